@@ -1,0 +1,94 @@
+"""The Engine seam: ids in, choices out, with a cache that can be cropped.
+
+Knows token ids and positions. Does not know text, drafts or why something is asked.
+Imports no torch: `decode`, the tests' scripted engine and the server's client read this file.
+
+The three verbs, and the arithmetic everything above relies on:
+
+* `begin(prompt)` makes the cache hold all of `prompt` **but its last id**, reusing the longest
+  common prefix of what the cache already holds.
+* `forward(ids)` feeds `ids` (the last committed id, then the draft) and returns the choice
+  *after* each of them. The cache grows by `len(ids)`.
+* `crop(length)` forgets everything past the first `length` positions.
+
+So one pass of width w = 1 + draft returns w choices, and plain decoding is w = 1 throughout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How a choice is made from logits. Temperature 0 is argmax (lowest id wins a tie).
+
+    A sampled choice depends on (seed, position, logits) alone, so that what was predicted
+    cannot change it.
+    """
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int = 0
+
+
+GREEDY = Sampling()
+
+
+@dataclass(frozen=True)
+class EngineInfo:
+    """What serves: shown in reports and keyed into cost curves."""
+
+    name: str  # "exact" | "huggingface" | "scripted"
+    device: str  # "cpu" | "cuda" | "mps"
+    threads: int
+    window: int  # positions the model can attend to
+    vocabulary: int
+    exact: bool = False  # logits bit-equal at any chunking, checked on this machine
+    note: str = ""  # anything a person should know: "not exact here: ...", "bf16"
+
+
+@dataclass(frozen=True)
+class Prefill:
+    """Progress of `begin`: `done` of `total` prompt positions are in the cache, `reused` were there."""
+
+    done: int
+    total: int
+    reused: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the model puts after each id it was fed; `rows` only while auditing.
+
+    `rows[i]` are the float32 little-endian logits behind `ids[i]`.
+    """
+
+    ids: list[int]
+    rows: Sequence[bytes] | None = None
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """One model with one cache. Not thread-safe: whoever serves many has one engine thread."""
+
+    @property
+    def info(self) -> EngineInfo: ...
+
+    @property
+    def length(self) -> int:
+        """Positions the cache holds."""
+        ...
+
+    def begin(
+        self, prompt: Sequence[int], sampling: Sampling = GREEDY, *, audit: bool = False
+    ) -> Iterator[Prefill]:
+        """Prefill in chunks; exhaust it before `forward`. Abandoning it leaves a valid shorter cache."""
+        ...
+
+    def forward(self, ids: Sequence[int]) -> Choices: ...
+
+    def crop(self, length: int) -> None: ...

@@ -1,0 +1,1 @@
+"""Names, digests and sources of models; download, verify, tokenise, convert."""
