@@ -1,0 +1,79 @@
+"""The Backend seam: runs a Plan and yields events, in this process or in a warm server.
+
+A run yields `Loading…, Ready, Prefill…, Written…, Answer`. Everything a person sees and every
+number in a report is a fold over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from specedit.decode.events import Chunk
+from specedit.engines.base import Prefill
+from specedit.plan import Plan
+from specedit.report import ModelLine
+
+
+@dataclass(frozen=True)
+class Loading:
+    """The model is on its way: fetched, converted or read. `total` 0 means nobody knows."""
+
+    what: str
+    done: float = 0.0
+    total: float = 0.0
+    unit: str = ""  # "bytes" when done and total are
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The model can answer. `load_s` is what this run waited for it."""
+
+    model: ModelLine
+    load_s: float
+
+
+@dataclass(frozen=True)
+class Written:
+    """What one pass settled, as text: one piece per token, never half a character."""
+
+    chunk: Chunk
+    pieces: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The whole answer, without opening and closing. `reason`: "stop", or "length" when cut off.
+
+    `closed` says whether the closing line was seen (always, when the plan names none)."""
+
+    text: str
+    reason: str
+    closed: bool
+    prompt: int
+    reused: int
+    completion: int
+    prefill_s: float
+    decode_s: float
+    logits_digest: str | None = None
+
+
+Event = Loading | Ready | Prefill | Written | Answer
+
+
+class Backend(Protocol):
+    """Where a Plan runs. Closing the generator cancels the run within one pass."""
+
+    @property
+    def server(self) -> str | None:
+        """The server's address for the report; None in this process."""
+        ...
+
+    def run(self, plan: Plan) -> Iterator[Event]: ...
+
+    def close(self) -> None: ...
