@@ -1,0 +1,55 @@
+"""Lines: which ones two texts share, and the ending each of them had.
+
+Knows strings. A line is what stands between two "\\n"; nothing else ends one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+CAREFUL = 4_000_000  # lines x lines up to which every repeated line is worth comparing
+
+Opcode = tuple[str, int, int, int, int]
+
+
+def opcodes(before: Sequence[object], after: Sequence[object]) -> list[Opcode]:
+    """difflib's opcodes, with the common start and end taken off first (most edits are small)."""
+    start = 0
+    shorter = min(len(before), len(after))
+    while start < shorter and before[start] == after[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    old, new = before[start : len(before) - end], after[start : len(after) - end]
+    careless = len(old) * len(new) > CAREFUL
+    matcher = SequenceMatcher(None, old, new, autojunk=careless)
+    codes: list[Opcode] = [("equal", 0, start, 0, start)] if start else []
+    codes += [
+        (tag, a + start, b + start, c + start, d + start)
+        for tag, a, b, c, d in matcher.get_opcodes()
+    ]
+    if end:
+        codes.append(("equal", len(before) - end, len(before), len(after) - end, len(after)))
+    return codes
+
+
+def restore_endings(before: str, endings: Sequence[str], after: str) -> str:
+    """`after` with each line's own ending again; a new line takes its neighbour's.
+
+    Invariant: `restore_endings(before, endings, before)` is the text as it was on disk.
+    """
+    old, new = before.split("\n"), after.split("\n")
+    usual = Counter(endings).most_common(1)[0][0]
+    chosen: list[str] = []
+    for tag, a, b, c, d in opcodes(old, new):
+        for number in range(d - c):
+            at = a + number
+            if tag in ("equal", "replace") and at < b and at < len(endings):
+                chosen.append(endings[at])
+            else:
+                chosen.append(chosen[-1] if chosen else usual)
+    parts = [line + ending for line, ending in zip(new[:-1], chosen, strict=False)]
+    return "".join(parts) + new[-1]

@@ -1,0 +1,188 @@
+"""The outline of a file: what it defines, under which name, on which lines.
+
+One table of node types serves all languages: their names do not clash. Does not know scopes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+KINDS = {
+    # functions and methods
+    "function_definition": "function",
+    "function_declaration": "function",
+    "generator_function_declaration": "function",
+    "function_signature": "function",
+    "function_item": "function",
+    "function_signature_item": "function",
+    "local_function_statement": "function",
+    "macro_definition": "function",
+    "preproc_function_def": "function",
+    "method_definition": "method",
+    "method_declaration": "method",
+    "method_signature": "method",
+    "abstract_method_signature": "method",
+    "method_elem": "method",
+    "method": "method",
+    "singleton_method": "method",
+    "constructor_declaration": "method",
+    "compact_constructor_declaration": "method",
+    "destructor_declaration": "method",
+    # types
+    "class_definition": "class",
+    "class_declaration": "class",
+    "abstract_class_declaration": "class",
+    "class_specifier": "class",
+    "class": "class",
+    "object_declaration": "class",
+    "struct_declaration": "class",
+    "record_declaration": "class",
+    "struct_specifier": "class",
+    "struct_item": "class",
+    "union_specifier": "class",
+    "union_item": "class",
+    "interface_declaration": "interface",
+    "annotation_type_declaration": "interface",
+    "trait_item": "interface",
+    "trait_declaration": "interface",
+    "enum_declaration": "enum",
+    "enum_specifier": "enum",
+    "enum_item": "enum",
+    "type_alias_declaration": "type",
+    "type_alias": "type",
+    "type_spec": "type",
+    "type_item": "type",
+    "alias_declaration": "type",
+    "type_definition": "type",
+    "delegate_declaration": "type",
+    "concept_definition": "type",
+    # members with a body of their own
+    "property_declaration": "property",
+    "event_declaration": "property",
+    "field_definition": "property",
+    "public_field_definition": "property",
+    "property_signature": "property",
+    "field_declaration": "property",
+    # values
+    "const_item": "value",
+    "static_item": "value",
+    "variable_declarator": "value",
+    "const_spec": "value",
+    "var_spec": "value",
+    # containers that are no definitions of their own
+    "namespace_declaration": "namespace",
+    "file_scoped_namespace_declaration": "namespace",
+    "namespace_definition": "namespace",
+    "internal_module": "namespace",
+    "module": "namespace",
+    "mod_item": "namespace",
+    "impl_item": "namespace",
+    "companion_object": "namespace",
+}
+# What wraps a definition and belongs to it: decorators, `export`, `template<...>`, `type (...)`.
+WRAPPERS = frozenset(
+    {"decorated_definition", "export_statement", "template_declaration", "ambient_declaration"}
+)
+CALLABLE = frozenset({"function", "method"})
+HIDES = frozenset({"function", "method", "property", "value"})
+FUNCTION_VALUES = frozenset(
+    {"arrow_function", "function_expression", "function", "class", "lambda", "func_literal"}
+)
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """One definition and its lines, decorators and doc comments above it included in neither."""
+
+    name: str
+    qualified: str  # "Class.member"
+    kind: str
+    first_line: int  # from 1
+    last_line: int
+    depth: int  # 0 at the top; namespaces do not count
+
+
+def outline(root: Node) -> Iterator[Symbol]:
+    """Definitions in reading order; locals of functions are left out."""
+    waiting: list[tuple[Node, str, int, bool]] = [(root, "", 0, False)]
+    while waiting:
+        node, prefix, depth, inside = waiting.pop()
+        kind = KINDS.get(node.type) if node.is_named and node.parent is not None else None
+        name = definition_name(node) if kind else ""
+        if kind and name and _counts(node, kind, inside):
+            qualified = f"{prefix}.{name}" if prefix else name
+            if kind != "namespace":
+                whole = _wrapped(node)
+                last = whole.end_point[0] + (1 if whole.end_point[1] else 0)
+                yield Symbol(name, qualified, kind, whole.start_point[0] + 1, last, depth)
+                depth += 1
+            prefix = qualified
+            inside = inside or kind in HIDES
+        waiting.extend((child, prefix, depth, inside) for child in reversed(node.children))
+
+
+def _counts(node: Node, kind: str, inside: bool) -> bool:
+    """Whether this is a definition to list: a declaration's body, not a mention or a local."""
+    if node.type in ("class_specifier", "struct_specifier", "union_specifier", "enum_specifier"):
+        return node.child_by_field_name("body") is not None
+    if node.type == "field_declaration" and node.child_by_field_name("declarator"):
+        return not inside and definition_name(node) != ""
+    if kind in ("value", "property") or node.type == "type_definition":
+        return not inside
+    return not inside or kind not in CALLABLE
+
+
+def _wrapped(node: Node) -> Node:
+    parent = node.parent
+    if node.type == "variable_declarator" and parent is not None:
+        node, parent = parent, parent.parent
+    while parent is not None and parent.type in WRAPPERS:
+        node, parent = parent, parent.parent
+    return node
+
+
+def definition_name(node: Node) -> str:
+    """The name a definition gives itself, or ""."""
+    name = node.child_by_field_name("name")
+    if name is None and node.type == "impl_item":
+        name = node.child_by_field_name("type")
+        if name is not None and name.type == "generic_type":
+            name = name.child_by_field_name("type")
+    if name is None:
+        name = node.child_by_field_name("declarator") or node.child_by_field_name("property")
+        while name is not None and name.child_count:
+            name = (
+                name.child_by_field_name("declarator")
+                or name.child_by_field_name("name")
+                or next(
+                    (c for c in name.children if "identifier" in c.type or c.type == "name"), None
+                )
+            )
+    if name is None:
+        kinds = ("identifier", "type_identifier", "simple_identifier", "variable_declaration")
+        name = next((child for child in node.children if child.type in kinds), None)
+        if name is not None and name.type == "variable_declaration":
+            name = next((c for c in name.children if "identifier" in c.type), None)
+    if name is None or name.text is None:
+        return ""
+    text = name.text.decode("utf-8", "replace")
+    if node.type == "method_declaration":  # Go: the receiver is the class
+        receiver = node.child_by_field_name("receiver")
+        owner = _receiver_type(receiver) if receiver is not None else ""
+        return f"{owner}.{text}" if owner else text
+    return text.replace("::", ".") if len(text) < 200 and "\n" not in text else ""
+
+
+def _receiver_type(node: Node) -> str:
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if one.type == "type_identifier" and one.text is not None:
+            return one.text.decode("utf-8", "replace")
+        waiting.extend(reversed(one.children))
+    return ""

@@ -1,0 +1,156 @@
+"""One file as read: its text, and all that is needed to write it back byte for byte.
+
+Knows newlines, byte-order marks, encodings and the file system. Does not know languages' grammars,
+models or why the text changes. `text` uses "\\n" only; `encode` puts back what was there.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import os
+import re
+import stat
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from specedit.errors import InputError
+from specedit.text.lines import restore_endings
+
+if TYPE_CHECKING:
+    from specedit.text.syntax import Language
+
+LARGEST = 4 * 1024 * 1024  # bytes; more than any window holds, and read in milliseconds
+LINE_END = re.compile("\r\n|\r|\n")
+UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file's text, with everything needed to restore its bytes."""
+
+    name: str  # what the user calls it
+    text: str  # "\n" only
+    data: bytes = field(repr=False)
+    path: Path | None = None  # the real file (symlinks followed); None when it came from stdin
+    encoding: str = "utf-8"
+    bom: bytes = b""
+    endings: tuple[str, ...] = field(default=("\n",), repr=False)  # one, or one for each line
+
+    @classmethod
+    def from_bytes(cls, name: str, data: bytes, path: Path | None = None) -> Source:
+        """Text from bytes, or an InputError that says why they are not text."""
+        if len(data) > LARGEST:
+            raise _too_large(name, len(data))
+        encoding, bom = _encoding(name, data)
+        try:
+            raw = data[len(bom) :].decode(encoding)
+        except UnicodeDecodeError as error:
+            raise _not_text(name, encoding, len(bom) + error.start, data) from error
+        if not raw:
+            raise InputError(f"{name}: the file is empty", hint="There is no text to edit.")
+        if "\0" in raw:
+            raise InputError(f"{name}: a binary file", hint="specedit edits text files.")
+        found = LINE_END.findall(raw)
+        kinds = set(found)
+        endings = tuple(kinds) if len(kinds) == 1 else tuple(found) or ("\n",)
+        text = raw if kinds <= {"\n"} else LINE_END.sub("\n", raw)
+        return cls(name, text, data, path, encoding, bom, endings)
+
+    @cached_property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()
+
+    @cached_property
+    def language(self) -> Language | None:
+        from specedit.text.syntax import language_of
+
+        return language_of(self.name, self.text)
+
+    @property
+    def newline(self) -> str:
+        """The ending most lines have."""
+        return Counter(self.endings).most_common(1)[0][0]
+
+    def encode(self, text: str) -> bytes:
+        """The bytes of `text` in this file's style: an untouched line keeps its own ending."""
+        if len(self.endings) == 1:
+            styled = text if self.newline == "\n" else text.replace("\n", self.newline)
+        else:
+            styled = restore_endings(self.text, self.endings, text)
+        try:
+            return self.bom + styled.encode(self.encoding)
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"{self.name}: the new text has a character that {self.encoding} cannot hold"
+            ) from error
+
+    def write(self, text: str) -> None:
+        """Put `text` into the file: whole or not at all, and never over somebody else's change."""
+        from specedit.text.store import replace
+
+        replace(self, self.encode(text))
+
+
+def read(path: str | Path) -> Source:
+    """The source at `path`; symlinks are followed, so that the target is what gets written."""
+    name = os.fspath(path)
+    try:
+        real = Path(path).resolve(strict=True)
+        status = real.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise InputError(f"{name}: a directory", hint="Name the files in it.")
+        if not stat.S_ISREG(status.st_mode):
+            raise InputError(f"{name}: not a regular file", hint="Use `-` for a stream.")
+        if status.st_size > LARGEST:
+            raise _too_large(name, status.st_size)
+        data = real.read_bytes()
+    except FileNotFoundError as error:
+        raise InputError(f"{name}: no such file", hint=_nearest(Path(path))) from error
+    except (OSError, RuntimeError, ValueError) as error:  # loops, "\0" in a name, permissions
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"{name}: cannot be read: {reason}") from error
+    return Source.from_bytes(name, data, real)
+
+
+def _encoding(name: str, data: bytes) -> tuple[str, bytes]:
+    if data.startswith(codecs.BOM_UTF8):
+        return "utf-8", codecs.BOM_UTF8
+    if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)) and len(data) % 4 == 0:
+        raise InputError(f"{name}: UTF-32", hint="Save it as UTF-8 first.")
+    for bom, encoding in UTF16.items():
+        if data.startswith(bom):
+            return encoding, bom
+    return "utf-8", b""
+
+
+def _not_text(name: str, encoding: str, offset: int, data: bytes) -> InputError:
+    if b"\0" in data and encoding == "utf-8":
+        return InputError(f"{name}: a binary file", hint="specedit edits text files.")
+    line = data.count(b"\n", 0, offset) + 1
+    label = "UTF-8" if encoding == "utf-8" else "UTF-16"
+    return InputError(
+        f"{name}: not {label}: byte 0x{data[offset]:02x} at offset {offset}, line {line}",
+        hint="Convert it first, for example: iconv -f WINDOWS-1252 -t UTF-8 FILE",
+    )
+
+
+def _too_large(name: str, size: int) -> InputError:
+    return InputError(
+        f"{name}: {size / 1e6:.1f} MB is too large; the limit is {LARGEST / 1e6:.1f} MB",
+        hint="No model's window holds it. Split the file, or edit the part by hand.",
+    )
+
+
+def _nearest(path: Path) -> str:
+    import difflib
+
+    try:
+        names = [entry.name for entry in path.parent.iterdir()][:5000]
+    except (OSError, ValueError):
+        return "Check the path."
+    near = difflib.get_close_matches(path.name, names, n=3)
+    return f"Did you mean {', '.join(near)}?" if near else "Check the path."

@@ -1,0 +1,122 @@
+"""What tree-sitter says about a text: does it parse, and what is defined where.
+
+Grammars are imported late, one at a time, and kept. Positions given out are lines and columns from
+1, or offsets into the str. Does not know edits or names' meanings.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from specedit.text.languages import BY_NAME, Language, language_of
+from specedit.text.outline import Symbol, outline
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser, Tree
+
+__all__ = [
+    "BY_NAME",
+    "Language",
+    "Symbol",
+    "SyntaxFault",
+    "comments",
+    "errors",
+    "find_symbol",
+    "language_of",
+    "parse",
+    "symbols",
+    "walk",
+]
+
+COMMENTS = frozenset(
+    {"comment", "line_comment", "block_comment", "html_comment", "js_comment", "doc_comment"}
+)
+
+
+@dataclass(frozen=True)
+class SyntaxFault:
+    """A place that does not parse."""
+
+    line: int
+    column: int
+    what: str  # "unexpected ..." | "missing ..."
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.what}"
+
+
+@lru_cache(maxsize=32)
+def _parser(grammar: str) -> Parser:
+    from tree_sitter import Language as Grammar
+    from tree_sitter import Parser
+
+    module, function = grammar.split(":")
+    return Parser(Grammar(getattr(importlib.import_module(module), function)()))
+
+
+def parse(text: str, language: Language) -> Tree:
+    """The tree of `text`; nodes count bytes of its UTF-8 form."""
+    return _parser(language.grammar).parse(text.encode("utf-8", "surrogatepass"))
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """`node` and everything under it, in reading order, without recursion."""
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting.extend(reversed(one.children))
+
+
+def errors(text: str, language: Language | None) -> list[SyntaxFault] | None:
+    """Every place that does not parse; None when there is no grammar to tell."""
+    if language is None or not language.grammar:
+        return None
+    root = parse(text, language).root_node
+    return sorted(_faults(root), key=lambda fault: (fault.line, fault.column))
+
+
+def _faults(root: Node) -> Iterator[SyntaxFault]:
+    waiting = [root] if root.has_error else []
+    while waiting:
+        node = waiting.pop()
+        line, column = node.start_point
+        if node.is_missing:
+            yield SyntaxFault(line + 1, column + 1, f"missing {node.type}")
+        elif node.is_error:
+            shown = (node.text or b"").decode("utf-8", "replace").split("\n")[0][:40]
+            yield SyntaxFault(line + 1, column + 1, f"unexpected `{shown}`")
+        waiting.extend(child for child in node.children if child.has_error or child.is_missing)
+
+
+def comments(text: str, language: Language | None) -> list[str] | None:
+    """The comments of `text`, in order; None without a grammar."""
+    if language is None or not language.grammar:
+        return None
+    root = parse(text, language).root_node
+    return [
+        (node.text or b"").decode("utf-8", "replace")
+        for node in walk(root)
+        if node.type in COMMENTS
+    ]
+
+
+def symbols(text: str, language: Language | None) -> list[Symbol]:
+    """Everything defined in `text`: functions, classes, types, members; outer before inner."""
+    if language is None or not language.grammar:
+        return []
+    return list(outline(parse(text, language).root_node))
+
+
+def find_symbol(text: str, language: Language | None, name: str) -> list[Symbol]:
+    """The symbols called `name`, or `Class.member`; the last dotted parts must match."""
+    wanted = name.replace("::", ".").replace("#", ".").split(".")
+    return [
+        symbol
+        for symbol in symbols(text, language)
+        if symbol.qualified.split(".")[-len(wanted) :] == wanted
+    ]
