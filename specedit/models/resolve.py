@@ -1,0 +1,225 @@
+"""From what a person calls a model to files that may be opened.
+
+A catalogue name, a GGUF file, a folder with safetensors, or a hub id (`owner/name`, or
+`owner/name:file.gguf`), in this order. What is in place is found without a network; what is not
+is fetched. A model whose cache cannot be cropped is refused here, before weights are loaded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import difflib
+import hashlib
+import json
+import re
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+from specedit.errors import ModelError
+from specedit.models import catalogue, fetch, store
+from specedit.models.catalogue import Entry
+from specedit.models.fetch import FetchProgress
+from specedit.models.files import ModelFiles
+from specedit.models.gguf import open_gguf
+from specedit.models.store import Record, Slot
+
+_HUB_ID = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?::(?P<file>[\w./-]+\.gguf))?")
+_FAMILIES = ("qwen2", "qwen3", "llama")
+_RECURRENT = re.compile(
+    r"mamba|rwkv|recurrent|jamba|xlstm|zamba|bamba|nemotron_?h|falcon_?h1|lfm2|granite.*hybrid"
+    r"|qwen3_?(next|5)|minimax|linear|retnet|hyena|plamo2|kimi",
+    re.IGNORECASE,
+)
+
+
+def resolve(
+    model: str, *, home: Path | None = None, offline: bool = False
+) -> Iterator[FetchProgress | ModelFiles]:
+    """Progress while anything takes long, and at last the files."""
+    root = home or store.store_path()
+    files = yield from _present(model, root)
+    if files is None:
+        if offline:
+            raise ModelError(
+                f"{model} is not on this machine, and fetching is switched off",
+                hint=f"Fetch it once with a network: specedit model pull {model}",
+            )
+        yield from _fetched(model, root)
+        files = yield from _present(model, root)
+        if files is None:
+            raise ModelError(f"{model} vanished from {root} while it was being opened")
+    check_croppable(files)
+    yield files
+
+
+def local(model: str, *, home: Path | None = None) -> ModelFiles | None:
+    """The files if they are here; touches no network. None: it would have to be fetched."""
+    steps = _present(model, home or store.store_path())
+    try:
+        while True:
+            next(steps)
+    except StopIteration as end:
+        found: ModelFiles | None = end.value
+        return found
+
+
+Steps = Generator[FetchProgress, None, ModelFiles | None]
+
+
+def _present(model: str, root: Path) -> Steps:
+    if entry := catalogue.find(model):
+        return (yield from _of_catalogue(entry, root))
+    path = Path(model).expanduser()
+    if path.exists():
+        return (yield from _of_path(path.absolute(), root))
+    match = _HUB_ID.fullmatch(model)
+    if match is None or model.startswith(("./", "../")) or (":" not in model and _is_file(model)):
+        raise unknown(model)
+    slot = fetch.hub_slot(root, match["name"], match["file"] or "")
+    record = slot.record()
+    return _files(slot, record) if record else None
+
+
+def _is_file(model: str) -> bool:
+    return model.endswith((".gguf", ".safetensors"))
+
+
+def unknown(model: str) -> ModelError:
+    """Nothing has this name: say what is near."""
+    if "/" in model or "\\" in model or _is_file(model):
+        return ModelError(
+            f"no such model file or folder: {model}",
+            hint="A hub id is written owner/name, or owner/name:file.gguf for one GGUF file.",
+        )
+    return ModelError(
+        f"no model is named {model!r}; the nearest: {', '.join(catalogue.nearest(model))}",
+        hint="See `specedit model list`; a path to a GGUF file or folder, or a hub id, works too.",
+    )
+
+
+def _of_catalogue(entry: Entry, root: Path) -> Steps:
+    slot = Slot(root, entry.file)
+    record = slot.record()
+    if record and record.sha256 == entry.sha256:
+        return _files(slot, record)
+    if not slot.path.is_file() or slot.path.stat().st_size != entry.size:
+        return None
+    # Somebody put the file there: the digest makes it the model.
+    sha256 = yield from fetch.hashed(slot.path, entry.name)
+    if sha256 != entry.sha256:
+        raise ModelError(
+            f"{slot.path} is not {entry.name}: SHA-256 {sha256[:12]}… where "
+            f"{entry.sha256[:12]}… belongs",
+            hint=f"Remove it (specedit model remove {entry.name}) and pull again.",
+        )
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    record = Record(entry.name, "path", sha256, entry.size, entry.licence, today)
+    slot.vouch(record)
+    return _files(slot, record)
+
+
+def _files(slot: Slot, record: Record) -> ModelFiles:
+    return ModelFiles(
+        name=record.name,
+        path=slot.path,
+        kind="folder" if slot.path.is_dir() else "gguf",
+        sha256=record.sha256,
+        licence=record.licence,
+        source=record.source,
+    )
+
+
+def _of_path(path: Path, root: Path) -> Steps:
+    if path.is_dir():
+        return _of_folder(path)
+    open_gguf(path, arrays=False)  # what is damaged is said before a gigabyte is hashed
+    stat = path.stat()
+    key = hashlib.sha256(f"{path}\n{stat.st_size}\n{stat.st_mtime_ns}".encode()).hexdigest()
+    memory = root / "digests" / key[:32]
+    try:
+        sha256 = memory.read_text("utf-8").strip()
+    except OSError:
+        sha256 = ""
+    if len(sha256) != 64:
+        sha256 = yield from fetch.hashed(path, path.stem)
+        with contextlib.suppress(OSError):  # a read-only store only costs the hashing again
+            store.write_whole(memory, f"{sha256}\n".encode())
+    known = next((entry for entry in catalogue.CATALOGUE if entry.sha256 == sha256), None)
+    return ModelFiles(path.stem, path, "gguf", sha256, known.licence if known else "", "path")
+
+
+def _of_folder(path: Path) -> ModelFiles:
+    weights = sorted(path.glob("*.safetensors"))
+    if not (path / "config.json").is_file() or not weights:
+        raise ModelError(
+            f"{path} holds no model: a config.json and *.safetensors belong there",
+            hint="Name a .gguf file, a folder as the hub has them, or a catalogue name.",
+        )
+    state = hashlib.sha256((path / "config.json").read_bytes())
+    for file in weights:
+        stat = file.stat()
+        state.update(f"{file.name} {stat.st_size} {stat.st_mtime_ns}\n".encode())
+    return ModelFiles(path.name, path, "folder", state.hexdigest(), "", "path")
+
+
+def _fetched(model: str, root: Path) -> Iterator[FetchProgress]:
+    if entry := catalogue.find(model):
+        yield from fetch.catalogue(entry, root)
+    elif match := _HUB_ID.fullmatch(model):
+        yield from fetch.repository(match["name"], match["file"] or "", root)
+
+
+def check_croppable(files: ModelFiles) -> None:
+    """Refuse a model whose cache cannot forget its newest positions, naming its class."""
+    if files.kind == "gguf":
+        if any(files.sha256 == entry.sha256 for entry in catalogue.CATALOGUE):
+            return  # known, and the digest says it is whole: saves 0.1 s at every start
+        _check_gguf(files)
+    else:
+        _check_config(files)
+
+
+def _check_gguf(files: ModelFiles) -> None:
+    metadata = open_gguf(files.path, arrays=False).metadata
+    family = str(metadata.get("general.architecture", "unknown"))
+    if _RECURRENT.search(family):
+        raise _refused(files, family, "it is recurrent")
+    window = metadata.get(f"{family}.attention.sliding_window") or 0
+    if 0 < window < metadata.get(f"{family}.context_length", 0):
+        raise _refused(files, family, f"it attends through a sliding window of {window:,}")
+    if family not in _FAMILIES:
+        near = difflib.get_close_matches(family, _FAMILIES, n=1)
+        raise ModelError(
+            f"{files.path} is a GGUF file of the family {family!r}; "
+            f"{', '.join(_FAMILIES)} can be read" + (f" (near: {near[0]})" if near else ""),
+            hint="Name the folder or hub id with the safetensors of this model instead.",
+        )
+
+
+def _check_config(files: ModelFiles) -> None:
+    path = files.path / "config.json"
+    try:
+        config: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        kind = str((config.get("architectures") or [config.get("model_type", "unknown")])[0])
+    except (OSError, ValueError, AttributeError) as problem:
+        raise ModelError(f"{path} cannot be read as a model's configuration: {problem}") from None
+    if _RECURRENT.search(f"{kind} {config.get('model_type', '')}"):
+        raise _refused(files, kind, "it is recurrent")
+    text = config.get("text_config") or config
+    layers = {str(layer) for layer in text.get("layer_types") or ()}
+    if other := sorted(layers - {"full_attention", "attention"}):
+        raise _refused(files, kind, f"it has layers of the kind {', '.join(other)}")
+    window = text.get("sliding_window") or 0
+    used = text.get("use_sliding_window", True) and "layer_types" not in text
+    if used and 0 < window < text.get("max_position_embeddings", window + 1):
+        raise _refused(files, kind, f"it attends through a sliding window of {window:,}")
+
+
+def _refused(files: ModelFiles, kind: str, why: str) -> ModelError:
+    return ModelError(
+        f"{files.name} ({kind}) cannot be used: {why}, so its cache cannot be cropped",
+        hint="A prediction is checked and partly taken back, which needs a cache that can forget. "
+        "Use a model with full attention: Qwen2, Qwen3, Llama.",
+    )
