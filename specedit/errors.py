@@ -35,6 +35,10 @@ class InputError(SpeceditError):
     """A source file cannot be read as text, or changed under our hands."""
 
 
+class TooLong(InputError):
+    """The prompt and the answer do not fit the model's window."""
+
+
 class ModelError(SpeceditError):
     """A model is missing, damaged, or of a kind that cannot be used."""
 

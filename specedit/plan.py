@@ -8,11 +8,14 @@ Knows text; knows no ids, no engine, no terminal.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specedit.engines.base import GREEDY, Sampling
+from specedit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    from specedit.settings import Settings
     from specedit.text.source import Source
 
 
@@ -43,6 +46,7 @@ class Plan:
     sampling: Sampling = GREEDY
     stop: tuple[str, ...] = ()  # further texts that end the answer (OpenAI's `stop`)
     audit: bool = False
+    fresh: bool = False  # measured run: no position of an earlier prompt is reused
 
 
 @dataclass(frozen=True)
@@ -75,3 +79,148 @@ class Job:
     allow_extra: bool = False
     rename: Rename | None = None
     notes: tuple[str, ...] = field(default=())  # said in the report, whatever happens
+
+
+AROUND = 60  # lines of context shown on each side of a region
+
+
+def plan_edit(
+    source: Source,
+    instruction: str,
+    settings: Settings,
+    *,
+    lines: tuple[int, int] | None = None,
+    symbol: str | None = None,
+) -> Job:
+    """Edit a file, or the part of it that `lines` (from 1, both ends in) or `symbol` names."""
+    if not instruction.strip():
+        raise UsageError("The instruction is empty.", hint='specedit edit "what to do" FILE')
+    region = region_of(source, lines, symbol)
+    return job("edit", source, region, instruction, settings, expected(source, region, settings))
+
+
+def job(
+    command: str,
+    source: Source,
+    region: Region,
+    instruction: str,
+    settings: Settings,
+    prediction: str | None,
+) -> Job:
+    """The words around one region of one file. The region always ends in a newline for the model."""
+    from specedit import prompt
+
+    text = source.text[region.start : region.end]
+    context = "" if region == whole(source) else around(source.text, region)
+    language = source.language.fence if source.language else ""
+    marks = prompt.fence(text + context)
+    return Job(
+        command=command,
+        source=source,
+        region=region,
+        instruction=instruction,
+        allow_extra=settings.allow_extra,
+        plan=Plan(
+            messages=prompt.messages(source.name, text, language, instruction, context=context),
+            opening=prompt.opening(marks, language),
+            closing=marks,
+            prediction=None if prediction is None else prompt.finished(prediction),
+            instruction=instruction,
+            draft=drafters(settings),
+            max_tokens=settings.max_tokens or None,
+            sampling=Sampling(settings.temperature, settings.top_p, settings.seed),
+            audit=settings.audit,
+            fresh=settings.compare,
+        ),
+    )
+
+
+def whole(source: Source) -> Region:
+    return Region(0, len(source.text))
+
+
+def drafters(settings: Settings) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in settings.draft.split(",") if name.strip())
+    return () if names == ("none",) else names
+
+
+def expected(source: Source, region: Region, settings: Settings) -> str | None:
+    """What `--prediction` says the answer will look like."""
+    if settings.prediction == "none":
+        return None
+    if settings.prediction == "original":
+        return source.text[region.start : region.end]
+    path = Path(settings.prediction)
+    if not path.is_file():
+        raise UsageError(
+            f"--prediction {settings.prediction}: no such file.",
+            hint="original, none, or the path of a file with the expected text.",
+        )
+    from specedit.text import source as files
+
+    return files.read(path).text
+
+
+def region_of(
+    source: Source, lines: tuple[int, int] | None = None, symbol: str | None = None
+) -> Region:
+    """The characters of whole lines that a flag names; the whole file without one."""
+    if lines and symbol:
+        raise UsageError("--lines and --symbol both name the part to edit; give one.")
+    if symbol:
+        lines = _symbol_lines(source, symbol)
+    if not lines:
+        return whole(source)
+    starts = line_starts(source.text)
+    first, last = lines
+    count = len(starts) - (1 if source.text.endswith("\n") else 0)
+    if not 1 <= first <= last <= count:
+        raise UsageError(
+            f"{source.name} has lines 1:{count}; --lines {first}:{last} is not a part of it."
+        )
+    return Region(starts[first - 1], starts[last] if last < len(starts) else len(source.text))
+
+
+def line_starts(text: str) -> list[int]:
+    """Where each line begins; one more when the text ends in a newline."""
+    starts = [0]
+    at = text.find("\n")
+    while at >= 0:
+        starts.append(at + 1)
+        at = text.find("\n", at + 1)
+    return starts
+
+
+def _symbol_lines(source: Source, name: str) -> tuple[int, int]:
+    from specedit.text import syntax
+
+    found = syntax.find_symbol(source.text, source.language, name)
+    if len(found) == 1:
+        return found[0].first_line, found[0].last_line
+    if found:
+        places = ", ".join(f"{s.qualified} (line {s.first_line})" for s in found)
+        raise UsageError(
+            f"{source.name} defines {name} {len(found)} times: {places}.",
+            hint="Name it as Class.member, or use --lines A:B.",
+        )
+    raise InputError(
+        f"{source.name} defines no {name}.", hint=f"It defines: {symbol_names(source)}"
+    )
+
+
+def symbol_names(source: Source, most: int = 40) -> str:
+    """What a person may name with --symbol, in one line."""
+    from specedit.text import syntax
+
+    names = list(dict.fromkeys(s.qualified for s in syntax.symbols(source.text, source.language)))
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return (", ".join(names[:most]) + more) or "nothing that tree-sitter can name"
+
+
+def around(text: str, region: Region, lines: int = AROUND) -> str:
+    """What surrounds a region, a gap marked where the region was cut out."""
+    before = text[: region.start].splitlines(keepends=True)
+    after = text[region.end :].splitlines(keepends=True)
+    above, below = before[-lines:], after[:lines]
+    gap = "[the region to edit]\n"
+    return "".join(above) + gap + "".join(below)

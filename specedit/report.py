@@ -63,9 +63,7 @@ class Figures:
             reused=self.reused + other.reused,
             completion=self.completion + other.completion,
             passes=self.passes + other.passes,
-            drafts={
-                n: self.drafts.get(n, Tally()) + other.drafts.get(n, Tally()) for n in names
-            },
+            drafts={n: self.drafts.get(n, Tally()) + other.drafts.get(n, Tally()) for n in names},
             load_s=self.load_s + other.load_s,
             prefill_s=self.prefill_s + other.prefill_s,
             decode_s=self.decode_s + other.decode_s,

@@ -1,0 +1,83 @@
+"""Ids to text as they come, and the moment the answer is over.
+
+Knows the tokenizer's pieces, the closing line and the stop texts. Does not know why.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class Pieces(Protocol):
+    """What reading needs of a tokenizer."""
+
+    @property
+    def ends(self) -> frozenset[int]: ...
+
+    def piece(self, token: int) -> bytes: ...
+
+
+class Reader:
+    """Reads one answer. `ends` is asked once per committed id, in order; `take` gives the texts
+    of the ids since the last call, a character split over ids belonging to the last of them."""
+
+    def __init__(self, tokenizer: Pieces, closing: str = "", stop: Sequence[str] = ()) -> None:
+        self._tokenizer = tokenizer
+        self._closing = closing
+        self._stop = tuple(s for s in stop if s)
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._parts: list[str] = []
+        self._fresh: list[str] = []
+        self._line = ""  # what follows the last newline
+        self._tail = ""  # enough of the end to find a stop text across pieces
+        self._cut: int | None = None  # characters to drop from the end
+        self.closed = not closing
+
+    def ends(self, token: int) -> bool:
+        ended = token in self._tokenizer.ends
+        piece = "" if ended else self._decoder.decode(self._tokenizer.piece(token))
+        if ended:
+            piece = self._decoder.decode(b"", final=True)
+        self._parts.append(piece)
+        self._fresh.append(piece)
+        return self._stopped(piece) or self._fenced(piece, ended) or ended
+
+    def _fenced(self, piece: str, ended: bool) -> bool:
+        """The closing stands alone on a finished line (or is the last thing said)."""
+        if not self._closing:
+            return False
+        lines = (self._line + piece).split("\n")
+        for at, line in enumerate(lines[:-1]):
+            if line.rstrip() == self._closing:
+                rest = "\n".join(lines[at:])
+                return self._close(len(rest))
+        self._line = lines[-1]
+        if ended and self._line.rstrip() == self._closing:
+            return self._close(len(self._line))
+        return False
+
+    def _close(self, drop: int) -> bool:
+        self._cut, self.closed = drop, True
+        return True
+
+    def _stopped(self, piece: str) -> bool:
+        if not self._stop:
+            return False
+        self._tail += piece
+        found = [at for s in self._stop if (at := self._tail.find(s)) >= 0]
+        if found:
+            self._cut, self.closed = len(self._tail) - min(found), True
+            return True
+        self._tail = self._tail[-max(len(s) for s in self._stop) :]
+        return False
+
+    def take(self) -> tuple[str, ...]:
+        fresh, self._fresh = tuple(self._fresh), []
+        return fresh
+
+    def text(self) -> str:
+        """The answer without its closing line or stop text."""
+        whole = "".join(self._parts) + self._decoder.decode(b"", final=True)
+        return whole[: len(whole) - self._cut] if self._cut else whole

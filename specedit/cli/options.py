@@ -1,0 +1,79 @@
+"""Flags from the settings table: names, types and help texts are typed once, there.
+
+Knows typer. `settings_options` gives a command every shared flag without naming it again.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from specedit.settings import Resolved, Settings, resolve
+
+SHORT = {"quiet": ("-q",), "verbose": ("-v",)}
+SPELLED = {"ask": ("--ask/--yes",)}
+SHARED = (
+    *("check", "diff", "json", "ask", "stdin_filename"),
+    *("model", "engine", "device", "threads", "precision"),
+    *("prediction", "draft", "max_tokens", "temperature", "top_p", "seed"),
+    *("server", "profile", "warm", "compare", "audit", "trace", "allow_extra", "clean_only"),
+    *("quiet", "verbose"),
+)
+
+
+def _parameter(name: str) -> inspect.Parameter:
+    field = next(f for f in fields(Settings) if f.name == name)
+    kind: Any = get_type_hints(Settings)[name]
+    dashed = "--" + name.replace("_", "-")
+    names = SPELLED.get(name, (f"{dashed}/--no-{dashed[2:]}" if kind is bool else dashed,))
+    text = field.metadata["help"]
+    if field.metadata["choices"]:
+        text += f" ({', '.join(field.metadata['choices'])})"
+    option = typer.Option(*names, *SHORT.get(name, ()), help=text, show_default=False)
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[kind | None, option],
+    )
+
+
+def settings_options(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command these settings as flags; it receives `resolved`, flags over everything."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        own = inspect.signature(command, eval_str=True)
+        kept = [p for p in own.parameters.values() if p.name != "resolved"]
+        shown = [*kept, *(_parameter(n) for n in names)]
+
+        @functools.wraps(command)
+        def call(**given: Any) -> Any:
+            flags = {n: given.pop(n) for n in names}
+            return command(**given, resolved=resolve(flags))
+
+        call.__signature__ = own.replace(  # type: ignore[attr-defined]
+            parameters=sorted(shown, key=lambda p: p.kind), return_annotation=None
+        )
+        call.__annotations__ = {p.name: p.annotation for p in shown}
+        return call
+
+    return decorate
+
+
+def lines_range(text: str | None) -> tuple[int, int] | None:
+    """`A:B`, `A:` is not one; `A` alone is that line."""
+    if text is None:
+        return None
+    first, _, last = text.partition(":")
+    try:
+        return int(first), int(last or first)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not A:B, two line numbers") from None
+
+
+__all__: Sequence[str] = ("SHARED", "Resolved", "lines_range", "settings_options")

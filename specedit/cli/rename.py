@@ -1,0 +1,41 @@
+"""`specedit rename OLD NEW [FILE...]`"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from specedit.cli.options import SHARED, settings_options
+from specedit.settings import Resolved
+
+
+@settings_options("scope", *SHARED)
+def rename(
+    old: Annotated[str, typer.Argument(help="the identifier, or Class.member")],
+    new: Annotated[str, typer.Argument(help="its new name")],
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILE...]", help="without files: every tracked file that has OLD"),
+    ] = None,
+    line: Annotated[
+        int | None, typer.Option(metavar="N", help="the one that line N is about")
+    ] = None,
+    staged: Annotated[bool, typer.Option("--staged", help="the files in git's index")] = False,
+    changed: Annotated[bool, typer.Option("--changed", help="the files git sees changed")] = False,
+    since: Annotated[
+        str | None, typer.Option(metavar="REF", help="the files changed since a commit")
+    ] = None,
+    *,
+    resolved: Resolved,
+) -> int:
+    """Rename an identifier: tree-sitter finds the places, the model verifies them."""
+    from specedit.cli.work import Chosen, work
+    from specedit.rename import plan_rename
+
+    return work(
+        "rename",
+        Chosen(tuple(files or ()), staged=staged, changed=changed, since=since, containing=old),
+        lambda source: plan_rename(source, old, new, resolved.values, line=line),
+        resolved,
+    )

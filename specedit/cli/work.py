@@ -1,0 +1,151 @@
+"""What `edit` and `rename` share: choose files, run, show, write to the right stream, exit code."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from specedit.errors import INTERRUPTED, UsageError
+from specedit.report import Edit, Report
+
+if TYPE_CHECKING:
+    from specedit.backend import Backend, Event
+    from specedit.run import Planner
+    from specedit.settings import Resolved, Settings
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Which files a command line means."""
+
+    names: tuple[str, ...]
+    staged: bool = False
+    changed: bool = False
+    since: str | None = None
+    containing: str | None = None
+
+    @property
+    def from_git(self) -> bool:
+        return self.staged or self.changed or self.since is not None
+
+
+def work(command: str, chosen: Chosen, planner: Planner, resolved: Resolved) -> int:
+    """Run one command over its files; returns the exit code."""
+    settings = resolved.values
+    _refuse_conflicts(chosen, settings)
+    if chosen.names == ("-",):
+        from specedit.cli.stream import filter_stream
+
+        return filter_stream(command, planner, settings)
+    names = files(chosen)
+    with ExitStack() as stack:
+        backend = connect(settings)
+        stack.callback(backend.close)
+        return _over(command, names, planner, backend, settings, stack)
+
+
+def files(chosen: Chosen) -> list[str]:
+    """The files named, or those that git chooses."""
+    if chosen.names and not chosen.from_git:
+        return list(dict.fromkeys(chosen.names))
+    if not chosen.from_git and chosen.containing is None:
+        raise UsageError("Which file?", hint="Name files, `-`, or --staged, --changed, --since REF")
+    from specedit import git
+
+    return git.named(chosen)
+
+
+def connect(settings: Settings) -> Backend:
+    """The backend that the settings mean."""
+    from specedit.local import LocalBackend
+
+    return LocalBackend(settings)
+
+
+def _refuse_conflicts(chosen: Chosen, settings: Settings) -> None:
+    if "-" in chosen.names and len(chosen.names) > 1:
+        raise UsageError("`-` reads stdin and stands alone.")
+    if chosen.names and chosen.from_git:
+        raise UsageError("Name files, or let git choose them; not both.")
+    if settings.json and settings.diff:
+        raise UsageError("--json and --diff both want stdout.", hint="--json holds the diff.")
+    if settings.ask and (settings.check or settings.diff or settings.json):
+        raise UsageError("--ask writes files; it does not go with --check, --diff or --json.")
+    if settings.stdin_filename and chosen.names != ("-",):
+        raise UsageError("--stdin-filename goes with `-`.")
+    if settings.server not in ("auto", "off") and settings.audit:
+        raise UsageError("--audit reads logits, which no remote server gives.")
+
+
+def _over(
+    command: str,
+    names: list[str],
+    planner: Planner,
+    backend: Backend,
+    settings: Settings,
+    stack: ExitStack,
+) -> int:
+    from specedit.journal import Recorder
+    from specedit.models.store import store_path
+    from specedit.run import over
+    from specedit.view.screen import Screen
+
+    dry = settings.check or settings.diff
+    recorder = None if dry else Recorder(store_path(), command)
+    screen = stack.enter_context(Screen(settings, command, names))
+    started = time.perf_counter()
+    items = over(
+        names,
+        planner,
+        backend,
+        settings,
+        asker=screen.ask if settings.ask else None,
+        recorder=recorder,
+    )
+    edits, interrupted = [], False
+    try:
+        for edit in _edits(items, screen):
+            edits.append(edit)
+            if settings.diff:
+                put(edit.diff)
+    except KeyboardInterrupt:
+        interrupted = True
+    report = Report(
+        command, tuple(edits), screen.model, backend.server, time.perf_counter() - started
+    )
+    screen.report(report, not_done=names[len(edits) :] if interrupted else [])
+    if settings.json:
+        put_json(report)
+    return INTERRUPTED if interrupted else report.exit_code(check=settings.check)
+
+
+def _edits(items: Iterator[tuple[str, Event | Edit]], screen: object) -> Iterator[Edit]:
+    from specedit.view.screen import Screen
+
+    assert isinstance(screen, Screen)
+    for name, item in items:
+        if isinstance(item, Edit):
+            screen.edit(name, item)
+            yield item
+        else:
+            screen.event(name, item)
+
+
+def put(text: str) -> None:
+    """The artifact, byte for byte."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+    sys.stdout.buffer.flush()
+
+
+def put_json(report: Report) -> None:
+    import json
+
+    from specedit.report import report_json
+
+    text = json.dumps(report_json(report), ensure_ascii=False, indent=2)
+    put(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") + "\n")

@@ -1,0 +1,168 @@
+"""The generic engine: any causal language model transformers can run, on CPU, CUDA or MPS.
+
+Knows torch and transformers. Does not promise bit-equal logits: the text is the model's own,
+but batched and one-token passes may round differently (the exact engine does promise).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling
+from specedit.engines.sampling import choose
+from specedit.errors import ModelError, UsageError
+from specedit.models.files import ModelFiles
+
+PREFILL = 256  # positions per prefill pass: progress a person can see, no waste
+
+
+def pick_device(wanted: str) -> str:
+    """The device to use, or why it cannot be had."""
+    has = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if wanted == "auto":
+        return next(d for d in ("cuda", "mps", "cpu") if has[d])
+    if not has[wanted]:
+        raise UsageError(f"This torch sees no {wanted} device.", hint="Use --device cpu, or auto.")
+    return wanted
+
+
+def pick_dtype(device: str) -> torch.dtype:
+    """bf16 where the device likes it."""
+    if device == "cuda":
+        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
+    if device == "mps":
+        return torch.float16
+    fast = getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)()
+    return torch.bfloat16 if fast else torch.float32
+
+
+def open_huggingface(
+    files: ModelFiles, *, device: str = "auto", threads: int | None = None
+) -> HuggingFaceEngine:
+    """Load the model of `files`; a GGUF file is dequantised by transformers."""
+    from transformers import AutoModelForCausalLM
+    from transformers.utils import logging
+
+    if threads:
+        torch.set_num_threads(threads)
+    where = pick_device(device)
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    place = {"pretrained_model_name_or_path": str(files.path)}
+    if files.kind == "gguf":
+        place = {
+            "pretrained_model_name_or_path": str(files.path.parent),
+            "gguf_file": files.path.name,
+        }
+    try:
+        model: Any = AutoModelForCausalLM.from_pretrained(
+            **place, dtype=pick_dtype(where), local_files_only=True
+        )
+    except (ValueError, OSError, KeyError, RuntimeError) as error:
+        raise ModelError(
+            f"{files.path} cannot be loaded by transformers: {error}",
+            hint="specedit model verify, or another --model.",
+        ) from error
+    return HuggingFaceEngine(model.to(where).eval())
+
+
+class HuggingFaceEngine:
+    """One model, one cache that can be cropped; keeps the ids the cache stands for."""
+
+    def __init__(self, model: Any, note: str = "") -> None:
+        from transformers import DynamicCache
+
+        config = model.config.get_text_config()
+        self._model = model
+        self._device = next(model.parameters()).device
+        self._new_cache: Callable[[], Any] = lambda: DynamicCache(config=config)
+        self._cache = self._new_cache()
+        self._ids: list[int] = []
+        self._sampling = GREEDY
+        self._audit = False
+        dtype = str(next(model.parameters()).dtype).removeprefix("torch.")
+        self._info = EngineInfo(
+            name="huggingface",
+            device=self._device.type,
+            threads=torch.get_num_threads(),
+            window=int(getattr(config, "max_position_embeddings", 0) or 2048),
+            vocabulary=int(config.vocab_size),
+            exact=False,
+            note=note or dtype,
+        )
+        refuse_uncroppable(self._cache, type(model).__name__)
+
+    @property
+    def info(self) -> EngineInfo:
+        return self._info
+
+    def note(self, text: str) -> None:
+        """Something more a person should know."""
+        self._info = replace(self._info, note="; ".join(n for n in (self._info.note, text) if n))
+
+    @property
+    def length(self) -> int:
+        return len(self._ids)
+
+    @torch.inference_mode()
+    def _feed(self, ids: Sequence[int], keep: int) -> torch.Tensor:
+        """One forward call; logits of the last `keep` positions."""
+        fed = torch.tensor([list(ids)], device=self._device)
+        out = self._model(
+            input_ids=fed, past_key_values=self._cache, use_cache=True, logits_to_keep=keep
+        )
+        self._ids.extend(ids)
+        logits: torch.Tensor = out.logits[0]
+        return logits
+
+    def begin(
+        self, prompt: Sequence[int], sampling: Sampling = GREEDY, *, audit: bool = False
+    ) -> Iterator[Prefill]:
+        self._sampling, self._audit = sampling, audit
+        started = time.perf_counter()
+        wanted = list(prompt[:-1])
+        shared = 0
+        for mine, theirs in zip(self._ids, wanted, strict=False):
+            if mine != theirs:
+                break
+            shared += 1
+        self.crop(shared)
+        yield Prefill(shared, len(wanted), shared, time.perf_counter() - started)
+        for at in range(shared, len(wanted), PREFILL):
+            self._feed(wanted[at : at + PREFILL], keep=1)
+            yield Prefill(len(self._ids), len(wanted), shared, time.perf_counter() - started)
+
+    def forward(self, ids: Sequence[int]) -> Choices:
+        first = len(self._ids) + 1  # the absolute position the first choice would take
+        logits = self._feed(ids, keep=len(ids)).float().cpu()
+        if self._sampling.temperature <= 0:
+            chosen = [int(c) for c in logits.argmax(-1)]
+        else:
+            chosen = [choose(row, self._sampling, first + i) for i, row in enumerate(logits)]
+        rows = [row.numpy().tobytes() for row in logits] if self._audit else None
+        return Choices(chosen, rows)
+
+    def crop(self, length: int) -> None:
+        if length >= len(self._ids):
+            return
+        if length == 0:
+            self._cache = self._new_cache()
+        else:
+            self._cache.crop(length)
+        del self._ids[length:]
+
+
+def refuse_uncroppable(cache: Any, name: str) -> None:
+    """A cache that forgets (recurrent, sliding-window) cannot take back a rejected draft."""
+    for layer in getattr(cache, "layers", []):
+        if getattr(layer, "is_sliding", False) or "Linear" in type(layer).__name__:
+            raise ModelError(
+                f"{name} keeps a {type(layer).__name__}, which cannot be cropped: "
+                "rejected drafts could not be taken back.",
+                hint="Use a model with full attention (Qwen2, Qwen3, Llama).",
+            )

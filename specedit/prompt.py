@@ -1,0 +1,65 @@
+"""The words the model sees: file first, instruction last, the answer already opened.
+
+File first, so that a second instruction on the same file finds it in the cache. The answer's
+opening fence is given and its closing is known, so a prediction lines up from the first token.
+Knows text; knows no ids and no template (that is `models.template`).
+"""
+
+from __future__ import annotations
+
+import re
+
+from specedit.plan import Message
+
+SYSTEM = (
+    "You edit source files. You get one file and one instruction. "
+    "Reply with the complete file after the edit and nothing else. "
+    "Change only what the instruction asks for; copy every other line exactly, "
+    "comments and blank lines included. Never shorten and never leave placeholders."
+)
+
+RENAME = (
+    "Rename the identifier `{old}` to `{new}` everywhere in this file{reach}. Change nothing else."
+)
+
+REACH = {
+    "code": ", in code only: leave comments and strings as they are",
+    "comments": ", in code and where comments and documentation mention it",
+    "derived": ", with the names built from it, in code, comments and strings",
+}
+
+
+def fence(text: str) -> str:
+    """A run of backticks longer than any in `text`, three at least."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    return "`" * max(3, longest + 1)
+
+
+def opening(marks: str, language: str) -> str:
+    return f"{marks}{language}\n"
+
+
+def finished(text: str) -> str:
+    """The text as a block holds it: its last line ends too."""
+    return text if text.endswith("\n") else text + "\n"
+
+
+def messages(
+    name: str, text: str, language: str, instruction: str, *, context: str = ""
+) -> tuple[Message, ...]:
+    """One file, one instruction. The file is a segment of its own; so is what surrounds a region."""
+    marks = fence(text + context)
+    body = finished(text)
+    around: tuple[str, ...] = ()
+    what, reply = f"File `{name}`:", "complete edited file"
+    if context:
+        head = f"Part of the file `{name}`, for context:\n\n{marks}{language}\n"
+        around = (head, finished(context), f"{marks}\n\n")
+        what, reply = "The region to edit:", "complete edited region, without the lines around it"
+    ask = f"{marks}\n\n{instruction.strip()}\n\nReply with the {reply} in one code block."
+    user = (*around, f"{what}\n\n{marks}{language}\n", body, ask)
+    return (Message("system", (SYSTEM,)), Message("user", user))
+
+
+def rename_instruction(old: str, new: str, scope: str) -> str:
+    return RENAME.format(old=old, new=new, reach=REACH[scope])

@@ -1,0 +1,104 @@
+"""A run over files: read, plan, ask the model, judge, write, journal. One event stream for all.
+
+Knows Sources, Jobs, backends and the journal. Does not know git, flags or the terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from specedit.backend import Backend, Event
+from specedit.edit import failed, outcome, perform, recheck, write
+from specedit.errors import InputError, RefusedEdit, UsageError
+from specedit.journal import Recorder
+from specedit.plan import Job
+from specedit.report import Edit, Report
+from specedit.settings import Settings
+from specedit.text import source as sources
+from specedit.text.source import Source
+
+Planner = Callable[[Source], Job | Edit]
+Asker = Callable[[Source, Edit], str]  # the text a person wants of a proposed edit
+
+
+def over(
+    names: Iterable[str],
+    planner: Planner,
+    backend: Backend,
+    settings: Settings,
+    *,
+    asker: Asker | None = None,
+    recorder: Recorder | None = None,
+    read: Callable[[str], Source] = sources.read,
+) -> Iterator[tuple[str, Event | Edit]]:
+    """Each file in turn; its last item is its Edit. A file that fails leaves the others be.
+
+    Files are written when `recorder` is given, which journals them first."""
+    for name in names:
+        try:
+            for item in one(read(name), planner, backend, settings, asker, recorder):
+                yield name, item
+        except (InputError, RefusedEdit) as problem:
+            yield name, failed(name, str(problem))
+
+
+def one(
+    source: Source,
+    planner: Planner,
+    backend: Backend,
+    settings: Settings,
+    asker: Asker | None = None,
+    recorder: Recorder | None = None,
+) -> Iterator[Event | Edit]:
+    if recorder is not None:
+        from specedit.text.store import check_writable
+
+        check_writable(source)
+    job = planner(source)
+    if isinstance(job, Edit):
+        yield job
+        return
+    for item in perform(job, backend, settings):
+        if isinstance(item, Edit):
+            item = _asked(job, item, asker)
+            if recorder is not None and item.changed:
+                assert source.path is not None
+                recorder.add(source.path, item.before, item.after)
+                item = write(source, item)
+        yield item
+
+
+def _asked(job: Job, edit: Edit, asker: Asker | None) -> Edit:
+    """The part of an edit that a person took, checked again."""
+    if asker is None or not edit.changed:
+        return edit
+    text = asker(job.source, edit)
+    kept = outcome(job.source, text, edit.figures)
+    problems = recheck(job, text)
+    if problems:
+        return replace(kept, notes=edit.notes).refused(*problems)
+    return replace(kept, notes=edit.notes, compared=edit.compared)
+
+
+def report(command: str, items: Iterable[tuple[str, Event | Edit]], server: str | None) -> Report:
+    """Fold a run's items into its Report, for callers that show nothing while it works."""
+    from specedit.backend import Ready
+
+    edits, model = [], None
+    for _, item in items:
+        if isinstance(item, Edit):
+            edits.append(item)
+        elif isinstance(item, Ready):
+            model = item.model
+    return Report(command, tuple(edits), model, server)
+
+
+def lines_of_stdin(data: bytes, name: str) -> Source:
+    """Standard input as a Source without a file."""
+    if not name:
+        name = "stdin"
+    if Path(name).name == "":
+        raise UsageError(f"--stdin-filename {name!r} names no file.")
+    return Source.from_bytes(name, data)
