@@ -1,0 +1,149 @@
+"""Where each part of an answer came from: a fold of `Written` events to spans of text.
+
+Knows characters, passes and seconds. Does not know files, colours or what the text means.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from specedit.backend import Written
+from specedit.decode.events import FREE as FREE
+from specedit.decode.events import Chunk
+from specedit.text.lines import opcodes
+
+COPIED = "copied"  # from the prediction, where it was expected
+FOUND = "found"  # from the prediction, found again after a divergence
+LOOKED = "looked"  # from text seen before
+DRAFTED = "drafted"  # from any other drafter
+LINE = re.compile(r"[^\n]*\n|[^\n]+")
+
+KINDS = (COPIED, FOUND, LOOKED, DRAFTED, FREE)
+
+MEANINGS = {
+    COPIED: "copied from the prediction",
+    FOUND: "found again after a divergence",
+    LOOKED: "looked up in text already seen",
+    DRAFTED: "drafted by a model",
+    FREE: "decoded freely",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """Characters [start, end) of a text: what settled them, and how long that took."""
+
+    start: int
+    end: int
+    kind: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """A text and its parts, in order, without gaps among those of one answer."""
+
+    text: str
+    parts: tuple[Part, ...]
+
+    def seconds(self, start: int, end: int) -> float:
+        """What the characters [start, end) cost; a part is shared out by its length."""
+        return sum(
+            p.seconds * (min(end, p.end) - max(start, p.start)) / (p.end - p.start)
+            for p in self._touching(start, end)
+        )
+
+    def kinds(self, start: int, end: int) -> dict[str, int]:
+        """How many of the characters [start, end) are of each kind, in order of appearance."""
+        found: dict[str, int] = {}
+        for p in self._touching(start, end):
+            found[p.kind] = found.get(p.kind, 0) + min(end, p.end) - max(start, p.start)
+        return found
+
+    def onto(self, text: str, start: int = 0) -> Provenance:
+        """The same parts where they stand in `text`, which holds the answer (at `start`, perhaps).
+
+        Lines of the answer that did not get into `text` are lost; so is what they cost.
+        """
+        if text.startswith(self.text, start):
+            return Provenance(text, tuple(_shifted(self.parts, start)))
+        return Provenance(text, tuple(self._by_lines(text)))
+
+    def _by_lines(self, text: str) -> Iterator[Part]:
+        old, new = LINE.findall(self.text), LINE.findall(text)
+        left, right = _starts(old), _starts(new)
+        stripped = [[line.rstrip("\n") for line in side] for side in (old, new)]
+        for tag, a, b, c, d in opcodes(*stripped):
+            if tag == "equal":
+                shift, stop = right[c] - left[a], right[d]
+                for p in self._touching(left[a], left[b]):
+                    begin, end = max(p.start, left[a]) + shift, min(p.end, left[b]) + shift
+                    end = min(end, stop)
+                    if begin < end:
+                        yield Part(
+                            begin, end, p.kind, p.seconds * (end - begin) / (p.end - p.start)
+                        )
+
+    def _touching(self, start: int, end: int) -> Iterator[Part]:
+        at = bisect_right(self.parts, start, key=lambda p: p.end)
+        while at < len(self.parts) and self.parts[at].start < end:
+            yield self.parts[at]
+            at += 1
+
+
+NOWHERE = Provenance("", ())
+
+
+def of(written: Iterable[Written]) -> Provenance:
+    """The provenance of the text these events wrote."""
+    events = list(written)
+    parts: list[Part] = []
+    at, waiting = 0, 0.0  # seconds of tokens that wrote no character go to the next that did
+    for event, following in pairwise([*events, None]):
+        assert event is not None
+        chunk = event.chunk
+        each = chunk.seconds / max(1, len(event.pieces))
+        kinds = (drafted_kind(chunk), _own_kind(chunk, following.chunk if following else None))
+        split = chunk.accepted if kinds[0] != kinds[1] else len(event.pieces)
+        for kind, pieces in zip(kinds, (event.pieces[:split], event.pieces[split:]), strict=True):
+            waiting += each * len(pieces)
+            if length := sum(map(len, pieces)):
+                parts.append(Part(at, at + length, kind, waiting))
+                at, waiting = at + length, 0.0
+    if parts and waiting:
+        parts[-1] = replace(parts[-1], seconds=parts[-1].seconds + waiting)
+    return Provenance("".join(e.text for e in events), tuple(parts))
+
+
+def drafted_kind(chunk: Chunk) -> str:
+    """What the accepted part of this pass's draft counts as."""
+    if chunk.source == "prediction":
+        return FOUND if chunk.resynced else COPIED
+    return {"lookup": LOOKED, FREE: FREE}.get(chunk.source, DRAFTED)
+
+
+def _own_kind(chunk: Chunk, following: Chunk | None) -> str:
+    """What the model's own choice at the end of a pass counts as.
+
+    When the whole draft held and its drafter simply went on after the choice, the choice was
+    what the drafter expected there, and not a divergence.
+    """
+    held = chunk.proposed > 0 and chunk.accepted == chunk.proposed
+    went_on = following is not None and following.source == chunk.source and not following.resynced
+    return drafted_kind(chunk) if held and went_on else FREE
+
+
+def _shifted(parts: Iterable[Part], by: int) -> Iterator[Part]:
+    return (replace(p, start=p.start + by, end=p.end + by) for p in parts) if by else iter(parts)
+
+
+def _starts(lines: Sequence[str]) -> list[int]:
+    at, found = 0, [0]
+    for line in lines:
+        at += len(line)
+        found.append(at)
+    return found

@@ -1,0 +1,202 @@
+"""A run's trace: JSON lines, one per pass, in the order they happened.
+
+Knows the events of a backend and JSON. Does not know HTML or terminals. What belongs to a whole
+file stands in its first line (`begin`) and its last (`end`), so that every line is one pass.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from specedit.backend import Answer, Event, Ready, Written
+from specedit.decode.events import Chunk
+from specedit.engines.base import Prefill
+from specedit.errors import InputError
+
+EMBEDDED = '<script type="application/json" id="trace">'  # how a page of ours holds its trace
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One line of a trace."""
+
+    written: Written
+    at: float  # seconds of decoding before it
+
+
+@dataclass(frozen=True)
+class Run:
+    """The passes over one file, with what was known before the first and after the last."""
+
+    file: str
+    passes: tuple[Pass, ...]
+    begin: Mapping[str, Any] = field(default_factory=dict)
+    end: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Writer:
+    """Writes a trace as the events come. A file's last line is written when its run is over."""
+
+    def __init__(self, path: str | Path) -> None:
+        try:
+            self._file: IO[str] = Path(path).open(  # noqa: SIM115  (closed by `close`)
+                "w", encoding="utf-8", errors="backslashreplace", newline="\n"
+            )
+        except OSError as error:
+            raise InputError(
+                f"{path}: the trace cannot be written: {error.strerror}",
+                hint="--trace takes the path of a file to make.",
+            ) from error
+        self._begin: dict[str, Any] = {}
+        self._model: dict[str, Any] = {}
+        self._waiting: dict[str, Any] | None = None
+        self._number = 0
+        self._at = 0.0
+
+    def event(self, file: str, event: Event) -> None:
+        if isinstance(event, Ready):
+            self._model = {"model": asdict(event.model), "load_s": event.load_s}
+        elif isinstance(event, Prefill):
+            begun = {"prompt": event.total, "reused": event.reused, "prefill_s": event.seconds}
+            self._begin = {**self._model, **begun}
+        elif isinstance(event, Written):
+            self._flush()
+            self._waiting = self._line(file, event)
+        elif isinstance(event, Answer):
+            answer = asdict(event)
+            del answer["text"]
+            self._flush(answer)
+            self._number, self._at, self._begin = 0, 0.0, {}
+
+    def close(self) -> None:
+        self._flush()
+        self._file.close()
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _line(self, file: str, event: Written) -> dict[str, Any]:
+        chunk = event.chunk
+        line: dict[str, Any] = {
+            "file": file,
+            "pass": self._number,
+            "width": chunk.width,
+            "proposed": chunk.proposed,
+            "accepted": chunk.accepted,
+            "source": chunk.source,
+            "resynced": chunk.resynced,
+            "seconds": round(chunk.seconds, 6),
+            "at": round(self._at, 6),
+            "tokens": list(chunk.tokens),
+            "pieces": list(event.pieces),
+        }
+        if self._number == 0:
+            line["begin"] = self._begin or self._model
+        self._number += 1
+        self._at += chunk.seconds
+        return line
+
+    def _flush(self, end: dict[str, Any] | None = None) -> None:
+        if self._waiting is not None:
+            if end is not None:
+                self._waiting["end"] = end
+            self._file.write(json.dumps(self._waiting, ensure_ascii=False) + "\n")
+            self._file.flush()
+            self._waiting = None
+
+
+def read(path: str | Path) -> list[Run]:
+    """The runs of a trace, or of the trace that a page of ours holds."""
+    try:
+        text = Path(path).read_bytes().decode("utf-8")
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read: {error.strerror}", hint="`--trace FILE` writes a trace."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise _no_trace(path, 1) from error
+    if EMBEDDED in text:
+        text = text.partition(EMBEDDED)[2].partition("</script>")[0]
+        try:
+            return list(_runs(json.loads(text)))
+        except (ValueError, TypeError, KeyError) as error:
+            raise _no_trace(path, 1) from error
+    lines = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                lines.append(json.loads(line))
+                list(_runs(lines[-1:]))
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                raise _no_trace(path, number) from error
+    if not lines:
+        raise InputError(f"{path}: no passes in it", hint="The run it traced made none.")
+    return list(_runs(lines))
+
+
+def lines_of(runs: Iterable[Run]) -> list[dict[str, Any]]:
+    """The lines again, as data: what a page embeds."""
+    found = []
+    for run in runs:
+        for number, one in enumerate(run.passes):
+            chunk = one.written.chunk
+            line = {**asdict(chunk), "width": chunk.width, "file": run.file, "pass": number}
+            line |= {"at": one.at, "pieces": list(one.written.pieces)}
+            if number == 0:
+                line["begin"] = dict(run.begin)
+            if number == len(run.passes) - 1 and run.end:
+                line["end"] = dict(run.end)
+            found.append(line)
+    return found
+
+
+def _runs(lines: Iterable[Mapping[str, Any]]) -> Iterator[Run]:
+    file, at = "", 0.0
+    passes: list[Pass] = []
+    begin: dict[str, Any] = {}
+    for line in lines:
+        if passes and (line["file"] != file or "begin" in line):
+            yield Run(file, tuple(passes), begin)
+            passes, at = [], 0.0
+        if not passes:
+            file, begin = str(line["file"]), dict(line.get("begin") or {})
+        passes.append(Pass(_written(line), at))
+        at += passes[-1].written.chunk.seconds
+        if "end" in line:
+            yield Run(file, tuple(passes), begin, dict(line["end"]))
+            passes, at = [], 0.0
+    if passes:
+        yield Run(file, tuple(passes), begin)
+
+
+def _written(line: Mapping[str, Any]) -> Written:
+    tokens = tuple(int(t) for t in line["tokens"])
+    chunk = Chunk(
+        tokens=tokens,
+        proposed=int(line["proposed"]),
+        accepted=int(line["accepted"]),
+        source=str(line["source"]),
+        resynced=bool(line.get("resynced", False)),
+        seconds=float(line["seconds"]),
+    )
+    return Written(chunk, tuple(str(p) for p in line.get("pieces", [""] * len(tokens))))
+
+
+def _no_trace(path: str | Path, number: int) -> InputError:
+    return InputError(
+        f"{path}: line {number} is not a pass of a trace",
+        hint="`specedit edit … --trace FILE` writes one JSON line per pass.",
+    )

@@ -1,0 +1,122 @@
+"""Lines of code as rich Text: coloured, harmless, and folded to a width.
+
+Knows syntax colouring and terminal cells. Does not know diffs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from rich.cells import get_character_cell_size
+from rich.style import Style
+from rich.text import Span, Text
+
+if TYPE_CHECKING:
+    from rich.syntax import Syntax
+
+TAB = 4
+LONGEST = 2000  # characters of a line that are shown
+MOST = 400_000  # characters of a text that are coloured
+
+# What would move the cursor, ring, or turn the reading order around is shown, not obeyed.
+_BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C, 0x2028, 0x2029)
+_HARMLESS = {
+    **{c: 0x2400 + c for c in range(0x20) if c not in (0x09, 0x0A)},
+    0x7F: 0x2421,
+    **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
+    **dict.fromkeys(_BIDI, 0xFFFD),
+    **dict.fromkeys(range(0xD800, 0xE000), 0xFFFD),
+}
+
+
+def harmless(text: str) -> str:
+    """The same characters, those that a terminal would obey replaced one for one."""
+    return text.translate(_HARMLESS)
+
+
+def name(path: str) -> str:
+    """A file's name on one line."""
+    return harmless(path.replace("\n", "\u240a").replace("\t", "\u2409"))
+
+
+def lines(text: str, path: str, theme: str | None) -> list[Text]:
+    """The lines of a text, coloured as a whole, so that a string may span several."""
+    text = harmless(text)
+    syntax = _syntax(path, theme) if theme and len(text) <= MOST else None
+    plain = text.split("\n")
+    if syntax:
+        coloured = syntax.highlight(text)
+        coloured.spans = [Span(s.start, s.end, _ink(s.style)) for s in coloured.spans]
+        coloured.style = ""
+        found = list(coloured.split("\n", allow_blank=True))
+        if [line.plain for line in found[: len(plain)]] == plain:
+            return found[: len(plain)]
+    return [Text(line, end="") for line in plain]
+
+
+@lru_cache(maxsize=512)
+def _ink(style: str | Style) -> Style:
+    """Colour and slant only: backgrounds and underlines say what changed."""
+    if isinstance(style, str):
+        return Style.null()
+    return Style(color=style.color, bold=style.bold, italic=style.italic, dim=style.dim)
+
+
+@lru_cache(maxsize=4096)
+def _one(text: str, path: str, theme: str | None) -> Text:
+    return lines(text, path, theme)[0]
+
+
+def line(text: str, path: str, theme: str | None) -> Text:
+    """One line, coloured without its neighbours; kept, because it will be shown again."""
+    return _one(text, path, theme).copy()
+
+
+@lru_cache(maxsize=8)
+def _syntax(path: str, theme: str) -> Syntax | None:
+    from pygments.lexers import (  # type: ignore[import-untyped]
+        get_lexer_by_name,
+        get_lexer_for_filename,
+    )
+    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+    from rich.syntax import Syntax
+
+    from specedit.text.languages import language_of
+
+    language = language_of(path)
+    try:
+        lexer = get_lexer_for_filename(path, stripnl=False, ensurenl=True)
+    except ClassNotFound:
+        if language is None:
+            return None
+        try:
+            lexer = get_lexer_by_name(language.fence, stripnl=False, ensurenl=True)
+        except ClassNotFound:
+            return None
+    return Syntax("", lexer, theme=theme, background_color="default")
+
+
+def folded(text: Text, width: int) -> Iterator[Text]:
+    """The text in pieces of at most `width` cells; at least one."""
+    text.expand_tabs(TAB)
+    if text.cell_len <= width:
+        yield text
+        return
+    if len(text) > LONGEST:
+        more = len(text) - LONGEST
+        text = text[:LONGEST]
+        text.append(f" …and {more:,} more characters", "dim")
+    yield from text.divide(_cuts(text.plain, max(2, width)))
+
+
+def _cuts(text: str, width: int) -> Sequence[int]:
+    found, used = [], 0
+    for at, character in enumerate(text):
+        cells = get_character_cell_size(character)
+        if used + cells > width:
+            found.append(at)
+            used = 0
+        used += cells
+    return found

@@ -1,0 +1,103 @@
+"""How things look: one table for the terminal and the page, and the console they go to.
+
+Knows rich's styles. Every difference that a colour makes is also made by a sign, for NO_COLOR.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.style import Style
+
+from specedit import provenance as prov
+
+WIDE = 140  # columns from which old and new stand side by side
+
+
+@dataclass(frozen=True)
+class Look:
+    """One kind of origin: its sign (and the sign for terminals without Unicode), its colours."""
+
+    sign: str
+    ascii: str
+    style: str  # rich
+    page: str  # CSS, on white and on black
+
+
+LOOKS = {
+    prov.COPIED: Look("·", ".", "bright_black", "#8b949e"),
+    prov.FOUND: Look("»", ">", "cyan", "#1b9aaa"),
+    prov.LOOKED: Look("≈", "~", "magenta", "#a05bd6"),
+    prov.DRAFTED: Look("◇", "d", "blue", "#3b7dd8"),
+    prov.FREE: Look("●", "*", "yellow", "#d98a00"),
+}
+
+
+@dataclass(frozen=True)
+class Tint:
+    """Backgrounds of old and new lines, and of the words in them that changed."""
+
+    old: Style
+    new: Style
+    old_word: Style
+    new_word: Style
+    code: str  # the name of the syntax theme
+
+
+DARK = Tint(
+    Style(bgcolor="#2d1618"),
+    Style(bgcolor="#10261a"),
+    Style(bgcolor="#7d2a30", bold=True),
+    Style(bgcolor="#1f6f3a", bold=True),
+    "ansi_dark",
+)
+LIGHT = Tint(
+    Style(bgcolor="#ffebe9"),
+    Style(bgcolor="#e6ffec"),
+    Style(bgcolor="#ffc1bc", bold=True),
+    Style(bgcolor="#a6ebb5", bold=True),
+    "ansi_light",
+)
+PLAIN = Tint(
+    Style(),
+    Style(),
+    Style(underline=True, bold=True),
+    Style(underline=True, bold=True),
+    "ansi_dark",
+)
+
+
+def terminal() -> Console:
+    """The console people are spoken to on: stderr, with nothing in a text taken for markup."""
+    return Console(stderr=True, markup=False, emoji=False, highlight=False)
+
+
+def tint(console: Console) -> Tint:
+    """Backgrounds where the terminal has shades enough; else words are underlined."""
+    if console.no_color or console.color_system in (None, "standard", "windows"):
+        return PLAIN
+    background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
+    return LIGHT if background in ("7", "15") else DARK
+
+
+def unicode(console: Console) -> bool:
+    return not console.options.ascii_only
+
+
+def sign(kind: str, console: Console) -> str:
+    look = LOOKS[kind]
+    return look.sign if unicode(console) else look.ascii
+
+
+def seconds(value: float) -> str:
+    """A duration as people read it."""
+    if value >= 60:
+        minutes, rest = divmod(round(value), 60)
+        return f"{minutes} min {rest:02d} s"
+    return f"{value:.1f} s" if value >= 0.095 else f"{value * 1000:.0f} ms"
+
+
+def count(number: int, word: str, plural: str = "") -> str:
+    return f"{number:,} {word if number == 1 else plural or word + 's'}"

@@ -1,0 +1,246 @@
+"""A change as people read it: hunks side by side or one under the other, and where each line
+came from.
+
+Knows hunks, provenance and widths. Does not know how a change came about or whether it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, zip_longest
+
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+
+from specedit import provenance as prov
+from specedit.errors import SpeceditError
+from specedit.report import Edit
+from specedit.text.diff import Hunk, Line, hunks
+from specedit.text.source import Source
+from specedit.view import code, colours
+
+MARGIN = 4  # cells that show where a line came from
+
+Paint = Callable[[Line], Text]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What every row of one file's diff shares."""
+
+    console: Console
+    width: int
+    digits: int
+    tint: colours.Tint
+    paint: Paint
+    provenance: prov.Provenance | None = None
+    starts: Sequence[int] = ()  # of the new text's lines
+
+    @property
+    def wide(self) -> bool:
+        return self.width >= colours.WIDE
+
+    def range(self, first: int, last: int) -> tuple[int, int]:
+        """The characters of the new text's lines [first, last), from 0."""
+        end = len(self.starts) - 1
+        return self.starts[min(first, end)], self.starts[min(last, end)]
+
+
+def show(
+    console: Console,
+    edit: Edit,
+    provenance: prov.Provenance | None = None,
+    *,
+    title: bool = True,
+) -> None:
+    """Print one file's change. Nothing is printed for a file that stays as it is."""
+    texts = _texts(edit)
+    if texts is None or texts[0] == texts[1]:
+        return
+    frame, found = framed(console, edit.path, *texts, provenance)
+    if title:
+        console.print(header(edit.path, found), soft_wrap=True)
+    for hunk in found:
+        for row in rows(hunk, frame):
+            console.print(row, soft_wrap=True)
+
+
+def show_hunk(
+    console: Console, edit: Edit, hunk: Hunk, provenance: prov.Provenance | None = None
+) -> None:
+    """Print one of the edit's hunks, for `--ask`."""
+    texts = _texts(edit)
+    if texts is not None:
+        frame, _ = framed(console, edit.path, *texts, provenance)
+        for row in rows(hunk, frame):
+            console.print(row, soft_wrap=True)
+
+
+def framed(
+    console: Console,
+    path: str,
+    before: str,
+    after: str,
+    provenance: prov.Provenance | None = None,
+) -> tuple[Frame, list[Hunk]]:
+    """The hunks of a change and the frame to show them in."""
+    found = hunks(before, after)
+    tint = colours.tint(console)
+    theme = tint.code if console.color_system else None
+    old, new = (code.lines(text, path, theme) for text in (before, after))
+
+    def paint(line: Line) -> Text:
+        if line.after is not None:
+            return new[line.after - 1].copy()
+        assert line.before is not None
+        return old[line.before - 1].copy()
+
+    placed = provenance.onto(after) if provenance and provenance.parts else None
+    digits = len(str(max(before.count("\n"), after.count("\n")) + 1))
+    starts = [0, *accumulate(len(line) + 1 for line in after.split("\n"))]
+    starts[-1] = len(after)
+    return Frame(console, console.width, digits, tint, paint, placed, starts), found
+
+
+def header(path: str, found: Iterable[Hunk]) -> Text:
+    found = list(found)
+    added, removed = sum(h.added for h in found), sum(h.removed for h in found)
+    return Text.assemble(
+        (code.name(path), "bold"), "  ", (f"+{added}", "green"), " ", (f"-{removed}", "red")
+    )
+
+
+def legend(console: Console, kinds: Iterable[str]) -> Text:
+    """What the margin's signs mean; only those that occur."""
+    text = Text()
+    for kind in (k for k in prov.KINDS if k in set(kinds)):
+        if text:
+            text.append("   ")
+        text.append(colours.sign(kind, console), colours.LOOKS[kind].style)
+        text.append(" " + prov.MEANINGS[kind], "dim")
+    return text
+
+
+def rows(hunk: Hunk, frame: Frame) -> Iterator[Text]:
+    """One hunk: a line that says where and how long, then its lines."""
+    yield _caption(hunk, frame)
+    yield from _beside(hunk, frame) if frame.wide else _below(hunk, frame)
+
+
+def _caption(hunk: Hunk, frame: Frame) -> Text:
+    rule = "─" if colours.unicode(frame.console) else "-"
+    text = Text(f"{rule * 2} line {hunk.first_line} ", "bright_black")
+    if frame.provenance:
+        spent = frame.provenance.seconds(*frame.range(*hunk.after))
+        if spent:
+            text.append(f"{rule} {colours.seconds(spent)} ", "bright_black")
+    text.append(rule * max(0, min(frame.width, 100) - text.cell_len), "bright_black")
+    text.truncate(frame.width)
+    return text
+
+
+def _below(hunk: Hunk, frame: Frame) -> Iterator[Text]:
+    """Unified: old number, new number, origin, sign, text."""
+    numbers = 2 if frame.width >= 60 else 1
+    for line in hunk.lines:
+        gutter = Text(end="")
+        shown = (line.before, line.after) if numbers == 2 else (line.after or line.before,)
+        for number in shown:
+            gutter.append(f"{number or '':>{frame.digits}} ", "bright_black")
+        if frame.provenance:
+            gutter.append_text(_margin(line, frame))
+        yield from _cells(line, gutter, frame, frame.width)
+
+
+def _beside(hunk: Hunk, frame: Frame) -> Iterator[Text]:
+    """Old on the left, new with its origin on the right."""
+    half = (frame.width - 3) // 2
+    bar = Text(" │ " if colours.unicode(frame.console) else " | ", "bright_black", end="")
+    for old, new in _pairs(hunk.lines):
+        left = list(_side(old, frame, half, origin=False)) if old else []
+        right = list(_side(new, frame, half, origin=True)) if new else []
+        for one, other in zip_longest(left, right):
+            row = one or Text(end="")
+            row.pad_right(half - row.cell_len)
+            yield Text.assemble(row, bar, other or Text(end=""))
+
+
+def _side(line: Line, frame: Frame, width: int, *, origin: bool) -> Iterator[Text]:
+    number = line.after if origin else line.before
+    gutter = Text(f"{number or '':>{frame.digits}} ", "bright_black", end="")
+    if origin and frame.provenance:
+        gutter.append_text(_margin(line, frame))
+    yield from _cells(line, gutter, frame, width)
+
+
+def _cells(line: Line, gutter: Text, frame: Frame, width: int) -> Iterator[Text]:
+    """One line of code behind its gutter, folded, on its background."""
+    back, word, sign = {
+        "-": (frame.tint.old, frame.tint.old_word, ("-", "red")),
+        "+": (frame.tint.new, frame.tint.new_word, ("+", "green")),
+        " ": (Style(), Style(), (" ", "")),
+    }[line.kind]
+    text = frame.paint(line)
+    for start, end in line.spans:
+        text.stylize(word, start, min(end, len(text)))
+    room = max(8, width - gutter.cell_len - 2)
+    for number, piece in enumerate(code.folded(text, room)):
+        head = gutter if number == 0 else Text(" " * gutter.cell_len, end="")
+        body = Text.assemble((sign[0] if number == 0 else " ", sign[1]), " ", piece, end="")
+        if line.kind != " " and back:
+            body.pad_right(max(0, width - gutter.cell_len - body.cell_len))
+            body.stylize_before(back)
+        yield Text.assemble(head, body)
+    if not line.ends:
+        yield Text(" " * gutter.cell_len + "\\ no newline at the end of the file", "dim")
+
+
+def _margin(line: Line, frame: Frame) -> Text:
+    """Where the line came from, its first quarter in the first cell and so on."""
+    assert frame.provenance is not None
+    text = Text(end="")
+    if line.after is None:
+        return Text(" " * (MARGIN + 1), end="")
+    start, end = frame.range(line.after - 1, line.after)
+    end = max(start, end - 1)  # the newline itself says little
+    for cell in range(MARGIN):
+        a = start + (end - start) * cell // MARGIN
+        b = start + (end - start) * (cell + 1) // MARGIN
+        kind = _loudest(frame.provenance.kinds(a, max(b, a + 1)))
+        if kind is None:
+            text.append(" ")
+        else:
+            text.append(colours.sign(kind, frame.console), colours.LOOKS[kind].style)
+    text.append(" ")
+    return text
+
+
+def _loudest(kinds: dict[str, int]) -> str | None:
+    """What to show for a stretch: what was written freely is rare and never hidden."""
+    return max(kinds, key=prov.KINDS.index) if kinds else None
+
+
+def _pairs(lines: Sequence[Line]) -> Iterator[tuple[Line | None, Line | None]]:
+    """Old and new lines that stand beside each other."""
+    old: list[Line] = []
+    new: list[Line] = []
+    for line in lines:
+        if line.kind == " " or (line.kind == "-" and new):
+            yield from zip_longest(old, new)
+            old, new = [], []
+        if line.kind == " ":
+            yield line, line
+        else:
+            (old if line.kind == "-" else new).append(line)
+    yield from zip_longest(old, new)
+
+
+def _texts(edit: Edit) -> tuple[str, str] | None:
+    if edit.before == edit.after or not edit.before or not edit.after:
+        return None
+    try:
+        return tuple(Source.from_bytes(edit.path, d).text for d in (edit.before, edit.after))  # type: ignore[return-value]
+    except SpeceditError:
+        return None

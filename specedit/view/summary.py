@@ -1,0 +1,156 @@
+"""The report in a terminal: one line for a run, a table when asked, and what went wrong.
+
+Knows a Report. Every number in it was measured by somebody else.
+"""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from specedit.report import Compared, Edit, Figures, Report
+from specedit.view import code
+from specedit.view.colours import count, seconds
+
+DONE = {
+    "edited": ("edited", "green"),
+    "would-edit": ("would change", "yellow"),
+    "unchanged": ("unchanged", "dim"),
+    "refused": ("refused", "red"),
+    "failed": ("failed", "red"),
+}
+
+
+def line(report: Report) -> Text:
+    """What became of the files, and what it cost: seconds, tokens, passes, acceptance."""
+    text = _outcome(report)
+    figures = report.figures
+    if figures.passes or figures.total_s:
+        text.append(" · ").append_text(cost(figures))
+    return text
+
+
+def _outcome(report: Report) -> Text:
+    if len(report.edits) == 1:
+        edit = report.edits[0]
+        word, style = DONE.get(edit.status, (edit.status, ""))
+        text = Text.assemble((code.name(edit.path), "bold"), ": ", (word, style))
+        if edit.changed:
+            text.append(f", {count(edit.hunks, 'hunk')}, +{edit.added} -{edit.removed}")
+        return text
+    text = Text(count(len(report.edits), "file"), "bold")
+    gap = ": "
+    for status, (word, style) in DONE.items():
+        if number := report.count(status):
+            text.append(gap).append(f"{number} {word}", style)
+            gap = ", "
+    added, removed = sum(e.added for e in report.edits), sum(e.removed for e in report.edits)
+    if added or removed:
+        text.append(f", +{added} -{removed}")
+    return text
+
+
+def cost(figures: Figures) -> Text:
+    """Seconds, tokens, passes, acceptance."""
+    total = figures.total_s or figures.load_s + figures.prefill_s + figures.decode_s
+    text = Text.assemble((seconds(total), "bold"))
+    parts = (("load", figures.load_s), ("prefill", figures.prefill_s), ("decode", figures.decode_s))
+    text.append(f" ({', '.join(f'{name} {value:.1f}' for name, value in parts)})")
+    text.append(f" · {count(figures.completion, 'token')}")
+    text.append(f" in {count(figures.passes, 'pass', 'passes')}")
+    drafted = figures.drafted
+    if drafted.proposed:
+        text.append(f" · {drafted.accepted:,} of {drafted.proposed:,} drafted accepted")
+        text.append(f" ({drafted.rate:.0%})", "green")
+    return text
+
+
+def compared(one: Compared, what: str = "") -> Text:
+    """The same edit without any draft: both were measured."""
+    text = Text(f"{what}without drafts: ")
+    text.append(f"{seconds(one.total_s)} (decode {one.decode_s:.1f})")
+    text.append(f" · {count(one.passes, 'pass', 'passes')} · ")
+    text.append(
+        "the same text" if one.identical else "ANOTHER TEXT", "" if one.identical else "red"
+    )
+    if one.digests_equal is not None:
+        text.append(", equal logits" if one.digests_equal else ", other logits")
+    text.append(f" · decoding {one.speedup_decode:.1f} times as fast with drafts", "bold")
+    text.append(f", {one.speedup_total:.1f} with the prompt")
+    return text
+
+
+def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool = False) -> None:
+    """Problems always; notes, the line and (verbose) the table unless quiet."""
+    for edit in report.edits:
+        for problem in edit.problems:
+            _say(console, edit, problem, "red")
+        if edit.kept:
+            _say(console, edit, f"the answer is kept in {edit.kept}", "dim")
+        if not quiet:
+            for note in edit.notes:
+                _say(console, edit, note, "")
+    if quiet:
+        return
+    if verbose:
+        console.print(table(report))
+    console.print(line(report), soft_wrap=True)
+    for edit in report.edits:
+        if edit.compared:
+            what = f"{code.name(edit.path)} " if len(report.edits) > 1 else ""
+            console.print(compared(edit.compared, what), soft_wrap=True)
+
+
+def _say(console: Console, edit: Edit, what: str, style: str) -> None:
+    text = Text.assemble((code.name(edit.path), "bold"), ": ", (code.harmless(what), style))
+    console.print(text, soft_wrap=True)
+
+
+def table(report: Report) -> Table:
+    """Every figure of every file."""
+    many = len(report.edits) > 1
+    found = Table(box=None, padding=(0, 2, 0, 0), show_header=many, header_style="bold")
+    found.add_column("")
+    columns = [*report.edits] if not many else [*report.edits, None]
+    for edit in columns:
+        found.add_column("all" if edit is None else code.name(edit.path), justify="right")
+    figures = [report.figures if e is None else e.figures for e in columns]
+    for name, values in _rows(figures):
+        found.add_row(Text(name, "dim"), *values)
+    model = report.model
+    if model:
+        about = [model.engine, model.device, f"{count(model.threads, 'thread')}"]
+        about += ["exact"] if model.exact else []
+        about += [model.note] if model.note else []
+        words = f"{model.name} ({', '.join(w for w in about if w)})"
+        found.add_row(Text("model", "dim"), Text(code.harmless(words)))
+    if report.server:
+        found.add_row(Text("server", "dim"), Text(code.harmless(report.server)))
+    return found
+
+
+def _rows(figures: list[Figures]) -> list[tuple[str, list[str]]]:
+    rows = [
+        ("prompt tokens", [f"{f.prompt:,}" for f in figures]),
+        ("of them reused", [f"{f.reused:,}" for f in figures]),
+        ("answer tokens", [f"{f.completion:,}" for f in figures]),
+        ("passes", [f"{f.passes:,}" for f in figures]),
+    ]
+    drafters = dict.fromkeys(name for f in figures for name in f.drafts if name != "free")
+    for name in drafters:
+        tallies = [f.drafts.get(name) for f in figures]
+        words = [f"{t.accepted:,} of {t.proposed:,} ({t.rate:.0%})" if t else "-" for t in tallies]
+        rows.append((f"{name} accepted", words))
+    for name, values in (
+        ("load", [f.load_s for f in figures]),
+        ("prefill", [f.prefill_s for f in figures]),
+        ("decode", [f.decode_s for f in figures]),
+        ("total", [f.total_s for f in figures]),
+    ):
+        rows.append((name, [seconds(v) for v in values]))
+    paces = [f.completion / f.decode_s if f.decode_s else 0.0 for f in figures]
+    rows.append(("tokens per second", [f"{p:.1f}" for p in paces]))
+    if any(f.logits_digest for f in figures):
+        rows.append(("logits", [(f.logits_digest or "")[:16] for f in figures]))
+    return rows
