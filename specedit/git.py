@@ -1,0 +1,284 @@
+"""What git knows: which files to work on, what is staged, what would be lost.
+
+The only home of GitPython, imported when the first question is asked. Real git answers every
+question, so worktrees, submodules, `GIT_INDEX_FILE` and the rest mean what git says they mean.
+Names are bytes to git; here they are paths, byte for byte. Knows no rules, no models.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from specedit.errors import InputError, UsageError
+
+HEAD_BYTES = 1024  # of a file: what files that belong together begin with
+FEW = 100  # paths that may stand on a command line; more, and git is asked about all of them
+REGULAR = ("100644", "100755")  # no symlinks, no submodules
+
+
+@dataclass(frozen=True)
+class Staged:
+    """One regular file as the index holds it. `name` counts from the work tree's top."""
+
+    name: str
+    blob: str  # its object id: the digest of its content
+    partly: bool = False  # the work tree holds something else, or nothing
+    conflicted: bool = False
+
+
+def ask(
+    here: Path, *words: str, codes: Sequence[int] = (0,), given: bytes | None = None
+) -> tuple[int, bytes]:
+    """Run git in `here`; its exit code and stdout. Any code not in `codes` is an error."""
+    try:
+        from git.cmd import Git
+    except ImportError as error:  # GitPython looks for git when it is imported
+        raise UsageError(
+            f"git cannot be used: {error}", hint="Install git, or name files."
+        ) from None
+    with tempfile.TemporaryFile() as stdin:
+        if given is not None:
+            stdin.write(given)
+            stdin.seek(0)
+        code, out, err = Git(str(here)).execute(
+            ["git", *words],
+            istream=stdin,
+            with_extended_output=True,
+            with_exceptions=False,
+            stdout_as_string=False,
+            strip_newline_in_stdout=False,
+        )
+    if code not in codes:
+        said = err if isinstance(err, str) else err.decode("utf-8", "replace")
+        raise UsageError(f"git {' '.join(words[:2])}: {said.strip() or f'exit code {code}'}")
+    return code, out
+
+
+def _names(out: bytes) -> list[str]:
+    return [os.fsdecode(name) for name in out.split(b"\0") if name]
+
+
+def _line(out: bytes) -> str:
+    return os.fsdecode(out.removesuffix(b"\n").removesuffix(b"\r"))
+
+
+def _top(here: Path) -> Path | None:
+    code, out = ask(here, "rev-parse", "--show-toplevel", codes=(0, 128))
+    return Path(_line(out)) if code == 0 and out.strip() else None
+
+
+def top(here: Path) -> Path:
+    """The top of the work tree that `here` is in."""
+    if (found := _top(here.absolute())) is None:
+        raise UsageError(
+            f"{here.absolute()} is in no git work tree.", hint="Name the files to work on."
+        )
+    return found
+
+
+def choose(
+    here: Path,
+    *,
+    containing: str | Sequence[str] | None = None,
+    staged: bool = False,
+    changed: bool = False,
+    since: str | None = None,
+) -> list[Path]:
+    """The files that git's words mean, all over the work tree of `here`, named as seen from there.
+
+    `staged`: in the index and not in HEAD so. `changed`: not as HEAD has them, new files among
+    them. `since`: changed since this branch left REF, committed or not. `containing`: of those (of
+    all tracked files, when nothing else chooses) the ones that hold any of these texts.
+    Deleted files, symlinks and submodules are no files to edit.
+    """
+    root = top(here)
+    chosen: set[str] | None = None
+    if staged:
+        chosen = {entry.name for entry in staged_files(root)}
+    if changed:
+        chosen = (chosen or set()) | set(_differing(root, "HEAD"))
+    if since is not None:
+        chosen = (chosen or set()) | set(_differing(root, _left(root, since)))
+    if containing is not None:
+        texts = [containing] if isinstance(containing, str) else containing
+        holding = _holding(root, texts, untracked=chosen is not None)
+        chosen = holding if chosen is None else chosen & holding
+    paths = [root / name for name in chosen or ()]
+    return [_seen(path, here) for path in _ordered(p for p in paths if _editable(p))]
+
+
+def _differing(root: Path, ref: str) -> Iterator[str]:
+    if ref == "HEAD" and not _has_head(root):
+        yield from _names(ask(root, "ls-files", "-z")[1])
+    else:
+        diff = ("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--diff-filter=d")
+        yield from _names(ask(root, *diff, ref, "--")[1])
+    yield from _names(ask(root, "ls-files", "-z", "--others", "--exclude-standard")[1])
+
+
+def _left(root: Path, ref: str) -> str:
+    """The commit where this branch left `ref`; `ref` itself where they share no history."""
+    code, out = ask(root, "rev-parse", "--verify", "-q", f"{ref}^{{commit}}", codes=(0, 1, 128))
+    if code or ref.startswith("-"):
+        raise UsageError(f"--since {ref}: git knows no such commit.", hint="git log --oneline")
+    commit = _line(out)
+    code, out = ask(root, "merge-base", commit, "HEAD", codes=(0, 1, 128))
+    return _line(out).partition("\n")[0] if code == 0 else commit
+
+
+def _has_head(root: Path) -> bool:
+    return ask(root, "rev-parse", "--verify", "-q", "HEAD", codes=(0, 1, 128))[0] == 0
+
+
+def _holding(root: Path, texts: Sequence[str], *, untracked: bool) -> set[str]:
+    """Text files that hold one of `texts`, as git's own search finds them in the work tree."""
+    wanted = [word for text in texts for word in ("-e", text)]
+    where = ("--untracked",) if untracked else ()
+    words = ("grep", "-lzIF", "--no-recurse-submodules", *where, *wanted)
+    return set(_names(ask(root, *words, codes=(0, 1))[1]))
+
+
+def _editable(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def _ordered(paths: Iterable[Path]) -> list[Path]:
+    """Files that begin alike side by side: what the cache holds of one serves the next."""
+    return sorted(paths, key=lambda path: (path.suffix, _head(path), str(path)))
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(HEAD_BYTES)
+    except OSError:
+        return b""
+
+
+def _seen(path: Path, here: Path) -> Path:
+    try:
+        relative = Path(os.path.relpath(path, here.resolve()))
+    except ValueError:  # another drive
+        return path
+    return relative if here.absolute() == Path.cwd() else here / relative
+
+
+def dirty(paths: Iterable[Path]) -> set[Path]:
+    """Of these paths, those that hold what no commit holds: changed, staged or new files.
+
+    A file outside any work tree, or one that git ignores, is never dirty: git keeps none of it.
+    """
+    tops: dict[Path, Path | None] = {}
+    places: dict[Path, list[tuple[Path, Path]]] = {}
+    for path in paths:
+        real = path.resolve()
+        if real.parent not in tops:
+            tops[real.parent] = _top(real.parent) if real.parent.is_dir() else None
+        if (root := tops[real.parent]) is not None:
+            places.setdefault(root, []).append((path, real))
+    found: set[Path] = set()
+    for root, members in places.items():
+        names = [os.path.relpath(real, root.resolve()) for _, real in members]
+        status = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
+        few = ("--", *names) if len(names) <= FEW else ()
+        out = ask(root, "--literal-pathspecs", *status, *few)[1]
+        changed = {line[3:] for line in _names(out)}
+        posix = (name.replace(os.sep, "/") for name in names)
+        found |= {path for (path, _), name in zip(members, posix, strict=True) if name in changed}
+    return found
+
+
+def staged_files(root: Path) -> list[Staged]:
+    """The regular files that this commit would add or change, in name order.
+
+    While merging, a file that comes from another parent as it is belongs to that parent's commit.
+    """
+    found = _raw(root, ())
+    for other in _other_parents(root):
+        theirs = {entry.name for entry in _raw(root, (other,))}
+        found = [entry for entry in found if entry.name in theirs or entry.conflicted]
+    return _against_work_tree(root, found)
+
+
+def _raw(root: Path, against: tuple[str, ...]) -> list[Staged]:
+    words = ("diff", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff")
+    fields = ask(root, *words, *against, "--")[1].split(b"\0")
+    found: dict[str, Staged] = {}
+    for meta, name in zip(fields[::2], fields[1::2], strict=False):
+        _, mode, _, blob, status = meta.decode("ascii").split()
+        path = os.fsdecode(name)
+        if status == "U":
+            found[path] = Staged(path, blob, conflicted=True)
+        elif status != "D" and mode in REGULAR:
+            found.setdefault(path, Staged(path, blob))
+    return sorted(found.values(), key=lambda entry: entry.name)
+
+
+def _other_parents(root: Path) -> list[str]:
+    out = ask(root, "rev-parse", "--git-path", "MERGE_HEAD")[1]
+    try:
+        return (root / _line(out)).read_text("ascii").split()
+    except OSError:
+        return []
+
+
+def _against_work_tree(root: Path, found: list[Staged]) -> list[Staged]:
+    changed = set(_names(ask(root, "diff", "--name-only", "-z", "--no-ext-diff")[1]))
+    return [
+        Staged(entry.name, entry.blob, entry.name in changed, entry.conflicted) for entry in found
+    ]
+
+
+def indexed(root: Path, names: Sequence[str]) -> list[Staged]:
+    """What the index holds of these files (named from the top), staged for this commit or not."""
+    wanted = set(names)
+    found: dict[str, Staged] = {}
+    for line in ask(root, "ls-files", "-z", "--stage")[1].split(b"\0"):
+        meta, _, name = line.partition(b"\t")
+        path = os.fsdecode(name)
+        if path not in wanted:
+            continue
+        mode, blob, stage = meta.decode("ascii").split()
+        if stage != "0":
+            found[path] = Staged(path, blob, conflicted=True)
+        elif mode in REGULAR:
+            found[path] = Staged(path, blob)
+    return _against_work_tree(root, sorted(found.values(), key=lambda entry: entry.name))
+
+
+def content(root: Path, entry: Staged) -> bytes:
+    """The staged content, as a checkout would write it (newlines and encoding included)."""
+    return ask(root, "cat-file", "--filters", f"--path={entry.name}", entry.blob)[1]
+
+
+def blob_of(root: Path, name: str, data: bytes) -> str:
+    """The object id that `data` would have, if it were staged as `name`. Nothing is stored."""
+    return _line(ask(root, "hash-object", "--stdin", f"--path={name}", given=data)[1])
+
+
+def merge(root: Path, current: bytes, base: bytes, other: bytes) -> bytes | None:
+    """`current` with the changes from `base` to `other`; None where both changed the same lines."""
+    with tempfile.TemporaryDirectory() as folder:
+        names = []
+        for name, data in (("current", current), ("base", base), ("other", other)):
+            (Path(folder) / name).write_bytes(data)
+            names.append(str(Path(folder) / name))
+        code, out = ask(root, "merge-file", "-p", *names, codes=range(256))
+    if code > 127:
+        raise InputError("git merge-file cannot read the file as text.")
+    return out if code == 0 else None
+
+
+def hooks_folder(root: Path) -> Path:
+    """Where this repository's hooks live; worktrees share it."""
+    return root / _line(ask(root, "rev-parse", "--git-path", "hooks")[1])
+
+
+def hooks_path(root: Path) -> str | None:
+    """`core.hooksPath`, when it is set anywhere."""
+    code, out = ask(root, "config", "--get", "core.hooksPath", codes=(0, 1))
+    return _line(out) if code == 0 else None

@@ -1,0 +1,76 @@
+"""A real git repository in a temp folder, for the tests that need one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+CLEAN = {
+    "GIT_AUTHOR_NAME": "A",
+    "GIT_AUTHOR_EMAIL": "a@example.org",
+    "GIT_COMMITTER_NAME": "A",
+    "GIT_COMMITTER_EMAIL": "a@example.org",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_EDITOR": "true",
+    "LC_ALL": "C.UTF-8",
+}
+
+
+def environment(**more: str) -> dict[str, str]:
+    """This process's variables without what a surrounding hook or a developer set."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "SPECEDIT_"))}
+    return {**kept, **CLEAN, **more}
+
+
+@dataclass(frozen=True)
+class Repository:
+    """One work tree. Every git call is a process of the real git."""
+
+    root: Path
+    env: dict[str, str]
+
+    @classmethod
+    def init(cls, root: Path, **env: str) -> Repository:
+        root.mkdir(parents=True, exist_ok=True)
+        repository = cls(root, environment(**env))
+        repository.git("init", "-q", "-b", "main")
+        return repository
+
+    def at(self, root: Path) -> Repository:
+        return Repository(root, self.env)
+
+    def run(self, *words: str, ok: bool = True) -> subprocess.CompletedProcess[bytes]:
+        done = subprocess.run(
+            words, cwd=self.root, env=self.env, capture_output=True, stdin=subprocess.DEVNULL
+        )
+        if ok and done.returncode:
+            raise AssertionError(f"{words}: {done.returncode}\n{done.stdout!r}\n{done.stderr!r}")
+        return done
+
+    def git(self, *words: str, ok: bool = True) -> str:
+        done = self.run("git", *words, ok=ok)
+        return done.stdout.decode("utf-8", "surrogateescape")
+
+    def write(self, name: str, text: str | bytes) -> Path:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return path
+
+    def read(self, name: str) -> str:
+        return (self.root / name).read_bytes().decode()
+
+    def commit(self, files: dict[str, str], message: str = "change") -> str:
+        """Write the files, stage everything, commit without hooks; the commit's id."""
+        for name, text in files.items():
+            self.write(name, text)
+        self.git("add", "-A")
+        self.git("commit", "-q", "--no-verify", "-m", message)
+        return self.git("rev-parse", "HEAD").strip()
+
+    def status(self) -> str:
+        return self.git("status", "--porcelain")

@@ -1,0 +1,299 @@
+"""Real git, real repositories: which files are chosen, what is staged, what would be lost."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from git_repository import CLEAN, Repository
+
+from specedit import git
+from specedit.errors import UsageError
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [n for n in os.environ if n.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    for name, value in CLEAN.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    made = Repository.init(tmp_path / "repo")
+    monkeypatch.chdir(made.root)
+    return made
+
+
+def chosen(here: Path | None = None, **how: object) -> set[str]:
+    return {path.as_posix() for path in git.choose(here or Path.cwd(), **how)}  # type: ignore[arg-type]
+
+
+ODD = [
+    "plain.py",
+    "with space.py",
+    "naïve/ünïcode 文.py",
+    "quote'\".py",
+    "tab\there.py",
+    "-dash.py",
+]
+
+
+def test_git_is_not_imported_with_the_command_line() -> None:
+    code = "import sys, specedit.cli, specedit.git; sys.exit('git.cmd' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+@pytest.mark.parametrize("name", ODD, ids=range(len(ODD)))
+def test_every_way_of_choosing_finds_a_file_whatever_its_name(repo: Repository, name: str) -> None:
+    first = repo.commit({"other.py": "x = 1\n", name: "x = 1\n"})
+    repo.write(name, "Old = 1\n")
+    assert chosen(changed=True) == {name}
+    assert chosen(containing="Old") == {name}
+    assert git.dirty([Path(name), Path("other.py")]) == {Path(name)}
+    assert chosen(staged=True) == set()
+    repo.git("add", "-A")
+    assert chosen(staged=True) == {name}
+    assert git.dirty([Path(name)]) == {Path(name)}
+    repo.git("commit", "-q", "-m", "second")
+    assert chosen(since=first) == {name}
+    assert chosen(changed=True) == set()
+    assert git.dirty([Path(name)]) == set()
+
+
+def test_containing_looks_at_tracked_text_files_only(repo: Repository) -> None:
+    repo.commit(
+        {
+            "has.py": "Old\n",
+            "not.py": "Other\n",
+            "deep/er/has.cs": "class Old {}\n",
+            "b.bin": "\0Old",
+        }
+    )
+    repo.write("new.py", "Old\n")
+    assert chosen(containing="Old") == {"has.py", "deep/er/has.cs"}
+    assert chosen(containing="Old", changed=True) == {"new.py"}
+    assert chosen(containing=["Old", "Other"]) == {"has.py", "not.py", "deep/er/has.cs"}
+    assert chosen(containing="Nowhere") == set()
+    assert chosen(containing="-e") == set()
+
+
+def test_containing_is_a_text_not_a_pattern(repo: Repository) -> None:
+    repo.commit({"a.py": "axb\n", "b.py": "a.b\n"})
+    assert chosen(containing="a.b") == {"b.py"}
+
+
+def test_the_whole_work_tree_is_chosen_from_and_named_as_seen(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.commit({"top.py": "Old\n", "a/in.py": "Old\n", "b/in.py": "Old\n"})
+    monkeypatch.chdir(repo.root / "a")
+    assert chosen(containing="Old") == {"../top.py", "in.py", "../b/in.py"}
+    assert all(path.is_file() for path in git.choose(Path.cwd(), containing="Old"))
+    monkeypatch.chdir(repo.root.parent)
+    assert all(path.is_file() for path in git.choose(repo.root / "a", containing="Old"))
+
+
+def test_what_is_no_file_to_edit_is_not_chosen(repo: Repository) -> None:
+    repo.commit({"kept.py": "Old\n", "gone.py": "Old\n", "moved.py": "Old\n"})
+    (repo.root / "link.py").symlink_to("kept.py")
+    repo.git("add", "link.py")
+    (repo.root / "gone.py").unlink()
+    repo.git("mv", "moved.py", "new name.py")
+    repo.write("kept.py", "Old = 2\n")
+    repo.git("add", "kept.py")
+    assert chosen(staged=True) == {"kept.py", "new name.py"}
+    assert chosen(changed=True) == {"kept.py", "new name.py"}
+    assert chosen(containing="Old") == {"kept.py", "new name.py"}
+
+
+def test_since_means_since_this_branch_left(repo: Repository) -> None:
+    repo.commit({"a.py": "1\n", "b.py": "1\n"})
+    repo.git("checkout", "-q", "-b", "topic")
+    repo.commit({"b.py": "2\n"})
+    repo.git("checkout", "-q", "main")
+    repo.commit({"a.py": "2\n"})
+    repo.git("checkout", "-q", "topic")
+    assert chosen(since="main") == {"b.py"}
+    repo.write("c.py", "new\n")
+    assert chosen(since="main") == {"b.py", "c.py"}
+
+
+@pytest.mark.parametrize("ref", ["nowhere", "--output=x", ""])
+def test_since_what_git_does_not_know_is_an_error(repo: Repository, ref: str) -> None:
+    repo.commit({"a.py": "1\n"})
+    with pytest.raises(UsageError, match="knows no such commit"):
+        git.choose(repo.root, since=ref)
+    assert repo.status() == ""
+
+
+def test_before_the_first_commit_everything_is_new(repo: Repository) -> None:
+    repo.write("a.py", "Old\n")
+    assert chosen(staged=True) == set()
+    assert chosen(changed=True) == {"a.py"}
+    repo.git("add", "a.py")
+    assert chosen(staged=True) == {"a.py"}
+    assert chosen(changed=True) == {"a.py"}
+    assert chosen(containing="Old") == {"a.py"}
+
+
+def test_files_that_begin_alike_are_side_by_side(repo: Repository) -> None:
+    one, two = "# licence one\n" * 50, "# licence two\n" * 50
+    names = {f"{n}.py": (one if n % 2 else two) + f"x = {n} # Old\n" for n in range(6)}
+    repo.commit({**names, "a.cs": "Old", "z.cs": "Old"})
+    order = [path.name for path in git.choose(repo.root, containing="Old")]
+    assert order == ["a.cs", "z.cs", "1.py", "3.py", "5.py", "0.py", "2.py", "4.py"]
+
+
+def test_outside_a_work_tree_is_an_error_that_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    with pytest.raises(UsageError) as caught:
+        git.choose(tmp_path, changed=True)
+    assert "no git work tree" in caught.value.message and caught.value.hint
+    (tmp_path / "a.py").write_text("x")
+    assert git.dirty([tmp_path / "a.py", tmp_path / "gone.py"]) == set()
+
+
+def test_dirty_asks_each_file_s_own_repository(repo: Repository, tmp_path: Path) -> None:
+    other = Repository.init(tmp_path / "other")
+    repo.commit({"a.py": "1\n", ".gitignore": "skip.py\n"})
+    other.commit({"b.py": "1\n"})
+    other.write("b.py", "2\n")
+    new, ignored = repo.write("new/file.py", "1\n"), repo.write("skip.py", "1\n")
+    paths = [Path("a.py"), other.root / "b.py", new, ignored]
+    assert git.dirty(paths) == {other.root / "b.py", new}
+
+
+def test_dirty_answers_for_more_files_than_a_command_line_holds(repo: Repository) -> None:
+    repo.commit({f"{n:04}.py": "1\n" for n in range(git.FEW + 50)})
+    repo.write("0007.py", "2\n")
+    assert git.dirty(Path(f"{n:04}.py") for n in range(git.FEW + 50)) == {Path("0007.py")}
+
+
+def staged(repo: Repository) -> dict[str, git.Staged]:
+    return {entry.name: entry for entry in git.staged_files(repo.root)}
+
+
+def test_staged_content_is_the_index_not_the_work_tree(repo: Repository) -> None:
+    repo.commit({"part.py": "1\n", "whole.py": "1\n"})
+    repo.write("part.py", "2\n")
+    repo.write("whole.py", "2\n")
+    repo.git("add", "-A")
+    repo.write("part.py", "3\n")
+    found = staged(repo)
+    assert (found["part.py"].partly, found["whole.py"].partly) == (True, False)
+    assert git.content(repo.root, found["part.py"]) == b"2\n"
+    assert found["part.py"].blob == git.blob_of(repo.root, "part.py", b"2\n")
+    (repo.root / "whole.py").unlink()
+    assert staged(repo)["whole.py"].partly
+
+
+def test_a_touched_file_is_not_partly_staged(repo: Repository) -> None:
+    repo.write("a.py", "1\n")
+    repo.git("add", "-A")
+    os.utime(repo.root / "a.py", (1, 1))
+    assert not staged(repo)["a.py"].partly
+
+
+def test_staged_content_has_the_newlines_of_a_checkout(repo: Repository) -> None:
+    repo.write(".gitattributes", "*.cs text eol=crlf\n")
+    repo.write("a.cs", "1\r\n2\r\n")
+    repo.git("add", "-A")
+    entry = staged(repo)["a.cs"]
+    assert git.content(repo.root, entry) == b"1\r\n2\r\n"
+    assert not entry.partly
+    assert entry.blob == git.blob_of(repo.root, "a.cs", b"1\r\n2\r\n")
+    assert entry.blob == git.blob_of(repo.root, "plain", b"1\n2\n")
+
+
+def _worktree(repo: Repository) -> Repository:
+    repo.commit({"a.py": "1\n"})
+    repo.git("worktree", "add", "-q", "../tree of work", "-b", "side")
+    return repo.at(repo.root.parent / "tree of work")
+
+
+def _submodule(repo: Repository) -> Repository:
+    lib = Repository.init(repo.root.parent / "lib")
+    lib.commit({"a.py": "1\n"})
+    repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(lib.root), "sub")
+    repo.git("commit", "-q", "-m", "sub")
+    return repo.at(repo.root / "sub")
+
+
+def _plain(repo: Repository) -> Repository:
+    repo.commit({"a.py": "1\n"})
+    return repo
+
+
+@pytest.mark.parametrize("make", [_plain, _worktree, _submodule])
+def test_worktrees_and_submodules_are_work_trees(
+    repo: Repository, make: Callable[[Repository], Repository]
+) -> None:
+    place = make(repo)
+    place.write("a.py", "Old\n")
+    assert git.top(place.root).resolve() == place.root.resolve()
+    assert {p.name for p in git.choose(place.root, containing="Old")} == {"a.py"}
+    assert git.dirty([place.root / "a.py"]) == {place.root / "a.py"}
+    place.git("add", "a.py")
+    assert set(staged(place)) == {"a.py"}
+    assert git.hooks_folder(place.root).parent.is_dir()
+
+
+def test_a_submodule_is_no_file_of_its_superproject(repo: Repository) -> None:
+    _submodule(repo).commit({"a.py": "Old\n"})
+    repo.git("add", "sub")
+    assert staged(repo) == {}
+    assert chosen(containing="Old") == chosen(changed=True) == set()
+
+
+def test_while_merging_only_what_no_parent_has_is_staged_by_us(repo: Repository) -> None:
+    repo.commit({"both.py": "1\n", "theirs.py": "1\n", "mine.py": "1\n"})
+    repo.git("checkout", "-q", "-b", "topic")
+    repo.commit({"both.py": "topic\n", "theirs.py": "2\n", "new.py": "2\n"})
+    repo.git("checkout", "-q", "main")
+    repo.commit({"both.py": "main\n", "mine.py": "2\n"})
+    repo.git("merge", "-q", "topic", ok=False)
+    assert staged(repo)["both.py"].conflicted
+    repo.write("both.py", "resolved\n")
+    repo.git("add", "both.py")
+    assert set(staged(repo)) == {"both.py"}
+    assert not staged(repo)["both.py"].conflicted
+
+
+def test_indexed_says_what_the_index_holds_of_named_files(repo: Repository) -> None:
+    repo.commit({"a b.py": "1\n", "c.py": "1\n"})
+    repo.write("c.py", "2\n")
+    found = {e.name: e for e in git.indexed(repo.root, ["a b.py", "c.py", "none.py"])}
+    assert set(found) == {"a b.py", "c.py"}
+    assert (found["a b.py"].partly, found["c.py"].partly) == (False, True)
+
+
+LINES = b"".join(b"%d\n" % n for n in range(20))
+
+
+@pytest.mark.parametrize(
+    ("current", "other", "merged"),
+    [
+        (LINES, LINES.replace(b"3\n4\n", b"3\nfour\n"), LINES.replace(b"3\n4\n", b"3\nfour\n")),
+        (LINES + b"20\n", b"zero\n" + LINES, b"zero\n" + LINES + b"20\n"),
+        (LINES.replace(b"7\n8", b"7\nx"), LINES.replace(b"7\n8", b"7\ny"), None),
+    ],
+    ids=["nothing unstaged", "apart", "same line"],
+)
+def test_merge_keeps_both_changes_or_says_no(
+    repo: Repository, current: bytes, other: bytes, merged: bytes | None
+) -> None:
+    assert git.merge(repo.root, current, LINES, other) == merged
+
+
+def test_hooks_path_is_seen_wherever_it_is_set(repo: Repository) -> None:
+    assert git.hooks_path(repo.root) is None
+    repo.git("config", "core.hooksPath", "my hooks")
+    assert git.hooks_path(repo.root) == "my hooks"
