@@ -1,0 +1,45 @@
+"""The exact engine: int8 on the CPU, logits bit-equal at any chunking.
+
+weights (the mapped file) -> linear (integer products) -> attention (fixed shapes) -> model ->
+cache -> engine (the seam). Torch is imported when an engine is opened, not before.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from specedit.engines.exact.engine import ExactEngine
+    from specedit.models.files import ModelFiles
+
+PRECISIONS = ("balanced", "close")
+
+__all__ = ["PRECISIONS", "available", "open_exact"]
+
+
+def available(files: ModelFiles | None = None) -> str | None:
+    """Why the exact engine cannot run here (or not this model), in words; None when it can."""
+    from specedit.engines.exact.machine import reason
+
+    if found := reason():
+        return found
+    if files is None:
+        return None
+    from specedit.models.checkpoint import unsupported
+
+    return unsupported(files)
+
+
+def open_exact(
+    files: ModelFiles,
+    *,
+    store: Path,
+    threads: int | None = None,
+    precision: str = "balanced",
+    window: int | None = None,
+) -> ExactEngine:
+    """An engine over the converted weights of `files`, which are made where they are missing."""
+    from specedit.engines.exact.opening import open_engine
+
+    return open_engine(files, store, threads, precision, window)

@@ -1,0 +1,56 @@
+"""What a model has read: ids, and keys and values for each of them.
+
+Knows how to grow and be cropped. A cache is cheap to swap by reference, so that a server can keep
+one per file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from specedit.engines.exact.attention import TILE
+from specedit.engines.exact.weights import Config
+
+
+class Cache:
+    """Keys and values per layer, in whole tiles, zero where nothing was written."""
+
+    def __init__(self, config: Config) -> None:
+        self.ids: list[int] = []
+        self.capacity = 0
+        self.keys = [
+            torch.zeros(config.kv_heads, 0, config.head_size) for _ in range(config.layers)
+        ]
+        self.values = [tensor.clone() for tensor in self.keys]
+
+    @property
+    def bytes(self) -> int:
+        """Memory held by keys and values."""
+        return sum(t.numel() * t.element_size() for t in (*self.keys, *self.values))
+
+    def reserve(self, length: int) -> None:
+        """Make room for `length` positions. Grows by an eighth at least, layer by layer."""
+        if length <= self.capacity:
+            return
+        capacity = -(-max(length, self.capacity * 9 // 8) // TILE) * TILE
+        for tensors in (self.keys, self.values):
+            for layer, old in enumerate(tensors):
+                grown = torch.zeros(old.shape[0], capacity, old.shape[2])
+                grown[:, : self.capacity] = old
+                tensors[layer] = grown
+        self.capacity = capacity
+
+    def crop(self, length: int) -> None:
+        """Forget everything past the first `length` positions."""
+        del self.ids[length:]
+
+    def common(self, ids: Sequence[int]) -> int:
+        """How many leading ids are already here."""
+        count = 0
+        for mine, asked in zip(self.ids, ids, strict=False):
+            if mine != asked:
+                break
+            count += 1
+        return count

@@ -1,0 +1,97 @@
+"""Integer products: int8 weights by uint8 activations, accumulated without rounding.
+
+Knows how a row becomes digits and how digits become a product. Integer accumulation does not
+round, so a row's product is bit-equal whatever other rows stand beside it.
+
+An activation row is one digit (symmetric int8, stored as uint8 with zero point 128) or two: the
+second digit holds the remainder of the first at 1/254 of its scale. Two digits are extra rows of
+one product, so that narrow passes read the weights once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+ZERO = 128
+REMAINDER = 254.0  # the second digit's steps per step of the first
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Packed int8 weights with one scale per output."""
+
+    packed: torch.Tensor
+    scales: torch.Tensor
+    zeros: torch.Tensor
+    two: bool
+
+    def __call__(self, digits: torch.Tensor) -> torch.Tensor:
+        """Raw products of each row of digits: the caller multiplies by the row's scale."""
+        product: torch.Tensor = torch.ops.onednn.qlinear_pointwise(
+            digits,
+            1.0,
+            ZERO,
+            self.packed,
+            self.scales,
+            self.zeros,
+            None,
+            1.0,
+            0,
+            torch.float32,
+            "none",
+            [],
+            "",
+        )
+        return product
+
+
+def pack(weight: torch.Tensor, scales: torch.Tensor, *, two: bool) -> Linear:
+    """Weights [out, in] into the layout the processor likes."""
+    packed = torch.ops.onednn.qlinear_prepack(weight, None)
+    zeros = torch.zeros(scales.numel(), dtype=torch.int64)
+    return Linear(packed, scales.clone(), zeros, two)
+
+
+def digits(rows: torch.Tensor, two: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    """Digits of float rows and each row's scale. Destroys `rows`.
+
+    With two digits the result has twice the rows: first digits, then second digits.
+    """
+    top = torch.linalg.vector_norm(rows, float("inf"), dim=-1, keepdim=True).clamp_(min=1e-30)
+    scale = top * (1.0 / 127.0)
+    rows.div_(scale).add_(ZERO + 0.5)
+    if not two:
+        return rows.to(torch.uint8), scale
+    count = rows.shape[0]
+    out = torch.empty((2 * count, rows.shape[1]), dtype=torch.uint8)
+    out[:count].copy_(rows)
+    rows.frac_().mul_(REMAINDER).add_(ZERO + 0.5 - REMAINDER / 2)
+    out[count:].copy_(rows)
+    return out, scale
+
+
+def add_product(
+    target: torch.Tensor, linear: Linear, rows: torch.Tensor, scale: torch.Tensor | None = None
+) -> None:
+    """target += rows @ weights, `rows` times `scale` where one is given. Destroys `rows`."""
+    taken, step = digits(rows, linear.two)
+    if scale is not None:
+        step = step * scale
+    product = linear(taken)
+    count = rows.shape[0]
+    target.addcmul_(product[:count], step)
+    if linear.two:
+        target.addcmul_(product[count:], step * (1.0 / REMAINDER))
+
+
+def scaled_product(linear: Linear, rows: torch.Tensor, factor: torch.Tensor) -> torch.Tensor:
+    """(rows @ weights) up to a positive factor per row, which is multiplied into `factor`."""
+    taken, step = digits(rows, linear.two)
+    factor.mul_(step)
+    product = linear(taken)
+    if not linear.two:
+        return product
+    count = rows.shape[0]
+    return product[:count].add_(product[count:], alpha=1.0 / REMAINDER)

@@ -1,0 +1,48 @@
+"""What this machine and this torch can do for the exact engine."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+import torch
+
+
+def reason() -> str | None:
+    """Why int8 products would not be fast here; None when they are."""
+    machine = platform.machine().lower()
+    if machine not in ("x86_64", "amd64"):
+        return f"it needs an x86 processor, and this is {machine}"
+    if not hasattr(torch.ops.onednn, "qlinear_prepack") or not torch.backends.mkldnn.is_available():
+        return "this torch was built without oneDNN"
+    if not (_vnni_of_torch() or _vnni_of_linux()):
+        return "this processor has no VNNI (int8 products) instructions"
+    return None
+
+
+def processor() -> str:
+    """The processor's name, for keeping a verdict about it."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
+            if line.startswith(("model name", "flags")):
+                name, _, value = line.partition(":")
+                if name.strip() == "model name":
+                    found = value.strip()
+                else:
+                    return f"{found} {torch.backends.cpu.get_cpu_capability()}"
+    except (OSError, UnboundLocalError):
+        pass
+    return f"{platform.processor()} {torch.backends.cpu.get_cpu_capability()}"
+
+
+def _vnni_of_torch() -> bool:
+    check = getattr(torch.cpu, "_is_vnni_supported", None)
+    return bool(check and check())
+
+
+def _vnni_of_linux() -> bool:
+    try:
+        flags = Path("/proc/cpuinfo").read_text("utf-8")
+    except OSError:
+        return False
+    return "avx512_vnni" in flags or "avx_vnni" in flags

@@ -1,0 +1,185 @@
+"""The transformer: ids and a cache in, hidden rows and logits out.
+
+Knows the Qwen2, Qwen3 and Llama layer. Does not know choices, prompts or passes' reasons.
+
+Only operations that passed the exactness tests are used: SiLU is written x / (1 + exp(-x)) because
+torch's own rounds differently in the vector body and the scalar tail, and rotary embedding is
+written in real numbers because the complex product does, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import torch
+
+from specedit.engines.exact.attention import Mask, attend, blocks_of
+from specedit.engines.exact.cache import Cache
+from specedit.engines.exact.linear import Linear, add_product, digits, pack, scaled_product
+from specedit.engines.exact.weights import Weights
+
+TURNS = 4096  # positions per piece of the rotary tables
+HEAD_PARTS = 8  # the output layer is cut so that a part's logits stay in the processor's cache
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer's weights. `head_norms` are the query's and key's, side by side per head."""
+
+    norm: torch.Tensor
+    qkv: Linear
+    bias: torch.Tensor | None
+    head_norms: torch.Tensor | None
+    out: Linear
+    inner_norm: torch.Tensor
+    gate_up: Linear
+    down: Linear
+
+
+class Model:
+    """Packed weights of one model."""
+
+    def __init__(self, weights: Weights, *, close: bool, workers: int) -> None:
+        self.config = config = weights.config
+        self.close = close
+        self.mask = Mask(config)
+        self.embedding = weights.tensor("embedding", check=False)
+        self.norm = weights.tensor("norm").clone()
+        self.cosines = self.sines = torch.empty(0, config.head_size)
+
+        def linear(name: str, two: bool = close) -> Linear:
+            packed = pack(
+                weights.tensor(f"{name}.weight"), weights.tensor(f"{name}.scales"), two=two
+            )
+            weights.release(f"{name}.weight")
+            return packed
+
+        def layer(index: int) -> Layer:
+            at = f"layer.{index}"
+
+            def vector(name: str) -> torch.Tensor | None:
+                name = f"{at}.{name}"
+                return weights.tensor(name).clone() if name in weights.entries else None
+
+            norm, inner = vector("norm"), vector("inner_norm")
+            assert norm is not None and inner is not None
+            return Layer(
+                norm,
+                linear(f"{at}.qkv"),
+                vector("bias"),
+                vector("head_norms"),
+                linear(f"{at}.out"),
+                inner,
+                linear(f"{at}.gate_up"),
+                linear(f"{at}.down", two=True),
+            )
+
+        with ThreadPoolExecutor(workers) as pool:
+            head = [pool.submit(linear, f"head.{part}") for part in range(HEAD_PARTS)]
+            layers = [pool.submit(layer, index) for index in range(config.layers)]
+            self.layers = [job.result() for job in layers]
+            self.head = [job.result() for job in head]
+
+    def read(self, ids: Sequence[int], cache: Cache, *, last: bool = True) -> torch.Tensor | None:
+        """Feed ids behind what the cache holds; the final hidden rows, or None without `last`.
+
+        Without `last` the topmost layer only leaves its keys and values.
+        """
+        config = self.config
+        start, width = len(cache.ids), len(ids)
+        cache.reserve(start + width)
+        blocks = blocks_of(self.mask, start, width)
+        cos, sin = self._turns(start, start + width)
+        rows = self.embedding[torch.tensor(ids)].float()
+        for index, layer in enumerate(self.layers):
+            queries = self._queries(layer, rows, cos, sin, cache, index, start)
+            if index == config.layers - 1 and not last:
+                break
+            mixed = attend(queries, cache.keys[index], cache.values[index], blocks, config)
+            add_product(rows, layer.out, mixed)
+            self._gated(layer, rows)
+        cache.ids.extend(ids)
+        return rows if last else None
+
+    def _queries(
+        self,
+        layer: Layer,
+        rows: torch.Tensor,
+        cos: torch.Tensor,
+        sin: torch.Tensor,
+        cache: Cache,
+        index: int,
+        start: int,
+    ) -> torch.Tensor:
+        """Rotated queries; keys and values go into the cache."""
+        config = self.config
+        width, size = rows.shape[0], config.head_size
+        both = config.heads + config.kv_heads
+        normed, factor = self._normalise(rows, layer.norm)
+        mixed = scaled_product(layer.qkv, normed, factor)
+        if layer.bias is None:
+            mixed.mul_(factor)
+        else:
+            mixed = torch.addcmul(layer.bias, mixed, factor)
+        heads = mixed.view(width, both + config.kv_heads, size)
+        turned = heads[:, :both]
+        if layer.head_norms is not None:
+            square = torch.linalg.vector_norm(turned, dim=-1, keepdim=True).square_()
+            turned = turned * square.mul_(1.0 / size).add_(config.epsilon).rsqrt_()
+            turned.mul_(layer.head_norms)
+        half = size // 2
+        swapped = torch.cat((turned[..., half:], turned[..., :half]), -1)
+        turned = turned * cos
+        turned.add_(swapped.mul_(sin))
+        end = start + width
+        cache.keys[index][:, start:end] = turned[:, config.heads :].transpose(0, 1)
+        cache.values[index][:, start:end] = heads[:, both:].transpose(0, 1)
+        return turned[:, : config.heads]
+
+    def _gated(self, layer: Layer, rows: torch.Tensor) -> None:
+        normed, factor = self._normalise(rows, layer.inner_norm)
+        mixed = scaled_product(layer.gate_up, normed, factor)
+        gate, up = mixed.chunk(2, -1)
+        denominator = (gate * -factor).exp_().add_(1.0)
+        inner = (gate * up).div_(denominator)
+        add_product(rows, layer.down, inner, factor.square_())
+
+    def _turns(self, start: int, end: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Cosines and signed sines of positions, from tables that grow in pieces of one shape."""
+        while self.cosines.shape[0] < end:
+            half = self.config.head_size // 2
+            speed = self.config.rope_base ** (-torch.arange(half, dtype=torch.float64) / half)
+            if self.config.rope_factors:
+                speed /= torch.tensor(self.config.rope_factors, dtype=torch.float64)
+            at = torch.arange(TURNS, dtype=torch.float64) + self.cosines.shape[0]
+            cos, sin = (at[:, None] * speed).cos().float(), (at[:, None] * speed).sin().float()
+            self.cosines = torch.cat((self.cosines, torch.cat((cos, cos), -1)))
+            self.sines = torch.cat((self.sines, torch.cat((-sin, sin), -1)))
+        return self.cosines[start:end, None], self.sines[start:end, None]
+
+    def _normalise(
+        self, rows: torch.Tensor, weight: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Rows times the norm's weight, and the factor each row still has to be multiplied by."""
+        factor = torch.linalg.vector_norm(rows, dim=-1, keepdim=True).square_()
+        factor.mul_(1.0 / rows.shape[-1]).add_(self.config.epsilon).rsqrt_()
+        return rows * weight, factor
+
+    def logits(self, rows: torch.Tensor) -> tuple[list[torch.Tensor], torch.Tensor]:
+        """Logits of final hidden rows in parts of the vocabulary, and each row's positive factor.
+
+        The logits proper are part * factor; who only wants the largest need not multiply.
+        """
+        normed, factor = self._normalise(rows, self.norm)
+        taken, step = digits(normed, self.close)
+        factor.mul_(step)
+        parts = []
+        for linear in self.head:
+            product = linear(taken)
+            if self.close:
+                count = rows.shape[0]
+                product = product[:count].add_(product[count:], alpha=1.0 / 254.0)
+            parts.append(product)
+        return parts, factor

@@ -1,0 +1,54 @@
+"""Opening an exact engine: convert where needed, map, pack, check the promise."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import torch
+
+from specedit.engines.base import EngineInfo
+from specedit.engines.exact import PRECISIONS
+from specedit.engines.exact.engine import ExactEngine
+from specedit.engines.exact.model import Model
+from specedit.engines.exact.weights import Damaged, open_weights
+from specedit.errors import UsageError
+from specedit.models.convert import convert, converted_path, source_of
+from specedit.models.files import ModelFiles
+
+
+def open_engine(
+    files: ModelFiles, store: Path, threads: int | None, precision: str, window: int | None
+) -> ExactEngine:
+    if precision not in PRECISIONS:
+        raise UsageError(
+            f"There is no precision {precision!r}.", hint="Use " + " or ".join(PRECISIONS) + "."
+        )
+    if threads:
+        torch.set_num_threads(threads)
+    path, source = converted_path(files, store), source_of(files)
+    for _ in convert(files, store, precision):
+        pass
+    try:
+        model = load(path, source, precision)
+    except Damaged:
+        for _ in convert(files, store, precision, force=True):
+            pass
+        model = load(path, source, precision)
+    config = model.config
+    info = EngineInfo(
+        name="exact",
+        device="cpu",
+        threads=torch.get_num_threads(),
+        window=min(window or config.window, config.window),
+        vocabulary=config.vocabulary,
+        exact=True,
+        note="int8" if precision == "balanced" else "int8, close",
+    )
+    return ExactEngine(model, info)
+
+
+def load(path: Path, source: str, precision: str) -> Model:
+    weights = open_weights(path, source)
+    with torch.inference_mode():
+        return Model(weights, close=precision == "close", workers=min(4, os.cpu_count() or 1))

@@ -1,0 +1,238 @@
+"""GGUF files: metadata, and tensors as float32 rows.
+
+Knows the container (versions 2 and 3) and which block formats can be read. Does not know what a
+tensor is for, and imports no torch. The block arithmetic is the `gguf` package's; the container
+is read here because a truncated or foreign file must be a `ModelError`, not a stack trace, and
+because skipping the tokenizer's 300,000 strings makes opening a file fast.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from specedit.errors import ModelError
+
+MAGIC = b"GGUF"
+VERSIONS = (2, 3)
+# GGML type number -> (name, elements per block, bytes per block)
+READABLE = {
+    0: ("F32", 1, 4),
+    1: ("F16", 1, 2),
+    2: ("Q4_0", 32, 18),
+    6: ("Q5_0", 32, 22),
+    8: ("Q8_0", 32, 34),
+    12: ("Q4_K", 256, 144),
+    13: ("Q5_K", 256, 176),
+    14: ("Q6_K", 256, 210),
+    30: ("BF16", 1, 2),
+}
+# metadata value type -> struct format; 8 is a string, 9 an array
+SCALARS = {
+    0: "B",
+    1: "b",
+    2: "H",
+    3: "h",
+    4: "I",
+    5: "i",
+    6: "f",
+    7: "?",
+    10: "Q",
+    11: "q",
+    12: "d",
+}
+STRING, ARRAY = 8, 9
+REFETCH = "The file is not complete: remove it and fetch it again (specedit model pull)."
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """Where a tensor lies. `shape` is row-major: (rows, columns)."""
+
+    name: str
+    shape: tuple[int, ...]
+    type: int
+    offset: int  # from the start of the file
+
+    @property
+    def type_name(self) -> str:
+        return READABLE[self.type][0]
+
+    @property
+    def row_bytes(self) -> int:
+        _, block, size = READABLE[self.type]
+        return self.shape[-1] // block * size
+
+    @property
+    def rows(self) -> int:
+        return int(np.prod(self.shape[:-1], dtype=np.int64))
+
+    @property
+    def nbytes(self) -> int:
+        return self.rows * self.row_bytes
+
+
+@dataclass(frozen=True)
+class Gguf:
+    """An open GGUF file."""
+
+    path: Path
+    metadata: dict[str, Any]
+    tensors: dict[str, TensorInfo]
+    data: mmap.mmap = field(repr=False)
+
+    def rows(self, name: str, start: int = 0, stop: int | None = None) -> npt.NDArray[np.float32]:
+        """Rows `start` to `stop` of a tensor as float32."""
+        from gguf import GGMLQuantizationType, quants
+
+        info = self.tensors[name]
+        stop = info.rows if stop is None else stop
+        raw = np.frombuffer(
+            self.data,
+            dtype=np.uint8,
+            count=(stop - start) * info.row_bytes,
+            offset=info.offset + start * info.row_bytes,
+        ).reshape(stop - start, info.row_bytes)
+        if info.type_name == "F32":
+            return raw.view(np.float32)
+        if info.type_name == "F16":
+            return raw.view(np.float16).astype(np.float32)
+        if info.type_name == "BF16":
+            return (raw.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+        out = quants.dequantize(raw, GGMLQuantizationType(info.type))
+        return out.astype(np.float32, copy=False)
+
+    def vector(self, name: str) -> npt.NDArray[np.float32]:
+        return self.rows(name).reshape(-1)
+
+    def release(self, name: str) -> None:
+        """Let the pages of a tensor go: what was read once need not stay resident."""
+        if hasattr(self.data, "madvise"):
+            info = self.tensors[name]
+            start = info.offset // mmap.PAGESIZE * mmap.PAGESIZE
+            self.data.madvise(mmap.MADV_DONTNEED, start, info.offset + info.nbytes - start)
+
+
+def open_gguf(path: Path, *, arrays: bool = True) -> Gguf:
+    """Read the header of a GGUF file; `arrays=False` leaves long metadata arrays out."""
+    try:
+        with path.open("rb") as file:
+            if path.stat().st_size < 24:
+                raise ModelError(f"{path} is not a GGUF file: it is too short.", hint=REFETCH)
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error.strerror}.") from error
+    try:
+        metadata, tensors = _header(path, data, arrays)
+    except (struct.error, UnicodeDecodeError, OverflowError, ValueError, IndexError) as error:
+        raise ModelError(f"{path} has a damaged GGUF header ({error}).", hint=REFETCH) from error
+    return Gguf(path, metadata, tensors, data)
+
+
+def _header(
+    path: Path, data: mmap.mmap, arrays: bool
+) -> tuple[dict[str, Any], dict[str, TensorInfo]]:
+    if data[:4] != MAGIC:
+        raise ModelError(f"{path} is not a GGUF file.", hint="Name a .gguf file or a model folder.")
+    version, count, entries = struct.unpack_from("<IQQ", data, 4)
+    if version not in VERSIONS:
+        raise ModelError(
+            f"{path} is GGUF version {version}; versions 2 and 3 (little-endian) can be read."
+        )
+    at = 24
+    metadata: dict[str, Any] = {}
+    for _ in range(entries):
+        key, at = _string(data, at)
+        (kind,) = struct.unpack_from("<I", data, at)
+        value, at = _value(data, at + 4, kind, arrays)
+        metadata[key] = value
+    infos: list[tuple[str, tuple[int, ...], int, int]] = []
+    for _ in range(count):
+        name, at = _string(data, at)
+        (dims,) = struct.unpack_from("<I", data, at)
+        *shape, kind, offset = struct.unpack_from(f"<{dims}QIQ", data, at + 4)
+        at += 4 + 8 * dims + 12
+        infos.append((name, tuple(reversed(shape)), kind, offset))
+    align = int(metadata.get("general.alignment", 32))
+    start = -(-at // align) * align
+    tensors = {}
+    for name, dimensions, kind, offset in infos:
+        if kind not in READABLE:
+            raise ModelError(
+                f"{path}: tensor {name} has type {_type_name(kind)}, which cannot be read.",
+                hint="Types that can be read: " + ", ".join(n for n, _, _ in READABLE.values()),
+            )
+        info = TensorInfo(name, dimensions, kind, start + offset)
+        if not dimensions or dimensions[-1] % READABLE[kind][1] or 0 in dimensions:
+            raise ModelError(f"{path}: tensor {name} has an impossible shape {dimensions}.")
+        if info.offset + info.nbytes > len(data):
+            raise ModelError(
+                f"{path} is cut off: tensor {name} ends {info.offset + info.nbytes - len(data)} "
+                "bytes past the end of the file.",
+                hint=REFETCH,
+            )
+        tensors[name] = info
+    return metadata, tensors
+
+
+def _type_name(kind: int) -> str:
+    from gguf import GGMLQuantizationType
+
+    try:
+        return GGMLQuantizationType(kind).name
+    except ValueError:
+        return f"number {kind}"
+
+
+def _string(data: mmap.mmap, at: int) -> tuple[str, int]:
+    (length,) = struct.unpack_from("<Q", data, at)
+    end = at + 8 + length
+    if end > len(data):
+        raise ValueError("a string runs past the end")
+    return data[at + 8 : end].decode("utf-8"), end
+
+
+def _value(data: mmap.mmap, at: int, kind: int, arrays: bool) -> tuple[Any, int]:
+    if kind == STRING:
+        return _string(data, at)
+    if kind != ARRAY:
+        if kind not in SCALARS:
+            raise ValueError(f"unknown metadata type {kind}")
+        form = "<" + SCALARS[kind]
+        return struct.unpack_from(form, data, at)[0], at + struct.calcsize(form)
+    item, length = struct.unpack_from("<IQ", data, at)
+    at += 12
+    if length > len(data):
+        raise ValueError("an array is longer than the file")
+    if item == STRING:
+        strings = []
+        for piece, end in _strings(data, at, length):
+            at = end
+            if arrays:
+                strings.append(piece.decode("utf-8", errors="surrogateescape"))
+        return strings if arrays else None, at
+    if item in SCALARS:
+        form = "<" + str(length) + SCALARS[item]
+        values = struct.unpack_from(form, data, at) if arrays else ()
+        at += struct.calcsize(form)
+        if at > len(data):
+            raise ValueError("an array runs past the end")
+        return list(values) if arrays else None, at
+    raise ValueError(f"unknown array type {item}")
+
+
+def _strings(data: mmap.mmap, at: int, count: int) -> Iterator[tuple[bytes, int]]:
+    unpack, size = struct.Struct("<Q").unpack_from, len(data)
+    for _ in range(count):
+        start = at + 8
+        at = start + unpack(data, at)[0]
+        if at > size:
+            raise ValueError("a string runs past the end")
+        yield data[start:at], at
