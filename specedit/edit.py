@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from specedit.backend import Answer, Backend, Event, Loading, Ready, Written
 from specedit.decode.events import FREE
@@ -22,6 +23,8 @@ from specedit.report import Compared, Edit, Figures, Tally
 from specedit.settings import Settings
 from specedit.text import diff, guard
 from specedit.text.source import Source
+
+NO_FIGURES = Figures()
 
 
 @dataclass(frozen=True)
@@ -178,7 +181,7 @@ def conclude(work: Job, judged: Judged, figures: Figures) -> Edit:
     return replace(edit, notes=notes)
 
 
-def outcome(source: Source, text: str, figures: Figures = Figures()) -> Edit:
+def outcome(source: Source, text: str, figures: Figures = NO_FIGURES) -> Edit:
     """What it means for the file to hold `text`."""
     after = source.data if text == source.text else source.encode(text)
     counts = diff.counts(source.text, text)
@@ -205,7 +208,7 @@ def _keep(source: Source, text: str) -> str:
     """A refused answer, where a person can look at it."""
     if text == source.text:
         return ""
-    stem = os.path.basename(source.name) or "answer"
+    stem = Path(source.name).name or "answer"
     handle, path = tempfile.mkstemp(prefix="specedit-refused-", suffix="-" + stem[-60:])
     with os.fdopen(handle, "wb") as file:
         file.write(source.encode(text))

@@ -213,13 +213,13 @@ def _engine(
 ) -> Generator[Event, None, Engine]:
     """The engine asked for; `auto` takes the exact one where it runs, and says why where not."""
     threads = settings.threads or None
-    reason = _why_not_exact(files, settings.device)
+    wanted = settings.engine in ("auto", "exact")
+    reason = _why_not_exact(files, settings.device) if wanted else ""
     if settings.engine == "exact" and reason:
         raise UsageError(f"The exact engine cannot run here: {reason}", hint="--engine huggingface")
-    if settings.engine in ("auto", "exact") and not reason:
-        from specedit.models.convert import convert
-
+    if wanted and not reason:
         from specedit.engines.exact import open_exact
+        from specedit.models.convert import convert
         from specedit.models.store import store_path
 
         store = home or store_path()
@@ -231,7 +231,7 @@ def _engine(
     from specedit.engines.huggingface import open_huggingface
 
     generic = open_huggingface(files, device=settings.device, threads=threads)
-    if settings.engine == "auto" and reason:
+    if reason:
         generic.note(f"generic engine: {reason}")
     return generic
 
@@ -245,8 +245,9 @@ def _why_not_exact(files: ModelFiles, device: str) -> str | None:
         if (found := pick_device("auto")) != "cpu":
             return f"a {found} device is here"
     from specedit.engines.exact import available
+    from specedit.models.resolve import unsupported
 
-    return available(files)
+    return available() or unsupported(files)
 
 
 class _Shelf:

@@ -107,7 +107,7 @@ def job(
     settings: Settings,
     prediction: str | None,
 ) -> Job:
-    """The words around one region of one file. The region always ends in a newline for the model."""
+    """The Job of one region of one file."""
     from specedit import prompt
 
     text = source.text[region.start : region.end]

@@ -47,7 +47,7 @@ def finished(text: str) -> str:
 def messages(
     name: str, text: str, language: str, instruction: str, *, context: str = ""
 ) -> tuple[Message, ...]:
-    """One file, one instruction. The file is a segment of its own; so is what surrounds a region."""
+    """One file, one instruction. The file is a segment of its own, and so is its context."""
     marks = fence(text + context)
     body = finished(text)
     around: tuple[str, ...] = ()

@@ -44,7 +44,7 @@ def pick_dtype(device: str) -> torch.dtype:
 def open_huggingface(
     files: ModelFiles, *, device: str = "auto", threads: int | None = None
 ) -> HuggingFaceEngine:
-    """Load the model of `files`; a GGUF file is dequantised by transformers."""
+    """Load the model of `files`; a GGUF file is dequantised."""
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging
 
@@ -53,16 +53,16 @@ def open_huggingface(
     where = pick_device(device)
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    place = {"pretrained_model_name_or_path": str(files.path)}
-    if files.kind == "gguf":
-        place = {
-            "pretrained_model_name_or_path": str(files.path.parent),
-            "gguf_file": files.path.name,
-        }
+    dtype = pick_dtype(where)
     try:
-        model: Any = AutoModelForCausalLM.from_pretrained(
-            **place, dtype=pick_dtype(where), local_files_only=True
-        )
+        if files.kind == "gguf":
+            from specedit.engines.gguf_model import build
+
+            model: Any = build(files.path, dtype)
+        else:
+            model = AutoModelForCausalLM.from_pretrained(
+                str(files.path), dtype=dtype, local_files_only=True
+            )
     except (ValueError, OSError, KeyError, RuntimeError) as error:
         raise ModelError(
             f"{files.path} cannot be loaded by transformers: {error}",
@@ -153,7 +153,7 @@ class HuggingFaceEngine:
         if length == 0:
             self._cache = self._new_cache()
         else:
-            self._cache.crop(length)
+            self._cache.crop(length - len(self._ids))  # negative: how many to forget
         del self._ids[length:]
 
 
