@@ -58,7 +58,11 @@ def _run(command: str, data: bytes, planner: Planner, settings: Settings) -> Rep
         with Screen(settings, command, [name]) as screen:
             edits = []
             for _, item in over(
-                [name], planner, backend, settings, read=lambda n: lines_of_stdin(data, n)
+                [name],
+                screen.watch(planner),
+                backend,
+                settings,
+                read=lambda n: lines_of_stdin(data, n),
             ):
                 if isinstance(item, Edit):
                     screen.edit(name, item)

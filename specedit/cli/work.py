@@ -100,7 +100,7 @@ def _over(
     started = time.perf_counter()
     items = over(
         names,
-        planner,
+        screen.watch(planner),
         backend,
         settings,
         asker=screen.ask if settings.ask else None,

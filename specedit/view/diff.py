@@ -48,68 +48,71 @@ class Frame:
         return self.starts[min(first, end)], self.starts[min(last, end)]
 
 
-def show(
-    console: Console,
-    edit: Edit,
-    provenance: prov.Provenance | None = None,
-    *,
-    title: bool = True,
-) -> None:
-    """Print one file's change. Nothing is printed for a file that stays as it is."""
+class Shown:
+    """One file's change on a console."""
+
+    def __init__(
+        self,
+        console: Console,
+        path: str,
+        before: str,
+        after: str,
+        provenance: prov.Provenance | None = None,
+    ) -> None:
+        self.hunks = hunks(before, after)
+        self._path = path
+        tint = colours.tint(console)
+        theme = tint.code if console.color_system else None
+        old, new = (code.lines(text, path, theme) for text in (before, after))
+
+        def paint(line: Line) -> Text:
+            if line.after is not None:
+                return new[line.after - 1].copy()
+            assert line.before is not None
+            return old[line.before - 1].copy()
+
+        placed = provenance.onto(after) if provenance and provenance.parts else None
+        digits = len(str(max(before.count("\n"), after.count("\n")) + 1))
+        self._frame = Frame(console, console.width, digits, tint, paint, placed, starts(after))
+
+    @property
+    def kinds(self) -> set[str]:
+        """The origins that its margin shows."""
+        found: set[str] = set()
+        if self._frame.provenance:
+            for line in (line for hunk in self.hunks for line in hunk.lines if line.after):
+                first = (line.after or 1) - 1
+                found |= set(self._frame.provenance.kinds(*self._frame.range(first, first + 1)))
+        return found
+
+    def title(self) -> Text:
+        added, removed = sum(h.added for h in self.hunks), sum(h.removed for h in self.hunks)
+        counts = (f"+{added}", "green"), " ", (f"-{removed}", "red")
+        return Text.assemble((code.name(self._path), "bold"), "  ", *counts)
+
+    def print(self, hunk: Hunk) -> None:
+        for row in rows(hunk, self._frame):
+            self._frame.console.print(row, soft_wrap=True)
+
+
+def show(console: Console, edit: Edit, provenance: prov.Provenance | None = None) -> set[str]:
+    """Print one file's change; returns the origins shown, for the legend. Nothing is printed for
+    a file that stays as it is."""
     texts = _texts(edit)
     if texts is None or texts[0] == texts[1]:
-        return
-    frame, found = framed(console, edit.path, *texts, provenance)
-    if title:
-        console.print(header(edit.path, found), soft_wrap=True)
-    for hunk in found:
-        for row in rows(hunk, frame):
-            console.print(row, soft_wrap=True)
+        return set()
+    shown = Shown(console, edit.path, *texts, provenance)
+    console.print(shown.title(), soft_wrap=True)
+    for hunk in shown.hunks:
+        shown.print(hunk)
+    return shown.kinds
 
 
-def show_hunk(
-    console: Console, edit: Edit, hunk: Hunk, provenance: prov.Provenance | None = None
-) -> None:
-    """Print one of the edit's hunks, for `--ask`."""
-    texts = _texts(edit)
-    if texts is not None:
-        frame, _ = framed(console, edit.path, *texts, provenance)
-        for row in rows(hunk, frame):
-            console.print(row, soft_wrap=True)
-
-
-def framed(
-    console: Console,
-    path: str,
-    before: str,
-    after: str,
-    provenance: prov.Provenance | None = None,
-) -> tuple[Frame, list[Hunk]]:
-    """The hunks of a change and the frame to show them in."""
-    found = hunks(before, after)
-    tint = colours.tint(console)
-    theme = tint.code if console.color_system else None
-    old, new = (code.lines(text, path, theme) for text in (before, after))
-
-    def paint(line: Line) -> Text:
-        if line.after is not None:
-            return new[line.after - 1].copy()
-        assert line.before is not None
-        return old[line.before - 1].copy()
-
-    placed = provenance.onto(after) if provenance and provenance.parts else None
-    digits = len(str(max(before.count("\n"), after.count("\n")) + 1))
-    starts = [0, *accumulate(len(line) + 1 for line in after.split("\n"))]
-    starts[-1] = len(after)
-    return Frame(console, console.width, digits, tint, paint, placed, starts), found
-
-
-def header(path: str, found: Iterable[Hunk]) -> Text:
-    found = list(found)
-    added, removed = sum(h.added for h in found), sum(h.removed for h in found)
-    return Text.assemble(
-        (code.name(path), "bold"), "  ", (f"+{added}", "green"), " ", (f"-{removed}", "red")
-    )
+def starts(text: str) -> list[int]:
+    """Where each line of a text begins, and where the last one ends."""
+    found = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    found[-1] = len(text)
+    return found
 
 
 def legend(console: Console, kinds: Iterable[str]) -> Text:

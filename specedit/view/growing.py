@@ -7,7 +7,6 @@ text; the finished change is compared anew by `specedit.view.diff`.
 from __future__ import annotations
 
 import time
-from itertools import accumulate
 
 from rich.console import Console
 from rich.text import Text
@@ -68,10 +67,10 @@ class Growing:
         def paint(line: Line) -> Text:
             return code.line(line.text, self._path, theme)
 
-        starts = [0, *accumulate(len(line) + 1 for line in answer.split("\n"))]
-        starts[-1] = len(answer)
         digits = len(str(self._before.count("\n") + 1))
-        frame = diff.Frame(console, console.width, digits, tint, paint, provenance, starts)
+        frame = diff.Frame(
+            console, console.width, digits, tint, paint, provenance, diff.starts(answer)
+        )
         shown: list[Text] = []
         for hunk in reversed(found):
             shown = [*diff.rows(hunk, frame), *shown]

@@ -1,36 +1,50 @@
-"""What a person sees of a run, on stderr: progress while it works, each diff, one report.
+"""One run as a person follows it: the wait, each change, the questions, the report, the trace.
 
-Knows the settings that quieten it. Shows nothing that is not in the events and the Edits.
+Knows the settings that say how much is shown. Everything goes to stderr; answers come from stdin.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Callable, Sequence
+from types import TracebackType
 
-from rich.console import Console
+from rich.text import Text
 
-from specedit.backend import Event, Ready, Written
+from specedit import provenance as prov
+from specedit.ask import HELP, Question, choose
+from specedit.backend import Answer, Event, Ready, Written
+from specedit.plan import Job
 from specedit.report import Edit, ModelLine, Report
+from specedit.settings import Settings
+from specedit.text.source import Source
+from specedit.trace import Writer
+from specedit.view import code, colours, diff, summary
+from specedit.view.live import Live
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import TracebackType
-
-    from specedit.settings import Settings
-    from specedit.text.source import Source
+Planner = Callable[[Source], Job | Edit]
 
 
 class Screen:
-    """The person's side of one run."""
+    """What `edit` and `rename` show. It is fed every item of a run, in order."""
 
     def __init__(self, settings: Settings, command: str, names: Sequence[str]) -> None:
-        self._settings = settings
-        self._names = list(names)
-        self._console = Console(stderr=True, highlight=False, quiet=settings.quiet)
-        self._written: list[Written] = []
         self.model: ModelLine | None = None
+        self._settings = settings
+        self._console = colours.terminal()
+        self._live = Live(self._console, len(names), quiet=settings.quiet)
+        self._trace: Writer | None = None
+        self._written: list[Written] = []
+        self._answered = False
+        self._kinds: set[str] = set()
+        self._asked = False
+        self._quit = False
+        self._path = ""
 
     def __enter__(self) -> Screen:
+        if self._settings.trace:
+            self._trace = Writer(self._settings.trace)
+        self._live.__enter__()
         return self
 
     def __exit__(
@@ -39,26 +53,92 @@ class Screen:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        pass
+        self._live.stop()
+        if self._trace:
+            self._trace.close()
+
+    def watch(self, planner: Planner) -> Planner:
+        """The same planner; the screen learns what each file's answer will replace."""
+
+        def watched(source: Source) -> Job | Edit:
+            if self._quit:
+                note = "not looked at: you quit"
+                return Edit(source.name, "unchanged", source.data, source.data, notes=(note,))
+            job = planner(source)
+            if isinstance(job, Job):
+                self._begin(source.name, source.text[job.region.start : job.region.end])
+            return job
+
+        return watched
 
     def event(self, name: str, event: Event) -> None:
+        if name != self._path:
+            self._begin(name, "")
+        self._live.event(name, event)
         if isinstance(event, Ready):
             self.model = event.model
-        elif isinstance(event, Written):
+        if self._answered:  # `--compare` runs the file again, without drafts
+            return
+        if self._trace:
+            self._trace.event(name, event)
+        if isinstance(event, Written):
             self._written.append(event)
-
-    def edit(self, name: str, edit: Edit) -> None:
-        self._written.clear()
-        self._console.print(edit.diff, markup=False)
-        for problem in edit.problems:
-            self._console.print(f"{name}: {problem}", markup=False)
+        self._answered = isinstance(event, Answer)
 
     def ask(self, source: Source, edit: Edit) -> str:
-        return source.text
+        """The part of a change that the person at the keyboard wants."""
+        self._live.stop()
+        after = Source.from_bytes(source.name, edit.after).text
+        provenance = prov.of(self._written)
+        shown = diff.Shown(self._console, edit.path, source.text, after, provenance)
+        self._print(shown.title())
+
+        def answer(question: Question) -> str:
+            self._print(Text(HELP)) if question.help else shown.print(question.hunk)
+            self._console.print(Text(question.prompt, "bold"), end="")
+            try:
+                return input()
+            except EOFError:
+                self._console.print()
+                return "q"
+
+        self._asked = True
+        chosen = choose(source.text, after, answer)
+        self._quit = chosen.quit
+        if not chosen.whole:
+            self._print(Text(f"{chosen.applied} of {colours.count(chosen.of, 'hunk')} applied"))
+        return chosen.text
+
+    def edit(self, name: str, edit: Edit) -> None:
+        """This file is done: show its change, unless that has happened."""
+        self._live.finish(name)
+        self._live.stop()
+        settings = self._settings
+        patch_on_screen = settings.diff and sys.stdout.isatty()
+        if edit.changed and not (settings.quiet or self._asked or patch_on_screen):
+            provenance = prov.of(self._written)
+            self._kinds |= diff.show(self._console, edit, provenance)
+        self._asked = False
+        self._written = []
 
     def report(self, report: Report, not_done: Sequence[str] = ()) -> None:
-        f = report.figures
-        self._console.print(
-            f"{f.load_s:.1f} s load, {f.prefill_s:.1f} s prefill, {f.decode_s:.1f} s decode, "
-            f"{f.completion} tokens, {f.passes} passes, {f.drafted.rate:.0%} accepted"
-        )
+        """The last words."""
+        self._live.stop()
+        settings = self._settings
+        if self._kinds and not settings.quiet:
+            self._print(diff.legend(self._console, self._kinds))
+        if not_done:
+            names = ", ".join(code.name(n) for n in not_done)
+            self._print(Text(f"interrupted; nothing half-written. Not done: {names}", "red"))
+        verbose, quiet = settings.verbose, settings.quiet
+        summary.show(self._console, report, verbose=verbose, quiet=quiet)
+        if settings.trace and not quiet:
+            words = f"trace: {settings.trace}   (specedit view makes it a page)"
+            self._print(Text(code.name(words), "dim"))
+
+    def _begin(self, name: str, before: str) -> None:
+        self._path, self._written, self._answered = name, [], False
+        self._live.begin(name, before)
+
+    def _print(self, text: Text) -> None:
+        self._console.print(text, soft_wrap=True)
