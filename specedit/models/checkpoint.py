@@ -210,7 +210,7 @@ def _open_folder(path: Path) -> Checkpoint:
     tensors: dict[str, int] = {}
     try:
         for part in sorted(path.glob("*.safetensors")):
-            file = safe_open(part, "pt")
+            file: Any = safe_open(part, "pt")
             for name in file.keys():  # noqa: SIM118 - safe_open is no dict
                 shape = file.get_slice(name).get_shape()
                 ours = _gguf_name(name)

@@ -44,7 +44,7 @@ class Mask:
         self.positions = block_positions(config)
         self.group = config.group
         self.edge = 0
-        self.buffer = torch.empty(0)
+        self.buffer = torch.empty(0, 0)
 
     def view(self, first: int, blocks: int, keys: int) -> torch.Tensor:
         """Masks of `blocks` blocks in reverse order, the earliest starting at position `first`."""
@@ -103,5 +103,5 @@ def attend(
         attn_mask=blocks.mask,
         scale=size**-0.5,
     )[0]
-    out = out.view(count, kv, per, group, size).transpose(1, 2)
-    return out.reshape(count * per, kv * group * size).index_select(0, blocks.give)
+    mixed: torch.Tensor = out.view(count, kv, per, group, size).transpose(1, 2)
+    return mixed.reshape(count * per, kv * group * size).index_select(0, blocks.give)

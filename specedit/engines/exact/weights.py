@@ -104,7 +104,7 @@ def write(
     for name, tensor in tensors:
         raw = tensor.contiguous()
         file.seek(at)
-        file.write(memoryview(raw.view(-1).view(torch.uint8).numpy()))
+        file.write(raw.view(-1).view(torch.uint8).numpy().data)
         size = raw.numel() * raw.element_size()
         entries[name] = {
             "dtype": str(raw.dtype).removeprefix("torch."),
