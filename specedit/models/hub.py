@@ -18,7 +18,7 @@ from specedit.errors import ModelError
 CONNECT_SECONDS = 6.0
 READ_SECONDS = 30.0
 BLOCK = 1 << 18
-TRIES = 4  # in a row without one new byte
+TRIES = 2  # in a row without one new byte
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,9 @@ def listing(repository: str) -> Listing:
     from huggingface_hub import HfApi
 
     try:
-        info = HfApi().model_info(repository, files_metadata=True, timeout=CONNECT_SECONDS)
+        info = HfApi(endpoint=os.environ.get("HF_ENDPOINT")).model_info(
+            repository, files_metadata=True, timeout=CONNECT_SECONDS
+        )
     except Exception as problem:  # httpx, hub and OS errors share no base class
         raise _failed(repository, problem) from problem
     files = tuple(

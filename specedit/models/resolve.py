@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from specedit.errors import ModelError
-from specedit.models import catalogue, fetch, store
+from specedit.models import catalogue, fetch, repository, store
 from specedit.models.catalogue import Entry
 from specedit.models.fetch import FetchProgress
 from specedit.models.files import ModelFiles
@@ -77,7 +77,7 @@ def _present(model: str, root: Path) -> Steps:
     match = _HUB_ID.fullmatch(model)
     if match is None or model.startswith(("./", "../")) or (":" not in model and _is_file(model)):
         raise unknown(model)
-    slot = fetch.hub_slot(root, match["name"], match["file"] or "")
+    slot = repository.hub_slot(root, match["name"], match["file"] or "")
     record = slot.record()
     return _files(slot, record) if record else None
 
@@ -168,7 +168,7 @@ def _fetched(model: str, root: Path) -> Iterator[FetchProgress]:
     if entry := catalogue.find(model):
         yield from fetch.catalogue(entry, root)
     elif match := _HUB_ID.fullmatch(model):
-        yield from fetch.repository(match["name"], match["file"] or "", root)
+        yield from repository.pull(match["name"], match["file"] or "", root)
 
 
 def check_croppable(files: ModelFiles) -> None:

@@ -14,7 +14,9 @@ from typing import Any
 
 from specedit.errors import ModelError
 from specedit.models.files import ModelFiles
-from specedit.models.tokenizer import Tokenizer, load_tokenizer
+from specedit.models.gguf import open_gguf
+from specedit.models.tokenizer import Tokenizer
+from specedit.models.vocabulary import read_json
 
 Turn = tuple[str, Sequence[str]]  # role, the segments of its content
 
@@ -28,8 +30,18 @@ _MARKS = re.compile("\uf8ff([0-9]+)\uf8fe")
 
 
 def load_template(files: ModelFiles) -> str:
-    """The model's chat template; "" if it has none. `Tokenizer.template` is the same, for free."""
-    return load_tokenizer(files).template
+    """The model's chat template; "" if it has none."""
+    if files.kind == "gguf":
+        metadata = open_gguf(files.path, arrays=False).metadata
+        return str(metadata.get("tokenizer.chat_template") or "")
+    file = files.path / "chat_template.jinja"
+    if file.is_file():
+        return file.read_text("utf-8")
+    template = read_json(files.path / "tokenizer_config.json").get("chat_template") or ""
+    if isinstance(template, list):  # named templates; the default one is for chatting
+        named = {one["name"]: one["template"] for one in template}
+        template = named.get("default", next(iter(named.values()), ""))
+    return str(template)
 
 
 def prompt_ids(

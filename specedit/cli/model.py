@@ -1,0 +1,184 @@
+"""`specedit model list | pull | verify | path | remove`: what is in the store.
+
+Reads flags, shows what `models` yields. Paths and JSON go to stdout, the rest to stderr.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+app = typer.Typer(help="The models on this machine.", no_args_is_help=True, rich_markup_mode=None)
+
+Name = Annotated[
+    str | None,
+    typer.Argument(metavar="NAME", help="catalogue name or hub id; the model in use if left out"),
+]
+
+
+@app.command("list")
+def list_models(
+    as_json: Annotated[bool, typer.Option("--json", help="a JSON array on stdout")] = False,
+) -> None:
+    """Every known model: size, licence, digest, and whether it is here."""
+    from specedit.models import inventory, store
+
+    root = store.store_path()
+    rows = list(inventory.items(root))
+    if as_json:
+        found = [_plain(item) for item in rows]
+        print(json.dumps(found, indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("name", "size", "state", "licence", "sha-256", "source"):
+        table.add_column(heading, no_wrap=heading in ("name", "size"))
+    for item in rows:
+        state = {"absent": "-", "part": f"{item.have * 100 // item.size} %"}
+        name = f"{item.name} *" if item.name == _in_use() else item.name
+        cells = (
+            store.sized(item.size),
+            state.get(item.state, item.state),
+            item.licence,
+            item.sha256[:12],
+        )
+        table.add_row(name, *cells, item.source)
+    out = Console(highlight=False)
+    Console(highlight=False, width=out.width if out.is_terminal else 200).print(table)
+    _console().print(f"* in use. Store: {root}", markup=False)
+
+
+def _plain(item: Any) -> dict[str, Any]:
+    rest = {key: value for key, value in asdict(item).items() if key != "slot"}
+    path = str(item.slot.path) if item.state == "here" else None
+    return {**rest, "path": path, "in_use": item.name == _in_use()}
+
+
+@app.command()
+def pull(name: Name = None) -> None:
+    """Fetch a model. An interrupted pull goes on where it stopped."""
+    from specedit.models import resolve
+    from specedit.models.files import ModelFiles
+    from specedit.models.store import size_of, sized
+
+    console = _console()
+    here = resolve.local(name or _in_use())
+    try:
+        files = here or _watched(resolve.resolve(name or _in_use()), console)
+    except KeyboardInterrupt:
+        console.print("interrupted; what was fetched is kept, the next pull goes on from there")
+        raise
+    assert isinstance(files, ModelFiles)
+    said = "is already here" if here else "is here"
+    console.print(f"{files.name} {said}: {files.path} ({sized(size_of(files.path))})", markup=False)
+
+
+@app.command()
+def verify(name: Name = None) -> None:
+    """Hash a model again and compare it with its digest."""
+    from specedit.models import inventory, store
+
+    root = store.store_path()
+    if name:
+        chosen = [inventory.find(name, root)]
+    else:
+        chosen = [item for item in inventory.items(root) if item.state == "here"]
+    console = _console()
+    for item in chosen:
+        _watched(inventory.verify(item), console)
+        console.print(f"{item.name} is whole: SHA-256 {item.sha256}", markup=False)
+    if not chosen:
+        console.print(f"no model in {root}", markup=False)
+
+
+@app.command()
+def path(name: Name = None) -> None:
+    """Print where a model lies."""
+    from specedit.errors import ModelError
+    from specedit.models import resolve
+
+    wanted = name or _in_use()
+    files = resolve.local(wanted)
+    if files is None:
+        raise ModelError(
+            f"{wanted} is not on this machine", hint=f"Fetch it: specedit model pull {wanted}"
+        )
+    print(files.path)
+
+
+@app.command()
+def remove(name: Annotated[str, typer.Argument(metavar="NAME", help="as in the list")]) -> None:
+    """Delete a model, its unfinished download, and what was made from it."""
+    from specedit.models import inventory, store
+
+    item = inventory.find(name, store.store_path())
+    freed = inventory.remove(item)
+    said = f"removed {item.name}: {store.sized(freed)} freed" if freed else f"{item.name}: not here"
+    _console().print(said, markup=False)
+
+
+def _in_use() -> str:
+    from specedit.settings import resolve
+
+    return resolve().values.model
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def _watched(steps: Iterator[Any], console: Console) -> Any:
+    """Show a bar while anything is fetched or hashed; returns the last step that is a result."""
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+    from rich.table import Column
+
+    from specedit.models.fetch import FetchProgress
+
+    def fixed() -> Column:
+        return Column(no_wrap=True)
+
+    columns = (
+        TextColumn("{task.description}", table_column=fixed()),
+        BarColumn(bar_width=None, table_column=Column(ratio=1, min_width=8, max_width=40)),
+        DownloadColumn(table_column=fixed()),
+        TransferSpeedColumn(table_column=fixed()),
+        TimeRemainingColumn(compact=True, table_column=fixed()),
+    )
+    last: Any = None
+    with Progress(
+        *columns, console=console, transient=True, disable=not sys.stderr.isatty()
+    ) as bar:
+        shown: tuple[str, str] | None = None
+        task = bar.add_task("", total=None, visible=False)
+        for step in steps:
+            if not isinstance(step, FetchProgress):
+                last = step
+                continue
+            if step.note:
+                bar.console.print(f"{step.name}: {step.note}", markup=False)
+            if shown != (step.stage, step.source):  # a new rate for every stage
+                shown = (step.stage, step.source)
+                bar.remove_task(task)
+                task = bar.add_task(step.what, total=step.total, completed=step.done)
+            bar.update(task, completed=step.done)
+    return last

@@ -1,0 +1,118 @@
+"""What is in the store: list it, check it again, throw it out.
+
+Knows the catalogue and every record. Fetches nothing and touches nothing outside the store.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from specedit.errors import ModelError
+from specedit.models import catalogue, fetch, index, resolve, store
+from specedit.models.fetch import FetchProgress
+from specedit.models.store import Lock, Record, Slot
+
+
+@dataclass(frozen=True)
+class Item:
+    """One model of the catalogue or of the store."""
+
+    name: str
+    slot: Slot
+    state: Literal["here", "unchecked", "part", "absent"]
+    have: int  # bytes on this disk
+    size: int
+    sha256: str
+    licence: str
+    source: str  # where it came from, or where it would be looked for first
+    date: str = ""
+
+
+def items(root: Path) -> Iterator[Item]:
+    """The catalogue first, then whatever else the store holds."""
+    known = {entry.file for entry in catalogue.CATALOGUE}
+    for entry in catalogue.CATALOGUE:
+        slot = Slot(root, entry.file)
+        facts = (entry.size, entry.sha256, entry.licence)
+        record = slot.record()
+        if record and record.sha256 == entry.sha256:
+            yield Item(
+                entry.name, slot, "here", entry.size, *facts, _where(record, entry.hub), record.date
+            )
+        else:
+            state, have = _unfinished(slot)
+            yield Item(entry.name, slot, state, have, *facts, f"hub {entry.hub}, package index")
+    for slot in store.slots(root):
+        if slot.file not in known and (record := slot.record()):
+            facts = (record.size, record.sha256, record.licence)
+            where = _where(record, record.name)
+            yield Item(record.name, slot, "here", record.size, *facts, where, record.date)
+
+
+def _unfinished(slot: Slot) -> tuple[Literal["unchecked", "part", "absent"], int]:
+    if slot.path.exists():
+        return "unchecked", store.size_of(slot.path)  # copied there, or found damaged
+    have = slot.part.stat().st_size if slot.part.exists() else 0
+    return ("part" if have else "absent"), have
+
+
+def _where(record: Record, repository: str) -> str:
+    said = {"hub": f"hub {repository}", "index": "package index", "path": "copied by hand"}
+    return said.get(record.source, record.source)
+
+
+def find(name: str, root: Path) -> Item:
+    """The item of that name, or a `ModelError` with the nearest."""
+    for item in items(root):
+        if item.name.lower() == name.lower():
+            return item
+    raise resolve.unknown(name)
+
+
+def verify(item: Item) -> Generator[FetchProgress, None, None]:
+    """Hash the model again. If it is not what was fetched, it stops being a model."""
+    record = item.slot.record()
+    if record is None:
+        raise ModelError(
+            f"{item.name} is not in the store ({item.slot.path})",
+            hint=f"Fetch it: specedit model pull {item.name}",
+        )
+    named = record.files or {"": record.sha256}
+    for file, expected in sorted(named.items()):
+        path = item.slot.path / file if file else item.slot.path
+        found = yield from fetch.hashed(path, item.name)
+        if found != expected:
+            item.slot.sidecar.unlink(missing_ok=True)
+            raise ModelError(
+                f"{path} is damaged: SHA-256 {found[:12]}… where {expected[:12]}… belongs",
+                hint=f"specedit model remove {item.name}, then specedit model pull {item.name}",
+            )
+
+
+def remove(item: Item) -> int:
+    """Delete the model and what was made from it; returns the bytes freed."""
+    lock = Lock(item.slot.lock)
+    if not lock.take():
+        raise ModelError(f"{item.name} is being fetched by another process; it was left alone")
+    try:
+        freed = 0
+        item.slot.sidecar.unlink(missing_ok=True)  # first: half removed is no model
+        for path in (item.slot.path, item.slot.part, *_made_from(item)):
+            if path.exists():
+                freed += store.size_of(path)
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        index.sweep(item.slot.part)
+        return freed
+    except OSError as problem:
+        raise ModelError(f"cannot remove {item.name}: {problem}") from problem
+    finally:
+        lock.release()
+
+
+def _made_from(item: Item) -> Iterator[Path]:
+    """Weights converted from this model: their name holds its digest."""
+    yield from (item.slot.home / "converted").glob(f"*-{item.sha256[:16]}-*")

@@ -1,0 +1,109 @@
+"""Any model of the hub: a repository's safetensors folder, or one GGUF file of it.
+
+Knows which files of a repository make a model: weights, configuration, tokenizer; never code,
+never pickles. Each file's digest is the hub's, where it keeps one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from specedit.errors import ModelError
+from specedit.models import fetch, hub, store
+from specedit.models.fetch import FetchProgress, Wanted
+from specedit.models.store import Lock, Record, Slot
+
+WEIGHTS = (".safetensors", ".json", ".jinja")
+
+
+def pull(name: str, file: str, root: Path) -> Iterator[FetchProgress]:
+    """Fetch a hub repository's safetensors folder, or the one GGUF file named."""
+    found = hub.listing(name)
+    if file:
+        remote = next((one for one in found.files if one.name == file), None)
+        if remote is None:
+            raise ModelError(f"{name} has no file {file}", hint=_ggufs(name, found))
+        yield from fetch.locked(
+            _remote(name, remote, found.revision, f"{name}:{file}"),
+            hub_slot(root, name, file),
+            found.licence,
+            found.revision,
+        )
+        return
+    wanted = [one for one in found.files if _belongs(one.name)]
+    if not any(one.name.endswith(".safetensors") for one in wanted):
+        raise ModelError(f"{name} has no safetensors", hint=_ggufs(name, found))
+    yield from _folder(name, wanted, found, hub_slot(root, name, ""))
+
+
+def hub_slot(root: Path, name: str, file: str) -> Slot:
+    owner_name = name.replace("/", "--")
+    return Slot(root, f"{owner_name}--{file.replace('/', '--')}" if file else owner_name)
+
+
+def _belongs(file: str) -> bool:
+    """Weights, configuration and tokenizer; never code or pickles, never another layout."""
+    return "/" not in file and file.endswith(WEIGHTS) and not file.startswith("consolidated")
+
+
+def _ggufs(name: str, found: hub.Listing) -> str:
+    files = [one.name for one in found.files if one.name.endswith(".gguf")]
+    if not files:
+        return "specedit reads safetensors and GGUF files; this repository has neither."
+    return "It has GGUF files; name one: " + ", ".join(f"{name}:{file}" for file in files[:6])
+
+
+def _remote(name: str, remote: hub.RemoteFile, revision: str, title: str) -> Wanted:
+    source = partial(hub.stream, name, remote.name, size=remote.size, revision=revision)
+    return Wanted(title, remote.size, remote.sha256, (("hub", source),))
+
+
+def _folder(
+    name: str, wanted: list[hub.RemoteFile], found: hub.Listing, slot: Slot
+) -> Iterator[FetchProgress]:
+    """Fetch files one by one into a partial folder, then put the folder in place."""
+    total = sum(one.size for one in wanted)
+    lock = Lock(slot.lock)
+    try:
+        yield from fetch.turn(lock, name, slot, total)
+        if slot.record():
+            yield FetchProgress(name, "wait", total, total, note=fetch.THERE)
+            return
+        slot.part.mkdir(parents=True, exist_ok=True)
+        have = store.size_of(slot.part)
+        store.require_space(slot.part, total - min(have, total) + fetch.ROOM, name)
+        before, files = 0, {}
+        for remote in wanted:
+            for step in fetch.one(
+                _remote(name, remote, found.revision, name), _inside(slot, remote)
+            ):
+                if isinstance(step, FetchProgress):
+                    done = before + step.done
+                    yield FetchProgress(name, step.stage, done, total, step.source, step.note)
+                else:
+                    files[remote.name] = step[1]
+            before += remote.size
+        fetch.settle(slot.part, slot.path)
+        whole = _digest_of(files)
+        slot.vouch(
+            Record(
+                name, "hub", whole, total, found.licence, fetch.today(), found.revision, files=files
+            )
+        )
+    except OSError as problem:
+        raise fetch.disk_error(problem, name, slot) from problem
+    finally:
+        lock.release()
+
+
+def _inside(slot: Slot, remote: hub.RemoteFile) -> Path:
+    return slot.part / remote.name
+
+
+def _digest_of(files: dict[str, str]) -> str:
+    """One digest for a folder: of its files' digests in order of name."""
+    lines = "".join(f"{sha256}  {name}\n" for name, sha256 in sorted(files.items()))
+    return hashlib.sha256(lines.encode("utf-8")).hexdigest()
