@@ -245,9 +245,8 @@ def _why_not_exact(files: ModelFiles, device: str) -> str | None:
         if (found := pick_device("auto")) != "cpu":
             return f"a {found} device is here"
     from specedit.engines.exact import available
-    from specedit.models.resolve import unsupported
 
-    return available() or unsupported(files)
+    return available(files)
 
 
 class _Shelf:

@@ -1,0 +1,84 @@
+"""Shared by all tests: a store of their own, no settings from outside, the real 0.5B model."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+REAL_HOME = os.environ.get("SPECEDIT_HOME")
+SMALL = "qwen2.5-coder-0.5b"
+
+
+@pytest.fixture(autouse=True)
+def _apart(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No test reads this machine's settings or writes to its store."""
+    for name in list(os.environ):
+        if name.startswith("SPECEDIT_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("SPECEDIT_HOME", str(tmp_path_factory.mktemp("store")))
+    monkeypatch.setenv("SPECEDIT_SERVER", "off")
+
+
+@pytest.fixture
+def real_home(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The store that holds the real 0.5B model, fetched when it is not there."""
+    from specedit.models import resolve
+    from specedit.models.store import store_path
+
+    if REAL_HOME is None:
+        monkeypatch.delenv("SPECEDIT_HOME")
+    else:
+        monkeypatch.setenv("SPECEDIT_HOME", REAL_HOME)
+    home = store_path()
+    for _ in resolve.resolve(SMALL, home=home):
+        pass
+    monkeypatch.setenv("SPECEDIT_MODEL", SMALL)
+    return home
+
+
+Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
+
+
+@pytest.fixture
+def specedit() -> Specedit:
+    """The real command line in a process of its own."""
+
+    def run(
+        *arguments: str | Path,
+        stdin: bytes = b"",
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout: float = 120,
+    ) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            [sys.executable, "-m", "specedit", *map(str, arguments)],
+            input=stdin,
+            capture_output=True,
+            cwd=cwd,
+            env={**os.environ, **(env or {})},
+            timeout=timeout,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """Play a model: `script(replace=[[OLD, NEW]])` or `script(answer=TEXT)`; returns the calls file."""
+
+    def play(**parts: object) -> Path:
+        import json
+
+        place, calls = tmp_path / "script.json", tmp_path / "calls"
+        place.write_text(json.dumps({"calls": str(calls), **parts}), encoding="utf-8")
+        monkeypatch.setenv("SPECEDIT_ENGINE", "scripted")
+        monkeypatch.setenv("SPECEDIT_SCRIPT", str(place))
+        return calls
+
+    return play
