@@ -47,7 +47,7 @@ def filter_stream(command: str, planner: Planner, settings: Settings) -> int:
 
 
 def _run(command: str, data: bytes, planner: Planner, settings: Settings) -> Report:
-    from specedit.cli.work import connect
+    from specedit.connect import connect
     from specedit.run import lines_of_stdin, over
     from specedit.view.screen import Screen
 

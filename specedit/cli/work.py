@@ -42,6 +42,8 @@ def work(command: str, chosen: Chosen, planner: Planner, resolved: Resolved) -> 
 
         return filter_stream(command, planner, settings)
     names = files(chosen)
+    from specedit.connect import connect
+
     with ExitStack() as stack:
         backend = connect(settings)
         stack.callback(backend.close)
@@ -57,13 +59,6 @@ def files(chosen: Chosen) -> list[str]:
     from specedit import git
 
     return git.named(chosen)
-
-
-def connect(settings: Settings) -> Backend:
-    """The backend that the settings mean."""
-    from specedit.local import LocalBackend
-
-    return LocalBackend(settings)
 
 
 def _refuse_conflicts(chosen: Chosen, settings: Settings) -> None:

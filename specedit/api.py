@@ -1,0 +1,122 @@
+"""The Python API: what the command line can do, a script can do in five lines.
+
+    from specedit import Editor
+
+    with Editor(model="qwen2.5-coder-0.5b") as editor:
+        edit = editor.rename("Username", "Email", "User.cs")
+        if edit.changed:
+            editor.write(edit)
+
+Settings are those of the command line, by the same names; what is not given comes from
+`SPECEDIT_*` variables, the nearest pyproject.toml and the defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from specedit.backend import Event
+from specedit.connect import connect
+from specedit.errors import InputError
+from specedit.plan import Job, plan_edit
+from specedit.report import Edit
+from specedit.settings import resolve
+from specedit.text import source as sources
+from specedit.text.source import Source
+
+
+class Editor:
+    """A model that edits files; kept warm until it is closed. Nothing is written but by `write`."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.settings = resolve(settings).values
+        self._backend = connect(self.settings)
+
+    def __enter__(self) -> Editor:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._backend.close()
+
+    def edit(
+        self,
+        instruction: str,
+        file: str | Path | Source,
+        *,
+        lines: tuple[int, int] | None = None,
+        symbol: str | None = None,
+        watch: Callable[[Event], None] | None = None,
+    ) -> Edit:
+        """The file after the instruction, or the part of it that `lines` or `symbol` names."""
+        return self._run(
+            file,
+            lambda source: plan_edit(
+                source, instruction, self.settings, lines=lines, symbol=symbol
+            ),
+            watch,
+        )
+
+    def rename(
+        self,
+        old: str,
+        new: str,
+        file: str | Path | Source,
+        *,
+        line: int | None = None,
+        watch: Callable[[Event], None] | None = None,
+    ) -> Edit:
+        """The file with an identifier renamed, as far as the setting `scope` goes."""
+        from specedit.rename import plan_rename
+
+        return self._run(
+            file, lambda source: plan_rename(source, old, new, self.settings, line=line), watch
+        )
+
+    def write(self, edit: Edit) -> Edit:
+        """Put an edit into its file, journalled for `specedit undo`; the file must be unchanged."""
+        from specedit.edit import write
+        from specedit.journal import Recorder
+        from specedit.models.store import store_path
+
+        source = sources.read(edit.path)
+        if source.data != edit.before:
+            raise InputError(
+                f"{edit.path}: changed on disk since it was read; nothing was written",
+                hint="Make the edit again from the new text.",
+            )
+        if edit.changed and source.path is not None:
+            Recorder(store_path(), "api").add(source.path, edit.before, edit.after)
+        return write(source, edit)
+
+    def _run(
+        self,
+        file: str | Path | Source,
+        planner: Callable[[Source], Job | Edit],
+        watch: Callable[[Event], None] | None,
+    ) -> Edit:
+        source = file if isinstance(file, Source) else sources.read(file)
+        for item in self.events(source, planner):
+            if isinstance(item, Edit):
+                return item
+            if watch is not None:
+                watch(item)
+        raise AssertionError("a run ends with its Edit")
+
+    def events(
+        self, source: Source, planner: Callable[[Source], Job | Edit]
+    ) -> Iterator[Event | Edit]:
+        """Everything that happens while a plan runs; the last item is the Edit."""
+        from specedit.run import one
+
+        yield from one(source, planner, self._backend, self.settings)
