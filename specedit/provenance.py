@@ -107,7 +107,7 @@ def of(written: Iterable[Written]) -> Provenance:
         assert event is not None
         chunk = event.chunk
         each = chunk.seconds / max(1, len(event.pieces))
-        kinds = (drafted_kind(chunk), _own_kind(chunk, following.chunk if following else None))
+        kinds = kinds_of(chunk, following.chunk if following else None)
         split = chunk.accepted if kinds[0] != kinds[1] else len(event.pieces)
         for kind, pieces in zip(kinds, (event.pieces[:split], event.pieces[split:]), strict=True):
             waiting += each * len(pieces)
@@ -119,22 +119,19 @@ def of(written: Iterable[Written]) -> Provenance:
     return Provenance("".join(e.text for e in events), tuple(parts))
 
 
-def drafted_kind(chunk: Chunk) -> str:
-    """What the accepted part of this pass's draft counts as."""
-    if chunk.source == "prediction":
-        return FOUND if chunk.resynced else COPIED
-    return {"lookup": LOOKED, FREE: FREE}.get(chunk.source, DRAFTED)
-
-
-def _own_kind(chunk: Chunk, following: Chunk | None) -> str:
-    """What the model's own choice at the end of a pass counts as.
+def kinds_of(chunk: Chunk, following: Chunk | None) -> tuple[str, str]:
+    """What the accepted part of a pass counts as, and what the model's own choice after it does.
 
     When the whole draft held and its drafter simply went on after the choice, the choice was
     what the drafter expected there, and not a divergence.
     """
+    if chunk.source == "prediction":
+        drafted = FOUND if chunk.resynced else COPIED
+    else:
+        drafted = {"lookup": LOOKED, FREE: FREE}.get(chunk.source, DRAFTED)
     held = chunk.proposed > 0 and chunk.accepted == chunk.proposed
     went_on = following is not None and following.source == chunk.source and not following.resynced
-    return drafted_kind(chunk) if held and went_on else FREE
+    return drafted, drafted if held and went_on else FREE
 
 
 def _shifted(parts: Iterable[Part], by: int) -> Iterator[Part]:

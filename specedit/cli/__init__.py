@@ -42,10 +42,13 @@ def _root(
 
 
 def _register() -> None:
-    from specedit.cli import config, edit, rename
+    from specedit.cli import config, edit, model, rename, undo, view
 
     app.command("edit")(edit.edit)
     app.command("rename")(rename.rename)
+    app.add_typer(model.app, name="model")
+    app.command("undo")(undo.undo)
+    app.command("view")(view.view)
     app.command("config")(config.config)
 
 

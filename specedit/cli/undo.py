@@ -1,0 +1,118 @@
+"""`specedit undo`: put back what the last run changed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from specedit.errors import DONE, FAILED
+
+if TYPE_CHECKING:
+    from specedit.journal import Run, Undone
+
+Json = Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")]
+
+
+def undo(
+    name: Annotated[str | None, typer.Option("--run", metavar="RUN", help="an earlier run")] = None,
+    listed: Annotated[bool, typer.Option("--list", help="the runs that can be undone")] = False,
+    forget: Annotated[
+        bool, typer.Option("--forget", help="drop the run from the journal; touch no file")
+    ] = False,
+    as_json: Json = False,
+) -> int:
+    """Put back what the last run changed; again goes further back. A file that changed since is
+    refused, and stays undoable."""
+    from specedit import journal
+    from specedit.errors import UsageError
+    from specedit.models.store import store_path
+
+    if listed and (forget or name):
+        raise UsageError("--list lists every run; it takes no other flag than --json.")
+    store = store_path()
+    if listed:
+        return _list(journal.runs(store), as_json)
+    if forget:
+        run = journal.forget(store, name)
+        _put_json(_run(run)) if as_json else _say(f"forgotten: {run.said}")
+        return DONE
+    done = journal.undo(store, name)
+    if as_json:
+        _put_json(_undone(done))
+    else:
+        _show(done)
+    return FAILED if done.refused else DONE
+
+
+def _show(done: Undone) -> None:
+    from rich.text import Text
+
+    from specedit.journal import REFUSED, RESTORED
+    from specedit.view import code, colours
+
+    console = colours.terminal()
+    console.print(Text(f"undoing: {done.run.said}", "dim"), soft_wrap=True)
+    for one in done.files:
+        style = {RESTORED: "green", REFUSED: "red"}.get(one.status, "dim")
+        word = {RESTORED: "put back", REFUSED: f"not put back: {one.problem}"}.get(
+            one.status, "was as before already"
+        )
+        path = code.name(_near(one.path))
+        console.print(Text.assemble((path, "bold"), ": ", (word, style)), soft_wrap=True)
+    if done.refused:
+        hint = "`specedit undo` again tries the rest; `specedit undo --forget` goes further back."
+        console.print(Text(hint, "dim"), soft_wrap=True)
+
+
+def _list(runs: list[Run], as_json: bool) -> int:
+    if as_json:
+        _put_json({"schema": 1, "command": "undo", "runs": [_run(r) for r in runs]})
+        return DONE
+    from rich.text import Text
+
+    from specedit.view import code, colours
+
+    console = colours.terminal()
+    if not runs:
+        console.print(Text("There is nothing to undo.", "dim"))
+    for run in runs:
+        console.print(Text.assemble((run.said, "bold"), (f"  {run.name}", "dim")), soft_wrap=True)
+        for entry in run.files:
+            console.print(Text(f"  {code.name(_near(entry.path))}"), soft_wrap=True)
+    return DONE
+
+
+def _near(path: str) -> str:
+    """The path from here, when the file is below."""
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return path
+
+
+def _run(run: Run) -> dict[str, Any]:
+    return {
+        "run": run.name,
+        "command": run.command,
+        "when": run.when,
+        "folder": run.folder,
+        "files": [e.path for e in run.files],
+    }
+
+
+def _undone(done: Undone) -> dict[str, Any]:
+    files = [{"path": o.path, "status": o.status, "problem": o.problem or None} for o in done.files]
+    return {"schema": 1, "command": "undo", "undone": {**_run(done.run), "files": files}}
+
+
+def _put_json(data: dict[str, Any]) -> None:
+    import json
+
+    print(json.dumps(data, indent=2))
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)

@@ -1,0 +1,76 @@
+"""`specedit view TRACE`: one self-contained HTML page of a run. Its path goes to stdout."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from specedit.errors import InputError
+
+
+def view(
+    trace: Annotated[
+        str, typer.Argument(metavar="TRACE", help="what --trace wrote, or a page made of it")
+    ],
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="PAGE.html", help="`-` is stdout")
+    ] = None,
+) -> int:
+    """Make one self-contained HTML page of a trace: tokens by origin, passes, widths."""
+    from specedit.cli.work import put
+    from specedit.trace import read
+    from specedit.view.html import page
+
+    source = _found(Path(trace))
+    text = page(read(source))
+    if output == "-":
+        put(text)
+        return 0
+    target = Path(output) if output else source.with_suffix(".html")
+    if output is None:
+        _refuse_foreign(target, source)
+    _replace(target, text)
+    typer.echo(target)
+    return 0
+
+
+def _found(trace: Path) -> Path:
+    """`run.html` may be asked for before there is one: then `run.jsonl` is what it is made of."""
+    lines = trace.with_suffix(".jsonl")
+    return lines if not trace.exists() and lines.exists() else trace
+
+
+def _refuse_foreign(target: Path, source: Path) -> None:
+    from specedit.view.html import GENERATOR
+
+    if not target.exists() or target == source:
+        return
+    if GENERATOR not in target.read_bytes()[:2000].decode("utf-8", "replace"):
+        raise InputError(
+            f"{target}: exists, and is no page of a trace",
+            hint="-o names another file for the page.",
+        )
+
+
+def _replace(target: Path, text: str) -> None:
+    try:
+        handle, name = tempfile.mkstemp(prefix=".specedit-", suffix=".tmp", dir=target.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode("utf-8"))
+            mask = os.umask(0)
+            os.umask(mask)
+            Path(name).chmod(0o666 & ~mask)
+            Path(name).replace(target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise InputError(
+            f"{target}: the page cannot be written: {error.strerror}",
+            hint="-o names another file for the page.",
+        ) from error
