@@ -1,0 +1,85 @@
+"""The layers of `specedit.__doc__` hold: imports only go down, and the command line stays light."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import specedit
+
+PACKAGE = Path(specedit.__file__).parent
+LAYERS = {
+    0: {"errors", "settings"},
+    1: {"text", "decode", "engines", "models"},
+    2: {"plan", "prompt", "answer", "rename", "wire"},
+    3: {
+        *("backend", "local", "client", "remote", "connect", "edit", "run", "report"),
+        *("provenance", "journal", "git", "trace", "ask", "prefix", "runtime"),
+    },
+    4: {"view", "cli", "hook", "server", "bench", "editors", "api", "__main__", "__init__"},
+}
+LEVEL = {name: level for level, names in LAYERS.items() for name in names}
+# A seam's values are read above and below it: plain data, no behaviour.
+VALUES = {"report", "backend"}
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def part(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> set[str]:
+    """The parts of the package that a module imports, at the top or inside a function."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [node.module, *(f"{node.module}.{a.name}" for a in node.names)]
+        elif isinstance(node, ast.Import):
+            names = [a.name for a in node.names]
+        for name in names:
+            pieces = name.split(".")
+            if pieces[0] == "specedit" and len(pieces) > 1 and pieces[1] in LEVEL:
+                found.add(pieces[1])
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_only_go_down(path: Path) -> None:
+    own = part(path)
+    assert own in LEVEL, f"{own} has no layer: give it one in specedit.__doc__ and here"
+    too_high = {n for n in imports(path) if LEVEL[n] > LEVEL[own]} - VALUES
+    assert not too_high
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_torch_and_transformers_have_one_home(path: Path) -> None:
+    homes = {"engines", "models", "bench"}
+    text = path.read_text(encoding="utf-8")
+    heavy = {
+        name.split(".")[0]
+        for node in ast.walk(ast.parse(text))
+        for name in (
+            [a.name for a in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    } & {"torch", "transformers"}
+    assert not heavy or part(path) in homes
+
+
+def test_law_7_importing_the_command_line_loads_no_torch() -> None:
+    code = (
+        "import sys; from specedit import cli; cli._register(); import typer.main;"
+        "typer.main.get_command(cli.app);"
+        "print([m for m in ('torch','transformers','tree_sitter','git','uvicorn','httpx',"
+        "'huggingface_hub','numpy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

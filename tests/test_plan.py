@@ -1,0 +1,110 @@
+"""Plans: what the model is asked, and which part of the file the answer replaces."""
+
+from __future__ import annotations
+
+import pytest
+
+from specedit import prompt
+from specedit.errors import InputError, UsageError
+from specedit.plan import plan_edit, whole
+from specedit.settings import Settings
+from specedit.text.source import Source
+
+CODE = """\
+import os
+
+
+class Cart:
+    def total(self):
+        return 1
+
+    def size(self):
+        return 2
+
+
+def total():
+    return 3
+"""
+
+
+def source(text: str = CODE, name: str = "cart.py") -> Source:
+    return Source.from_bytes(name, text.encode())
+
+
+def test_the_file_comes_first_and_the_instruction_last() -> None:
+    job = plan_edit(source(), "Sort the imports", Settings())
+    user = job.plan.messages[-1].content
+    assert user.index(CODE) < user.index("Sort the imports")
+
+
+def test_the_prediction_is_the_file_as_the_prompt_shows_it() -> None:
+    job = plan_edit(source(CODE.rstrip("\n")), "x", Settings())
+    assert job.plan.prediction == CODE
+    assert CODE in job.plan.messages[-1].segments
+
+
+def test_the_answer_is_opened_and_its_closing_known() -> None:
+    plan = plan_edit(source(), "x", Settings()).plan
+    assert (plan.opening, plan.closing) == ("```python\n", "```")
+
+
+@pytest.mark.parametrize(
+    ("text", "marks"),
+    [("x", "```"), ("a ``` b", "````"), ("`````", "``````"), ("`", "```")],
+)
+def test_the_fence_is_longer_than_any_in_the_file(text: str, marks: str) -> None:
+    assert prompt.fence(text) == marks
+
+
+@pytest.mark.parametrize(
+    ("lines", "part"),
+    [
+        (None, CODE),
+        ((1, 1), "import os\n"),
+        ((5, 6), "    def total(self):\n        return 1\n"),
+        ((13, 13), "    return 3\n"),
+    ],
+)
+def test_lines_name_a_part(lines: tuple[int, int] | None, part: str) -> None:
+    job = plan_edit(source(), "x", Settings(), lines=lines)
+    assert CODE[job.region.start : job.region.end] == part
+    assert job.plan.prediction == part
+
+
+def test_a_symbol_names_a_part_and_shows_what_is_around_it() -> None:
+    job = plan_edit(source(), "x", Settings(), symbol="Cart.size")
+    assert CODE[job.region.start : job.region.end].strip().startswith("def size")
+    user = job.plan.messages[-1].content
+    assert "def total(self)" in user
+    assert user.count("def size") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        ({"lines": (0, 2)}, UsageError, "1:13"),
+        ({"lines": (5, 3)}, UsageError, "5:3"),
+        ({"lines": (1, 99)}, UsageError, "1:13"),
+        ({"symbol": "total"}, UsageError, "Cart.total"),
+        ({"symbol": "nothing"}, InputError, "Cart.size"),
+        ({"symbol": "Cart", "lines": (1, 2)}, UsageError, "--symbol"),
+    ],
+)
+def test_a_part_that_is_none_is_an_error(
+    arguments: dict[str, object], error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error) as raised:
+        plan_edit(source(), "x", Settings(), **arguments)  # type: ignore[arg-type]
+    assert says in str(raised.value)
+
+
+def test_an_empty_instruction_is_an_error() -> None:
+    with pytest.raises(UsageError):
+        plan_edit(source(), "  ", Settings())
+
+
+def test_plain_decoding_has_neither_prediction_nor_drafters() -> None:
+    job = plan_edit(source(), "x", Settings(prediction="none", draft="none"))
+    assert job.plan.prediction is None
+    assert job.plan.draft == ()
+    assert job.region == whole(job.source)

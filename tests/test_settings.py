@@ -1,0 +1,116 @@
+"""Settings: flag beats variable beats file beats default, and every mistake is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from specedit.errors import UsageError
+from specedit.settings import Settings, resolve
+
+
+def project(folder: Path, text: str) -> Path:
+    (folder / "pyproject.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_without_anything_every_value_is_its_default(tmp_path: Path) -> None:
+    found = resolve(start=tmp_path, environ={})
+    assert found.values == Settings()
+    assert set(found.origins.values()) == {"default"}
+
+
+@pytest.mark.parametrize(
+    ("toml", "environ", "flags", "expected", "origin"),
+    [
+        ("", {}, {}, "comments", "default"),
+        ('scope = "code"', {}, {}, "code", "pyproject.toml"),
+        ('scope = "code"', {"SPECEDIT_SCOPE": "derived"}, {}, "derived", "SPECEDIT_SCOPE"),
+        (
+            'scope = "code"',
+            {"SPECEDIT_SCOPE": "derived"},
+            {"scope": "comments"},
+            "comments",
+            "flag",
+        ),
+        ("", {"SPECEDIT_SCOPE": "derived"}, {"scope": None}, "derived", "SPECEDIT_SCOPE"),
+    ],
+    ids=["default", "file", "variable", "flag", "flag not given"],
+)
+def test_precedence(
+    tmp_path: Path,
+    toml: str,
+    environ: dict[str, str],
+    flags: dict[str, object],
+    expected: str,
+    origin: str,
+) -> None:
+    project(tmp_path, f"[tool.specedit]\n{toml}\n")
+    found = resolve(flags, start=tmp_path, environ=environ)
+    assert found.values.scope == expected
+    assert Path(found.origins["scope"]).name == origin
+
+
+def test_the_nearest_pyproject_is_the_one(tmp_path: Path) -> None:
+    project(tmp_path, "[tool.specedit]\nthreads = 3\n")
+    deep = tmp_path / "a" / "b"
+    deep.mkdir(parents=True)
+    assert resolve(start=deep, environ={}).values.threads == 3
+    project(deep, "[tool.other]\n")
+    assert resolve(start=deep, environ={}).values.threads == Settings().threads
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("WARM", "true", True),
+        ("WARM", "0", False),
+        ("THREADS", "4", 4),
+        ("TEMPERATURE", "0.5", 0.5),
+        ("MODEL", "some/where", "some/where"),
+    ],
+)
+def test_variables_have_types(tmp_path: Path, name: str, text: str, value: object) -> None:
+    found = resolve(start=tmp_path, environ={f"SPECEDIT_{name}": text})
+    assert getattr(found.values, name.lower()) == value
+
+
+@pytest.mark.parametrize(
+    ("toml", "environ", "flags", "says"),
+    [
+        ("modle = 'x'", {}, {}, ["modle", "model"]),
+        ("threads = 'two'", {}, {}, ["threads", "int"]),
+        ("threads = true", {}, {}, ["threads"]),
+        ("hook = 3", {}, {}, ["hook"]),
+        ("x = [", {}, {}, ["pyproject.toml"]),
+        ("", {"SPECEDIT_MODLE": "x"}, {}, ["SPECEDIT_MODLE", "SPECEDIT_MODEL"]),
+        ("", {"SPECEDIT_WARM": "maybe"}, {}, ["SPECEDIT_WARM", "maybe"]),
+        ("", {"SPECEDIT_THREADS": "many"}, {}, ["SPECEDIT_THREADS", "many"]),
+        ("", {}, {"engine": "exakt"}, ["--engine", "exact"]),
+        ("", {}, {"threads": -1}, ["--threads"]),
+        ("", {}, {"top_p": 0.0}, ["top_p"]),
+        ("", {}, {"nonsense": 1}, ["nonsense"]),
+    ],
+)
+def test_a_mistake_is_named_with_the_way_out(
+    tmp_path: Path,
+    toml: str,
+    environ: dict[str, str],
+    flags: dict[str, object],
+    says: list[str],
+) -> None:
+    project(tmp_path, f"[tool.specedit]\n{toml}\n")
+    with pytest.raises(UsageError) as error:
+        resolve(flags, start=tmp_path, environ=environ)
+    assert all(word in str(error.value) for word in says), str(error.value)
+
+
+def test_a_list_of_drafters_is_a_value_too(tmp_path: Path) -> None:
+    project(tmp_path, '[tool.specedit]\ndraft = ["lookup", "prediction"]\n')
+    assert resolve(start=tmp_path, environ={}).values.draft == "lookup,prediction"
+
+
+def test_places_and_secrets_are_no_settings(tmp_path: Path) -> None:
+    environ = {"SPECEDIT_HOME": "/x", "SPECEDIT_API_KEY": "k", "SPECEDIT_TOKEN": "t"}
+    assert resolve(start=tmp_path, environ=environ).values == Settings()
