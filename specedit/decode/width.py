@@ -1,31 +1,117 @@
 """How much of a draft one pass should offer.
 
 Knows what passes cost and how drafts fared. Does not know ids, text or engines.
+
+A draft comes with chances. `Survival` corrects them by what became of earlier drafts: only ids
+that were reached count (a fully accepted draft proves "at least n", an id behind a divergence
+proves nothing). `Widths` then minimises the expected cost of the way to the next divergence:
+offering n ids costs c(1 + n) now; if all of them and the id after them hold (S), another pass,
+and for each later id that would have held, what an id costs at best (v):
+
+    J(n) = c(1 + n) + c(1) * S[n + 1] + v * sum of S[i] for i > n + 1
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from specedit.decode.cost import TYPICAL, Curve
 from specedit.decode.drafters.base import Draft
 
-WIDEST = 128
+WIDEST = 256
+INERTIA = 3.0  # expected failures (or successes, for unlikely ids) a prior chance is worth
+EDGES = (0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99, 0.997)
+
+
+@dataclass
+class Survival:
+    """What the chances a drafter states are worth, by how sure it says it is."""
+
+    _seen: dict[tuple[str, int], list[float]] = field(default_factory=dict)
+
+    def corrected(self, draft: Draft) -> list[float]:
+        factors = [self._factor(draft.source, sure) for sure in range(len(EDGES) + 1)]
+        return [_correct(chance, factors[_bin(chance)]) for chance in draft.chances]
+
+    def _factor(self, source: str, sure: int) -> float:
+        seen = self._seen.get((source, sure))
+        if seen is None:
+            return 1.0
+        expected, happened = seen
+        return (happened + INERTIA) / (expected + INERTIA)
+
+    def learn(self, draft: Draft, offered: int, accepted: int) -> None:
+        for n in range(min(offered, accepted + 1)):
+            chance = draft.chances[n]
+            seen = self._seen.setdefault((draft.source, _bin(chance)), [0.0, 0.0])
+            if chance < 0.5:
+                seen[0] += chance
+                seen[1] += n < accepted
+            else:
+                seen[0] += 1 - chance
+                seen[1] += n >= accepted
+
+
+def _bin(chance: float) -> int:
+    n = 0
+    for edge in EDGES:
+        if chance < edge:
+            return n
+        n += 1
+    return n
+
+
+def _correct(chance: float, factor: float) -> float:
+    if chance < 0.5:
+        return min(0.9, chance * factor)
+    return max(0.02, 1 - (1 - chance) * factor)
 
 
 class Widths:
     """Chooses the draft and its length for each pass; learns from what was accepted."""
 
     def __init__(self, curve: Curve = TYPICAL, *, widest: int = WIDEST) -> None:
-        self.curve = curve
         self.room = widest - 1
+        self._survival = Survival()
+        self.take(curve)
+
+    def take(self, curve: Curve) -> None:
+        """From now on passes cost what `curve` says."""
+        self.curve = curve
+        self._cost = [curve.seconds(max(1, width)) for width in range(self.room + 2)]
+        self._each = 1.12 * min(s / w for w, s in enumerate(self._cost) if w)
+        self._free = max(w for w, s in enumerate(self._cost) if s <= 1.02 * self._cost[1]) - 1
 
     def choose(self, drafts: Sequence[Draft]) -> tuple[Draft, int] | None:
         """The draft to offer and how many of its ids; None for a pass without a draft."""
-        if not drafts:
-            return None
-        draft = drafts[0]
-        return draft, min(len(draft.ids), max(7, 2 * draft.age))
+        chosen: tuple[Draft, int] | None = None
+        most = -1.0
+        for draft in drafts:
+            length, gain = self._length(self._survival.corrected(draft), draft.beyond)
+            if gain > most:
+                chosen, most = (draft, max(length, min(self._free, len(draft.ids)))), gain
+        return chosen
+
+    def _length(self, chances: Sequence[float], beyond: float) -> tuple[int, float]:
+        """The n of the smallest J, and how much smaller it is than J(0)."""
+        cost, again, each = self._cost, self._cost[1], self._each
+        alive = 1.0
+        survival = []
+        for chance in chances:
+            alive *= chance
+            survival.append(alive)
+        survival.append(alive * beyond)
+        later, best, least, price = 0.0, 0, math.inf, 0.0
+        for n in range(len(chances), -1, -1):  # J(n)
+            price = cost[1 + n] + again * survival[n] + each * later
+            if price < least:
+                best, least = n, price
+            later += survival[n]
+        return best, price - least
 
     def learn(self, draft: Draft | None, proposed: int, accepted: int, seconds: float) -> None:
         """What became of a pass."""
+        if draft is not None:
+            self._survival.learn(draft, proposed, accepted)

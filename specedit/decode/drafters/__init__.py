@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Sequence
 
 from specedit.decode.drafters.base import Codec, Draft, Drafter
+from specedit.decode.drafters.lookup import LookupDrafter
 from specedit.decode.drafters.prediction import PredictionDrafter
 from specedit.errors import UsageError
 
@@ -45,4 +46,6 @@ def build(
     for name in names:
         if name == "prediction" and prediction:
             drafters.append(PredictionDrafter(prediction, codec))
+        elif name == "lookup":
+            drafters.append(LookupDrafter(instruction))
     return drafters

@@ -13,18 +13,18 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Draft:
-    """Ids for the next pass, best guess first, and how sure their drafter is of them.
+    """Ids for the next pass, and how sure their drafter is of them.
 
-    `grade` names the kind of evidence behind the draft and `age` how much of it there is (tokens
-    that held since the drafter found its place); survival is learned per (source, grade, age).
-    `seconds` is what the proposal itself cost, for drafters that run a model of their own.
+    `chances[i]` is the chance that `ids[i]` is the model's choice, given that the ids before it
+    were; `beyond` is that of the id after the last. `seconds` is what the proposal itself cost,
+    for drafters that run a model of their own.
     """
 
     ids: Sequence[int]
+    chances: Sequence[float]
     source: str
     resynced: bool = False
-    grade: str = ""
-    age: int = 0
+    beyond: float = 0.0
     seconds: float = 0.0
 
 
@@ -39,7 +39,9 @@ class Drafter(Protocol):
         ...
 
     def propose(self, room: int) -> Draft | None:
-        """At most `room` ids that may come next; None when there is nothing to offer."""
+        """At most `room` ids that may come next; None when there is nothing to offer.
+
+        Called before each pass that has room; a draft is a guess, not a promise."""
         ...
 
     def commit(self, tokens: Sequence[int]) -> None:

@@ -1,38 +1,223 @@
 """Drafts the prediction: goes on where the answer left it, finds the place again after a change.
 
-Knows the prediction's ids and the answer so far.
+Knows the prediction's ids and the answer so far; with a codec, also their text. What a change
+taught (`decode.drafters.learned`) is applied to the rest of the prediction until contradicted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from specedit.decode.drafters.base import Codec, Draft
+from specedit.decode.drafters.learned import Learned, Rule
+from specedit.decode.resync import Index, best
+
+SOLID = 6  # ids in a row after which other places are not looked for
+SETTLED = 3  # ids in a row after which a change is taken to be over
+INSIDE = 0.96  # chance of a learned change's next id, once its first held
+
+# The chance that the next id leaves the prediction, by the ids that followed it in a row.
+_STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256, 512, 1024)
+_RISKS = (
+    0.14, 0.12, 0.07, 0.05, 0.05, 0.04, 0.03, 0.018, 0.015, 0.01, 0.006, 0.005, 0.003,
+    0.0016, 0.0011, 0.0008, 0.0006,
+)  # fmt: skip
+_FIRST_RISK = 0.0015  # before anything was changed
+
+
+def _table() -> list[float]:
+    table, step = [], 0
+    for run in range(_STEPS[-1] + 1):
+        if step < len(_STEPS) and run >= _STEPS[step]:
+            step += 1
+        table.append(_RISKS[step])
+    return table
+
+
+RISKS = _table()
+
+
+@dataclass(frozen=True)
+class Step:
+    """One id of the way ahead, and where the prediction stands after it.
+
+    `rule`: the learned change it is part of (`part` of its ids come before), or, with `part`
+    -1, the one that it goes against."""
+
+    token: int
+    chance: float
+    after: int
+    rule: Rule | None = None
+    part: int = -1
 
 
 class PredictionDrafter:
-    """Follows the prediction with a cursor."""
+    """Follows the prediction with a cursor; `run` ids in a row have followed it."""
 
     name = "prediction"
 
     def __init__(self, prediction: Sequence[int], codec: Codec | None = None) -> None:
         self._ids = list(prediction)
         self._codec = codec
-        self._at = 0
-        self._age = 0
+        newline = [b"\n" in codec.piece(i) for i in self._ids] if codec else None
+        self._index = Index(self._ids, newline)
+        self._learned = Learned(self._ids, codec)
+        self._newlines = {i for i, n in zip(self._ids, newline or (), strict=False) if n}
+        self._restart()
+
+    def _restart(self) -> None:
+        self._said: list[int] = []
+        self._at: int | None = 0  # the place; None while lost
+        self._run = 0
+        self._chance = 1.0  # of the place, when it was found
+        self._lost = 0  # where the prediction was left,
+        self._mark = -1  # after how many ids of the answer; -1: since then it was found
+        self._edits = 0
+        self._rule: tuple[Rule, int] | None = None  # inside a learned change, after some of it
+        self._ahead: list[Step] = []
+        self._fresh = False  # the place was just found
+        self._learned.begin()
 
     def begin(self, prompt: Sequence[int]) -> None:
-        self._at = 0
-        self._age = 0
+        self._restart()
 
     def propose(self, room: int) -> Draft | None:
-        ids = self._ids[self._at : self._at + room]
-        return Draft(ids, self.name, resynced=self._age == 0, age=self._age) if ids else None
+        if self._rule is None and self._edits and (self._at is None or self._run < SOLID):
+            self._find()
+        if self._at is None:
+            return None
+        self._ahead = self._way(room + 1)
+        if not self._ahead:
+            return None
+        steps = self._ahead[:room]
+        return Draft(
+            [s.token for s in steps],
+            [s.chance for s in steps],
+            self.name,
+            resynced=self._fresh,
+            beyond=self._ahead[room].chance if len(self._ahead) > room else 0.0,
+        )
 
     def commit(self, tokens: Sequence[int]) -> None:
+        done = 0
         for token in tokens:
-            if self._at < len(self._ids) and self._ids[self._at] == token:
-                self._age += 1
+            if done >= len(self._ahead) and self._at is not None:
+                self._ahead, done = self._way(2), 0
+            step = self._ahead[done] if done < len(self._ahead) else None
+            if step is not None and step.token == token:
+                self._follow(step)
+                done += 1
             else:
-                self._age = 0
-            self._at += 1
+                self._leave(token, step)
+                self._ahead, done = [], 0
+            self._said.append(token)
+            if self._mark >= 0 and self._run >= SETTLED and self._rule is None:
+                self._settle()
+        self._ahead = []
+
+    def _follow(self, step: Step) -> None:
+        self._at = step.after
+        self._run += 1
+        self._fresh = False
+        rule = step.rule
+        self._rule = None
+        if rule is None:
+            return
+        if step.part < 0:
+            rule.trust.failed += 1
+        elif step.part + 1 < len(rule.ids):
+            self._rule = (rule, step.part + 1)
+        else:
+            rule.trust.held += 1
+
+    def _leave(self, token: int, step: Step | None) -> None:
+        """The answer goes elsewhere than `step`."""
+        at, rule, inside = self._at, step.rule if step else None, self._rule
+        self._rule = None
+        self._fresh = True
+        if at is not None and step is not None and rule is not None:
+            if step.part >= 0:
+                rule.trust.failed += 1
+                if step.part == 0 and self._ids[at : at + 1] == [token]:
+                    self._at, self._run, self._chance = at + 1, 1, 1.0
+                    return
+            elif rule.ids and rule.ids[0] == token:
+                self._edits += 1
+                self._run = 1
+                if len(rule.ids) > 1:
+                    self._rule = (rule, 1)
+                else:
+                    rule.trust.held += 1
+                    self._at = at + rule.span
+                return
+        if at is not None and (self._run >= SETTLED or not self._edits):
+            self._lost = at
+            self._mark = len(self._said) - (inside[1] if inside else 0)
+        self._edits += 1
+        self._at = None
+        self._run = 0
+
+    def _find(self) -> None:
+        """Takes the likeliest place."""
+        said = self._said
+        since = len(said) - self._mark if self._mark >= 0 else 0
+        place = best(
+            self._index, said, self._lost, since, bool(said and said[-1] in self._newlines)
+        )
+        if place is None:
+            self._at = None
+            return
+        if place.at != self._at:
+            self._fresh = True
+        self._at, self._chance = place.at, place.chance
+        self._run = place.held
+
+    def _settle(self) -> None:
+        """The change is over; what was it?"""
+        assert self._at is not None
+        run = min(self._run, len(self._said) - self._mark)
+        back = self._at - run
+        if back >= self._lost:
+            new = self._said[self._mark : len(self._said) - run]
+            self._learned.learn(self._lost, back - self._lost, new, run)
+        self._mark = -1
+
+    def _way(self, most: int) -> list[Step]:
+        """The next steps: the prediction from the place on, learned changes applied."""
+        assert self._at is not None
+        at, run, ids, size = self._at, self._run, self._ids, len(self._ids)
+        steps: list[Step] = []
+        sure: float | None = self._chance if self._fresh else None
+        applied = -1
+        if self._rule is not None:
+            rule, part = self._rule
+            for n in range(part, len(rule.ids)):
+                after = at + rule.span if n + 1 == len(rule.ids) else at
+                steps.append(Step(rule.ids[n], INSIDE, after, rule, n))
+                run += 1
+            applied, at, sure = at, at + rule.span, None
+        while len(steps) < most and at < size:
+            if sure is not None:
+                stay = sure
+            elif self._edits:
+                stay = 1 - RISKS[run if run < len(RISKS) else -1]
+            else:
+                stay = 1 - _FIRST_RISK
+            sure = None
+            rule_here = self._learned.at(at) if self._edits and at != applied else None
+            if rule_here is not None and rule_here.ids and rule_here.chance >= 0.5:
+                chance = rule_here.chance
+                for n, token in enumerate(rule_here.ids):
+                    after = at + rule_here.span if n + 1 == len(rule_here.ids) else at
+                    steps.append(Step(token, chance * stay, after, rule_here, n))
+                    chance, stay = INSIDE, 1.0
+                    run += 1
+                applied, at = at, at + rule_here.span
+                continue
+            if rule_here is not None:
+                stay *= 1 - rule_here.chance
+            at += 1
+            run += 1
+            steps.append(Step(ids[at - 1], stay, at, rule_here))
+        return steps[:most]

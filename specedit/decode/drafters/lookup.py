@@ -1,0 +1,117 @@
+"""Drafts what followed the last ids before: in the instruction, the prompt, the answer so far.
+
+Knows ids. An index from the last few ids to what came after them grows with each id, in
+constant time; the longest context that occurred before decides, and the older text it stands in
+is followed from there. Where contexts are short, the id that followed most often is proposed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from specedit.decode.drafters.base import Draft
+
+ORDERS = (8, 6, 4, 3)  # context lengths that point to their last occurrence
+SHORT = (2, 1)  # context lengths that count what followed
+LONGEST = 96  # ids of a draft
+LEAST = 0.03  # a draft ends where less than this is left of its chance
+
+# The chance that a context's continuation is right, by the length of the context; from 32 ids
+# on it is that of a copy. For short contexts: if it had been the only continuation so far.
+CHANCES = {1: 0.32, 2: 0.5, 3: 0.55, 4: 0.66, 6: 0.78, 8: 0.88, 12: 0.93, 16: 0.95, 32: 0.98}
+
+
+def _chances() -> list[float]:
+    known = 0.0
+    return [known := CHANCES.get(n, known) for n in range(33)]
+
+
+_BY_LENGTH = _chances()
+
+
+class LookupDrafter:
+    """Follows older text."""
+
+    name = "lookup"
+
+    def __init__(self, instruction: Sequence[int] = ()) -> None:
+        self._instruction = list(instruction)
+        self.begin(())
+
+    def begin(self, prompt: Sequence[int]) -> None:
+        self._seen: list[int] = []
+        self._last: list[dict[tuple[int, ...], int]] = [{} for _ in ORDERS]
+        self._counts: dict[tuple[int, ...], dict[int, int]] = {}
+        self._from = -1  # the place in `_seen` that is being followed
+        self._run = 0  # ids it was right in a row
+        self._extend(self._instruction)
+        self._extend(prompt)
+
+    def commit(self, tokens: Sequence[int]) -> None:
+        self._extend(tokens)
+
+    def _extend(self, tokens: Sequence[int]) -> None:
+        seen, counts = self._seen, self._counts
+        for token in tokens:
+            size = len(seen)
+            if 0 <= self._from < size and seen[self._from] == token:
+                self._from += 1
+                self._run += 1
+            else:
+                self._from, self._run = -1, 0
+            for order, last in zip(ORDERS, self._last, strict=True):
+                if size >= order:
+                    last[tuple(seen[size - order :])] = size
+            for order in SHORT:
+                if size >= order:
+                    after = counts.setdefault(tuple(seen[size - order :]), {})
+                    after[token] = after.get(token, 0) + 1
+            seen.append(token)
+
+    def propose(self, room: int) -> Draft | None:
+        seen = self._seen
+        tail = seen[-ORDERS[0] :]
+        place, run = self._from, self._run
+        ids: list[int] = []
+        chances: list[float] = []
+        alive = 1.0
+        while len(ids) < min(room, LONGEST) and alive > LEAST:
+            if not 0 <= place < len(seen) or run < ORDERS[0]:
+                place, run = self._place(tail, place, run)
+            if 0 <= place < len(seen):
+                token, chance = seen[place], _BY_LENGTH[min(run, 32)]
+                place += 1
+                run += 1
+            else:
+                token, chance = self._common(tail)
+                place, run = -1, 0
+                if token < 0:
+                    break
+            if not ids:
+                self._from, self._run = place - 1 if place > 0 else -1, max(run - 1, 0)
+            ids.append(token)
+            chances.append(chance)
+            alive *= chance
+            tail = [*tail[-ORDERS[0] + 1 :], token]
+        return Draft(ids, chances, self.name) if ids else None
+
+    def _place(self, tail: list[int], place: int, run: int) -> tuple[int, int]:
+        """What to follow: the last occurrence of the longest context, unless already on it."""
+        for order, last in zip(ORDERS, self._last, strict=True):
+            if order <= run and 0 <= place < len(self._seen):
+                return place, run
+            if len(tail) >= order:
+                found = last.get(tuple(tail[-order:]))
+                if found is not None:
+                    return found, order
+        return -1, 0
+
+    def _common(self, tail: list[int]) -> tuple[int, float]:
+        """What followed most often, and the chance that it does again; -1 when nothing did."""
+        for order in SHORT:
+            after = self._counts.get(tuple(tail[-order:])) if len(tail) >= order else None
+            if after:
+                token = max(after, key=after.__getitem__)
+                total = sum(after.values())
+                return token, _BY_LENGTH[order] * 2 * (after[token] + 0.0) / (total + 1)
+        return -1, 0.0

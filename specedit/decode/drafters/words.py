@@ -1,0 +1,84 @@
+"""Identifiers: what was renamed into what, and its case variants.
+
+Knows text. `username` -> `email` also means `Username`, `userName`, `user_name`, `USERNAME`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+SHORTEST = 3  # letters; shorter words occur everywhere by chance
+
+_WORD = re.compile(r"[A-Za-z_$][\w$]*")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+def renamed(old: str, new: str) -> tuple[str, str] | None:
+    """The identifier of `old` that is another in `new`, when that is all that differs."""
+    before, after = _WORD.findall(old), _WORD.findall(new)
+    gaps = _WORD.split(old), _WORD.split(new)
+    if len(before) != len(after) or gaps[0] != gaps[1]:
+        return None
+    pairs = {(a, b) for a, b in zip(before, after, strict=True) if a != b}
+    if len(pairs) != 1:
+        return None
+    pair = core(*pairs.pop())
+    return pair if len(pair[0]) >= SHORTEST and pair[1] else None
+
+
+def core(old: str, new: str) -> tuple[str, str]:
+    """Without the parts both begin or end with: getUsername -> getEmail is username -> email."""
+    a, b = _PART.findall(old), _PART.findall(new)
+    if "".join(a) != old.replace("_", "") or "".join(b) != new.replace("_", ""):
+        return old, new
+    head = 0
+    while head < min(len(a), len(b)) - 1 and a[head] == b[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(a), len(b)) - 1 - head and a[-1 - tail] == b[-1 - tail]:
+        tail += 1
+    mid_a, mid_b = a[head : len(a) - tail], b[head : len(b) - tail]
+    if not head and not tail:
+        return old, new
+    joint = "_" if "_" in old else ""
+    return joint.join(mid_a), ("_" if "_" in new else "").join(mid_b)
+
+
+def occurrences(text: bytes, old: str, new: str) -> Iterator[tuple[int, int, str]]:
+    """Where `old` or a case variant stands as a word or a part of one, and what it becomes."""
+    letters = [re.escape(c) for c in old if c != "_"]
+    pattern = re.compile("_?".join(letters).encode(), re.IGNORECASE)
+    for match in pattern.finditer(text):
+        found = match.group().decode("ascii", "replace")
+        left = text[max(0, match.start() - 1) : match.start()].decode("ascii", "replace")
+        right = text[match.end() : match.end() + 2].decode("ascii", "replace")
+        if whole(left, found, right):
+            yield match.start(), match.end(), styled(found, old, new)
+
+
+def whole(left: str, found: str, right: str) -> bool:
+    """Whether `found` is a word, or a part of one by its case or by underscores."""
+    if left.isalnum() and not (found[0].isupper() and (left.islower() or left.isdigit())):
+        return False
+    follows = right[:1]
+    if follows == "s" and not right[1:].isalpha():
+        return True
+    if found.isupper() and len(found) > 1:
+        return not follows.isalpha()
+    return not follows.islower()
+
+
+def styled(found: str, old: str, new: str) -> str:
+    """`new` written as `found` writes `old`."""
+    if found == old:
+        return new
+    parts = [part.lower() for part in _PART.findall(new)] or [new]
+    if found.isupper() and len(found) > 1:
+        return "_".join(parts).upper()
+    if "_" in found:
+        return "_".join(parts)
+    if found.islower():
+        return "_".join(parts) if "_" in new else "".join(parts)
+    joined = "".join(part.capitalize() for part in parts)
+    return joined if found[0].isupper() else joined[0].lower() + joined[1:]
