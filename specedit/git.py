@@ -15,7 +15,6 @@ from pathlib import Path
 
 from specedit.errors import InputError, UsageError
 
-HEAD_BYTES = 1024  # of a file: what files that belong together begin with
 FEW = 100  # paths that may stand on a command line; more, and git is asked about all of them
 REGULAR = ("100644", "100755")  # no symlinks, no submodules
 
@@ -93,7 +92,8 @@ def choose(
     `staged`: in the index and not in HEAD so. `changed`: not as HEAD has them, new files among
     them. `since`: changed since this branch left REF, committed or not. `containing`: of those (of
     all tracked files, when nothing else chooses) the ones that hold any of these texts.
-    Deleted files, symlinks and submodules are no files to edit.
+    Deleted files, symlinks and submodules are no files to edit. The order is that of the names: a
+    prompt begins with its file's name, so what the cache holds of one file serves its neighbour.
     """
     root = top(here)
     chosen: set[str] | None = None
@@ -107,8 +107,8 @@ def choose(
         texts = [containing] if isinstance(containing, str) else containing
         holding = _holding(root, texts, untracked=chosen is not None)
         chosen = holding if chosen is None else chosen & holding
-    paths = [root / name for name in chosen or ()]
-    return [_seen(path, here) for path in _ordered(p for p in paths if _editable(p))]
+    paths = [root / name for name in sorted(chosen or ())]
+    return [_seen(path, here) for path in paths if _editable(path)]
 
 
 def _differing(root: Path, ref: str) -> Iterator[str]:
@@ -144,19 +144,6 @@ def _holding(root: Path, texts: Sequence[str], *, untracked: bool) -> set[str]:
 
 def _editable(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
-
-
-def _ordered(paths: Iterable[Path]) -> list[Path]:
-    """Files that begin alike side by side: what the cache holds of one serves the next."""
-    return sorted(paths, key=lambda path: (path.suffix, _head(path), str(path)))
-
-
-def _head(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(HEAD_BYTES)
-    except OSError:
-        return b""
 
 
 def _seen(path: Path, here: Path) -> Path:
@@ -248,6 +235,18 @@ def indexed(root: Path, names: Sequence[str]) -> list[Staged]:
         elif mode in REGULAR:
             found[path] = Staged(path, blob)
     return _against_work_tree(root, sorted(found.values(), key=lambda entry: entry.name))
+
+
+def from_top(root: Path, paths: Iterable[Path]) -> list[str]:
+    """Paths as git's index names them; a path outside the work tree is an error."""
+    found = []
+    for path in paths:
+        place = path.parent.resolve() / path.name
+        try:
+            found.append(place.relative_to(root.resolve()).as_posix())
+        except ValueError:
+            raise UsageError(f"{path} is not in {root}.") from None
+    return found
 
 
 def content(root: Path, entry: Staged) -> bytes:

@@ -42,11 +42,12 @@ def _root(
 
 
 def _register() -> None:
-    from specedit.cli import config, edit, model, rename, undo, view
+    from specedit.cli import config, edit, hook, model, rename, undo, view
 
     app.command("edit")(edit.edit)
     app.command("rename")(rename.rename)
     app.add_typer(model.app, name="model")
+    app.add_typer(hook.app, name="hook")
     app.command("undo")(undo.undo)
     app.command("view")(view.view)
     app.command("config")(config.config)

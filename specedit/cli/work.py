@@ -6,7 +6,8 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specedit.errors import INTERRUPTED, UsageError
@@ -58,7 +59,38 @@ def files(chosen: Chosen) -> list[str]:
         raise UsageError("Which file?", hint="Name files, `-`, or --staged, --changed, --since REF")
     from specedit import git
 
-    return git.named(chosen)
+    here = Path.cwd()
+    found = git.choose(
+        here,
+        containing=chosen.containing,
+        staged=chosen.staged,
+        changed=chosen.changed,
+        since=chosen.since,
+    )
+    if not found:
+        what = f" that holds {chosen.containing!r}" if chosen.containing else ""
+        print(f"specedit: git names no file{what}; nothing to do", file=sys.stderr)
+    return [str(path) for path in found]
+
+
+def uncommitted(names: list[str], settings: Settings) -> set[str]:
+    """Of the files named, those whose text is in no commit: to be said, or refused."""
+    if not any(_has_git(Path(name)) for name in names):  # GitPython takes 0.1 s to import
+        return set()
+    from specedit import git
+
+    found = {str(path) for path in git.dirty(Path(name) for name in names)}
+    if found and settings.clean_only:
+        listed = ", ".join(name for name in names if name in found)
+        raise UsageError(
+            f"Uncommitted changes in {listed}.",
+            hint="Commit or stash them, or run without --clean-only. Nothing was changed.",
+        )
+    return found
+
+
+def _has_git(path: Path) -> bool:
+    return any((folder / ".git").exists() for folder in path.resolve().parents)
 
 
 def _refuse_conflicts(chosen: Chosen, settings: Settings) -> None:
@@ -90,6 +122,7 @@ def _over(
     from specedit.view.screen import Screen
 
     dry = settings.check or settings.diff
+    dirty = uncommitted(names, settings) if settings.clean_only or not dry else set()
     recorder = None if dry else Recorder(store_path(), command)
     screen = stack.enter_context(Screen(settings, command, names))
     started = time.perf_counter()
@@ -103,7 +136,7 @@ def _over(
     )
     edits, interrupted = [], False
     try:
-        for edit in _edits(items, screen):
+        for edit in _edits(items, screen, dirty):
             edits.append(edit)
             if settings.diff:
                 put(edit.diff)
@@ -118,12 +151,17 @@ def _over(
     return INTERRUPTED if interrupted else report.exit_code(check=settings.check)
 
 
-def _edits(items: Iterator[tuple[str, Event | Edit]], screen: object) -> Iterator[Edit]:
+def _edits(
+    items: Iterator[tuple[str, Event | Edit]], screen: object, dirty: set[str]
+) -> Iterator[Edit]:
     from specedit.view.screen import Screen
 
     assert isinstance(screen, Screen)
     for name, item in items:
         if isinstance(item, Edit):
+            if item.written and name in dirty:
+                note = "held uncommitted changes: edited as it was; specedit undo puts it back"
+                item = replace(item, notes=(*item.notes, note))
             screen.edit(name, item)
             yield item
         else:

@@ -1,0 +1,156 @@
+"""`specedit hook install | uninstall | run`"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from specedit.errors import DONE, FAILED, WOULD_CHANGE
+
+if TYPE_CHECKING:
+    from specedit.git import Staged
+    from specedit.hook.look import Finding, Fixed, Look
+    from specedit.hook.rules import Rule
+    from specedit.settings import Settings
+
+app = typer.Typer(help="Rules of pyproject.toml on every commit.", no_args_is_help=True)
+
+
+def _say(text: str) -> None:
+    print(text.encode("utf-8", "replace").decode("utf-8"), file=sys.stderr)
+
+
+def _rules(root: Path) -> tuple[list[Rule], Settings]:
+    """The rules of the repository at `root`; a repository around it has rules of its own."""
+    from specedit.hook.rules import rules
+    from specedit.settings import resolve
+
+    resolved = resolve(start=root)
+    found = resolved.pyproject
+    if found is None or found.parent.resolve() != root.resolve():
+        return [], resolved.values
+    return rules(resolved.values.hook, str(found)), resolved.values
+
+
+@app.command()
+def install() -> int:
+    """Call specedit before every commit of this repository."""
+    from specedit import git
+    from specedit.hook import native
+
+    root = git.top(Path.cwd())
+    rules, _ = _rules(root)
+    for line in native.install(root):
+        _say(line)
+    if not rules:
+        _say(f"{root / 'pyproject.toml'} has no [[tool.specedit.hook]] yet: nothing is asked.")
+    return DONE
+
+
+@app.command()
+def uninstall() -> int:
+    """Take the hook away and put back the one that was there before."""
+    from specedit import git
+    from specedit.hook import native
+
+    for line in native.uninstall(git.top(Path.cwd())):
+        _say(line)
+    return DONE
+
+
+@app.command()
+def run(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[FILE...]", help="without files: those staged for this commit"),
+    ] = None,
+) -> int:
+    """Look at what is staged; exit 1 with the diff when a rule would change it."""
+    from specedit import git
+    from specedit.connect import connect
+    from specedit.hook.look import Look
+    from specedit.hook.seen import Seen
+    from specedit.models.store import store_path
+
+    root = git.top(Path.cwd())
+    rules, settings = _rules(root)
+    if not rules:
+        _say("specedit: this repository's pyproject.toml has no [[tool.specedit.hook]]")
+        return DONE
+    entries = git.indexed(root, git.from_top(root, files)) if files else git.staged_files(root)
+    entries = [entry for entry in entries if any(rule.wants(entry.name) for rule in rules)]
+    backend = connect(settings)
+    try:
+        return _over(Look(root, rules, backend, settings, Seen(store_path(), settings)), entries)
+    finally:
+        backend.close()
+
+
+def _over(look: Look, entries: Sequence[Staged]) -> int:
+    """Show what is found as it is found; then what a person has to know, and the exit code."""
+    from rich.console import Console
+
+    from specedit.hook.look import Asked, Finding, Fixed, Left
+    from specedit.view.live import Live
+
+    said: list[str] = []
+    code, fixed = DONE, 0
+    console = Console(stderr=True, highlight=False)
+    with Live(console, len(entries)) as live:
+        for item in look.over(entries):
+            match item:
+                case Asked():
+                    live.event(item.name, item.event)
+                    continue
+                case Finding():
+                    live.finish(item.edit.path)
+                    _show(item)
+                    code = max(code, WOULD_CHANGE if item.edit.changed else FAILED)
+                    said += _about(item)
+                case Fixed():
+                    fixed += 1
+                    said.append(f"{item.name}: {_fixed(item)}")
+                case Left():
+                    said.append(f"{item.name}: {item.why}")
+    for line in said:
+        _say(f"specedit: {line}")
+    if fixed:
+        _say("specedit: look at the changes, stage what you want (git add), then commit again")
+    if code == FAILED:
+        _say("specedit: git commit --no-verify commits without asking")
+    return code
+
+
+def _fixed(fixed: Fixed) -> str:
+    if fixed.before:
+        return "the work tree has the change already; it is not staged"
+    return "rewritten, not staged" + ("; its unstaged changes are kept" if fixed.partly else "")
+
+
+def _about(finding: Finding) -> list[str]:
+    edit, step = finding.edit, finding.step.said
+    if edit.changed:
+        return [f"{edit.path}: “{step}”: +{edit.added} -{edit.removed}"]
+    kept = [f"{edit.path}: the answer is kept in {edit.kept}"] if edit.kept else []
+    return [f"{edit.path}: “{step}”: {problem}" for problem in edit.problems] + kept
+
+
+def _show(finding: Finding) -> None:
+    """The diff, on stdout: for a person's eyes on a terminal, a patch anywhere else."""
+    edit = finding.edit
+    if not edit.changed:
+        return
+    if sys.stdout.isatty():
+        from rich.console import Console
+
+        from specedit.view import diff
+
+        diff.show(Console(highlight=False), edit)
+        return
+    from specedit.cli.work import put
+
+    put(edit.diff)

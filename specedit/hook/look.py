@@ -1,0 +1,233 @@
+"""Looking at staged files: each rule's question about each file, and what it means for the file.
+
+Knows rules, git's index, the run of one Job. Only staged content is asked about; only the work
+tree is written, and what is not staged stays in it. Does not know the terminal.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from specedit import git
+from specedit.backend import Backend, Event
+from specedit.errors import InputError, RefusedEdit
+from specedit.hook.rules import CHECK, Rule, Step, identity
+from specedit.hook.seen import Seen
+from specedit.journal import Recorder
+from specedit.plan import Job, plan_edit
+from specedit.report import Edit
+from specedit.settings import Settings
+from specedit.text.source import UTF16, Source
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The model is at work on a file."""
+
+    name: str
+    event: Event
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a step wants of a file's staged content, or why it could not be asked."""
+
+    step: Step
+    edit: Edit
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A file of the work tree holds the fix: it was written, beside unstaged changes (`partly`)
+    or not, or it was there already (`before`)."""
+
+    name: str
+    partly: bool = False
+    before: bool = False
+
+
+@dataclass(frozen=True)
+class Left:
+    """A file that was not looked at, or not rewritten, and why."""
+
+    name: str
+    why: str
+
+
+Seeing = Asked | Finding | Fixed | Left
+
+
+@dataclass
+class _Clock:
+    """What a rule has cost this commit."""
+
+    rule: Rule
+    spent: float = 0.0
+
+    @property
+    def left(self) -> float:
+        return self.rule.max_seconds - self.spent
+
+
+@dataclass
+class _File:
+    """One staged file on its way through the rules."""
+
+    entry: git.Staged
+    base: bytes = b""  # what is staged, as a checkout would write it
+    now: bytes = b""  # after the fixes so far
+    # Steps answered, each with the text it left alone; None: it made text, and stands by it.
+    settled: list[tuple[Step, bytes | None]] = field(default_factory=list)
+    read: bool = False
+
+
+class Look:
+    """One run of the hook over staged files."""
+
+    def __init__(
+        self, root: Path, rules: Sequence[Rule], backend: Backend, settings: Settings, seen: Seen
+    ) -> None:
+        self._root = root
+        self._clocks = [_Clock(rule) for rule in rules]
+        self._backend = backend
+        self._settings = settings
+        self._seen = seen
+        self._recorder: Recorder | None = None
+
+    def over(self, entries: Iterable[git.Staged]) -> Iterator[Seeing]:
+        """Every entry in turn; a file that cannot be looked at leaves the others be."""
+        for entry in entries:
+            clocks = [clock for clock in self._clocks if clock.rule.wants(entry.name)]
+            if clocks and entry.conflicted:
+                yield Left(entry.name, "in conflict")
+                continue
+            try:
+                yield from self._file(_File(entry), clocks)
+            except InputError as problem:
+                yield Left(entry.name, problem.message.removeprefix(f"{entry.name}: "))
+            except OSError as problem:
+                yield Left(entry.name, problem.strerror or str(problem))
+
+    def _file(self, file: _File, clocks: Sequence[_Clock]) -> Iterator[Seeing]:
+        for clock in clocks:
+            for step in clock.rule.steps:
+                whole = not file.read or file.now == file.base
+                if whole and self._key(file, step, file.entry.blob) in self._seen:
+                    continue
+                if clock.left <= 0:
+                    yield Left(file.entry.name, _over(clock, step))
+                    continue
+                if not file.read:
+                    self._read(file)
+                if _is_text(file.base):
+                    yield from self._step(file, clock, step)
+        if file.now != file.base:
+            yield self._fix(file)
+        self._remember(file)
+
+    def _read(self, file: _File) -> None:
+        """What is staged. Where the work tree holds the same, its bytes are the checkout's."""
+        path = self._root / file.entry.name
+        file.base = git.content(self._root, file.entry) if file.entry.partly else path.read_bytes()
+        file.now, file.read = file.base, True
+
+    def _step(self, file: _File, clock: _Clock, step: Step) -> Iterator[Seeing]:
+        edit = yield from self._asked(file, clock, step)
+        if edit is None:
+            yield Left(file.entry.name, _over(clock, step))
+            return
+        if edit.status == "unchanged":
+            file.settled.append((step, file.now))
+            return
+        yield Finding(step, edit)
+        if edit.changed and clock.rule.mode != CHECK:
+            file.now = edit.after
+            file.settled.append((step, None))
+
+    def _asked(self, file: _File, clock: _Clock, step: Step) -> Generator[Asked, None, Edit | None]:
+        """The step's Edit; None when the rule's time ran out over it."""
+        from specedit.edit import failed
+        from specedit.run import one
+
+        source = Source.from_bytes(file.entry.name, file.now)
+        settings = self._settings
+        started = time.perf_counter()
+        items = one(source, lambda s: _planned(s, step, settings), self._backend, settings)
+        try:
+            for item in items:
+                if isinstance(item, Edit):
+                    return item
+                if time.perf_counter() - started > clock.left:
+                    return None
+                yield Asked(file.entry.name, item)
+        except RefusedEdit as problem:
+            return failed(file.entry.name, str(problem))
+        finally:
+            del items  # closing it cancels the answer within a pass
+            clock.spent += time.perf_counter() - started
+        return None
+
+    def _fix(self, file: _File) -> Fixed | Left:
+        """Put the fix into the work tree; its unstaged changes stay, or nothing is written."""
+        from specedit.text.store import replace
+
+        path = self._root / file.entry.name
+        try:
+            held = Source(file.entry.name, "", path.read_bytes(), path.resolve(strict=True))
+        except OSError:
+            return Left(file.entry.name, "not rewritten: it is not in the work tree")
+        after: bytes | None = file.now
+        if held.data != file.base:
+            after = git.merge(self._root, held.data, file.base, file.now)
+        if after is None:
+            return Left(
+                file.entry.name, "not rewritten: the same lines have changes that are not staged"
+            )
+        if after == held.data:
+            return Fixed(file.entry.name, before=True)
+        assert held.path is not None
+        if self._recorder is None:
+            from specedit.models.store import store_path
+
+            self._recorder = Recorder(store_path(), "hook run")
+        self._recorder.add(held.path, held.data, after)
+        replace(held, after)
+        return Fixed(file.entry.name, held.data != file.base)
+
+    def _key(self, file: _File, step: Step, blob: str) -> str:
+        return self._seen.key(blob, file.entry.name, identity(step))
+
+    def _remember(self, file: _File) -> None:
+        """A step is settled for the text it left alone, and for the one it made itself: staging a
+        fix must not ask the same question again, or an instruction could hold up a commit for ever.
+        """
+        if not file.settled:
+            return
+        final = file.entry.blob
+        if file.now != file.base:
+            final = git.blob_of(self._root, file.entry.name, file.now)
+        for step, text in file.settled:
+            if text == file.base:
+                self._seen.add(self._key(file, step, file.entry.blob))
+            if text is None or text == file.now:
+                self._seen.add(self._key(file, step, final))
+
+
+def _is_text(data: bytes) -> bool:
+    """Nothing is asked about an empty file or a binary one, and nothing needs saying either."""
+    return bool(data) and (b"\0" not in data or data.startswith(tuple(UTF16)))
+
+
+def _planned(source: Source, step: Step, settings: Settings) -> Job | Edit:
+    if step.instruction:
+        return plan_edit(source, step.instruction, settings)
+    from specedit.rename import plan_rename
+
+    return plan_rename(source, step.old, step.new, settings)
+
+
+def _over(clock: _Clock, step: Step) -> str:
+    return f"not looked at for “{step.said}”: over {clock.rule.max_seconds:g} s"

@@ -1,0 +1,99 @@
+"""The native hook: a file in git's hooks folder that calls `specedit hook run`.
+
+A hook that is there already is moved aside, called first, and put back on uninstall; nothing that
+is not ours is ever overwritten. Knows git's hooks folder. Does not know rules.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+from specedit import git
+from specedit.errors import UsageError
+
+NAME = "pre-commit"
+ASIDE = "pre-commit.before-specedit"
+MARK = "# This is specedit's pre-commit hook."
+SCRIPT = """\
+#!/bin/sh
+{mark}
+# `specedit hook install` wrote it; `specedit hook uninstall` puts back what was here before.
+before=$(dirname -- "$0")/{aside}
+if [ -x "$before" ]; then
+    "$before" "$@" || exit $?
+fi
+python={python}
+if [ -x "$python" ]; then
+    exec "$python" -m specedit hook run
+elif command -v specedit >/dev/null 2>&1; then
+    exec specedit hook run
+fi
+echo "specedit is not installed any more: this commit was not looked at." >&2
+echo "Install it, or delete this hook: $0" >&2
+exit 1
+"""
+
+
+def script() -> str:
+    python = shlex.quote(Path(sys.executable).as_posix())
+    return SCRIPT.format(mark=MARK, aside=ASIDE, python=python)
+
+
+def is_ours(path: Path) -> bool:
+    try:
+        return MARK.encode() in path.read_bytes()
+    except OSError:
+        return False
+
+
+def _is_there(path: Path) -> bool:
+    return path.exists() or path.is_symlink()
+
+
+def install(root: Path) -> list[str]:
+    """Write the hook; what was done, in words for a person."""
+    if (elsewhere := git.hooks_path(root)) is not None:
+        raise UsageError(
+            f"core.hooksPath is set to {elsewhere!r}: git does not look into this repository's "
+            "hooks folder, and that one may serve other repositories.",
+            hint="Call `specedit hook run` from the pre-commit hook there, "
+            "or unset it: git config --unset core.hooksPath",
+        )
+    folder = git.hooks_folder(root)
+    hook, aside = folder / NAME, folder / ASIDE
+    said = []
+    if _is_there(hook) and not is_ours(hook):
+        if _is_there(aside):
+            raise UsageError(
+                f"{hook} is somebody else's, and so is {aside}: there is no place to move it to.",
+                hint="Join the two, or delete the one that is not needed.",
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        hook.rename(aside)
+        said.append(f"moved the hook that was there to {aside}; it is called first")
+    folder.mkdir(parents=True, exist_ok=True)
+    hook.write_text(script(), encoding="utf-8", newline="\n")
+    hook.chmod(0o755)
+    return [*said, f"wrote {hook}"]
+
+
+def uninstall(root: Path) -> list[str]:
+    """Take our hook away and put back the one that was there before; what was done."""
+    folder = git.hooks_folder(root)
+    hook, aside = folder / NAME, folder / ASIDE
+    if _is_there(hook) and not is_ours(hook):
+        kept = f" The one that was there before it is {aside}." if _is_there(aside) else ""
+        raise UsageError(
+            f"{hook} is not specedit's: it stays as it is.{kept}",
+            hint="Look at it; something was installed over the hook, or instead of it.",
+        )
+    said = []
+    if _is_there(hook):
+        hook.unlink()
+        said.append(f"deleted {hook}")
+    if _is_there(aside):
+        aside.rename(hook)
+        said.append(f"put back the hook that was there before: {hook}")
+    return said or [f"no hook of specedit is in {folder}"]

@@ -1,0 +1,169 @@
+"""Rules of the hook, from `[[tool.specedit.hook]]`: what is asked, of which files, for how long.
+
+Knows tables and file names. Does not know git, files' contents or models.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from specedit.errors import UsageError
+
+FIX, CHECK = "fix", "check"
+MAX_SECONDS = 60.0  # what a commit may wait for one rule that names no limit
+KEYS = ("rename", "instruction", "files", "exclude", "max_seconds", "mode")
+EXAMPLE = 'rename = {Username = "Email"}, or instruction = "…"'
+
+
+@dataclass(frozen=True)
+class Step:
+    """One question to the model about one file: a rename, or an instruction."""
+
+    instruction: str = ""
+    old: str = ""
+    new: str = ""
+
+    @property
+    def said(self) -> str:
+        return self.instruction or f"rename {self.old} to {self.new}"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Steps, the files they are for, and what a commit may wait for them."""
+
+    steps: tuple[Step, ...]
+    files: tuple[str, ...] = ("**",)
+    exclude: tuple[str, ...] = ()
+    max_seconds: float = MAX_SECONDS
+    mode: str = FIX
+
+    @cached_property
+    def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        return pattern(self.files), pattern(self.exclude)
+
+    def wants(self, name: str) -> bool:
+        """Is the rule for this file? `name` counts from the work tree's top, with slashes."""
+        files, exclude = self._patterns
+        return bool(files.fullmatch(name)) and not exclude.fullmatch(name)
+
+
+def pattern(globs: Sequence[str]) -> re.Pattern[str]:
+    """Any of these globs. `*` and `?` stay in one folder, `**` does not; a glob without a slash
+    means files of that name in any folder, and one that ends in a slash all that is under it."""
+    return re.compile("|".join(_expression(glob) for glob in globs) or r"(?!)", re.DOTALL)
+
+
+def _expression(glob: str) -> str:
+    glob = glob.removeprefix("./")
+    if "/" not in glob and glob != "**":
+        glob = "**/" + glob
+    if glob.endswith("/"):
+        glob += "**"
+    parts = glob.removeprefix("/").split("/")
+    said = []
+    for at, part in enumerate(parts):
+        last = at == len(parts) - 1
+        if part == "**":
+            said.append(".+" if last else "(?:[^/]+/)*")
+        else:
+            said.append(_in_folder(part) + ("" if last else "/"))
+    return f"(?:{''.join(said)})"
+
+
+def _in_folder(part: str) -> str:
+    """One folder's or file's name; a set in brackets never means a slash."""
+    said, at = [], 0
+    while at < len(part):
+        char = part[at]
+        at += 1
+        if char == "*":
+            said.append("[^/]*")
+        elif char == "?":
+            said.append("[^/]")
+        elif char == "\\" and at < len(part):
+            said.append(re.escape(part[at]))
+            at += 1
+        elif char == "[" and (end := _closing(part, at)) > 0:
+            inner = part[at:end]
+            negated = inner[:1] in ("!", "^")
+            body = inner[negated:].replace("\\", "\\\\").replace("[", "\\[").replace("&", "\\&")
+            body = body.replace("~", "\\~").replace("|", "\\|").replace("^", "\\^")
+            body = body.replace("]", "\\]")
+            said.append(f"(?!/)[{'^' if negated else ''}{body}]")
+            at = end + 1
+        else:
+            said.append(re.escape(char))
+    return "".join(said)
+
+
+def _closing(part: str, at: int) -> int:
+    """Where the set that begins at `at` ends; a bracket that comes first is a member."""
+    first = at + 1 if part[at : at + 1] in ("!", "^") else at
+    return part.find("]", first + 1)
+
+
+def rules(tables: Sequence[Mapping[str, Any]], where: str = "pyproject.toml") -> list[Rule]:
+    """The rules of a pyproject.toml, or an error that names the key to mend."""
+    return [
+        _rule(table, f"{where}: [[tool.specedit.hook]] number {number}")
+        for number, table in enumerate(tables, start=1)
+    ]
+
+
+def _rule(table: Mapping[str, Any], where: str) -> Rule:
+    for key in table:
+        if key not in KEYS:
+            near = difflib.get_close_matches(key, KEYS, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"It has: {', '.join(KEYS)}."
+            raise UsageError(f"{where} has no key {key!r}.", hint=hint)
+    seconds = table.get("max_seconds", MAX_SECONDS)
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds <= 0:
+        raise UsageError(f"{where}: max_seconds is a number above 0, not {seconds!r}.")
+    mode = table.get("mode", FIX)
+    if mode not in (FIX, CHECK):
+        raise UsageError(f"{where}: mode is {FIX} or {CHECK}, not {mode!r}.")
+    return Rule(
+        steps=_steps(table, where),
+        files=_globs(table, "files", where) or ("**",),
+        exclude=_globs(table, "exclude", where),
+        max_seconds=float(seconds),
+        mode=mode,
+    )
+
+
+def _steps(table: Mapping[str, Any], where: str) -> tuple[Step, ...]:
+    if ("rename" in table) == ("instruction" in table):
+        raise UsageError(f"{where} asks for one thing.", hint=EXAMPLE)
+    if "instruction" in table:
+        instruction = table["instruction"]
+        if not isinstance(instruction, str) or not instruction.strip():
+            raise UsageError(f"{where}: instruction is what to do, in words.", hint=EXAMPLE)
+        return (Step(instruction=instruction),)
+    pairs = table["rename"]
+    if not isinstance(pairs, dict) or not pairs:
+        raise UsageError(f"{where}: rename is a table of names.", hint=EXAMPLE)
+    for old, new in pairs.items():
+        if not isinstance(new, str) or not new.strip() or not old.strip():
+            raise UsageError(f"{where}: rename {old!r} to {new!r} is no rename.", hint=EXAMPLE)
+    return tuple(Step(old=old, new=new) for old, new in pairs.items())
+
+
+def _globs(table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+    globs = table.get(key, [])
+    if isinstance(globs, str):
+        globs = [globs]
+    if not isinstance(globs, list) or not all(isinstance(g, str) and g for g in globs):
+        raise UsageError(f"{where}: {key} is a list of globs.", hint=f'{key} = ["src/**/*.cs"]')
+    return tuple(globs)
+
+
+def identity(step: Step) -> str:
+    """The same for the same question, whatever rule asks it."""
+    return json.dumps([step.instruction, step.old, step.new])

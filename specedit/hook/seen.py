@@ -1,0 +1,88 @@
+"""What was seen clean: (content, name, step, model, version) that needs no second look.
+
+One line per digest in one file of the store; a lost or damaged file costs time, never a wrong
+answer. Knows digests and settings. Does not know git or what a rule means.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path, PurePosixPath
+
+from specedit.settings import Settings
+
+MOST = 100_000  # digests; the older half goes when there are more
+DECIDES = (
+    *("model", "engine", "precision", "device", "server", "scope", "allow_extra"),
+    *("temperature", "top_p", "seed", "max_tokens"),
+)
+
+
+class Seen:
+    """Digests of what was seen clean. New ones are appended at once."""
+
+    def __init__(self, store: Path, settings: Settings) -> None:
+        self._path = store / "hook" / "seen"
+        self._answers = answers(settings)
+        self._known: set[str] | None = None
+
+    def key(self, blob: str, name: str, step: str) -> str:
+        """Everything that decides the answer. The base name is in it: it decides the language."""
+        parts = [blob, PurePosixPath(name).name, step, self._answers]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:40]
+
+    def __contains__(self, key: str) -> bool:
+        if self._known is None:
+            self._known = set(_lines(self._path))
+        return key in self._known
+
+    def add(self, key: str) -> None:
+        if key in self:
+            return
+        assert self._known is not None
+        self._known.add(key)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            if len(self._known) > MOST:
+                _keep_newer_half(self._path)
+            with self._path.open("a", encoding="ascii") as file:
+                file.write(key + "\n")  # one short write: whole, whoever else appends
+        except OSError:
+            return  # a store that cannot be written makes the hook slower, not wrong
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text("ascii", errors="replace").split()
+    except OSError:
+        return []
+
+
+def _keep_newer_half(path: Path) -> None:
+    from specedit.models.store import write_whole
+
+    write_whole(path, "".join(f"{key}\n" for key in _lines(path)[-MOST // 2 :]).encode("ascii"))
+
+
+def answers(settings: Settings) -> str:
+    """What decides the model's answers: settings, version, and the model's file if it is one."""
+    try:
+        ours = version("specedit")
+    except PackageNotFoundError:
+        ours = ""
+    said = {name: getattr(settings, name) for name in DECIDES}
+    files = [settings.model]
+    if settings.engine == "scripted":
+        files.append(os.environ.get("SPECEDIT_SCRIPT", ""))
+    return json.dumps([ours, said, [_stamp(Path(name)) for name in files if name]])
+
+
+def _stamp(path: Path) -> list[int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return []
+    return [found.st_size, found.st_mtime_ns]
