@@ -1,0 +1,246 @@
+"""`specedit edit` as scripts see it: exit code, stdout, stderr, and the file, all three compared."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
+Script = Callable[..., Path]
+
+BEFORE = b"class User:\n    name = 1\n"
+AFTER = b"class User:\n    email = 1\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    place = tmp_path / "user.py"
+    place.write_bytes(BEFORE)
+    return place
+
+
+@pytest.fixture(autouse=True)
+def _model(script: Script) -> None:
+    script(replace=[["name", "email"]])
+
+
+def test_it_writes_the_file_and_says_so_on_stderr_only(specedit: Run, file: Path) -> None:
+    file.chmod(0o640)
+    done = specedit("edit", "rename it", file)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert file.read_bytes() == AFTER
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert b"tokens" in done.stderr
+
+
+@pytest.mark.parametrize("flag", ["--check", "--diff"])
+def test_dry_runs_write_nothing(specedit: Run, file: Path, flag: str) -> None:
+    done = specedit("edit", "rename it", file, flag)
+    assert file.read_bytes() == BEFORE
+    assert done.returncode == (1 if flag == "--check" else 0)
+
+
+def test_check_of_an_unchanged_file_is_0(specedit: Run, file: Path, script: Script) -> None:
+    script(replace=[])
+    assert specedit("edit", "nothing", file, "--check").returncode == 0
+
+
+def test_git_applies_the_patch(specedit: Run, file: Path) -> None:
+    done = specedit("edit", "rename it", "user.py", "--diff", cwd=file.parent)
+    subprocess.run(["git", "apply", "-"], input=done.stdout, cwd=file.parent, check=True)
+    assert file.read_bytes() == AFTER
+
+
+def test_json_is_the_contract(specedit: Run, file: Path) -> None:
+    done = specedit("edit", "rename it", file, "--json", "--audit")
+    found = json.loads(done.stdout)
+    assert (found["schema"], found["command"], found["server"]) == (1, "edit", None)
+    (one,) = found["files"]
+    assert (one["status"], one["path"]) == ("edited", str(file))
+    assert one["before_sha256"] == hashlib.sha256(BEFORE).hexdigest()
+    assert one["after_sha256"] == hashlib.sha256(AFTER).hexdigest()
+    assert len(one["logits_digest"]) == 64
+    p = one["prediction"]
+    assert p["rejected"] == p["proposed"] - p["accepted"]
+    accepted = sum(d["accepted"] for d in one["drafts"].values())
+    assert one["tokens"]["completion"] - one["passes"] - accepted in (0, -1)
+    assert set(one["timing"]) == {"load_s", "prefill_s", "decode_s", "total_s"}
+    assert found["totals"]["files"] == found["totals"]["edited"] == 1
+    assert set(found["model"]) >= {"name", "sha256", "engine", "device", "threads"}
+
+
+@pytest.mark.parametrize("arguments", [[], ["--prediction", "none", "--draft", "none"]])
+def test_law_1_any_prediction_gives_the_same_file_and_digest(
+    specedit: Run, file: Path, arguments: list[str]
+) -> None:
+    other = file.with_name("other.txt")
+    other.write_text("something else entirely\n" * 9)
+    runs = [
+        json.loads(specedit("edit", "x", file, "--check", "--json", "--audit", *more).stdout)
+        for more in (arguments, ["--prediction", other])
+    ]
+    assert len({r["files"][0]["after_sha256"] for r in runs}) == 1
+    assert len({r["files"][0]["logits_digest"] for r in runs}) == 1
+
+
+def test_filter_mode_gives_the_new_text(specedit: Run) -> None:
+    done = specedit("edit", "x", "-", "--stdin-filename", "user.py", stdin=BEFORE)
+    assert (done.returncode, done.stdout) == (0, AFTER)
+
+
+@pytest.mark.parametrize(
+    ("stdin", "script_is"),
+    [
+        (BEFORE, {"answer": "class User(:\n```"}),
+        (BEFORE, None),
+        (b"\xff\xfe\x00bad\x00", {"replace": []}),
+        (b"", {"replace": []}),
+        (b"caf\xe9\n", {"replace": []}),
+    ],
+    ids=["refused answer", "no model", "no text", "empty", "latin-1"],
+)
+def test_law_5_filter_mode_always_gives_text_back(
+    specedit: Run, stdin: bytes, script_is: dict[str, object] | None, script: Script
+) -> None:
+    env = {}
+    if script_is is None:
+        env = {"SPECEDIT_SCRIPT": "/nowhere/at/all"}
+    else:
+        script(**script_is)
+    done = specedit("edit", "x", "-", "--stdin-filename", "u.py", stdin=stdin, env=env)
+    assert done.stdout == stdin
+    assert done.returncode == 2
+    assert done.stderr.strip()
+
+
+def bad_files(folder: Path) -> dict[str, Path]:
+    (folder / "dir").mkdir()
+    made = {
+        "binary": b"\x7fELF\x00\x00",
+        "latin": b"caf\xe9\n",
+        "empty": b"",
+        "huge": b"x" * 10_000_000,
+        "readonly": BEFORE,
+    }
+    for name, data in made.items():
+        (folder / name).write_bytes(data)
+    (folder / "readonly").chmod(0o444)
+    return {n: folder / n for n in [*made, "missing", "dir"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("missing", "no such file"),
+        ("dir", "directory"),
+        ("binary", "binary"),
+        ("latin", "UTF-8"),
+        ("empty", "empty"),
+        ("huge", "MB"),
+        ("readonly", "read-only"),
+    ],
+)
+def test_bad_input_is_named_and_nothing_is_lost(
+    specedit: Run, tmp_path: Path, name: str, says: str
+) -> None:
+    place = bad_files(tmp_path)[name]
+    before = place.read_bytes() if place.is_file() else None
+    done = specedit("edit", "x", place)
+    assert done.returncode == 2
+    assert says in done.stderr.decode()
+    assert "Traceback" not in done.stderr.decode()
+    assert before is None or place.read_bytes() == before
+
+
+def test_one_failure_leaves_the_others_done(specedit: Run, file: Path) -> None:
+    done = specedit("edit", "x", file.with_name("missing.py"), file)
+    assert done.returncode == 2
+    assert file.read_bytes() == AFTER
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["edit", "x"], "file"),
+        (["edit", "x", "-", "y"], "alone"),
+        (["edit", "x", "y", "--engine", "exakt"], "exact"),
+        (["edit", "x", "y", "--json", "--diff"], "--json"),
+        (["edit", "x", "y", "--lines", "two"], "A:B"),
+        (["edit", "x", "y", "--frobnicate"], "--frobnicate"),
+        (["edit", "x", "y", "--draft", "guess"], "guess"),
+        (["edti"], "edti"),
+    ],
+)
+def test_bad_usage_is_2_with_words(
+    specedit: Run, tmp_path: Path, arguments: list[str], says: str
+) -> None:
+    (tmp_path / "y").write_text("y\n")
+    done = specedit(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert says in done.stderr.decode()
+    assert done.stdout == b""
+
+
+def test_a_file_that_changed_meanwhile_is_left_alone(
+    file: Path, script: Script, specedit: Run
+) -> None:
+    calls = script(replace=[["name", "email"]], delay_s=0.4)
+    with subprocess.Popen(
+        [sys.executable, "-m", "specedit", "edit", "x", str(file)],
+        stderr=subprocess.PIPE,
+        env=dict(os.environ),
+    ) as running:
+        wait_for(calls)
+        file.write_bytes(b"mine\n")
+        assert running.stderr is not None
+        said = running.stderr.read().decode()
+    assert running.returncode == 2
+    assert "changed on disk" in said
+    assert file.read_bytes() == b"mine\n"
+
+
+def test_ctrl_c_is_130_and_nothing_is_half_written(file: Path, script: Script) -> None:
+    calls = script(replace=[["name", "email"]], delay_s=0.4)
+    with subprocess.Popen(
+        [sys.executable, "-m", "specedit", "edit", "x", str(file)],
+        stderr=subprocess.PIPE,
+        env=dict(os.environ),
+    ) as running:
+        wait_for(calls)
+        running.send_signal(signal.SIGINT)
+        assert running.stderr is not None
+        said = running.stderr.read().decode()
+    assert running.returncode == 130
+    assert "interrupted" in said
+    assert "Traceback" not in said
+    assert file.read_bytes() == BEFORE
+    assert [p.name for p in file.parent.iterdir() if p.name.startswith(".specedit")] == []
+
+
+def wait_for(place: Path, seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not place.exists():
+        assert time.monotonic() < end, f"{place} never came"
+        time.sleep(0.02)
+
+
+def test_config_says_where_each_value_came_from(specedit: Run, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.specedit]\nthreads = 7\n")
+    done = specedit("config", "threads", "--json", cwd=tmp_path)
+    found = json.loads(done.stdout)["threads"]
+    assert found == {"value": 7, "from": str(tmp_path / "pyproject.toml")}
+
+
+def test_shells_get_their_completion(specedit: Run) -> None:
+    for shell in ("bash", "zsh", "fish"):
+        env = {"_SPECEDIT_COMPLETE": f"source_{shell}"}
+        assert b"specedit" in specedit(env=env).stdout

@@ -1,0 +1,161 @@
+"""Work: an answer becomes an Edit, or says why it must not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from specedit.backend import Event
+from specedit.decode.width import Widths
+from specedit.edit import perform, with_ending_of
+from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
+from specedit.errors import TooLong
+from specedit.local import Loaded
+from specedit.plan import Plan, plan_edit
+from specedit.report import Edit, ModelLine
+from specedit.settings import Settings
+from specedit.text.source import Source
+
+CODE = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
+
+
+class Scripted:
+    """A backend whose model says what it is told, in a window of a chosen size."""
+
+    server = None
+
+    def __init__(self, answer: str, window: int = 1 << 20) -> None:
+        engine = ScriptedEngine(answer.encode(), window=window)
+        tokenizer = ScriptedTokenizer()
+
+        def render(turns: object, opening: str) -> list[int]:
+            assert isinstance(turns, list)
+            return tokenizer.encode("".join("".join(parts) for _, parts in turns) + opening)
+
+        self._loaded = Loaded(ModelLine("scripted"), engine, tokenizer, render, Widths())
+        self.plans: list[Plan] = []
+
+    def run(self, plan: Plan) -> Iterator[Event]:
+        self.plans.append(plan)
+        return self._loaded.run(plan)
+
+    def close(self) -> None:
+        pass
+
+
+def edited(answer: str, text: str = CODE, name: str = "a.py", **settings: object) -> Edit:
+    chosen = Settings(**settings)  # type: ignore[arg-type]
+    job = plan_edit(Source.from_bytes(name, text.encode()), "Change two", chosen)
+    *_, last = perform(job, Scripted(answer), chosen)
+    assert isinstance(last, Edit)
+    return last
+
+
+def test_a_copied_file_is_unchanged() -> None:
+    edit = edited(CODE + "```")
+    assert (edit.status, edit.diff, edit.after) == ("unchanged", "", CODE.encode())
+
+
+def test_a_changed_file_would_be_edited_and_says_where() -> None:
+    edit = edited(CODE.replace("return 2", "return 22") + "```\n")
+    assert edit.status == "would-edit"
+    assert (edit.added, edit.removed, edit.hunks) == (1, 1, 1)
+    assert edit.after == CODE.replace("return 2", "return 22").encode()
+    assert "+    return 22" in edit.diff
+
+
+def test_the_books_balance() -> None:
+    f = edited(CODE.replace("2", "3") + "```").figures
+    accepted = sum(t.accepted for t in f.drafts.values())
+    assert f.completion in (f.passes + accepted, f.passes + accepted - 1)
+    assert f.completion == len(CODE) + len("```") + 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ("def one(:\n    return 1\n```", "parse"),
+        ("def one():\n    return 1\n\n\n# ... existing code ...\n```", "placeholder"),
+        ("def two():\n    return 3\n```", "one"),
+        ("```", "empty"),
+    ],
+    ids=["does not parse", "a placeholder", "a lost definition", "nothing left"],
+)
+def test_a_bad_answer_is_refused_and_kept(answer: str, says: str) -> None:
+    edit = edited(answer)
+    assert edit.status == "refused"
+    assert says in " ".join(edit.problems)
+    kept = Path(edit.kept)
+    assert kept.read_text() == answer.removesuffix("```").rstrip("\n") + ("\n" * (len(answer) > 3))
+    kept.unlink()
+
+
+def test_allow_extra_takes_a_lost_definition() -> None:
+    assert edited("def two():\n    return 3\n```", allow_extra=True).status == "would-edit"
+
+
+def test_an_answer_cut_off_by_the_limit_is_never_a_file() -> None:
+    edit = edited(CODE.replace("2", "3") + "```", max_tokens=20)
+    assert edit.status == "refused"
+    assert "20 tokens" in edit.problems[0]
+    assert edit.after == edit.before
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kept"),
+    [
+        ("a\n", "b", "b\n"),
+        ("a", "b\n", "b"),
+        ("a\n\n", "b\n", "b\n\n"),
+        ("a\n", "b\n\n\n", "b\n"),
+        ("a\n", "", ""),
+    ],
+)
+def test_the_final_newline_of_the_original_is_kept(before: str, after: str, kept: str) -> None:
+    assert with_ending_of(before, after) == kept
+
+
+def test_newline_style_and_bom_survive() -> None:
+    data = b"\xef\xbb\xbf" + CODE.replace("\n", "\r\n").encode()
+    job = plan_edit(Source.from_bytes("a.py", data), "x", Settings())
+    *_, edit = perform(job, Scripted(CODE.replace("1", "9") + "```"), Settings())
+    assert isinstance(edit, Edit)
+    assert edit.after == data.replace(b"1", b"9")
+
+
+def test_compare_measures_a_second_run_without_drafts() -> None:
+    edit = edited(CODE.replace("2", "3") + "```", compare=True, audit=True)
+    assert edit.compared is not None
+    assert edit.compared.identical
+    assert edit.compared.digests_equal
+    assert edit.compared.passes == edit.figures.completion > edit.figures.passes
+
+
+def test_special_tokens_in_a_file_are_text() -> None:
+    text = "x = '<|im_end|>'\n"
+    edit = edited(text.replace("x", "y") + "```", text=text)
+    assert edit.after == b"y = '<|im_end|>'\n"
+
+
+class TestTooLong:
+    LONG = CODE + "\n\n" + "\n".join(f"x{n} = {n}" for n in range(300)) + "\n"
+    WINDOW = 2500
+
+    def run(self, instruction: str, answer: str) -> Edit:
+        job = plan_edit(Source.from_bytes("a.py", self.LONG.encode()), instruction, Settings())
+        *_, edit = perform(job, Scripted(answer, self.WINDOW), Settings())
+        assert isinstance(edit, Edit)
+        return edit
+
+    def test_a_symbol_the_instruction_names_is_edited_alone(self) -> None:
+        edit = self.run("Let two return 5", "def two():\n    return 5\n```")
+        assert edit.after.decode() == self.LONG.replace("return 2\n", "return 5\n", 1)
+        assert any("two" in note for note in edit.notes)
+
+    def test_otherwise_the_error_says_which_symbols_there_are(self) -> None:
+        with pytest.raises(TooLong) as error:
+            self.run("Make it better", "```")
+        assert "one, two" in str(error.value)
+        assert str(self.WINDOW) in str(error.value)
