@@ -1,0 +1,126 @@
+"""Provenance: every character of an answer has one origin, and no second is lost or made."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specedit import provenance as prov
+from specedit.backend import Written
+from specedit.decode.events import FREE, Chunk
+
+
+def written(
+    *pieces: str,
+    accepted: int = 0,
+    proposed: int | None = None,
+    source: str = "prediction",
+    resynced: bool = False,
+    seconds: float = 1.0,
+) -> Written:
+    offered = accepted if proposed is None else proposed
+    chunk = Chunk(tuple(range(len(pieces))), offered, accepted, source, resynced, seconds)
+    return Written(chunk, pieces)
+
+
+def spelled(events: list[Written]) -> list[tuple[str, str]]:
+    found = prov.of(events)
+    return [(p.kind, found.text[p.start : p.end]) for p in found.parts]
+
+
+PREDICTED = written("a", "b", "C", accepted=2)
+AGAIN = written("d", "E", accepted=1, proposed=3, resynced=True)
+CASES = [
+    pytest.param([], [], id="nothing"),
+    pytest.param([written("x", source=FREE)], [(FREE, "x")], id="plain decoding"),
+    pytest.param([PREDICTED], [("copied", "ab"), (FREE, "C")], id="the own choice is free"),
+    pytest.param(
+        [PREDICTED, PREDICTED],
+        [("copied", "abC"), ("copied", "ab"), (FREE, "C")],
+        id="a choice the drafter expected is copied",
+    ),
+    pytest.param(
+        [PREDICTED, AGAIN],
+        [("copied", "ab"), (FREE, "C"), ("found", "d"), (FREE, "E")],
+        id="a choice before a resync is a divergence",
+    ),
+    pytest.param(
+        [written("x", "Y", accepted=1, source="lookup")],
+        [("looked", "x"), (FREE, "Y")],
+        id="looked up",
+    ),
+    pytest.param(
+        [written("x", "Y", accepted=1, source="medusa")],
+        [("drafted", "x"), (FREE, "Y")],
+        id="a drafter nobody knows yet",
+    ),
+    pytest.param(
+        [written("", "", accepted=1), written("x", source=FREE)],
+        [(FREE, "x")],
+        id="tokens without characters",
+    ),
+]
+
+
+@pytest.mark.parametrize(("events", "expected"), CASES)
+def test_each_part_has_its_origin(events: list[Written], expected: list[tuple[str, str]]) -> None:
+    assert spelled(events) == expected
+
+
+PIECES = st.lists(st.text(st.sampled_from("ab\n "), max_size=4), min_size=1, max_size=5)
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> list[Written]:
+    events = []
+    for _ in range(draw(st.integers(0, 6))):
+        pieces = draw(PIECES)
+        events.append(
+            written(
+                *pieces,
+                accepted=draw(st.integers(0, len(pieces) - 1)),
+                proposed=len(pieces) + 2,
+                source=draw(st.sampled_from(["prediction", "lookup", "other"])),
+                resynced=draw(st.booleans()),
+                seconds=draw(st.floats(0.01, 2)),
+            )
+        )
+    return events
+
+
+@given(runs())
+def test_parts_cover_the_text_without_gaps(events: list[Written]) -> None:
+    found = prov.of(events)
+    assert found.text == "".join(e.text for e in events)
+    edges = [0, *(p.end for p in found.parts)]
+    assert [p.start for p in found.parts] == edges[:-1]
+    assert edges[-1] == len(found.text)
+
+
+@given(runs(), st.data())
+def test_seconds_add_up(events: list[Written], data: st.DataObject) -> None:
+    found = prov.of(events)
+    cut = data.draw(st.integers(0, len(found.text)))
+    whole = found.seconds(0, cut) + found.seconds(cut, len(found.text))
+    spent = sum(e.chunk.seconds for e in events) if found.parts else 0.0
+    assert whole == pytest.approx(spent)
+
+
+@given(runs(), st.text(st.sampled_from("ab\n"), max_size=8))
+def test_parts_keep_their_text_where_it_ends_up(events: list[Written], head: str) -> None:
+    answer = prov.of(events)
+    placed = answer.onto(head + answer.text, len(head))
+    assert [placed.text[p.start : p.end] for p in placed.parts] == [
+        answer.text[p.start : p.end] for p in answer.parts
+    ]
+
+
+def test_an_answer_is_found_by_its_lines_when_a_part_was_not_applied() -> None:
+    answer = prov.of([written("one\n", "two\n", "three\n", accepted=2, proposed=4)])
+    placed = answer.onto("zero\none\nTWO\nthree\n")
+    assert [(p.kind, placed.text[p.start : p.end]) for p in placed.parts] == [
+        ("copied", "one\n"),
+        (FREE, "three\n"),
+    ]
+    assert placed.kinds(0, 5) == {}

@@ -1,0 +1,123 @@
+"""A trace is one JSON line per pass, and nothing of a run is lost in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specedit.backend import Answer, Event, Ready, Written
+from specedit.decode.events import Chunk
+from specedit.engines.base import Prefill
+from specedit.errors import InputError
+from specedit.report import ModelLine
+from specedit.trace import Writer, lines_of, read
+
+MODEL = ModelLine("tiny", "ab12", "exact", "cpu", 2, True)
+READY = Ready(MODEL, 0.5)
+PREFILL = Prefill(12, 12, 3, 0.25)
+ANSWER = Answer("text", "stop", True, 12, 3, 4, 0.25, 0.3)
+
+
+def passed(*pieces: str, accepted: int = 0, seconds: float = 0.125) -> Written:
+    return Written(Chunk(tuple(range(len(pieces))), 3, accepted, "lookup", True, seconds), pieces)
+
+
+def trace(path: Path, *events: Event, file: str = "a.py") -> Path:
+    with Writer(path) as writer:
+        for event in events:
+            writer.event(file, event)
+    return path
+
+
+def test_one_line_per_pass_with_the_fields_of_the_contract(tmp_path: Path) -> None:
+    path = trace(tmp_path / "t", READY, PREFILL, passed("a", "b", accepted=1), passed("c"), ANSWER)
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    fields = {"width", "proposed", "accepted", "source", "seconds", "tokens"}
+    assert [{k: line[k] for k in fields} for line in lines] == [
+        {
+            **{"width": 4, "proposed": 3, "accepted": 1, "source": "lookup"},
+            **{"seconds": 0.125, "tokens": [0, 1]},
+        },
+        {
+            **{"width": 4, "proposed": 3, "accepted": 0, "source": "lookup"},
+            **{"seconds": 0.125, "tokens": [0]},
+        },
+    ]
+    assert lines[0]["begin"]["prompt"] == 12
+    assert lines[1]["end"]["reason"] == "stop"
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    events = [passed("a", "b", accepted=1), passed("c")]
+    (run,) = read(trace(tmp_path / "t", READY, PREFILL, *events, ANSWER))
+    assert [p.written for p in run.passes] == events
+    assert [p.at for p in run.passes] == [0.0, 0.125]
+    assert run.begin["model"]["name"] == "tiny"
+    assert run.end["completion"] == 4
+
+
+def test_files_and_repeated_files_are_runs_of_their_own(tmp_path: Path) -> None:
+    with Writer(tmp_path / "t") as writer:
+        for file in ("a.py", "b.py", "b.py"):
+            for event in (READY, PREFILL, passed(file), passed("."), ANSWER):
+                writer.event(file, event)
+    found = read(tmp_path / "t")
+    assert [(run.file, len(run.passes)) for run in found] == [
+        *[("a.py", 2), ("b.py", 2), ("b.py", 2)]
+    ]
+
+
+def test_an_interrupted_run_keeps_every_pass_it_made(tmp_path: Path) -> None:
+    (run,) = read(trace(tmp_path / "t", READY, PREFILL, passed("a"), passed("b")))
+    assert [p.written.text for p in run.passes] == ["a", "b"]
+    assert run.end == {}
+
+
+@pytest.mark.parametrize(
+    "file", ["a b.py", "-x", "new\nline.py", 'quote".py', "bad-\udcff.py", "</script>"]
+)
+def test_any_name_survives(tmp_path: Path, file: str) -> None:
+    (run,) = read(trace(tmp_path / "t", passed("a"), ANSWER, file=file))
+    assert run.file == file
+
+
+@given(st.lists(st.text(max_size=6), min_size=1, max_size=5))
+def test_any_text_survives(tmp_path_factory: pytest.TempPathFactory, pieces: list[str]) -> None:
+    event = passed(*pieces)
+    path = trace(tmp_path_factory.mktemp("t") / "t", event, ANSWER)
+    (run,) = read(path)
+    assert run.passes[0].written == event
+    assert len(path.read_text(encoding="utf-8").split("\n")) == 2
+    assert json.loads(json.dumps(lines_of([run])))[0]["pieces"] == pieces
+
+
+@pytest.mark.parametrize(
+    ("content", "where"),
+    [
+        pytest.param(b"", "no passes", id="empty"),
+        pytest.param(b"hello\n", "line 1", id="prose"),
+        pytest.param(b"{}\n", "line 1", id="an object that is no pass"),
+        pytest.param(b"[1]\n", "line 1", id="a list"),
+        pytest.param(b"\xff\xfe\x00", "line 1", id="not text"),
+        pytest.param(
+            b'{"file":"a","proposed":0,"accepted":0,"source":"free","seconds":1,"tokens":[1]}\n{"',
+            "line 2",
+            id="cut off",
+        ),
+    ],
+)
+def test_what_is_no_trace_is_refused_with_the_line(
+    tmp_path: Path, content: bytes, where: str
+) -> None:
+    (tmp_path / "t").write_bytes(content)
+    with pytest.raises(InputError, match=where):
+        read(tmp_path / "t")
+
+
+def test_a_trace_that_cannot_be_written_is_said_at_once(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be written"):
+        Writer(tmp_path / "missing" / "t")
