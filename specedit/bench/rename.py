@@ -1,0 +1,188 @@
+"""`rename` against ground truth: search-and-replace, tree-sitter alone, and the full tool.
+
+Reads cases (JSON lines with `before`, `after`, `old_name`, `new_name`, `line`), gives a table. A
+case is right when the text is exactly `after`. Knows no model: the full tool is a callable.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from specedit.errors import SpeceditError
+from specedit.text.rename import rename_places
+from specedit.text.syntax import language_of
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a way of renaming gave: the text, and whether it warned. None: it refused."""
+
+    text: str | None
+    warned: bool = False
+
+
+@dataclass(frozen=True)
+class Case:
+    """One rename whose outcome is known. Commits may rename several names at once."""
+
+    id: str
+    language: str
+    filename: str
+    before: str
+    after: str
+    pairs: Pairs
+    line: int | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One case, three ways. `full` is None when the full tool was not asked."""
+
+    case: Case
+    search: bool
+    tree: Answer
+    full: Answer | None
+
+
+@dataclass
+class Row:
+    """One language's counts."""
+
+    language: str
+    cases: int = 0
+    search_right: int = 0
+    tree_right: int = 0
+    kept: int = 0  # search-and-replace was right, and tree-sitter is
+    won: int = 0  # search-and-replace was wrong, and tree-sitter is right
+    refused: int = 0
+    clean_wrong: int = 0  # wrong, and nothing said so
+    full_right: int = 0
+    full_kept: int = 0
+    full_won: int = 0
+    full_refused: int = 0
+    full_clean_wrong: int = 0
+
+
+Full = Callable[[Case], Answer]
+
+
+def load(path: Path) -> list[Case]:
+    """The cases of a JSON lines file."""
+    cases = []
+    for text in path.read_text("utf-8").splitlines():
+        record: dict[str, Any] = json.loads(text)
+        pairs = [(one[0], one[1]) for one in record.get("rename_pairs") or ()]
+        cases.append(
+            Case(
+                record["id"],
+                record["language"],
+                record["filename"],
+                record["before"],
+                record["after"],
+                tuple(pairs or [(record["old_name"], record["new_name"])]),
+                record.get("line"),
+            )
+        )
+    return cases
+
+
+def search_and_replace(case: Case) -> str:
+    """Every whole word, wherever it stands."""
+    text = case.before
+    for old, new in case.pairs:
+        text = re.sub(rf"(?<![\w$]){re.escape(old)}(?![\w$])", lambda _, new=new: new, text)
+    return text
+
+
+def by_tree(case: Case) -> Answer:
+    """Tree-sitter alone, `--scope code`."""
+    text, warned = case.before, False
+    for old, new in case.pairs:
+        try:
+            language = language_of(case.filename, text)
+            guess = rename_places(text, language, old, new, "code", case.line)
+        except SpeceditError:
+            return Answer(None, True)
+        if guess.collisions:
+            return Answer(None, True)
+        text, warned = guess.text, warned or not guess.clean
+    return Answer(text, warned)
+
+
+def measure(cases: Iterable[Case], full: Full | None = None) -> list[Outcome]:
+    """Every case, in every way asked for."""
+    return [
+        Outcome(
+            case,
+            search_and_replace(case) == case.after,
+            by_tree(case),
+            full(case) if full is not None else None,
+        )
+        for case in cases
+    ]
+
+
+def table(outcomes: Iterable[Outcome]) -> list[Row]:
+    """Counts by language; the last row counts all."""
+    rows: dict[str, Row] = {}
+    total = Row("all")
+    for outcome in outcomes:
+        row = rows.setdefault(outcome.case.language, Row(outcome.case.language))
+        for one in (row, total):
+            _count(one, outcome)
+    return [rows[name] for name in sorted(rows)] + [total]
+
+
+def _count(row: Row, outcome: Outcome) -> None:
+    after, search = outcome.case.after, outcome.search
+    tree = outcome.tree.text == after
+    row.cases += 1
+    row.search_right += search
+    row.tree_right += tree
+    row.kept += search and tree
+    row.won += tree and not search
+    row.refused += outcome.tree.text is None
+    row.clean_wrong += not tree and not outcome.tree.warned
+    if outcome.full is not None:
+        full = outcome.full.text == after
+        row.full_right += full
+        row.full_kept += search and full
+        row.full_won += full and not search
+        row.full_refused += outcome.full.text is None
+        row.full_clean_wrong += not full and not outcome.full.warned
+
+
+def as_json(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    return [asdict(row) for row in rows]
+
+
+def as_text(rows: list[Row], full: bool = False) -> str:
+    """A table for people: right of all, kept of what search had right, won of what it had wrong."""
+    ways = ["search", "tree"] + (["full"] if full else [])
+    lines = [
+        f"{'language':<12}{'cases':>6}{'search':>8}"
+        + "".join(f"{way:>8}{'kept':>9}{'won':>8}{'refused':>9}{'clean wrong':>13}" for way in ways[1:])
+    ]
+    for row in rows:
+        wrong = row.cases - row.search_right
+        cells = [(row.tree_right, row.kept, row.won, row.refused, row.clean_wrong)]
+        if full:
+            cells.append(
+                (row.full_right, row.full_kept, row.full_won, row.full_refused, row.full_clean_wrong)
+            )
+        lines.append(
+            f"{row.language:<12}{row.cases:>6}{row.search_right:>8}"
+            + "".join(
+                f"{right:>8}{f'{kept}/{row.search_right}':>9}{f'{won}/{wrong}':>8}"
+                f"{refused:>9}{clean:>13}"
+                for right, kept, won, refused, clean in cells
+            )
+        )
+    return "\n".join(lines)

@@ -1,0 +1,128 @@
+"""Names as words: `userName`, `USER_NAME` and `GetUserNames` are built from the same two.
+
+Knows spelling only. Which mention means which thing is not known here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from specedit.text.rules import places
+
+WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+|[^\W\d_A-Za-z]+")
+NAME = re.compile(r"[^\W\d]\w*")
+SHORT = 3  # below this a name is not looked for in other spellings
+COMMON = places(  # English in a comment far more often than anybody's variable
+    "a an and are as at be but by can do for from has have if in into is it its may no not of on",
+    "one or so than that the their then this to use was we when which will with you",
+)
+
+
+def words_of(name: str) -> list[str]:
+    """`HTTPServer_v2` to `HTTP`, `Server`, `v2`."""
+    return WORDS.findall(name)
+
+
+def plural(word: str) -> str:
+    """The English plural, in the word's case."""
+    low = word.lower()
+    if re.search(r"(s|x|z|ch|sh)$", low):
+        end = "es"
+    elif re.search(r"[^aeiou]y$", low):
+        word, end = word[:-1], "ies"
+    else:
+        end = "s"
+    return word + (end.upper() if word.isupper() and len(word) > 1 else end)
+
+
+def styles(name: str) -> dict[str, str]:
+    """The name in every spelling, by the spelling's name."""
+    words = [word.lower() for word in words_of(name)]
+    capital = [word.capitalize() for word in words]
+    return {
+        "Pascal": "".join(capital),
+        "camel": "".join(words[:1] + capital[1:]),
+        "snake": "_".join(words),
+        "SCREAMING": "_".join(words).upper(),
+        "kebab": "-".join(words),
+        "Title": " ".join(capital),
+        "Sentence": " ".join(capital[:1] + words[1:]),
+        "prose": " ".join(words),
+    }
+
+
+def variants(old: str, new: str) -> dict[str, str]:
+    """What to write for each spelling of `old`, plurals included; longer spellings first.
+
+    A spelling that two styles share means prose when it is one plain word: "the username" becomes
+    "the email address", not "the emailAddress".
+    """
+    found: dict[str, str] = {}
+    if len(old.strip("_$@")) >= SHORT and words_of(old) and words_of(new):
+        before, after = styles(old), styles(new)
+        for style in reversed(before):
+            if before[style].lower() not in COMMON:
+                found.setdefault(before[style], after[style])
+        for one, other in list(found.items()):
+            if one != one.upper() or len(one) > 1:
+                found.setdefault(plural(one), plural(other))
+    found[old] = new
+    return dict(sorted(found.items(), key=lambda pair: -len(pair[0])))
+
+
+def mentions(text: str, spellings: dict[str, str]) -> Iterator[tuple[int, str, str]]:
+    """Where a spelling stands as a whole word: offset, what stands there, what to write."""
+    if not spellings:
+        return
+    pattern = re.compile(
+        r"(?<![\w$])(?:" + "|".join(map(re.escape, spellings)) + r")(?![\w$])",
+    )
+    for match in pattern.finditer(text):
+        yield match.start(), match[0], spellings[match[0]]
+
+
+def derived(name: str, old: str, new: str) -> str | None:
+    """`name` with the words of `old` in it replaced by those of `new`, in its own spelling.
+
+    None when it is not built from `old`: `GetUsername` is, `usernameless` is not.
+    """
+    if name == old:
+        return new
+    wanted = "".join(words_of(old)).lower()
+    if len(wanted) < SHORT:
+        return None
+    spans = list(WORDS.finditer(name))
+    for first in range(len(spans)):
+        joined = ""
+        for last in range(first, len(spans)):
+            joined += spans[last][0].lower()
+            ends = {wanted: False, plural(wanted): True}
+            if joined in ends:
+                put = _spelled(name, spans, first, last, new, ends[joined])
+                return name[: spans[first].start()] + put + name[spans[last].end() :]
+            if len(joined) > len(wanted) + 3:
+                break
+    return None
+
+
+def _spelled(
+    name: str, spans: list[re.Match[str]], first: int, last: int, new: str, many: bool
+) -> str:
+    """The words of `new` as the words they replace are written."""
+    taken = name[spans[first].start() : spans[last].end()]
+    words = [word.lower() for word in words_of(new)]
+    if many:
+        words[-1] = plural(words[-1])
+    letters = [char for char in name if char.isalpha()]
+    if taken.isupper() and (len(taken) > 1 or all(char.isupper() for char in letters)):
+        return "_".join(words).upper()
+    if "_" in name.strip("_") or "_" in taken:
+        joined = "_".join(words)
+        return joined[:1].upper() + joined[1:] if taken[:1].isupper() else joined
+    if "-" in name:
+        return "-".join(words)
+    start = words[0].capitalize() if taken[:1].isupper() else words[0]
+    if name == name.lower() and first == last and len(words) > 1 and name != taken and "_" in name:
+        return "_".join(words)
+    return start + "".join(word.capitalize() for word in words[1:])

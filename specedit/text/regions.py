@@ -1,0 +1,78 @@
+"""Which bytes of a file are comments, strings, or code that no grammar parsed.
+
+Everything else is code. A doc string counts as a comment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from specedit.text.rules import Rules
+from specedit.text.syntax import COMMENTS
+from specedit.text.tree import Branch
+
+
+@dataclass(frozen=True)
+class Region:
+    """Bytes [start, end)."""
+
+    start: int
+    end: int
+    kind: str  # "comment" | "string" | "opaque"
+
+
+def regions(root: Branch, rules: Rules | None, data: bytes) -> list[Region]:
+    """The regions in reading order; code inside strings (interpolation) is code."""
+    found: list[Region] = []
+    strings = rules.strings if rules else frozenset()
+    opaque = rules.opaque if rules else frozenset()
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.type in COMMENTS:
+            found.append(Region(node.start, node.end, "comment"))
+        elif node.type in opaque:
+            found.append(Region(node.start, node.end, "opaque"))
+        elif node.type in strings or node.type in _INTERPOLATED:
+            kind = "comment" if _documents(node) else "string"
+            found += _literal(node, kind)
+            waiting.extend(child for child in node.children if _is_code(child))
+        else:
+            waiting.extend(reversed(node.children))
+    return sorted(found, key=lambda one: one.start)
+
+
+_INTERPOLATED = frozenset({"interpolated_string_expression", "template_string", "encapsed_string"})
+_CONTENT = frozenset({"string_start", "string_end", "interpolation_start", "escape_sequence"})
+
+
+def _is_code(child: Branch) -> bool:
+    return (
+        child.named
+        and "content" not in child.type
+        and "fragment" not in child.type
+        and "string" not in child.type.replace("interpolated_string_expression", "")
+        and child.type not in _CONTENT
+    )
+
+
+def _literal(node: Branch, kind: str) -> list[Region]:
+    """The parts of a string between its interpolations."""
+    found, at = [], node.start
+    for child in node.children:
+        if _is_code(child):
+            found.append(Region(at, child.start, kind))
+            at = child.end
+    found.append(Region(at, node.end, kind))
+    return [one for one in found if one.end > one.start]
+
+
+def _documents(node: Branch) -> bool:
+    """A string that stands alone as a statement: Python's doc strings."""
+    parent = node.parent
+    return (
+        node.type == "string"
+        and parent is not None
+        and parent.type == "expression_statement"
+        and len(parent.children) == 1
+    )
