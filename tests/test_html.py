@@ -1,0 +1,192 @@
+"""The page of a trace, opened in a real browser: it shows the run, and hostile text stays text."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from specedit.backend import Answer, Ready, Written
+from specedit.decode.events import FREE, Chunk
+from specedit.report import ModelLine
+from specedit.trace import Writer, read
+from specedit.view.html import page
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+HOSTILE = [
+    "</pre></script><script>document.title='owned'</script>",
+    "<img src=x onerror=\"document.title='owned'\">",
+    "<!--<script>",
+    "&lt;b&gt; &amp; \"quoted\" 'single' `tick`",
+    "\x1b[31m\x00\x07 \u202e reversed \u2028",
+    "]]>{{7*7}}${7*7}",
+    "<link rel=stylesheet href=//example.org/x.css>",
+]
+
+
+def passed(
+    *pieces: str, source: str = "prediction", accepted: int = 0, found: bool = False
+) -> Written:
+    proposed = 0 if source == FREE else max(accepted, 4)
+    chunk = Chunk(tuple(range(len(pieces))), proposed, accepted, source, found, 0.05)
+    return Written(chunk, pieces)
+
+
+RUN = [
+    passed("class", " User", ":\n", "    ", accepted=3),
+    passed("email", source=FREE),
+    passed(" =", " None", "\n", accepted=2, found=True),
+    passed("    seen", " =", "\n", source="lookup", accepted=2),
+]
+
+
+def trace(path: Path, events: list[Written], file: str = "user.py") -> Path:
+    with Writer(path) as writer:
+        writer.event(file, Ready(ModelLine("tiny<b>", "ab", "exact", "cpu", 2), 0.1))
+        for event in events:
+            writer.event(file, event)
+        writer.event(file, Answer("", "stop", True, 9, 0, 9, 0.1, 0.2))
+    return path
+
+
+class Tags(HTMLParser):
+    """Every tag and attribute of a page, as a parser sees them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+
+NEEDED = ["chromium"] if os.environ.get("CI", "").lower() == "true" else []
+FOUND = [name for name in BROWSERS if shutil.which(name)][:1] or NEEDED
+in_a_browser = pytest.mark.parametrize("browser", FOUND)
+
+
+@pytest.fixture
+def opened(browser: str, tmp_path: Path) -> Callable[[Path], str]:
+    """A page's document after its script has run."""
+
+    def open_(path: Path) -> str:
+        done = subprocess.run(
+            [
+                *(browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"),
+                *(f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=2000"),
+                path.as_uri(),
+            ],
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        return done.stdout.decode("utf-8")
+
+    return open_
+
+
+@in_a_browser
+def test_a_browser_shows_tokens_by_origin_and_passes_on_a_time_line(
+    opened: Callable[[Path], str], tmp_path: Path
+) -> None:
+    target = tmp_path / "run.html"
+    target.write_text(page(read(trace(tmp_path / "t", RUN))), encoding="utf-8")
+    document = opened(target)
+    spans = re.findall(r'<span class="k-(\w+)[^"]*" data-pass="(\d)"[^>]*>([^<]*)</span>', document)
+    assert ("free", "1", "email") in spans
+    assert ("copied", "0", " User") in spans
+    assert ("found", "2", " None") in spans
+    assert ("looked", "3", "    seen") in spans
+    assert "".join(text for _, _, text in spans) == "".join(e.text for e in RUN)
+    assert document.count("<figure>") == 3
+    for number in range(len(RUN)):
+        assert re.search(rf'<rect [^>]*data-pass="{number}"', document)
+
+
+@in_a_browser
+def test_pointing_at_a_token_lights_its_pass(opened: Callable[[Path], str], tmp_path: Path) -> None:
+    text = page(read(trace(tmp_path / "t", RUN)))
+    point = (
+        "<script>document.querySelector('span[data-pass=\"2\"]')"
+        ".dispatchEvent(new MouseEvent('mouseover', {bubbles: true}))</script></body>"
+    )
+    target = tmp_path / "run.html"
+    target.write_text(text.replace("</body>", point), encoding="utf-8")
+    document = opened(target)
+    assert re.search(r'<rect [^>]*class="[^"]*lit[^"]*"[^>]*data-pass="2"', document)
+    assert re.search(r'<div id="about"[^>]*>pass 2 ·', document)
+
+
+@in_a_browser
+def test_hostile_text_stays_text_in_a_browser(
+    opened: Callable[[Path], str], tmp_path: Path
+) -> None:
+    events = [passed(text, source=FREE) for text in HOSTILE]
+    target = tmp_path / "run.html"
+    source = trace(tmp_path / "t", events, file=HOSTILE[0])
+    target.write_text(page(read(source)), encoding="utf-8")
+    document = opened(target)
+    assert "<title>specedit: &lt;/pre&gt;" in document
+    assert "<title>owned" not in document
+    assert "<img" not in document and "<link" not in document
+    assert 'id="about"' in document
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_text_makes_no_tags(tmp_path: Path, text: str) -> None:
+    """Whatever a token, a name or a source is called, the page's tags are those of a tame one."""
+    tame = trace(tmp_path / "tame", [passed("x", source="s")], file="x")
+    wild = trace(tmp_path / "wild", [passed(text, source=text[:30])], file=text)
+    assert Tags(page(read(wild))).tags == Tags(page(read(tame))).tags
+
+
+def test_a_page_asks_for_nothing(tmp_path: Path) -> None:
+    text = page(read(trace(tmp_path / "t", RUN)))
+    found = Tags(text)
+    assert not {"link", "img", "iframe", "object", "base", "form"} & set(found.tags)
+    assert not {"src", "href", "action", "srcset"} & {name for name, _ in found.attributes}
+    assert "default-src 'none'" in text
+    assert "://" not in text and "@import" not in text and "url(" not in text
+
+
+def test_a_page_holds_its_trace(tmp_path: Path) -> None:
+    runs = read(trace(tmp_path / "t", [*RUN, *(passed(t, source=FREE) for t in HOSTILE)]))
+    target = tmp_path / "run.html"
+    target.write_text(page(runs), encoding="utf-8")
+    again = read(target)
+    assert again == runs
+    assert page(again) == page(runs)
+
+
+def test_view_writes_the_page_beside_the_trace_and_prints_its_path(
+    specedit: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: Path
+) -> None:
+    source = trace(tmp_path / "run.jsonl", RUN)
+    for name in ("run.jsonl", "run.html"):  # the second time it is made of itself
+        done = specedit("view", name, cwd=tmp_path)
+        assert (done.returncode, done.stdout.decode().strip()) == (0, "run.html")
+    assert source.exists()
+    assert (tmp_path / "run.html").read_text(encoding="utf-8") == page(read(source))
+    done = specedit("view", "run.jsonl", "-o", "-", cwd=tmp_path)
+    assert done.stdout.decode() == page(read(source))
+
+
+def test_view_overwrites_no_page_that_is_not_its_own(
+    specedit: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: Path
+) -> None:
+    trace(tmp_path / "run.jsonl", RUN)
+    (tmp_path / "run.html").write_text("<p>mine</p>", encoding="utf-8")
+    done = specedit("view", "run.jsonl", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"no page of a trace" in done.stderr
+    assert (tmp_path / "run.html").read_text(encoding="utf-8") == "<p>mine</p>"
+    assert specedit("view", "missing.jsonl", cwd=tmp_path).returncode == 2
