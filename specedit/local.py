@@ -152,11 +152,11 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
     if settings.engine == "scripted":
         return _scripted()
     files = yield from _files(settings.model, home)
-    shelf = _Shelf(files)  # the tokenizer, read while the weights are
+    shelf = _Shelf(files)  # tokenizer and template, read while the weights are
     engine = yield from _engine(files, settings, home)
     from specedit.models.template import prompt_ids
 
-    tokenizer = shelf.take()
+    tokenizer, template = shelf.take()
     info = engine.info
     line = ModelLine(
         name=files.name,
@@ -169,7 +169,7 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
     )
 
     def render(turns: Sequence[tuple[str, Sequence[str]]], opening: str) -> list[int]:
-        return prompt_ids(tokenizer, tokenizer.template, turns, opening)
+        return prompt_ids(tokenizer, template, turns, opening)
 
     return Loaded(line, engine, tokenizer, render, Widths())
 
@@ -250,25 +250,27 @@ def _why_not_exact(files: ModelFiles, device: str) -> str | None:
 
 
 class _Shelf:
-    """Reads the tokenizer in a thread of its own."""
+    """Reads tokenizer and template in a thread of its own."""
 
     def __init__(self, files: ModelFiles) -> None:
         self._files = files
-        self._found: Any = None
+        self._found: tuple[Any, str] | None = None
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
     def _read(self) -> None:
+        from specedit.models.template import load_template
         from specedit.models.tokenizer import load_tokenizer
 
         try:
-            self._found = load_tokenizer(self._files)
+            self._found = load_tokenizer(self._files), load_template(self._files)
         except BaseException as error:  # handed to the thread that asks
             self._error = error
 
-    def take(self) -> Any:
+    def take(self) -> tuple[Any, str]:
         self._thread.join()
         if self._error is not None:
             raise self._error
+        assert self._found is not None
         return self._found
