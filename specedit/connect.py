@@ -1,6 +1,6 @@
 """Which backend serves: a running server, one the user named, or this process.
 
-Knows the settings. Imports no torch, and the server's client only where it is wanted.
+Knows the settings. Imports no torch, and what talks to servers only where one is wanted.
 """
 
 from __future__ import annotations
@@ -10,7 +10,20 @@ from specedit.settings import Settings
 
 
 def connect(settings: Settings) -> Backend:
-    """The backend that the settings mean."""
+    """The backend that the settings mean: `--server` a URL, our own server, or this process."""
+    if settings.server not in ("auto", "off"):
+        from specedit.remote import RemoteBackend
+
+        return RemoteBackend(settings)
+    if settings.server == "auto":
+        from specedit.client import WithFallback, find_server
+
+        if (server := find_server(settings)) is not None:
+            return WithFallback(server, lambda: _local(settings))
+    return _local(settings)
+
+
+def _local(settings: Settings) -> Backend:
     from specedit.local import LocalBackend
 
     return LocalBackend(settings)

@@ -42,12 +42,14 @@ def _root(
 
 
 def _register() -> None:
-    from specedit.cli import config, edit, hook, model, rename, undo, view
+    from specedit.cli import config, edit, hook, model, rename, serve, undo, view, warm
 
     app.command("edit")(edit.edit)
     app.command("rename")(rename.rename)
     app.add_typer(model.app, name="model")
     app.add_typer(hook.app, name="hook")
+    app.add_typer(serve.app, name="serve")
+    app.command("warm")(warm.warm)
     app.command("undo")(undo.undo)
     app.command("view")(view.view)
     app.command("config")(config.config)

@@ -1,0 +1,43 @@
+"""`specedit warm FILE…`: the server reads a file now, so that an instruction meets it warm."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from specedit.cli.options import settings_options
+from specedit.settings import Resolved
+
+
+@settings_options("model", "engine", "device", "threads", "precision", "quiet")
+def warm(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="named as the edit will name them")
+    ],
+    *,
+    resolved: Resolved,
+) -> int:
+    """Read files into the server's cache (for editors, when a file is opened). Starts a server in
+    the background when none runs."""
+    from specedit.client import find_server
+    from specedit.engines.base import Prefill
+    from specedit.errors import ServerError
+    from specedit.plan import plan_edit
+    from specedit.text import source as sources
+
+    settings = replace(resolved.values, warm=True, server="auto")
+    server = find_server(settings)
+    if server is None:
+        raise ServerError("No server could be used.", hint="specedit serve status")
+    for name in files:
+        source = sources.read(name)
+        last = Prefill(0, 0, 0, 0.0)
+        for event in server.warm(plan_edit(source, "-", settings).plan):
+            last = event if isinstance(event, Prefill) else last
+        if not settings.quiet:
+            said = f"{last.total} tokens, {last.reused} known, {last.seconds:.1f} s"
+            print(f"specedit: {name}: {said}", file=sys.stderr)
+    return 0

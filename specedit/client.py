@@ -1,0 +1,289 @@
+"""The Backend that asks our warm server, and how one is found, started and given up on.
+
+Speaks just enough HTTP for one request and its lines, so that a client process loads neither
+torch nor an HTTP library. Knows the runtime folder and the wire. Standard library only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from specedit import wire
+from specedit.backend import Backend, Event, Loading
+from specedit.errors import ServerError, SpeceditError
+from specedit.plan import Plan
+from specedit.runtime import UNIX_SOCKETS, Place, Record, folders, identity, place, version
+from specedit.settings import Settings
+
+CONNECT_S = 2.0
+SILENCE_S = 30.0  # the server says something every second
+START_S = 30.0  # until a new server listens; it loads its model afterwards
+STOP_S = 8.0
+
+
+class ServerGoneError(ServerError):
+    """The server is not there, or went away in mid-run."""
+
+
+class ServerBusyError(ServerError):
+    """The server has too much to do."""
+
+
+class ServerBackend:
+    """Runs Plans in a warm server of ours. Closing a run's generator cancels it there."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+
+    @property
+    def server(self) -> str | None:
+        return self._record.address
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return ()
+
+    def run(self, plan: Plan) -> Iterator[Event]:
+        return self._events(wire.RUN, plan)
+
+    def warm(self, plan: Plan) -> Iterator[Event]:
+        """Read the plan's prompt and nothing more, so that the next run finds it."""
+        return self._events(wire.WARM, plan)
+
+    def close(self) -> None:
+        pass
+
+    def _events(self, path: str, plan: Plan) -> Iterator[Event]:
+        ended = False
+        for line in _lines(self._record, path, wire.dump(wire.plan_json(plan))):
+            if line.get("event") == "end":
+                ended = True
+                continue
+            yield wire.event_from(line)
+        if not ended:
+            raise ServerGoneError("The server ended in mid-run.")
+
+
+class WithFallback:
+    """A server's backend while it lasts; then the run starts over in this process.
+
+    Nothing is lost, for nothing is written before a run's end. A `Ready` that comes again says
+    that everything before it is void."""
+
+    def __init__(self, server: Backend, make_local: Callable[[], Backend]) -> None:
+        self._server: Backend | None = server
+        self._make_local = make_local
+        self._local: Backend | None = None
+        self.notes: tuple[str, ...] = ()
+
+    @property
+    def server(self) -> str | None:
+        return self._server.server if self._server is not None else None
+
+    def run(self, plan: Plan) -> Iterator[Event]:
+        if self._server is not None:
+            try:
+                yield from self._server.run(plan)
+                return
+            except (ServerGoneError, ServerBusyError) as problem:
+                note = f"{problem.message} The run went on in this process."
+            self._server.close()
+            self._server = None
+            self.notes = (*self.notes, note)
+            yield Loading(note)
+        if self._local is None:
+            self._local = self._make_local()
+        yield from self._local.run(plan)
+
+    def close(self) -> None:
+        for backend in (self._server, self._local):
+            if backend is not None:
+                backend.close()
+
+
+def find_server(settings: Settings) -> ServerBackend | None:
+    """Our server, when one runs that answers as this process would, or `warm` starts one.
+
+    A background server with another version or model is replaced. One that a person started in a
+    terminal is left alone."""
+    if settings.server != "auto":
+        return None
+    try:
+        where = place()
+        record = where.record()
+        if record is None and not settings.warm:
+            return None
+        if record is None or not answers(record, settings):
+            record = _started(where, settings)
+    except (ServerError, OSError):
+        return None
+    return None if record is None else ServerBackend(record)
+
+
+def answers(record: Record, settings: Settings) -> bool:
+    return record.version == version() and record.identity == identity(settings)
+
+
+def _started(where: Place, settings: Settings) -> Record | None:
+    """The record of a server that fits, after starting it (or waiting for who does)."""
+    with where.starting():
+        record = where.record()
+        if record is not None:
+            if answers(record, settings):
+                return record
+            if not record.background or status(record)["requests"]["running"]:
+                return None
+            stop(where, record)
+        return launch(where, arguments(settings, "--socket-only"))
+
+
+def arguments(settings: Settings, *more: str) -> list[str]:
+    """The command line of a background server that serves these settings."""
+    model = identity(settings)["model"]
+    values = {
+        "model": model,
+        "engine": settings.engine,
+        "device": settings.device,
+        "threads": settings.threads,
+        "precision": settings.precision,
+        "draft": settings.draft,
+        "idle-minutes": settings.idle_minutes,
+        "cache-bytes": settings.cache_bytes,
+    }
+    flags = [text for name, value in values.items() for text in (f"--{name}", str(value))]
+    return ["serve", "--detached", *flags, *more]
+
+
+def launch(where: Place, command: list[str], variables: Mapping[str, str] | None = None) -> Record:
+    """Start a background server and wait until it listens.
+
+    It works in its own folder, so that no project's modules or settings reach it."""
+    import subprocess
+
+    package = str(Path(__file__).resolve().parent.parent)
+    start = f"import sys; sys.path.append({package!r}); from specedit.__main__ import main; main()"
+    places = {n: v for n, v in folders().items() if v}
+    with where.log.open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-c", start, *command],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=where.folder,
+            env={**os.environ, **places, **(variables or {})},
+            start_new_session=True,
+        )
+    until = time.monotonic() + START_S
+    while time.monotonic() < until:
+        record = where.record()
+        if record is not None and _listens(record):
+            return record
+        if process.poll() is not None and record is None:
+            break
+        time.sleep(0.02)
+    said = where.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    raise ServerError(
+        "The background server did not start.", hint="\n".join(said[-5:]) or f"See {where.log}."
+    )
+
+
+def _listens(record: Record) -> bool:
+    try:
+        _open(record, CONNECT_S).close()
+    except OSError:
+        return False
+    return True
+
+
+def stop(where: Place, record: Record) -> None:
+    """End a server and wait for it; one that does not listen is ended by signal."""
+    import signal
+
+    with suppress(ServerError):
+        _json(record, "POST", wire.STOP)
+    for sign in (None, signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
+        if sign is not None:
+            with suppress(OSError):
+                os.kill(record.pid, sign)
+        until = time.monotonic() + STOP_S
+        while time.monotonic() < until:
+            if not where.held("server.lock"):
+                return
+            time.sleep(0.02)
+    raise ServerError(f"The server (process {record.pid}) does not end.")
+
+
+def status(record: Record) -> dict[str, Any]:
+    """What a running server says of itself."""
+    return _json(record, "GET", wire.STATUS)
+
+
+def _json(record: Record, method: str, path: str) -> dict[str, Any]:
+    lines = list(_lines(record, path, b"", method))
+    if len(lines) != 1:
+        raise ServerGoneError("The server gave no answer.")
+    return lines[0]
+
+
+def _lines(
+    record: Record, path: str, body: bytes, method: str = "POST"
+) -> Iterator[dict[str, Any]]:
+    """The JSON lines of one response. HTTP/1.0, so that the end of the stream ends the body."""
+    token = f"Authorization: Bearer {record.token}\r\n" if record.token else ""
+    head = (
+        f"{method} {path} HTTP/1.0\r\nHost: {_host(record)}\r\n{token}"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    try:
+        with _open(record, SILENCE_S) as connection:
+            connection.sendall(head.encode("ascii") + body)
+            with connection.makefile("rb") as answer:
+                code = int(answer.readline().split()[1])
+                headers = {}
+                while line := answer.readline().strip():
+                    name, _, value = line.decode("latin-1").partition(":")
+                    headers[name.strip().lower()] = value.strip()
+                if code != 200:
+                    raise _refused(code, answer.read())
+                for line in answer:
+                    if line.strip():
+                        yield json.loads(line)
+    except (OSError, ValueError, IndexError) as problem:
+        raise ServerGoneError("The server went away.") from problem
+
+
+def _open(record: Record, timeout_s: float) -> socket.socket:
+    if UNIX_SOCKETS and record.address.startswith("unix:"):
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection.settimeout(timeout_s)
+        try:
+            connection.connect(record.address.removeprefix("unix:"))
+        except OSError:
+            connection.close()
+            raise
+        return connection
+    host, _, port = record.address.removeprefix("http://").rpartition(":")
+    return socket.create_connection((host.strip("[]"), int(port)), timeout_s)
+
+
+def _host(record: Record) -> str:
+    return "specedit" if record.address.startswith("unix:") else record.address[len("http://") :]
+
+
+def _refused(code: int, body: bytes) -> SpeceditError:
+    try:
+        error: Mapping[str, Any] = json.loads(body)["error"]
+    except (ValueError, KeyError, TypeError):
+        error = {}
+    message = str(error.get("message") or f"The server answered {code}.")
+    if code == 503:
+        return ServerBusyError(message.partition("\n")[0])
+    return ServerError(message)

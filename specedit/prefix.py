@@ -1,0 +1,117 @@
+"""Which cache the next prompt meets: the longest common prefix wins, the least recently used goes.
+
+Knows ids, bytes and the engine's `swap`. Does not know files, text or requests. An engine without
+`swap` keeps its one cache, and nothing here does anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, cast, runtime_checkable
+
+from specedit.engines.base import Engine
+
+
+class Cache(Protocol):
+    """What an engine has read, held by reference."""
+
+    @property
+    def ids(self) -> Sequence[int]: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+
+@runtime_checkable
+class Swaps(Protocol):
+    """An engine whose cache can be taken out and another put in."""
+
+    @property
+    def cache(self) -> Cache: ...
+
+    def new_cache(self) -> Cache: ...
+
+    def swap(self, cache: Cache) -> Cache: ...
+
+
+class Prefixes:
+    """The caches of one engine's recent prompts, within `limit` bytes."""
+
+    def __init__(self, engine: Engine, limit: int) -> None:
+        self._any = engine
+        self._engine = cast(Swaps, engine) if isinstance(engine, Swaps) else None
+        self._resting: list[Cache] = []  # least recently used first; the engine's own is not here
+        self._per_id = 0.0  # bytes an id takes, once known
+        self.limit = limit
+        self.hits = self.misses = 0
+
+    @property
+    def entries(self) -> int:
+        return len(self._resting) + (1 if self._any.length else 0)
+
+    @property
+    def bytes(self) -> int:
+        own = self._engine.cache.bytes if self._engine else 0
+        return own + sum(cache.bytes for cache in self._resting)
+
+    def choose(self, prompt: Sequence[int], *, fresh: bool = False) -> None:
+        """Give the engine the cache that serves `prompt` best, or an empty one."""
+        if self._engine is None:
+            return
+        best, length = self._engine.cache, 0
+        for cache in () if fresh else (self._engine.cache, *self._resting):
+            if (shared := common(cache.ids, prompt)) > length:
+                best, length = cache, shared
+        if _worth(length, best, prompt):
+            self.hits += 1
+            self._install(best)
+        else:
+            self.misses += 1
+            if self._engine.cache.ids:
+                self._install(self._engine.new_cache())
+        self._drop_past(self.limit - int(self._per_id * len(prompt)))
+
+    def settle(self) -> None:
+        """After a run: whatever is past the budget goes, the run's own cache last."""
+        if self._engine is None:
+            return
+        own = self._engine.cache
+        if own.ids:
+            self._per_id = own.bytes / len(own.ids)
+        self._drop_past(self.limit - own.bytes)
+        if own.bytes > self.limit:
+            self._engine.swap(self._engine.new_cache())
+
+    def _install(self, cache: Cache) -> None:
+        assert self._engine is not None
+        if cache is self._engine.cache:
+            return
+        self._resting = [held for held in self._resting if held is not cache]
+        out = self._engine.swap(cache)
+        if out.ids:
+            self._resting.append(out)
+
+    def _drop_past(self, left: int) -> None:
+        held = sum(cache.bytes for cache in self._resting)
+        while self._resting and held > left:
+            held -= self._resting.pop(0).bytes
+
+
+def _worth(length: int, cache: Cache, prompt: Sequence[int]) -> bool:
+    """A run loses what its cache held past `length`. A shared system prompt alone is no reason to
+    lose a file; half of the prompt, or half of the cache, is."""
+    return length > 0 and 2 * length >= min(len(prompt), len(cache.ids))
+
+
+def common(ids: Sequence[int], prompt: Sequence[int]) -> int:
+    """How many leading ids agree. By slices: prompts are long, and Python is slow one by one."""
+    low, high = 0, min(len(ids), len(prompt))
+    if ids[:high] == prompt[:high]:
+        return high
+    while high - low > 1:  # the first `low` agree, the first `high` do not
+        middle = (low + high) // 2
+        if ids[low:middle] == prompt[low:middle]:
+            low = middle
+        else:
+            high = middle
+    return low

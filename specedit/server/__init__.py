@@ -1,0 +1,5 @@
+"""The warm server: one engine thread behind Starlette, on a private socket and on loopback.
+
+`work` (the engine thread and its queue) <- `app` (routes) <- `chat` (OpenAI's JSON), `gate` (who
+may ask), `channel` (events to a client that may leave), `metrics`; `lifetime` starts and ends it.
+"""

@@ -1,0 +1,318 @@
+"""The routes: OpenAI's and our own, over one engine thread.
+
+Reads a request, queues a job, says what the job says. Knows Starlette; knows no model.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from specedit import wire
+from specedit.backend import Answer, Written
+from specedit.errors import SpeceditError
+from specedit.plan import Plan
+from specedit.runtime import Record
+from specedit.server.channel import Channel, ClientGoneError, Limits, read_body
+from specedit.server.chat import ChatRequest, chat_plan, chat_request
+from specedit.server.completion import Completion, Stream
+from specedit.server.gate import Door, Gate
+from specedit.server.metrics import CONTENT_TYPE, Metrics, resident_bytes
+from specedit.server.refusal import Refusal, RefusedError, refusal_of, respond
+from specedit.server.work import Ended, Item, Job, Predicted, Worker
+from specedit.settings import Settings
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+_PLAN = TypeAdapter(Plan)
+
+
+class Api:
+    """The endpoints. State lives in the worker and the metrics."""
+
+    def __init__(
+        self,
+        worker: Worker,
+        metrics: Metrics,
+        settings: Settings,
+        record: Record,
+        stop: Callable[[], None],
+        limits: Limits,
+    ) -> None:
+        self._worker = worker
+        self._metrics = metrics
+        self._settings = settings
+        self._record = record
+        self._stop = stop
+        self._limits = limits
+        self._created = int(time.time())
+
+    def routes(self) -> list[Route]:
+        table: list[tuple[str, str, Endpoint]] = [
+            ("POST", "/v1/chat/completions", self.chat),
+            ("GET", "/v1/models", self.models),
+            ("GET", "/v1/models/{name:path}", self.model),
+            ("GET", "/health", self.health),
+            ("GET", "/metrics", self.metrics),
+            ("POST", wire.RUN, self.run),
+            ("POST", wire.WARM, self.warm),
+            ("GET", wire.STATUS, self.status),
+            ("POST", wire.STOP, self.end),
+        ]
+        return [Route(path, self._counted(path, do), methods=[m]) for m, path, do in table]
+
+    async def chat(self, request: Request) -> Response:
+        body = await read_body(request, self._limits)
+        asked = chat_request(body)
+        if asked.model not in (names := self._names()):
+            raise RefusedError(_no_model(asked.model, names))
+        plan = chat_plan(asked, self._settings)
+        channel = Channel(request)
+        job = Job(plan, channel.item, count=True)
+        self._worker.submit(job)
+        completion = Completion(asked.model, f"specedit-{self._record.version}")
+        if asked.stream:
+            lines = self._chunks(job, channel, completion, asked)
+            return Streaming(lines, "text/event-stream")
+        answer, predicted = await self._answer(job, channel)
+        return JSONResponse(completion.whole(answer, predicted))
+
+    async def run(self, request: Request) -> Response:
+        return await self._own(request, warm=False)
+
+    async def warm(self, request: Request) -> Response:
+        return await self._own(request, warm=True)
+
+    async def models(self, request: Request) -> Response:
+        return JSONResponse({"object": "list", "data": [self._model(self._names()[0])]})
+
+    async def model(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in (names := self._names()):
+            raise RefusedError(_no_model(name, names))
+        return JSONResponse(self._model(name))
+
+    async def health(self, request: Request) -> Response:
+        state = self._worker.state
+        return JSONResponse({"status": "ok" if state == "ready" else state})
+
+    async def metrics(self, request: Request) -> Response:
+        worker, prefixes = self._worker, self._worker.prefixes
+        gauges = {
+            "queue_length": float(worker.queued),
+            "running": float(worker.running),
+            "resident_memory_bytes": float(resident_bytes()),
+            "uptime_seconds": self._metrics.uptime_s,
+            "cache_entries": float(prefixes.entries if prefixes else 0),
+            "cache_bytes": float(prefixes.bytes if prefixes else 0),
+            "cache_hits": float(prefixes.hits if prefixes else 0),
+            "cache_misses": float(prefixes.misses if prefixes else 0),
+        }
+        return Response(self._metrics.text(gauges), media_type=CONTENT_TYPE)
+
+    async def status(self, request: Request) -> Response:
+        worker, prefixes = self._worker, self._worker.prefixes
+        line = worker.loaded.line if worker.loaded else None
+        return JSONResponse(
+            {
+                "pid": self._record.pid,
+                "version": self._record.version,
+                "state": worker.state,
+                "address": self._record.address,
+                "url": self._record.url or None,
+                "background": self._record.background,
+                "model": {
+                    "name": line.name if line else self._settings.model,
+                    "engine": line.engine if line else "",
+                    "device": line.device if line else "",
+                    "threads": line.threads if line else 0,
+                    "exact": line.exact if line else False,
+                },
+                "memory_bytes": resident_bytes(),
+                "uptime_s": round(self._metrics.uptime_s, 1),
+                "idle_s": round(worker.idle_s(), 1),
+                "cache": {
+                    "entries": prefixes.entries if prefixes else 0,
+                    "bytes": prefixes.bytes if prefixes else 0,
+                    "limit_bytes": self._settings.cache_bytes,
+                    "hits": prefixes.hits if prefixes else 0,
+                    "misses": prefixes.misses if prefixes else 0,
+                },
+                "requests": {
+                    "answered": self._metrics.answers,
+                    "cancelled": self._metrics.cancelled,
+                    "refused": self._metrics.refused,
+                    "running": int(worker.running),
+                    "queued": worker.queued,
+                },
+            }
+        )
+
+    async def end(self, request: Request) -> Response:
+        self._stop()
+        return JSONResponse({"stopping": True})
+
+    async def _own(self, request: Request, *, warm: bool) -> Response:
+        body = await read_body(request, self._limits)
+        try:
+            plan = _PLAN.validate_json(body)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            raise RefusedError(
+                Refusal(400, f"Not a plan: {first['loc']}: {first['msg']}")
+            ) from None
+        channel = Channel(request)
+        job = Job(plan, channel.item, warm=warm)
+        self._worker.submit(job)
+        return Streaming(self._lines(job, channel), "application/x-ndjson")
+
+    async def _lines(self, job: Job, channel: Channel) -> AsyncGenerator[bytes, None]:
+        """Our own protocol: each event a line, an error or `{"event":"end"}` last."""
+        async with aclosing(self._items(job, channel)) as items:
+            async for item in items:
+                match item:
+                    case None:
+                        yield wire.BEAT
+                    case Ended(error=None):
+                        yield wire.dump({"event": "end"})
+                    case Ended(error=error):
+                        assert error is not None
+                        yield wire.dump(wire.error_json(error))
+                    case Predicted():
+                        pass
+                    case _:
+                        yield wire.dump(wire.event_json(item))
+
+    async def _chunks(
+        self, job: Job, channel: Channel, completion: Completion, asked: ChatRequest
+    ) -> AsyncGenerator[bytes, None]:
+        """OpenAI's stream. Every chunk has a null usage when the last one will have a real one."""
+        text, predicted = Stream(job.plan.stop), Predicted(0, 0)
+        blank: dict[str, Any] = {"usage": None} if asked.include_usage else {}
+        yield _sse(completion.chunk({"role": "assistant", "content": ""}) | blank)
+        async with aclosing(self._items(job, channel)) as items:
+            async for item in items:
+                match item:
+                    case None:
+                        yield b": still here\n\n"
+                    case Written():
+                        if found := text.written(item):
+                            yield _sse(completion.chunk({"content": found}) | blank)
+                    case Predicted():
+                        predicted = item
+                    case Answer():
+                        if rest := text.rest(item):
+                            yield _sse(completion.chunk({"content": rest}) | blank)
+                        yield _sse(completion.chunk({}, item.reason) | blank)
+                        if asked.include_usage:
+                            yield _sse(completion.last(item, predicted))
+                        yield b"data: [DONE]\n\n"
+                    case Ended(error=error) if error is not None:
+                        yield _sse(refusal_of(error).json())
+                    case _:
+                        pass
+
+    async def _answer(self, job: Job, channel: Channel) -> tuple[Answer, Predicted]:
+        answer, predicted = None, Predicted(0, 0)
+        async with aclosing(self._items(job, channel)) as items:
+            async for item in items:
+                if isinstance(item, Answer):
+                    answer = item
+                elif isinstance(item, Predicted):
+                    predicted = item
+                elif isinstance(item, Ended) and item.error is not None:
+                    raise item.error
+        assert answer is not None
+        return answer, predicted
+
+    async def _items(self, job: Job, channel: Channel) -> AsyncGenerator[Item | None, None]:
+        """The channel's items; leaving early, for whatever reason, cancels the job."""
+        started = time.monotonic()
+        try:
+            async with aclosing(channel.items()) as items:
+                async for item in items:
+                    yield item
+        finally:
+            self._worker.cancel(job)
+            self._metrics.request_s.add(time.monotonic() - started)
+
+    def _names(self) -> list[str]:
+        """What a request may call the model: its own name first."""
+        own = [self._worker.loaded.line.name] if self._worker.loaded else []
+        return list(dict.fromkeys([*own, self._settings.model]))
+
+    def _model(self, name: str) -> dict[str, Any]:
+        return {"id": name, "object": "model", "created": self._created, "owned_by": "specedit"}
+
+    def _counted(self, path: str, endpoint: Endpoint) -> Endpoint:
+        """The one boundary: every refusal and error becomes a response here, and is counted."""
+
+        async def call(request: Request) -> Response:
+            try:
+                response = await endpoint(request)
+            except RefusedError as error:
+                response = respond(error.refusal)
+            except SpeceditError as error:
+                response = respond(refusal_of(error))
+            except ClientGoneError:
+                response = PlainTextResponse("", 499)
+            self._metrics.requests[path, response.status_code] += 1
+            return response
+
+        return call
+
+
+class Streaming(Response):
+    """A body that comes piece by piece; who stops reading ends its source at once."""
+
+    def __init__(self, source: AsyncGenerator[bytes, None], media_type: str) -> None:
+        self._source = source
+        self.status_code = 200
+        self.media_type = media_type
+        self.background = None
+        self.init_headers({"cache-control": "no-store", "x-accel-buffering": "no"})
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        try:
+            async with aclosing(self._source) as source:
+                async for piece in source:
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+        except ClientGoneError:
+            pass
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _sse(data: dict[str, Any]) -> bytes:
+    return b"data: " + wire.dump(data) + b"\n"
+
+
+def _no_model(name: str, known: list[str]) -> Refusal:
+    return Refusal(
+        404,
+        f"The model {name!r} does not exist here; this server has {known[0]!r}.",
+        param="model",
+        code="model_not_found",
+    )
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    what = f"{request.method} {request.url.path}"
+    refusal = Refusal(
+        error.status_code, f"{error.detail}: {what}", headers=tuple((error.headers or {}).items())
+    )
+    return respond(refusal)
+
+
+def make_app(api: Api, door: Door) -> Gate:
+    app = Starlette(routes=api.routes(), exception_handlers={HTTPException: _http_error})
+    return Gate(app, door)

@@ -1,0 +1,113 @@
+"""Who may ask: Host, Origin and token, before anything is read.
+
+The Unix socket is private by its folder. On TCP a foreign Host or Origin is refused, so that no
+web page drives the local model, and our own protocol needs a token there. Pure ASGI: it must not
+buffer a stream. Knows headers; knows no routes but the prefix of our own.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from specedit.server.refusal import Refusal, respond
+
+App = Callable[[Any, Any, Any], Awaitable[None]]
+OWN = "/specedit/"
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True)
+class Door:
+    """What the TCP side was opened with."""
+
+    host: str = "127.0.0.1"
+    token: str = ""
+
+    @property
+    def loopback(self) -> bool:
+        return is_loopback(self.host)
+
+
+def is_loopback(host: str) -> bool:
+    if host in _LOOPBACK:
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Gate:
+    """The app behind the checks."""
+
+    def __init__(self, app: App, door: Door) -> None:
+        self._app = app
+        self._door = door
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http" and (refusal := self.refusal(scope)) is not None:
+            await respond(refusal)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def refusal(self, scope: Mapping[str, Any]) -> Refusal | None:
+        server = scope.get("server")
+        if server is not None and server[1] is None:
+            return None  # the Unix socket
+        headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
+        host = headers.get("host", "")
+        if not self._ours(host):
+            return Refusal(
+                403, f"The Host {host!r} is not this server's.", code="foreign_host", kind=_DENIED
+            )
+        origin = headers.get("origin")
+        foreign = origin is not None and urlsplit(origin).netloc != host
+        if foreign or headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return Refusal(
+                403, "A web page may not ask this server.", code="foreign_origin", kind=_DENIED
+            )
+        return self._token_refusal(scope["path"], headers.get("authorization", ""))
+
+    def _ours(self, host: str) -> bool:
+        """A name that no rebinding can point here: loopback, an address, or our own name."""
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        if is_loopback(name):
+            return True
+        if self._door.loopback:
+            return False
+        try:
+            ipaddress.ip_address(name)
+            return True
+        except ValueError:
+            return name in (self._door.host.lower(), socket.gethostname().lower())
+
+    def _token_refusal(self, path: str, authorization: str) -> Refusal | None:
+        if not self._door.token:
+            if path.startswith(OWN):
+                return Refusal(
+                    403, "Only the Unix socket, or a server with a token, answers here.",
+                    code="token_required", kind=_DENIED,
+                )  # fmt: skip
+            return None
+        if path == "/health":
+            return None
+        scheme, _, given = authorization.partition(" ")
+        right = hmac.compare_digest(given.strip().encode(), self._door.token.encode())
+        if scheme.lower() == "bearer" and right:
+            return None
+        return Refusal(
+            401, "Incorrect API key provided.", code="invalid_api_key",
+            headers=(("www-authenticate", "Bearer"),),
+        )  # fmt: skip
+
+
+_DENIED = "permission_error"

@@ -1,0 +1,127 @@
+"""Plans and events as JSON: what crosses the socket between our client and our server.
+
+One event is one line. What a run raised is a line too, so that it is raised again on the other
+side with the same words and the same exit code. ASCII only, so that any text survives.
+Knows shapes; knows no HTTP, no model. Standard library only: the client reads it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from specedit import errors
+from specedit.backend import Answer, Event, Loading, Ready, Written
+from specedit.decode.events import Chunk
+from specedit.engines.base import Prefill, Sampling
+from specedit.errors import ServerError, SpeceditError
+from specedit.plan import Message, Plan
+from specedit.report import ModelLine
+
+RUN, WARM, STATUS, STOP = "/specedit/run", "/specedit/warm", "/specedit/status", "/specedit/stop"
+BEAT = b"\n"  # an empty line while nothing happens: the server lives
+_KINDS = {
+    kind.__name__: kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, SpeceditError)
+}
+
+
+def dump(data: Mapping[str, Any]) -> bytes:
+    """One line."""
+    return json.dumps(data, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def plan_json(plan: Plan) -> dict[str, Any]:
+    return asdict(plan)
+
+
+def plan_from(data: Mapping[str, Any]) -> Plan:
+    """The Plan that `plan_json` was given."""
+    fields = dict(data)
+    messages = tuple(Message(m["role"], tuple(m["segments"])) for m in fields.pop("messages"))
+    sampling = Sampling(**fields.pop("sampling"))
+    draft, stop = tuple(fields.pop("draft")), tuple(fields.pop("stop"))
+    return Plan(messages=messages, sampling=sampling, draft=draft, stop=stop, **fields)
+
+
+def event_json(event: Event) -> dict[str, Any]:
+    match event:
+        case Written():
+            return {"event": "written", **asdict(event.chunk), "pieces": event.pieces}
+        case Ready():
+            return {"event": "ready", "model": asdict(event.model), "load_s": event.load_s}
+        case _:
+            return {"event": type(event).__name__.lower(), **asdict(event)}
+
+
+def event_from(data: Mapping[str, Any]) -> Event:
+    """The event of one line; the error of an error line is raised."""
+    fields = dict(data)
+    match fields.pop("event", None):
+        case "written":
+            pieces = tuple(fields.pop("pieces"))
+            tokens = tuple(fields.pop("tokens"))
+            return Written(Chunk(tokens=tokens, **fields), pieces)
+        case "ready":
+            return Ready(ModelLine(**fields["model"]), fields["load_s"])
+        case "prefill":
+            return Prefill(**fields)
+        case "answer":
+            return Answer(**fields)
+        case "loading":
+            return Loading(**fields)
+        case "error":
+            raise error_from(fields)
+        case other:
+            raise ServerError(f"The server said {other!r}, which this version does not know.")
+
+
+def error_json(error: SpeceditError) -> dict[str, Any]:
+    return {
+        "event": "error",
+        "kind": type(error).__name__,
+        "message": error.message,
+        "hint": error.hint,
+    }
+
+
+def error_from(data: Mapping[str, Any]) -> SpeceditError:
+    kind = _KINDS.get(str(data.get("kind")), ServerError)
+    return kind(str(data.get("message", "")), hint=str(data.get("hint", "")))
+
+
+def appeared(prediction: Sequence[int], completion: Sequence[int]) -> int:
+    """How many of the prediction's ids appear in the completion, in order: the longest common
+    subsequence. A shared beginning and end cost nothing; the middle is one row of bits per
+    distinct id of the shorter side, walked once over the longer."""
+    start, most = 0, min(len(prediction), len(completion))
+    while start < most and prediction[start] == completion[start]:
+        start += 1
+    end = 0
+    while end < most - start and prediction[-1 - end] == completion[-1 - end]:
+        end += 1
+    middle = (
+        prediction[start : len(prediction) - end],
+        completion[start : len(completion) - end],
+    )
+    short, long = sorted(middle, key=len)
+    return start + end + _longest_common(short, long)
+
+
+def _longest_common(short: Sequence[int], long: Sequence[int]) -> int:
+    """Crochemore and others, 2001: a zero bit per matched position of `short`."""
+    places: dict[int, int] = {}
+    known = set(long)
+    for at, token in enumerate(short):
+        if token in known:
+            places[token] = places.get(token, 0) | (1 << at)
+    every = (1 << len(short)) - 1
+    row = every
+    for token in long:
+        if found := places.get(token):
+            hit = row & found
+            row = ((row + hit) | (row - hit)) & every
+    return len(short) - row.bit_count()
