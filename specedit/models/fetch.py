@@ -108,6 +108,8 @@ def turn(lock: Lock, name: str, slot: Slot, size: int) -> Iterator[FetchProgress
 def one(wanted: Wanted, part: Path) -> Iterator[FetchProgress | tuple[str, str]]:
     """Bring `part` to its full size and check it; at last (source, digest)."""
     part.parent.mkdir(parents=True, exist_ok=True)
+    missing = wanted.size - _length(part, wanted.size)
+    store.require_space(part.parent, missing + ROOM + wanted.space, wanted.name)
     reasons: list[str] = []
     hints: list[str] = []
     for source, stream in wanted.sources:
@@ -120,7 +122,7 @@ def one(wanted: Wanted, part: Path) -> Iterator[FetchProgress | tuple[str, str]]
                 part.unlink()
                 yield FetchProgress(wanted.name, "fetch", 0, wanted.size, source, OVER)
                 sha256 = yield from _filled(wanted, source, stream, part)
-            if wanted.sha256 in ("", sha256):
+            if wanted.sha256 in ("", sha256) and part.stat().st_size == wanted.size:
                 yield source, sha256
                 return
             part.unlink()
@@ -154,12 +156,10 @@ def _filled(
     wanted: Wanted, source: str, stream: Callable[[Path], Iterator[int]], part: Path
 ) -> Generator[FetchProgress, None, str]:
     """Bring `part` to its full size from one source; returns its digest."""
-    have = _length(part, wanted.size)
-    needed = wanted.size - have + ROOM + wanted.space
-    store.require_space(part.parent, needed, wanted.name)
-    yield FetchProgress(wanted.name, "fetch", have, wanted.size, source)
+    yield FetchProgress(wanted.name, "fetch", _length(part, wanted.size), wanted.size, source)
     for done in stream(part):
         yield FetchProgress(wanted.name, "fetch", done, wanted.size, source)
+    part.touch()  # an empty file brings no bytes
     return (yield from hashed(part, wanted.name))
 
 

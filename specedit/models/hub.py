@@ -17,7 +17,6 @@ from specedit.errors import ModelError
 
 CONNECT_SECONDS = 6.0
 READ_SECONDS = 30.0
-BLOCK = 1 << 18
 TRIES = 2  # in a row without one new byte
 
 
@@ -104,7 +103,7 @@ def _append(repository: str, name: str, part: Path, have: int, revision: str) ->
         resumed = answer.status_code == 206
         with part.open("ab" if resumed else "wb") as file:
             done = have if resumed else 0
-            for block in answer.iter_bytes(BLOCK):
+            for block in answer.iter_bytes():
                 file.write(block)
                 file.flush()
                 done += len(block)

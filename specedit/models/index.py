@@ -32,12 +32,13 @@ def stream(wheels: Wheels, part: Path, size: int) -> Iterator[int]:
     What lies beyond the last whole part is dropped first: it was being written when the end came.
     """
     have = part.stat().st_size if part.exists() else 0
-    done = have if have >= size else have // wheels.part_size
-    if have < size:
-        with part.open("ab") as file:
-            file.truncate(done * wheels.part_size)
-        for n in range(done + 1, wheels.count + 1):
-            yield from _part(wheels, n, part, size)
+    if have >= size:
+        return
+    whole = have // wheels.part_size
+    if have > whole * wheels.part_size:
+        _cut(part, whole * wheels.part_size)
+    for n in range(whole + 1, wheels.count + 1):
+        yield from _part(wheels, n, part, size)
 
 
 def space(wheels: Wheels) -> int:

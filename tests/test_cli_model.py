@@ -1,0 +1,126 @@
+"""`specedit model`: what goes to stdout, what to stderr, which exit code."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from model_sources import entry_of, tiny_gguf
+from typer.testing import CliRunner, Result
+
+from specedit.cli.model import app
+from specedit.errors import ModelError, SpeceditError
+from specedit.models import catalogue
+from specedit.models.store import Slot, store_path
+
+Specedit = Callable[..., "subprocess.CompletedProcess[bytes]"]
+
+
+@pytest.fixture
+def slot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Slot:
+    """The store of a catalogue with one tiny model; its file lies beside it, not in it."""
+    data = tiny_gguf(tmp_path / "tiny.gguf").read_bytes()
+    monkeypatch.setattr(catalogue, "CATALOGUE", (entry_of(data, 1 << 20),))
+    monkeypatch.setenv("SPECEDIT_MODEL", "tiny")
+    return Slot(store_path(), "tiny.gguf")
+
+
+@pytest.fixture
+def here(slot: Slot, tmp_path: Path) -> Slot:
+    slot.path.parent.mkdir(parents=True)
+    (tmp_path / "tiny.gguf").replace(slot.path)
+    model("path")
+    return slot
+
+
+def model(*arguments: str) -> Result:
+    result = CliRunner().invoke(app, arguments)
+    if isinstance(result.exception, SpeceditError):
+        raise result.exception
+    return result
+
+
+def listed() -> dict[str, object]:
+    found = json.loads(model("list", "--json").stdout)
+    assert isinstance(found[0], dict)
+    return found[0]
+
+
+def test_an_empty_store_lists_the_catalogue(slot: Slot) -> None:
+    found = listed()
+    assert (found["name"], found["state"], found["path"]) == ("tiny", "absent", None)
+    assert (found["licence"], found["in_use"]) == ("MIT", True)
+
+
+def test_an_unfinished_download_is_listed_with_what_it_has(slot: Slot) -> None:
+    slot.part.parent.mkdir(parents=True)
+    slot.part.write_bytes(b"x" * 100)
+    assert (listed()["state"], listed()["have"]) == ("part", 100)
+
+
+def test_a_model_in_place(here: Slot) -> None:
+    found = listed()
+    assert (found["state"], found["path"]) == ("here", str(here.path))
+    result = model("list")
+    assert "tiny *" in result.stdout
+    assert str(here.home) in result.stderr
+
+
+def test_path_is_the_artifact(here: Slot) -> None:
+    assert model("path").stdout == f"{here.path}\n"
+    assert model("path", "tiny").stdout == f"{here.path}\n"
+
+
+def test_path_of_an_absent_model_fetches_nothing(slot: Slot) -> None:
+    with pytest.raises(ModelError, match="tiny is not on this machine"):
+        model("path")
+
+
+def test_pull_of_a_model_in_place_says_so(here: Slot) -> None:
+    result = model("pull")
+    assert (result.stdout, result.exit_code) == ("", 0)
+    assert "is already here" in result.stderr
+
+
+def test_verify(here: Slot) -> None:
+    result = model("verify")
+    assert "tiny is whole" in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_model_found_damaged_is_no_model_any_more(here: Slot) -> None:
+    data = here.path.read_bytes()
+    here.path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    with pytest.raises(ModelError, match="is damaged"):
+        model("verify", "tiny")
+    assert listed()["state"] == "unchecked"
+    with pytest.raises(ModelError, match="is not tiny"):
+        model("path")
+
+
+def test_remove_takes_everything_of_one_model(here: Slot) -> None:
+    sha256 = str(listed()["sha256"])
+    made = here.home / "converted" / f"tiny-{sha256[:16]}-v1.int8"
+    made.parent.mkdir()
+    made.write_bytes(b"x")
+    other = here.path.with_name("other.gguf")
+    other.write_bytes(b"y")
+    assert "removed tiny" in model("remove", "tiny").stderr
+    left = {path for path in here.home.rglob("*") if path.is_file()}
+    assert left == {other, here.lock}
+    assert "not here" in model("remove", "tiny").stderr
+
+
+@pytest.mark.parametrize("command", ["verify", "remove"])
+def test_an_unknown_name_shows_the_nearest(command: str, slot: Slot) -> None:
+    with pytest.raises(ModelError, match="the nearest: tiny"):
+        model(command, "tinny")
+
+
+def test_errors_reach_stderr_with_code_2(specedit: Specedit) -> None:
+    done = specedit("model", "path", "qwen-coder-0.5b")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"the nearest: qwen2.5-coder-0.5b" in done.stderr
