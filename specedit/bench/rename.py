@@ -168,14 +168,22 @@ def as_text(rows: list[Row], full: bool = False) -> str:
     ways = ["search", "tree"] + (["full"] if full else [])
     lines = [
         f"{'language':<12}{'cases':>6}{'search':>8}"
-        + "".join(f"{way:>8}{'kept':>9}{'won':>8}{'refused':>9}{'clean wrong':>13}" for way in ways[1:])
+        + "".join(
+            f"{way:>8}{'kept':>9}{'won':>8}{'refused':>9}{'clean wrong':>13}" for way in ways[1:]
+        )
     ]
     for row in rows:
         wrong = row.cases - row.search_right
         cells = [(row.tree_right, row.kept, row.won, row.refused, row.clean_wrong)]
         if full:
             cells.append(
-                (row.full_right, row.full_kept, row.full_won, row.full_refused, row.full_clean_wrong)
+                (
+                    row.full_right,
+                    row.full_kept,
+                    row.full_won,
+                    row.full_refused,
+                    row.full_clean_wrong,
+                )
             )
         lines.append(
             f"{row.language:<12}{row.cases:>6}{row.search_right:>8}"

@@ -99,13 +99,7 @@ class _Sorting:
     def _join_declarations(self) -> None:
         together: dict[Hashable, Declared] = {}
         for one in self.declared:
-            sort = (
-                "type"
-                if one.kind in TYPES - {"import"}
-                else "call"
-                if self.rules.methods_apart and one.kind in FUNCTIONS
-                else "value"
-            )
+            sort = self._sort(one)
             place: Hashable = id(one.owner) if one.owner is not None else id(one.scope)
             if one.owner is None and one.after and one.scope and one.scope.kind != "file":
                 rebinds = one.node.type in ("let_declaration", "let_condition")
@@ -118,6 +112,12 @@ class _Sorting:
                 self._join(one, by_name.setdefault(id(one.scope), one))
             if one.kind == "import" and one.scope is not None:
                 self._join_import(one)
+
+    def _sort(self, one: Declared) -> str:
+        if one.kind in TYPES - {"import"}:
+            return "type"
+        apart = self.rules.methods_apart or (self.rules.members_apart and one.owner is not None)
+        return "call" if apart and one.kind in FUNCTIONS else "value"
 
     def _join_import(self, one: Declared) -> None:
         """Rust's `use self::x` brings in what this file itself defines."""
@@ -159,6 +159,12 @@ class _Sorting:
         self._join_go_interfaces(by_owner)
 
     def _overrides(self, one: Hashable, other: Hashable) -> bool:
+        """Fields hide where methods override; a field never overrides a method."""
+        if not (self.rules.fields_hide or self.rules.members_apart):
+            return True
+        sorts = {self._sort(key) for key in (one, other) if isinstance(key, Declared)}
+        if len(sorts) > 1:
+            return False
         if not self.rules.fields_hide:
             return True
         kinds = [key.kind for key in (one, other) if isinstance(key, Declared)]
@@ -203,7 +209,9 @@ class _Sorting:
             if key is not None:
                 return [key]
         if leaf.place in rules.members and self.typing.receiver(leaf) is not None:
-            return [self._member(self.typing.type_of(self.typing.receiver(leaf)))]
+            return [
+                self._member(self.typing.type_of(self.typing.receiver(leaf)), self._called(leaf))
+            ]
         hint = "value"
         if leaf.type in rules.type_names or leaf.place in rules.type_places:
             hint = "type"
@@ -238,12 +246,22 @@ class _Sorting:
                     return one
         return self._bare(leaf, "type")
 
-    def _member(self, owners: Known) -> Hashable:
+    def _called(self, leaf: Branch) -> bool:
+        access = leaf.parent
+        assert access is not None
+        holder = leaf if access.type in self.rules.calls else access
+        return (
+            holder.parent is not None
+            and holder.parent.type in self.rules.calls
+            and holder.field == self.rules.calls[holder.parent.type].strip("<")
+        )
+
+    def _member(self, owners: Known, called: bool = False) -> Hashable:
         if owners is None:
             return (UNKNOWN, "")
         if not owners:
             return (EXTERNAL, "")
-        found = self.typing.members(owners, self.name)
+        found = self.typing.members(owners, self.name, called)
         if found:
             return found[0]
         key = ("implicit", id(owners[0]))

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from specedit.errors import UsageError
-from specedit.text import names
+from specedit.text import names, syntax
 from specedit.text.languages import Language
 from specedit.text.meaning import EXTERNAL, FREE, UNKNOWN, Meaning, meanings
 from specedit.text.regions import Region, regions
@@ -91,7 +91,7 @@ def rename_places(
     rules = rules_of(language.name) if language else None
     if language is None or rules is None:
         return _words(text, language, old, new, scope)
-    found, typing = meanings(text, language, old.lstrip("$"))
+    found, typing = meanings(text, syntax.dialect(text, language), old.lstrip("$"))
     if old.startswith("$"):
         found = [one for one in found if _is_variable(one, typing)] or found
         old, new = old.lstrip("$"), new.lstrip("$")
@@ -105,13 +105,13 @@ def rename_places(
     code = list(edits.values()) + list(_opaque_edits(data, parts, old, new))
     levels = [code, comments, wider]
     taken = SCOPES.index(scope) + 1
-    while taken < len(levels) and not any(levels[:taken]):
-        taken += 1
-        if levels[taken - 1]:
-            notes.append(
-                f"`{old}` is no identifier in this file: renamed in "
-                f"{'comments' if taken == 2 else 'strings and derived names'}"
-            )
+    exact = [any(edit.old == old for edit in level) for level in levels]
+    if not any(exact[:taken]) and any(exact):
+        taken = exact.index(True) + 1
+        notes.append(
+            f"`{old}` is no identifier in this file: renamed in "
+            f"{'comments' if taken == 2 else 'strings and derived names'}"
+        )
     kept = [edit for level in levels[:taken] for edit in level]
     outside = _outside(levels, taken) + _others(found, chosen, old)
     renamed = _finish(text, data, old, new, kept)
@@ -170,6 +170,8 @@ def _choose(
         members[0].leaves += unknown.leaves
         found.remove(unknown)
         unknown = None
+    if line is None:  # strings are code only where a line says so
+        found[:] = [one for one in found if one.kind != "literal"]
     chosen = list(found)
     notes: list[str] = []
     if owner:
@@ -203,6 +205,8 @@ def _choose(
         notes.append(
             f"the class before .{old} is not known on {_lines(unknown.lines)}; renamed there too"
         )
+    if any(one.kind == "literal" for one in chosen):
+        notes.append(f"every string {old!r} was taken for the same literal")
     notes += _overrides(chosen, typing)
     return chosen, notes
 

@@ -120,7 +120,10 @@ class Scopes:
                 kind = rules.scopes[f"{node.type}<{parent.type}"]
             if kind is None or parent is None:
                 continue
-            scope = Scope(kind, node, self.scope_of(parent))
+            around = parent
+            if parent.type == "try_with_resources_statement" and node.type != "block":
+                around = parent.parent or parent  # `catch` does not see the resources
+            scope = Scope(kind, node, self.scope_of(around))
             self.by_node[id(node)] = scope
             if kind in ("class", "namespace", "enum"):
                 scope.owner = self._owner(node)
@@ -281,9 +284,7 @@ class Scopes:
         owner: Owner | None = None
         if where == "receiver" and (method := self.by_node.get(id(node))) and method.owner:
             owner, kind = method.owner, "method"
-        elif where == "class" or (
-            scope.kind in ("class", "namespace") and kind not in ("type", "parameter")
-        ):
+        elif where == "class" or _joins(scope, kind, where):
             owner = scope.owner
             if kind == "function" and scope.kind == "class":
                 kind = "method"
@@ -340,21 +341,20 @@ class Scopes:
         )
 
 
+def _joins(scope: Scope, kind: str, where: str) -> bool:
+    """Whether a name declared right in a class or module is its member."""
+    own_name = where == "here" and kind in ("class", "function")  # `x = class Own {}`
+    return (
+        scope.kind in ("class", "namespace") and kind not in ("type", "parameter") and not own_name
+    )
+
+
 def _is_key(node: Branch) -> bool:
-    """A string that names a member, or a literal type."""
+    """A whole string that may name a member, or be a literal type or its value."""
     text = node.parent
     if text is None or text.type != "string" or len(text.children) != 3 or text.parent is None:
         return False
-    return text.parent.type in ("computed_property_name", "literal_type") or text.place in (
-        "pair.key",
-        "property_signature.name",
-        "method_definition.name",
-        "method_signature.name",
-        "public_field_definition.name",
-        "subscript_expression.index",
-        "enum_assignment.name",
-        "pair_pattern.key",
-    )
+    return "import" not in text.parent.type and "export" not in text.parent.type
 
 
 _RUST_PATTERNS = frozenset(

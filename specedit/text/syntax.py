@@ -72,6 +72,17 @@ def walk(node: Node) -> Iterator[Node]:
         waiting.extend(reversed(one.children))
 
 
+DIALECTS = {"typescript": "tsx", "c": "cpp"}
+
+
+def dialect(text: str, language: Language) -> Language:
+    """The language, or its dialect where only that one parses: JSX in a `.ts`, C++ in a `.h`."""
+    other = DIALECTS.get(language.name)
+    if other is None or not parse(text, language).root_node.has_error:
+        return language
+    return language if parse(text, BY_NAME[other]).root_node.has_error else BY_NAME[other]
+
+
 def errors(text: str, language: Language | None) -> list[SyntaxFault] | None:
     """Every place that does not parse; None when there is no grammar to tell."""
     if language is None or not language.grammar:

@@ -54,7 +54,7 @@ class Typing:
             owner = scope.owner
             if owner is not None and (
                 self.rules.bare_members
-                or (inner and scope.kind == "class")
+                or (inner and scope.kind == "class" and self.rules.first_is_self)
                 or scope.kind == "namespace"
             ):
                 found += self.members((owner,), name)
@@ -97,6 +97,10 @@ class Typing:
         declared = self.lookup(name, at, "type")
         if declared is not None and declared.kind == "type":
             return None
+        if declared is None and self.rules.quoted_keys:
+            made_by = self.lookup(name, at)  # JavaScript: `new f()` of a plain function
+            if made_by is not None and made_by.kind in FUNCTIONS:
+                return None
         if declared is not None and declared.kind in ("class", "namespace"):
             own = [one for one in self.scopes.owners if one.node is declared.node]
             if own:
@@ -125,12 +129,18 @@ class Typing:
                         waiting.append(known)
         return found
 
-    def members(self, owners: Iterable[Owner], name: str) -> list[Declared]:
+    def members(
+        self, owners: Iterable[Owner], name: str, called: bool | None = None
+    ) -> list[Declared]:
         """The members called `name` of these owners, or of the nearest base that has one."""
         for owner in owners:
             for one in (owner, *self.above(owner)):
-                if one.members.get(name):
-                    return one.members[name]
+                found = one.members.get(name, [])
+                if self.rules.members_apart and called is not None:
+                    apart = [x for x in found if (x.kind in FUNCTIONS) == called]
+                    found = apart or ([] if self.rules.methods_apart else found)
+                if found:
+                    return found
         return []
 
     # expressions

@@ -39,6 +39,7 @@ class Rules:
     first_is_self: bool = False  # a method's first parameter is the instance (Python)
     bare_members: bool = False  # members are visible without a receiver
     methods_apart: bool = False  # methods and variables have separate names (Java)
+    members_apart: bool = False  # a field and a method may share a name (Rust, PHP)
     fields_hide: bool = False  # a field of a derived class is another field
     in_order: bool = False  # a local is visible only behind its declaration
     quoted_keys: bool = False  # `o["name"]` and `{"name": 1}` name the member

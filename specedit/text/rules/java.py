@@ -56,6 +56,7 @@ RULES = Rules(
     bases=places("superclass super_interfaces extends_interfaces"),
     bare_members=True,
     methods_apart=True,
+    members_apart=True,
     fields_hide=True,
     in_order=True,
     strings=places("string_literal"),

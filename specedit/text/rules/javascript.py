@@ -34,7 +34,7 @@ RULES = Rules(
         interface_declaration.name type_alias_declaration.name enum_declaration.name: class outer
         internal_module.name module.name: namespace outer
         type_parameter.name mapped_type_clause.name infer_type.: type here
-        variable_declarator.name: local here
+        variable_declarator.name: local after
         for_in_statement.left catch_clause.parameter: local here
         required_parameter.pattern optional_parameter.pattern: parameter here
         formal_parameters. arrow_function.parameter: parameter here

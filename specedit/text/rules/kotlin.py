@@ -36,6 +36,7 @@ RULES = Rules(
     selves=places("this_expression"),
     supers=places("super_expression"),
     bare_members=True,
+    members_apart=True,
     in_order=True,
     strings=places("string_literal multiline_string_literal"),
 )

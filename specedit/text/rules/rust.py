@@ -60,6 +60,7 @@ RULES = Rules(
     labels=places("label"),
     bases=places("trait_bounds"),
     selves=places("self"),
+    members_apart=True,
     supers=frozenset(),
     in_order=True,
     strings=places("string_literal raw_string_literal char_literal"),

@@ -85,6 +85,7 @@ PHP = Rules(
     ),
     bases=places("base_clause class_interface_clause use_declaration"),
     selves=frozenset(),
+    members_apart=True,
     strings=places("string encapsed_string heredoc nowdoc"),
 )
 BASH = Rules(
