@@ -72,7 +72,7 @@ def decode(
                 digest.update(row)
         last = tokens[-1]
         left -= len(tokens)
-        widths.learn(draft, len(ids), accepted, forwarded - forwarding)
+        widths.learn(draft, len(ids), tokens, forwarded - forwarding)
         for drafter in drafters:
             drafter.commit(tokens)
         yield Chunk(

@@ -48,6 +48,10 @@ class Index:
         at = bisect_left(places, near)
         return places[max(0, at - NEAREST) : at + NEAREST], len(places)
 
+    def count(self, token: int) -> int:
+        """How often `token` occurs in the prediction."""
+        return len(self._after.get(token, ()))
+
     def held(self, at: int, said: Sequence[int]) -> int:
         """How many of the last ids of `said` precede `at` in the prediction."""
         ids = self.ids
@@ -132,12 +136,36 @@ def best(
     return found
 
 
-START = -1.0
+# Log odds, fitted to 26,730 candidates in the replay of 130 commits: which had the next id.
+START = 0.66
 TABLES = (
-    (-0.5, -0.3, 0.5, 1.0, 1.4, 1.8, 2.2, 2.6, 3.0, 3.4),
-    (0.3, 0.8, 0.5, 0.3, 0.1, 0.0, -0.1, -0.2, -0.3, -0.4, -0.5)
-    + (-0.2, -0.4, -0.5, -0.6, -0.6, -0.6, -0.6, -0.6, -0.6, -0.6),
-    (0.0, 0.4, 0.2, 0.0, -0.2),
-    (0.3, 0.2, 0.1, 0.0, 0.0, 0.0, 0.0),
-    (0.0, 0.0, 0.0, 0.0),
+    (-2.1, -1.6, -0.9, -0.2, 0.3, 0.9, 1.2, 1.3, 1.4, 1.6),
+    # fmt: off
+    (
+        -0.4,
+        1.3,
+        1.3,
+        0.9,
+        0.4,
+        0.2,
+        -0.2,
+        -0.2,
+        -0.5,
+        -0.6,
+        -0.6,
+        0.6,
+        0.5,
+        0.1,
+        -0.1,
+        -0.1,
+        -0.2,
+        -0.3,
+        -0.5,
+        -0.5,
+        -0.5,
+    ),
+    # fmt: on
+    (-2.1, 1.0, 0.9, 0.5, 0.2),
+    (0.2, 0.3, 0.2, 0.2, 0.0, 0.0, -0.3),
+    (-0.8, 0.9, 0.0, 0.4),
 )

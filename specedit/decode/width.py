@@ -42,16 +42,19 @@ class Survival:
         expected, happened = seen
         return (happened + INERTIA) / (expected + INERTIA)
 
-    def learn(self, draft: Draft, offered: int, accepted: int) -> None:
-        for n in range(min(offered, accepted + 1)):
-            chance = draft.chances[n]
+    def learn(self, draft: Draft, tokens: Sequence[int]) -> None:
+        """`tokens` were settled: the accepted part of the draft, and the model's own choice.
+
+        That choice is a trial too where the draft went on beyond what was offered."""
+        for n in range(min(len(tokens), len(draft.ids))):
+            chance, held = draft.chances[n], draft.ids[n] == tokens[n]
             seen = self._seen.setdefault((draft.source, _bin(chance)), [0.0, 0.0])
             if chance < 0.5:
                 seen[0] += chance
-                seen[1] += n < accepted
+                seen[1] += held
             else:
                 seen[0] += 1 - chance
-                seen[1] += n >= accepted
+                seen[1] += not held
 
 
 def _bin(chance: float) -> int:
@@ -81,7 +84,7 @@ class Widths:
         """From now on passes cost what `curve` says."""
         self.curve = curve
         self._cost = [curve.seconds(max(1, width)) for width in range(self.room + 2)]
-        self._each = 1.12 * min(s / w for w, s in enumerate(self._cost) if w)
+        self._each = 1.2 * min(s / w for w, s in enumerate(self._cost) if w)
         self._free = max(w for w, s in enumerate(self._cost) if s <= 1.02 * self._cost[1]) - 1
 
     def choose(self, drafts: Sequence[Draft]) -> tuple[Draft, int] | None:
@@ -111,7 +114,9 @@ class Widths:
             later += survival[n]
         return best, price - least
 
-    def learn(self, draft: Draft | None, proposed: int, accepted: int, seconds: float) -> None:
-        """What became of a pass."""
+    def learn(
+        self, draft: Draft | None, proposed: int, tokens: Sequence[int], seconds: float
+    ) -> None:
+        """What became of a pass that offered `proposed` ids of `draft` and settled `tokens`."""
         if draft is not None:
-            self._survival.learn(draft, proposed, accepted)
+            self._survival.learn(draft, tokens)

@@ -18,7 +18,7 @@ LEAST = 0.03  # a draft ends where less than this is left of its chance
 
 # The chance that a context's continuation is right, by the length of the context; from 32 ids
 # on it is that of a copy. For short contexts: if it had been the only continuation so far.
-CHANCES = {1: 0.32, 2: 0.5, 3: 0.55, 4: 0.66, 6: 0.78, 8: 0.88, 12: 0.93, 16: 0.95, 32: 0.98}
+CHANCES = {1: 0.32, 2: 0.5, 3: 0.6, 4: 0.68, 6: 0.8, 8: 0.89, 12: 0.95, 16: 0.98, 32: 0.985}
 
 
 def _chances() -> list[float]:

@@ -18,12 +18,12 @@ SETTLED = 3  # ids in a row after which a change is taken to be over
 INSIDE = 0.96  # chance of a learned change's next id, once its first held
 
 # The chance that the next id leaves the prediction, by the ids that followed it in a row.
-_STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256, 512, 1024)
-_RISKS = (
-    0.14, 0.12, 0.07, 0.05, 0.05, 0.04, 0.03, 0.018, 0.015, 0.01, 0.006, 0.005, 0.003,
-    0.0016, 0.0011, 0.0008, 0.0006,
-)  # fmt: skip
-_FIRST_RISK = 0.0015  # before anything was changed
+_STEPS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+_RISKS = (0.5, 0.5, 0.2, 0.1, 0.04, 0.008, 0.004, 0.002, 0.001, 0.0008, 0.0006, 0.0003)
+FIRST_RISK = 0.0011  # before anything was changed
+BETWEEN, WITHIN = 1.5, 0.8  # that risk at the ends of lines, and inside them
+TOUCHED = 2.0  # at an id that was changed before,
+RARE = 20  # when it occurs at most so often
 
 
 def _table() -> list[float]:
@@ -63,6 +63,14 @@ class PredictionDrafter:
         newline = [b"\n" in codec.piece(i) for i in self._ids] if codec else None
         self._index = Index(self._ids, newline)
         self._learned = Learned(self._ids, codec)
+        self._weights = (
+            [
+                BETWEEN if here or last else WITHIN
+                for here, last in zip(newline, [True, *newline], strict=False)
+            ]
+            if newline
+            else [1.0] * len(self._ids)
+        )
         self._newlines = {i for i, n in zip(self._ids, newline or (), strict=False) if n}
         self._restart()
 
@@ -77,6 +85,7 @@ class PredictionDrafter:
         self._rule: tuple[Rule, int] | None = None  # inside a learned change, after some of it
         self._ahead: list[Step] = []
         self._fresh = False  # the place was just found
+        self._touched: set[int] = set()  # ids that were changed before
         self._learned.begin()
 
     def begin(self, prompt: Sequence[int]) -> None:
@@ -178,10 +187,16 @@ class PredictionDrafter:
         assert self._at is not None
         run = min(self._run, len(self._said) - self._mark)
         back = self._at - run
+        self._touched.update(
+            t for t in self._ids[self._lost : back] if self._index.count(t) <= RARE
+        )
         if back >= self._lost:
             new = self._said[self._mark : len(self._said) - run]
             self._learned.learn(self._lost, back - self._lost, new, run)
         self._mark = -1
+
+    def _wordy(self, token: int) -> bool:
+        return self._codec is None or self._codec.piece(token).strip().isalnum()
 
     def _way(self, most: int) -> list[Step]:
         """The next steps: the prediction from the place on, learned changes applied."""
@@ -200,10 +215,12 @@ class PredictionDrafter:
         while len(steps) < most and at < size:
             if sure is not None:
                 stay = sure
-            elif self._edits:
-                stay = 1 - RISKS[run if run < len(RISKS) else -1]
             else:
-                stay = 1 - _FIRST_RISK
+                risk = RISKS[run if run < len(RISKS) else -1] if self._edits else FIRST_RISK
+                risk *= self._weights[at]
+                if ids[at] in self._touched:
+                    risk *= TOUCHED
+                stay = 1 - min(risk, 0.9)
             sure = None
             rule_here = self._learned.at(at) if self._edits and at != applied else None
             if rule_here is not None and rule_here.ids and rule_here.chance >= 0.5:
