@@ -71,17 +71,18 @@ def _list(runs: list[Run], as_json: bool) -> int:
     if as_json:
         _put_json({"schema": 1, "command": "undo", "runs": [_run(r) for r in runs]})
         return DONE
+    from rich.console import Console
     from rich.text import Text
 
-    from specedit.view import code, colours
+    from specedit.view import code
 
-    console = colours.terminal()
+    out = Console(markup=False, emoji=False, highlight=False)
     if not runs:
-        console.print(Text("There is nothing to undo.", "dim"))
+        _say("There is nothing to undo.")
     for run in runs:
-        console.print(Text.assemble((run.said, "bold"), (f"  {run.name}", "dim")), soft_wrap=True)
+        out.print(Text.assemble((run.said, "bold"), (f"  {run.name}", "dim")), soft_wrap=True)
         for entry in run.files:
-            console.print(Text(f"  {code.name(_near(entry.path))}"), soft_wrap=True)
+            out.print(Text(f"  {code.name(_near(entry.path))}"), soft_wrap=True)
     return DONE
 
 

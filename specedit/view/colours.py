@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from rich.console import Console
 from rich.style import Style
+from rich.text import Text
 
 from specedit import provenance as prov
 
@@ -46,20 +47,17 @@ class Tint:
     code: str  # the name of the syntax theme
 
 
-DARK = Tint(
-    Style(bgcolor="#2d1618"),
-    Style(bgcolor="#10261a"),
-    Style(bgcolor="#7d2a30", bold=True),
-    Style(bgcolor="#1f6f3a", bold=True),
-    "ansi_dark",
-)
-LIGHT = Tint(
-    Style(bgcolor="#ffebe9"),
-    Style(bgcolor="#e6ffec"),
-    Style(bgcolor="#ffc1bc", bold=True),
-    Style(bgcolor="#a6ebb5", bold=True),
-    "ansi_light",
-)
+def _tint(old: str, new: str, old_word: str, new_word: str, code: str) -> Tint:
+    back = (Style(bgcolor=old), Style(bgcolor=new))
+    words = (Style(bgcolor=old_word, bold=True), Style(bgcolor=new_word, bold=True))
+    return Tint(*back, *words, code)
+
+
+# With 256 colours the nearest to a dark green is black: those have a row of their own.
+DARK = _tint("#2d1618", "#10261a", "#7d2a30", "#1f6f3a", "ansi_dark")
+LIGHT = _tint("#ffebe9", "#e6ffec", "#ffc1bc", "#a6ebb5", "ansi_light")
+DARK_256 = _tint("color(52)", "color(22)", "color(88)", "color(28)", "ansi_dark")
+LIGHT_256 = _tint("color(224)", "color(194)", "color(217)", "color(157)", "ansi_light")
 PLAIN = Tint(
     Style(),
     Style(),
@@ -79,7 +77,15 @@ def tint(console: Console) -> Tint:
     if console.no_color or console.color_system in (None, "standard", "windows"):
         return PLAIN
     background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
-    return LIGHT if background in ("7", "15") else DARK
+    light, many = background in ("7", "15"), console.color_system == "truecolor"
+    if light:
+        return LIGHT if many else LIGHT_256
+    return DARK if many else DARK_256
+
+
+def say(console: Console, text: Text) -> None:
+    """Print words: broken between words where a person reads, whole where a program does."""
+    console.print(text, soft_wrap=not console.is_terminal)
 
 
 def unicode(console: Console) -> bool:

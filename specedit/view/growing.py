@@ -83,12 +83,10 @@ def so_far(before: str, answer: str) -> list[Hunk]:
     """The hunks of an unfinished answer (whole lines of it) against as much of the old text
     as it can have dealt with."""
     new = answer.split("\n")[:-1]
-    old = before.split("\n")[: len(new) + AHEAD]
+    old = before.removesuffix("\n").split("\n")[: len(new) + AHEAD] if before else []
     end = "\0"  # so that the answer's last lines are not taken for the file's last
     codes = opcodes(old, [*new, end])
     tag, a, _, c, d = codes[-1] if codes else ("equal", 0, 0, 0, 0)
     reached = a + (d - c - 1) if tag in ("replace", "insert") else a
     reached = min(len(old), max(reached, a))
-    if not new:
-        return []
     return hunks("".join(line + "\n" for line in old[:reached]), answer)

@@ -141,4 +141,4 @@ class Screen:
         self._live.begin(name, before)
 
     def _print(self, text: Text) -> None:
-        self._console.print(text, soft_wrap=True)
+        colours.say(self._console, text)

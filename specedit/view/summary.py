@@ -11,7 +11,7 @@ from rich.text import Text
 
 from specedit.report import Compared, Edit, Figures, Report
 from specedit.view import code
-from specedit.view.colours import count, seconds
+from specedit.view.colours import count, say, seconds
 
 DONE = {
     "edited": ("edited", "green"),
@@ -58,11 +58,10 @@ def cost(figures: Figures) -> Text:
     parts = (("load", figures.load_s), ("prefill", figures.prefill_s), ("decode", figures.decode_s))
     text.append(f" ({', '.join(f'{name} {value:.1f}' for name, value in parts)})")
     text.append(f" · {count(figures.completion, 'token')}")
-    text.append(f" in {count(figures.passes, 'pass', 'passes')}")
+    text.append(f" · {count(figures.passes, 'pass', 'passes')}")
     drafted = figures.drafted
     if drafted.proposed:
-        text.append(f" · {drafted.accepted:,} of {drafted.proposed:,} drafted accepted")
-        text.append(f" ({drafted.rate:.0%})", "green")
+        text.append(" · ").append(f"{drafted.rate:.0%} accepted", "green")
     return text
 
 
@@ -85,26 +84,27 @@ def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool
     """Problems always; notes, the line and (verbose) the table unless quiet."""
     for edit in report.edits:
         for problem in edit.problems:
-            _say(console, edit, problem, "red")
+            _about(console, edit, problem, "red")
         if edit.kept:
-            _say(console, edit, f"the answer is kept in {edit.kept}", "dim")
+            _about(console, edit, f"the answer is kept in {edit.kept}", "dim")
         if not quiet:
             for note in edit.notes:
-                _say(console, edit, note, "")
+                _about(console, edit, note, "")
     if quiet:
         return
     if verbose:
         console.print(table(report))
-    console.print(line(report), soft_wrap=True)
+        say(console, answered(report))
+    say(console, line(report))
     for edit in report.edits:
         if edit.compared:
             what = f"{code.name(edit.path)} " if len(report.edits) > 1 else ""
-            console.print(compared(edit.compared, what), soft_wrap=True)
+            say(console, compared(edit.compared, what))
 
 
-def _say(console: Console, edit: Edit, what: str, style: str) -> None:
+def _about(console: Console, edit: Edit, what: str, style: str) -> None:
     text = Text.assemble((code.name(edit.path), "bold"), ": ", (code.harmless(what), style))
-    console.print(text, soft_wrap=True)
+    say(console, text)
 
 
 def table(report: Report) -> Table:
@@ -112,22 +112,27 @@ def table(report: Report) -> Table:
     many = len(report.edits) > 1
     found = Table(box=None, padding=(0, 2, 0, 0), show_header=many, header_style="bold")
     found.add_column("")
-    columns = [*report.edits] if not many else [*report.edits, None]
+    columns = [*report.edits, None] if many else [*report.edits]
     for edit in columns:
         found.add_column("all" if edit is None else code.name(edit.path), justify="right")
     figures = [report.figures if e is None else e.figures for e in columns]
     for name, values in _rows(figures):
         found.add_row(Text(name, "dim"), *values)
-    model = report.model
+    return found
+
+
+def answered(report: Report) -> Text:
+    """What answered: the model, its engine, and where it runs."""
+    model, text = report.model, Text()
     if model:
-        about = [model.engine, model.device, f"{count(model.threads, 'thread')}"]
+        about = [model.engine, model.device, count(model.threads, "thread")]
         about += ["exact"] if model.exact else []
         about += [model.note] if model.note else []
         words = f"{model.name} ({', '.join(w for w in about if w)})"
-        found.add_row(Text("model", "dim"), Text(code.harmless(words)))
+        text.append("model  ", "dim").append(code.harmless(words))
     if report.server:
-        found.add_row(Text("server", "dim"), Text(code.harmless(report.server)))
-    return found
+        text.append("  server  ", "dim").append(code.harmless(report.server))
+    return text
 
 
 def _rows(figures: list[Figures]) -> list[tuple[str, list[str]]]:

@@ -1,0 +1,106 @@
+"""`specedit undo` from the command line, after real runs of a scripted model."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
+
+A = b"name = 1\r\nusername = 2\r\n"
+B = b"username = 'b'\n"
+
+
+@pytest.fixture
+def edited(specedit: Specedit, script: Callable[..., Path], tmp_path: Path) -> Path:
+    """A folder where one run changed two files."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "a.py").write_bytes(A)
+    (folder / "b.py").write_bytes(B)
+    script(replace=[["username", "email"]])
+    done = specedit("edit", "Rename username to email.", "a.py", "b.py", cwd=folder)
+    assert done.returncode == 0, done.stderr.decode()
+    assert (folder / "a.py").read_bytes() == A.replace(b"username", b"email")
+    return folder
+
+
+def test_undo_puts_back_every_byte_of_the_last_run(specedit: Specedit, edited: Path) -> None:
+    done = specedit("undo", cwd=edited)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert b"a.py: put back" in done.stderr
+    assert ((edited / "a.py").read_bytes(), (edited / "b.py").read_bytes()) == (A, B)
+    again = specedit("undo", cwd=edited)
+    assert again.returncode == 2
+    assert b"nothing to undo" in again.stderr
+
+
+def test_undo_refuses_what_changed_since_and_says_so(specedit: Specedit, edited: Path) -> None:
+    (edited / "a.py").write_bytes(b"mine\n")
+    done = specedit("undo", cwd=edited)
+    assert done.returncode == 2
+    assert b"a.py: not put back: changed since the run wrote it" in done.stderr
+    assert ((edited / "a.py").read_bytes(), (edited / "b.py").read_bytes()) == (b"mine\n", B)
+    assert specedit("undo", "--forget", cwd=edited).returncode == 0
+    assert b"nothing to undo" in specedit("undo", cwd=edited).stderr
+
+
+def test_undo_as_json(specedit: Specedit, edited: Path) -> None:
+    listed = json.loads(specedit("undo", "--list", "--json", cwd=edited).stdout)
+    (run,) = listed["runs"]
+    assert [Path(f).name for f in run["files"]] == ["a.py", "b.py"]
+    (edited / "b.py").unlink()
+    done = specedit("undo", "--json", "--run", run["run"], cwd=edited)
+    found = json.loads(done.stdout)["undone"]["files"]
+    assert done.returncode == 2
+    assert [(f["status"], f["problem"]) for f in found] == [
+        ("restored", None),
+        ("refused", "is gone"),
+    ]
+
+
+def test_the_list_names_runs_and_files(specedit: Specedit, edited: Path) -> None:
+    done = specedit("undo", "--list", cwd=edited)
+    assert done.returncode == 0
+    assert b"edit, 2" in done.stdout and b"\n  a.py\n  b.py\n" in done.stdout
+
+
+def test_runs_that_write_nothing_are_not_journalled(
+    specedit: Specedit, script: Callable[..., Path], tmp_path: Path
+) -> None:
+    (tmp_path / "a.py").write_bytes(A)
+    script(replace=[["username", "email"]])
+    specedit("edit", "Rename it.", "a.py", "--diff", cwd=tmp_path)
+    specedit("edit", "Rename it.", "a.py", "--check", cwd=tmp_path)
+    assert b"nothing to undo" in specedit("undo", cwd=tmp_path).stderr
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        pytest.param("n\ny\n", "username{}email", id="the second only"),
+        pytest.param("y\nq\n", "email{}username", id="the first, then quit"),
+        pytest.param("", "username{}username", id="no answers: nothing"),
+    ],
+)
+def test_ask_applies_the_answered_hunks_and_undo_takes_them_back(
+    specedit: Specedit,
+    script: Callable[..., Path],
+    tmp_path: Path,
+    answers: str,
+    expected: str,
+) -> None:
+    middle = "".join(f"x{n} = {n}\n" for n in range(12))
+    before = f"username = 1\n{middle}username = 2\n"
+    (tmp_path / "a.py").write_text(before)
+    script(replace=[["username", "email"]])
+    done = specedit("edit", "Rename it.", "a.py", "--ask", cwd=tmp_path, stdin=answers.encode())
+    assert done.returncode == 0, done.stderr.decode()
+    assert (tmp_path / "a.py").read_text() == expected.format(f" = 1\n{middle}") + " = 2\n"
+    assert b"Apply this hunk" in done.stderr and done.stdout == b""
+    specedit("undo", cwd=tmp_path)
+    assert (tmp_path / "a.py").read_text() == before

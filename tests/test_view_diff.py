@@ -1,0 +1,170 @@
+"""The diff people read: every line of the change, harmless, at any width, with its origin."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from specedit import provenance as prov
+from specedit.backend import Written
+from specedit.decode.events import FREE, Chunk
+from specedit.report import Edit
+from specedit.view import code, diff
+
+BEFORE = "class User:\n    def username(self):\n        return self._username\n"
+AFTER = BEFORE.replace("username", "email")
+
+
+def console(width: int = 80, colours: str | None = None, encoding: str = "utf-8") -> Console:
+    class Terminal(io.StringIO):
+        @property
+        def encoding(self) -> str:  # type: ignore[override]
+            return encoding
+
+    return Console(
+        file=Terminal(),
+        width=width,
+        force_terminal=colours is not None,
+        color_system=colours,  # type: ignore[arg-type]
+        markup=False,
+        emoji=False,
+        highlight=False,
+    )
+
+
+def shown(
+    before: str,
+    after: str,
+    width: int = 80,
+    colours: str | None = None,
+    provenance: prov.Provenance | None = None,
+    encoding: str = "utf-8",
+    path: str = "user.py",
+) -> str:
+    to = console(width, colours, encoding)
+    edit = Edit(path, "edited", before.encode(), after.encode())
+    kinds = diff.show(to, edit, provenance)
+    if kinds:
+        to.print(diff.legend(to, kinds))
+    return to.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def provenance() -> prov.Provenance:
+    head, rest = AFTER.split("email", 1)
+    first = Written(Chunk((1, 2), 1, 1, "prediction", False, 0.5), (head, "email"))
+    second = Written(Chunk((3, 4), 3, 1, "prediction", True, 0.25), (rest, ""))
+    return prov.of([first, second])
+
+
+def test_an_unchanged_file_shows_nothing() -> None:
+    assert shown(BEFORE, BEFORE) == ""
+
+
+def test_narrow_is_unified_and_wide_is_side_by_side() -> None:
+    narrow, wide = shown(BEFORE, AFTER, 80), shown(BEFORE, AFTER, 150)
+    assert "- " in narrow and "│" not in narrow
+    assert re.search(r"def username\(self\):\s+│\s+2\s+\+\s+def email\(self\):", wide)
+
+
+def test_the_margin_says_where_each_line_came_from_and_the_legend_what_it_means() -> None:
+    text = shown(BEFORE, AFTER, 100, provenance=provenance())
+    assert re.search(r"·●●» \+     def email", text)
+    assert re.search(r"»»»» \+         return", text)
+    assert "· copied from the prediction" in text
+    assert "» found again after a divergence" in text
+    assert "● decoded freely" in text
+    assert "looked up" not in text
+
+
+def test_each_hunk_says_its_seconds() -> None:
+    assert re.search(r"line 2 ─ 0\.[3-7] s ", shown(BEFORE, AFTER, provenance=provenance()))
+
+
+def test_a_terminal_without_unicode_gets_ascii() -> None:
+    text = shown(BEFORE, AFTER, provenance=provenance(), encoding="ascii")
+    assert text.isascii()
+    assert ".**> +" in text
+
+
+def test_changed_words_are_marked_and_code_is_coloured() -> None:
+    text = shown(BEFORE, AFTER, colours="truecolor")
+    marked = re.findall(r"\x1b\[[0-9;]*1;[0-9;]*48;2;[0-9;]*m([^\x1b]*)", text)
+    assert "email" in marked and "username" in marked
+    assert re.search(r"\x1b\[[0-9;]*m(def|return)\x1b", text)
+
+
+def test_without_colours_changed_words_are_still_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    text = shown(BEFORE, AFTER, colours="truecolor")
+    assert not re.search(r"\x1b\[[0-9;]*(3[0-7]|38;|48;)", text)
+    assert "\x1b[1;4memail\x1b[0m" in text
+
+
+def test_a_missing_final_newline_is_said() -> None:
+    assert "no newline at the end" in shown("a\nb", "a\nb\n")
+    assert "no newline at the end" in shown("a\nb", "a\nb\n", 150)
+
+
+HOSTILE = "\x1b]0;owned\x07\x1b[2J\r\x08\x9b31m\u202e\u2066 [bold]x[/] :smile:"
+
+
+@pytest.mark.parametrize("width", [60, 150])
+@pytest.mark.parametrize("colours", [None, "truecolor"])
+def test_text_cannot_drive_the_terminal(width: int, colours: str | None) -> None:
+    path = "evil\x1b[2J\n.py"
+    text = plain(shown(f"a\n{HOSTILE}\n", f"b\n{HOSTILE}!\n", width, colours, path=path))
+    assert not set(text) & set("\x1b\x07\x08\r\x9b\u202e\u2066")
+    assert "[bold]x[/] :smile:" in text
+
+
+LINES = st.lists(
+    st.text(st.sampled_from("abc \t{}\"'é漢🎉\u0301\x1b"), max_size=60), min_size=1, max_size=8
+)
+
+
+@settings(max_examples=60)
+@given(LINES, LINES, st.sampled_from([12, 40, 79, 140, 200]))
+def test_no_row_is_wider_than_the_terminal_and_no_line_is_lost(
+    before: list[str], after: list[str], width: int
+) -> None:
+    text = shown("\n".join(before), "\n".join(after), width)
+    rows = text.split("\n")
+    assert all(cell_len(row) <= width for row in rows[1:] if "\\ no newline" not in row)
+    if width < 140:
+        signed = [re.match(r"[\d ]*\s([-+])\s", row) for row in rows]
+        added = sum(bool(m) and m.group(1) == "+" for m in signed)
+        removed = sum(bool(m) and m.group(1) == "-" for m in signed)
+        head = re.search(r"\+(\d+) -(\d+)$", rows[0])
+        assert not head or (added, removed) == (int(head.group(1)), int(head.group(2)))
+
+
+def test_a_line_of_many_characters_is_cut_with_a_word_about_it() -> None:
+    long = "x" * 50_000
+    text = shown(f"a\n{long}\n", f"b\n{long}\n")
+    assert "…and 48,000 more characters" in text
+    assert len(text) < 20_000
+
+
+def test_lines_of_a_string_that_spans_several_keep_its_colour() -> None:
+    text = 'x = """\ndef no():\n"""\n'
+    lines = code.lines(text, "a.py", "ansi_dark")
+    assert [line.plain for line in lines] == ['x = """', "def no():", '"""', ""]
+    inks = {str(span.style) for span in lines[1].spans} - {"none"}
+    assert len(inks) == 1
+
+
+def test_provenance_of_a_part_of_a_file_falls_on_its_lines() -> None:
+    text = "before\n" + AFTER + "behind\n"
+    placed = provenance().onto(text)
+    assert set(placed.kinds(0, len("before\n"))) == set()
+    assert FREE in placed.kinds(len("before\n"), len(text))

@@ -1,0 +1,183 @@
+"""The display while a run works: silent unless a person looks, and gone when it is over."""
+
+from __future__ import annotations
+
+import io
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from specedit.backend import Answer, Event, Loading, Ready, Written
+from specedit.decode.events import Chunk
+from specedit.engines.base import Prefill
+from specedit.report import ModelLine
+from specedit.text.diff import hunks
+from specedit.view import live
+from specedit.view.growing import Growing, so_far
+
+BEFORE = "".join(f"line {n}\n" for n in range(30))
+AFTER = BEFORE.replace("line 3\n", "LINE 3\n").replace("line 20\n", "a\nb\n")
+
+
+def written(text: str) -> Written:
+    return Written(Chunk((1, 2), 4, 1, "prediction", False, 0.01), (text[:1], text[1:]))
+
+
+EVENTS: list[Event] = [
+    Loading("Fetching tiny", 0, 2_000_000, "bytes"),
+    Loading("Fetching tiny", 1_000_000, 2_000_000, "bytes"),
+    Ready(ModelLine("tiny"), 1.0),
+    Prefill(64, 128, 0, 0.1),
+    Prefill(128, 128, 0, 0.2),
+    *[written(line + "\n") for line in AFTER.splitlines()],
+    Answer(AFTER, "stop", True, 128, 0, 60, 0.2, 0.3),
+]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def terminal(width: int = 100, height: int = 24, encoding: str = "utf-8") -> Console:
+    return Console(
+        file=Terminal(),
+        force_terminal=True,
+        width=width,
+        height=height,
+        markup=False,
+        highlight=False,
+        color_system=None,
+    )
+
+
+def feed(display: live.Live, *events: Event) -> None:
+    for event in events:
+        display.event("a.py", event)
+
+
+def line(display: live.Live) -> str:
+    """The progress line as it would be drawn now."""
+    with display.console.capture() as drawn:
+        display.console.print(display._draw())
+    return drawn.get().rstrip("\n").split("\n")[-1]
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        pytest.param(Console(file=io.StringIO()), id="a file"),
+        pytest.param(Console(file=io.StringIO(), force_terminal=True), id="a file, FORCE_COLOR"),
+    ],
+)
+def test_nothing_is_drawn_where_nobody_looks(to: Console) -> None:
+    with live.Live(to) as display:
+        display.begin("a.py", BEFORE)
+        feed(display, *EVENTS)
+    assert to.file.getvalue() == ""  # type: ignore[attr-defined]
+
+
+def test_quiet_draws_nothing() -> None:
+    to = terminal()
+    with live.Live(to, quiet=True) as display:
+        feed(display, *EVENTS)
+    assert to.file.getvalue() == ""  # type: ignore[attr-defined]
+
+
+def test_all_is_taken_away_at_the_end() -> None:
+    to = terminal()
+    with live.Live(to) as display:
+        display.begin("a.py", BEFORE)
+        feed(display, *EVENTS[:-1])
+        display._screen.refresh()  # type: ignore[union-attr]
+    drawn = to.file.getvalue()  # type: ignore[attr-defined]
+    assert "LINE 3" in drawn
+    assert drawn.endswith("\x1b[?25h") or "\x1b[?25h" in drawn[-200:]
+    assert drawn.count("\x1b[?25l") == drawn.count("\x1b[?25h") == 1
+
+
+def test_a_download_shows_bytes_rate_and_time_left() -> None:
+    display = live.Live(terminal())
+    feed(display, EVENTS[0])
+    display._phase.since -= 2
+    feed(display, EVENTS[1])
+    text = line(display)
+    assert "Fetching tiny  50%  2.0 s left  1.0 MB of 2.0 MB  500.0 kB/s" in text
+
+
+def test_a_resumed_download_counts_only_what_it_fetched() -> None:
+    display = live.Live(terminal())
+    feed(display, Loading("Fetching tiny", 800, 1000, "bytes"))
+    display._phase.since -= 10
+    feed(display, Loading("Fetching tiny", 900, 1000, "bytes"))
+    assert "10.0 s left" in line(display) and "10 B/s" in line(display)
+
+
+def test_prefill_has_a_bar_and_decoding_its_pace() -> None:
+    display = live.Live(terminal())
+    display.begin("a.py", BEFORE)
+    feed(display, Prefill(64, 128, 0, 0.1))
+    assert "prefill  50%" in line(display) and "━" in line(display)
+    feed(display, written("line 0\n"), written("line 1\n"))
+    text = line(display)
+    for words in ("a.py", "4 tokens", "tokens/s", "25% accepted", "2 passes"):
+        assert words in text
+
+
+def test_a_short_wait_is_not_worth_a_word() -> None:
+    display = live.Live(terminal())
+    assert line(display) == ""
+    display._phase.since = time.monotonic() - 1
+    assert "starting" in line(display)
+
+
+def test_several_files_share_one_line() -> None:
+    display = live.Live(terminal(), files=3)
+    display.finish("a.py")
+    feed(display, Prefill(1, 2, 0, 0.1))
+    assert "[2/3]" in line(display)
+
+
+@pytest.mark.parametrize("width", [10, 20, 40, 60, 200])
+def test_any_width_holds_the_line(width: int) -> None:
+    display = live.Live(terminal(width))
+    display.begin("a/long/path/to/some/file.py", BEFORE)
+    for event in EVENTS[:-1]:
+        feed(display, event)
+        rows = line(display).split("\n")
+        assert all(len(row) <= width for row in rows)
+
+
+@pytest.mark.parametrize("height", [3, 6, 24])
+def test_the_growing_change_leaves_room_for_the_line(height: int) -> None:
+    to = terminal(height=height)
+    growing = Growing(to, "a.py", BEFORE)
+    for one in AFTER.splitlines():
+        growing.add(written(one + "\n"))
+    rows = growing.rows(height - 3)
+    assert len(rows) <= max(0, height - 3)
+    if height == 24:
+        assert "+ b" in "\n".join(r.plain for r in rows)
+
+
+def test_what_is_not_written_yet_is_not_shown_as_removed() -> None:
+    for end in range(1, AFTER.count("\n")):
+        answer = "".join(part + "\n" for part in AFTER.split("\n")[:end])
+        shown = [one.text for h in so_far(BEFORE, answer) for one in h.lines if one.kind == "-"]
+        assert set(shown) <= {"line 3", "line 20", "line 21"}
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=12),
+    st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=12),
+)
+def test_the_added_lines_so_far_are_lines_of_the_answer(old: list[str], new: list[str]) -> None:
+    before, answer = ("".join(one + "\n" for one in side) for side in (old, new))
+    found = so_far(before, answer)
+    assert sum(h.added for h in found) <= len(new)
+    assert sum(h.removed for h in found) <= len(old)
+    if before == answer:
+        assert found == hunks(before, answer) == []

@@ -1,0 +1,113 @@
+"""The report line and table: the run's numbers, and what went wrong, in words."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from specedit.report import Compared, Edit, Figures, ModelLine, Report, Tally
+from specedit.view import summary
+from specedit.view.colours import count, seconds
+
+FIGURES = Figures(
+    prompt=182,
+    completion=127,
+    passes=19,
+    drafts={"prediction": Tally(185, 108), "lookup": Tally(15, 12)},
+    load_s=0.04,
+    prefill_s=1.2,
+    decode_s=2.7,
+    total_s=3.94,
+)
+EDITED = Edit(
+    "User.cs", "edited", b"a", b"b", added=2, removed=3, hunks=2, figures=FIGURES, written=True
+)
+REFUSED = Edit("b.cs", "refused", problems=("lost Main",), kept="/t/b", notes=("not checked",))
+MODEL = ModelLine("tiny", "ab", "exact", "cpu", 2, exact=True)
+
+
+def said(report: Report, *, verbose: bool = False, quiet: bool = False) -> str:
+    to = Console(file=io.StringIO(), width=200, markup=False, highlight=False, emoji=False)
+    summary.show(to, report, verbose=verbose, quiet=quiet)
+    return to.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+
+def test_one_line_has_seconds_tokens_passes_and_acceptance() -> None:
+    assert said(Report("edit", (EDITED,), MODEL)) == (
+        "User.cs: edited, 2 hunks, +2 -3 · 3.9 s (load 0.0, prefill 1.2, decode 2.7) · "
+        "127 tokens · 19 passes · 60% accepted\n"
+    )
+
+
+def test_several_files_have_one_summary() -> None:
+    text = said(Report("edit", (EDITED, EDITED, REFUSED), MODEL))
+    assert "3 files: 2 edited, 1 refused, +4 -6 · 7.9 s" in text
+    assert text.count(" · ") == 4
+    assert "254 tokens · 38 passes" in text
+
+
+def test_problems_notes_and_the_kept_answer_are_said() -> None:
+    text = said(Report("edit", (REFUSED,)))
+    assert text.splitlines() == [
+        "b.cs: lost Main",
+        "b.cs: the answer is kept in /t/b",
+        "b.cs: not checked",
+        "b.cs: refused",
+    ]
+
+
+def test_quiet_says_problems_only() -> None:
+    assert said(Report("edit", (EDITED,)), quiet=True) == ""
+    assert said(Report("edit", (REFUSED,)), quiet=True).splitlines()[0] == "b.cs: lost Main"
+
+
+def test_plain_decoding_has_no_acceptance() -> None:
+    edit = Edit("a", "unchanged", figures=Figures(completion=5, passes=5, decode_s=1.0))
+    assert said(Report("edit", (edit,))).endswith("5 tokens · 5 passes\n")
+
+
+def test_verbose_is_a_table_of_every_figure() -> None:
+    text = said(Report("edit", (EDITED,), MODEL, server="http://here"), verbose=True)
+    for words in (
+        "prompt tokens",
+        "182",
+        "108 of 185 (58%)",
+        "12 of 15 (80%)",
+        "tokens per second",
+    ):
+        assert words in text
+    assert "tiny (exact, cpu, 2 threads, exact)" in text and "http://here" in text
+
+
+@pytest.mark.parametrize(("identical", "words"), [(True, "the same text"), (False, "ANOTHER TEXT")])
+def test_a_comparison_says_what_was_measured(identical: bool, words: str) -> None:
+    one = Compared(11.2, 12.4, 127, identical, 4.148, 3.18)
+    edit = Edit("a", "edited", b"a", b"b", figures=FIGURES, compared=one)
+    text = said(Report("edit", (edit,)))
+    assert f"without drafts: 12.4 s (decode 11.2) · 127 passes · {words}" in text
+    assert "decoding 4.1 times as fast with drafts, 3.2 with the prompt" in text
+
+
+def test_hostile_words_stay_words() -> None:
+    edit = Edit("a\x1b[2J\nb", "failed", problems=("[bold]x[/] \x1b[2J :smile:",))
+    text = said(Report("edit", (edit,)))
+    assert "\x1b" not in text
+    assert "[bold]x[/]" in text and ":smile:" in text
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0, "0 ms"), (0.0123, "12 ms"), (0.2, "0.2 s"), (59.94, "59.9 s"), (61, "1 min 01 s")],
+)
+def test_seconds_as_people_read_them(value: float, words: str) -> None:
+    assert seconds(value) == words
+
+
+def test_counting() -> None:
+    assert [count(n, "pass", "passes") for n in (1, 2, 1234)] == [
+        "1 pass",
+        "2 passes",
+        "1,234 passes",
+    ]
