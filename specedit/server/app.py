@@ -6,7 +6,7 @@ Reads a request, queues a job, says what the job says. Knows Starlette; knows no
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -18,17 +18,17 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from specedit import wire
-from specedit.backend import Answer, Written
 from specedit.errors import SpeceditError
 from specedit.plan import Plan
 from specedit.runtime import Record
 from specedit.server.channel import Channel, ClientGoneError, Limits, read_body
-from specedit.server.chat import ChatRequest, chat_plan, chat_request
-from specedit.server.completion import Completion, Stream
+from specedit.server.chat import chat_plan, chat_request
+from specedit.server.completion import Completion
 from specedit.server.gate import Door, Gate
 from specedit.server.metrics import CONTENT_TYPE, Metrics, resident_bytes
 from specedit.server.refusal import Refusal, RefusedError, refusal_of, respond
-from specedit.server.work import Ended, Item, Job, Predicted, Worker
+from specedit.server.streams import Items, Streaming, begun, chat_chunks, own_lines, whole_answer
+from specedit.server.work import Job, Worker
 from specedit.settings import Settings
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -80,9 +80,10 @@ class Api:
         self._worker.submit(job)
         completion = Completion(asked.model, f"specedit-{self._record.version}")
         if asked.stream:
-            lines = self._chunks(job, channel, completion, asked)
+            items = await begun(self._items(job, channel))
+            lines = chat_chunks(items, completion, plan.stop, asked.include_usage)
             return Streaming(lines, "text/event-stream")
-        answer, predicted = await self._answer(job, channel)
+        answer, predicted = await whole_answer(self._items(job, channel))
         return JSONResponse(completion.whole(answer, predicted))
 
     async def run(self, request: Request) -> Response:
@@ -172,68 +173,9 @@ class Api:
         channel = Channel(request)
         job = Job(plan, channel.item, warm=warm)
         self._worker.submit(job)
-        return Streaming(self._lines(job, channel), "application/x-ndjson")
+        return Streaming(own_lines(self._items(job, channel)), "application/x-ndjson")
 
-    async def _lines(self, job: Job, channel: Channel) -> AsyncGenerator[bytes, None]:
-        """Our own protocol: each event a line, an error or `{"event":"end"}` last."""
-        async with aclosing(self._items(job, channel)) as items:
-            async for item in items:
-                match item:
-                    case None:
-                        yield wire.BEAT
-                    case Ended(error=None):
-                        yield wire.dump({"event": "end"})
-                    case Ended(error=error):
-                        assert error is not None
-                        yield wire.dump(wire.error_json(error))
-                    case Predicted():
-                        pass
-                    case _:
-                        yield wire.dump(wire.event_json(item))
-
-    async def _chunks(
-        self, job: Job, channel: Channel, completion: Completion, asked: ChatRequest
-    ) -> AsyncGenerator[bytes, None]:
-        """OpenAI's stream. Every chunk has a null usage when the last one will have a real one."""
-        text, predicted = Stream(job.plan.stop), Predicted(0, 0)
-        blank: dict[str, Any] = {"usage": None} if asked.include_usage else {}
-        yield _sse(completion.chunk({"role": "assistant", "content": ""}) | blank)
-        async with aclosing(self._items(job, channel)) as items:
-            async for item in items:
-                match item:
-                    case None:
-                        yield b": still here\n\n"
-                    case Written():
-                        if found := text.written(item):
-                            yield _sse(completion.chunk({"content": found}) | blank)
-                    case Predicted():
-                        predicted = item
-                    case Answer():
-                        if rest := text.rest(item):
-                            yield _sse(completion.chunk({"content": rest}) | blank)
-                        yield _sse(completion.chunk({}, item.reason) | blank)
-                        if asked.include_usage:
-                            yield _sse(completion.last(item, predicted))
-                        yield b"data: [DONE]\n\n"
-                    case Ended(error=error) if error is not None:
-                        yield _sse(refusal_of(error).json())
-                    case _:
-                        pass
-
-    async def _answer(self, job: Job, channel: Channel) -> tuple[Answer, Predicted]:
-        answer, predicted = None, Predicted(0, 0)
-        async with aclosing(self._items(job, channel)) as items:
-            async for item in items:
-                if isinstance(item, Answer):
-                    answer = item
-                elif isinstance(item, Predicted):
-                    predicted = item
-                elif isinstance(item, Ended) and item.error is not None:
-                    raise item.error
-        assert answer is not None
-        return answer, predicted
-
-    async def _items(self, job: Job, channel: Channel) -> AsyncGenerator[Item | None, None]:
+    async def _items(self, job: Job, channel: Channel) -> Items:
         """The channel's items; leaving early, for whatever reason, cancels the job."""
         started = time.monotonic()
         try:
@@ -268,31 +210,6 @@ class Api:
             return response
 
         return call
-
-
-class Streaming(Response):
-    """A body that comes piece by piece; who stops reading ends its source at once."""
-
-    def __init__(self, source: AsyncGenerator[bytes, None], media_type: str) -> None:
-        self._source = source
-        self.status_code = 200
-        self.media_type = media_type
-        self.background = None
-        self.init_headers({"cache-control": "no-store", "x-accel-buffering": "no"})
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        try:
-            async with aclosing(self._source) as source:
-                async for piece in source:
-                    await send({"type": "http.response.body", "body": piece, "more_body": True})
-        except ClientGoneError:
-            pass
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-def _sse(data: dict[str, Any]) -> bytes:
-    return b"data: " + wire.dump(data) + b"\n"
 
 
 def _no_model(name: str, known: list[str]) -> Refusal:

@@ -12,6 +12,7 @@ import secrets
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
@@ -171,12 +172,12 @@ def _run(
     server.run(sockets=sockets)
     if worker.failed is not None:
         print(f"specedit: {worker.failed}", file=sys.stderr)
-    if not worker.join(0.5):
-        _leave(record)
+    if not worker.join(0.5) and threading.current_thread() is threading.main_thread():
+        _leave()
     return 0 if worker.failed is None else worker.failed.code
 
 
-def _leave(record: Record) -> None:
+def _leave() -> None:
     """The engine is inside a pass or a load that nothing can end but the process."""
     from specedit.runtime import place
 
