@@ -37,7 +37,7 @@ class Repository:
     def init(cls, root: Path, **env: str) -> Repository:
         root.mkdir(parents=True, exist_ok=True)
         repository = cls(root, environment(**env))
-        repository.git("init", "-q", "-b", "main")
+        repository.git("init", "-q", "-b", "main", "--template=")  # a third of the files
         return repository
 
     def at(self, root: Path) -> Repository:

@@ -16,7 +16,7 @@ from specedit.settings import Settings
 
 MOST = 100_000  # digests; the older half goes when there are more
 DECIDES = (
-    *("model", "engine", "precision", "device", "server", "scope", "allow_extra"),
+    *("model", "engine", "precision", "device", "scope", "allow_extra"),
     *("temperature", "top_p", "seed", "max_tokens"),
 )
 
@@ -74,6 +74,8 @@ def answers(settings: Settings) -> str:
     except PackageNotFoundError:
         ours = ""
     said = {name: getattr(settings, name) for name in DECIDES}
+    if settings.server not in ("auto", "off"):  # a server that was named has a model of its own
+        said["server"] = settings.server
     files = [settings.model]
     if settings.engine == "scripted":
         files.append(os.environ.get("SPECEDIT_SCRIPT", ""))

@@ -1,0 +1,79 @@
+"""A repository with rules, and the real command line with the scripted engine behind it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from git_repository import Repository
+
+import specedit
+
+PACKAGE = str(Path(specedit.__file__).parents[1])
+
+
+@dataclass(frozen=True)
+class Hooked:
+    """A repository, its store and the script its model plays."""
+
+    repo: Repository
+    calls: Path
+
+    @classmethod
+    def make(cls, root: Path, rules: str, **script: object) -> Hooked:
+        base = root.parent
+        calls, path = base / "calls.txt", base / "script.json"
+        path.write_text(json.dumps({"replace": [["Old", "New"]], **script, "calls": str(calls)}))
+        repo = Repository.init(
+            root,
+            PYTHONPATH=PACKAGE,
+            SPECEDIT_ENGINE="scripted",
+            SPECEDIT_SCRIPT=str(path),
+            SPECEDIT_HOME=str(base / "store"),
+            SPECEDIT_SERVER="off",
+        )
+        repo.write("pyproject.toml", rules)
+        return cls(repo, calls)
+
+    @property
+    def asked(self) -> int:
+        """How many prompts the model has seen."""
+        return len(self.calls.read_text().splitlines()) if self.calls.exists() else 0
+
+    def specedit(self, *words: str) -> tuple[int, str, str]:
+        """The command line in this process: exit code, stdout, stderr."""
+        from specedit.cli import run
+
+        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2))
+        outside = dict(os.environ)
+        try:
+            os.environ.clear()
+            os.environ.update(self.repo.env)
+            with (
+                contextlib.chdir(self.repo.root),
+                contextlib.redirect_stdout(out),
+                contextlib.redirect_stderr(err),
+            ):
+                code = run(words)
+        finally:
+            os.environ.clear()
+            os.environ.update(outside)
+        said = []
+        for stream in (out, err):
+            stream.flush()
+            said.append(stream.buffer.getvalue().decode("utf-8"))  # type: ignore[attr-defined]
+        return code, said[0], said[1]
+
+    def process(self, code: str) -> str:
+        """Python in a process of its own, with this repository's settings; its stdout."""
+        return self.repo.run(sys.executable, "-c", code).stdout.decode()
+
+    def commit(self, *words: str) -> tuple[int, str]:
+        """`git commit`, hooks and all; its exit code and what it said."""
+        done = self.repo.run("git", "commit", "-q", "-m", "next", *words, ok=False)
+        return done.returncode, (done.stdout + done.stderr).decode()

@@ -1,0 +1,352 @@
+"""The hook on real commits: what is asked, what is written, and what the commit becomes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from git_repository import Repository
+from hook_repository import Hooked
+
+INSTRUCTION = '[[tool.specedit.hook]]\ninstruction = "Old becomes New."\nfiles = ["*.py"]\n'
+CHECK = INSTRUCTION + 'mode = "check"\n'
+
+
+@pytest.fixture
+def hooked(tmp_path: Path) -> Hooked:
+    """A repository with one commit, a rule and the hook."""
+    made = Hooked.make(tmp_path / "repo", INSTRUCTION)
+    made.repo.commit({"kept.py": "x = 1\n"})
+    assert made.specedit("hook", "install")[0] == 0
+    return made
+
+
+def test_a_clean_commit_goes_through_and_says_nothing(hooked: Hooked) -> None:
+    hooked.repo.write("a.py", "x = 2\n")
+    hooked.repo.git("add", "a.py")
+    assert hooked.commit() == (0, "")
+    assert (hooked.asked, hooked.repo.status()) == (1, "")
+
+
+def test_a_fix_is_left_to_look_at_and_the_commit_does_not_happen(hooked: Hooked) -> None:
+    hooked.repo.write("a.py", "Old = 2\n")
+    hooked.repo.git("add", "a.py")
+    code, said = hooked.commit()
+    assert code == 1
+    assert "-Old = 2\n+New = 2\n" in said and "a.py: rewritten, not staged" in said
+    assert hooked.repo.read("a.py") == "New = 2\n"
+    assert hooked.repo.git("show", ":a.py") == "Old = 2\n"
+    hooked.repo.git("add", "a.py")
+    assert hooked.commit() == (0, "")
+    assert hooked.asked == 1, "what the hook wrote itself is not asked about again"
+
+
+def test_a_fix_can_be_undone(hooked: Hooked) -> None:
+    hooked.repo.write("a.py", "Old = 2\n")
+    hooked.repo.git("add", "a.py")
+    hooked.specedit("hook", "run")
+    assert hooked.specedit("undo")[0] == 0
+    assert hooked.repo.read("a.py") == "Old = 2\n"
+
+
+def test_check_mode_writes_nothing(tmp_path: Path) -> None:
+    hooked = Hooked.make(tmp_path / "repo", CHECK)
+    hooked.repo.write("a.py", "Old = 2\n")
+    hooked.repo.git("add", "-A")
+    before = hooked.repo.status()
+    code, out, err = hooked.specedit("hook", "run")
+    assert code == 1 and "-Old = 2\n+New = 2\n" in out and "“Old becomes New.”: +1 -1" in err
+    assert hooked.repo.status() == before and hooked.repo.read("a.py") == "Old = 2\n"
+
+
+def test_stdout_is_a_patch_that_git_applies(tmp_path: Path) -> None:
+    hooked = Hooked.make(tmp_path / "repo", CHECK)
+    for name in ("a b.py", "é.py", "crlf.py"):
+        hooked.repo.write(name, "Old = 2\r\n" if name == "crlf.py" else "Old = 2\n")
+    hooked.repo.git("add", "-A")
+    (tmp_path / "patch").write_text(hooked.specedit("hook", "run")[1], newline="")
+    hooked.repo.git("apply", str(tmp_path / "patch"))
+    assert hooked.repo.read("a b.py") == hooked.repo.read("é.py") == "New = 2\n"
+
+
+def test_only_staged_content_counts(hooked: Hooked) -> None:
+    hooked.repo.write("a.py", "x = 2\n")
+    hooked.repo.git("add", "a.py")
+    hooked.repo.write("a.py", "x = 2\nOld = 3\n")
+    hooked.repo.write("new.py", "Old = 3\n")
+    assert hooked.specedit("hook", "run") == (0, "", "")
+    assert hooked.repo.read("a.py") == "x = 2\nOld = 3\n"
+
+
+LINES = "".join(f"x{n} = {n}\n" for n in range(12))
+
+
+def test_a_partly_staged_file_keeps_what_is_not_staged(hooked: Hooked) -> None:
+    hooked.repo.write("a.py", "Old = 0\n" + LINES)
+    hooked.repo.git("add", "a.py")
+    hooked.repo.write("a.py", "Old = 0\n" + LINES + "Old = 9  # later\n")
+    code, out, err = hooked.specedit("hook", "run")
+    assert code == 1 and "its unstaged changes are kept" in out + err
+    assert hooked.repo.read("a.py") == "New = 0\n" + LINES + "Old = 9  # later\n"
+    assert hooked.repo.git("show", ":a.py") == "Old = 0\n" + LINES
+
+
+def test_a_partly_staged_file_is_left_where_both_change_a_line(hooked: Hooked) -> None:
+    hooked.repo.write("a.py", "Old = 0\n")
+    hooked.repo.git("add", "a.py")
+    hooked.repo.write("a.py", "Old = 1  # mine\n")
+    code, out, err = hooked.specedit("hook", "run")
+    assert code == 1
+    assert (
+        "-Old = 0\n+New = 0\n" in out + err and "a.py: not rewritten: the same lines" in out + err
+    )
+    assert hooked.repo.read("a.py") == "Old = 1  # mine\n"
+
+
+def test_a_staged_file_that_is_gone_from_the_work_tree_is_not_written(hooked: Hooked) -> None:
+    path = hooked.repo.write("a.py", "Old = 0\n")
+    hooked.repo.git("add", "a.py")
+    path.unlink()
+    code, out, err = hooked.specedit("hook", "run")
+    assert (
+        code == 1 and "not rewritten: it is not in the work tree" in out + err and not path.exists()
+    )
+
+
+def test_what_is_no_text_is_neither_asked_about_nor_mentioned(tmp_path: Path) -> None:
+    hooked = Hooked.make(tmp_path / "repo", INSTRUCTION.replace("*.py", "**"))
+    hooked.repo.commit({"pyproject.toml": INSTRUCTION.replace("*.py", "**")})
+    hooked.repo.write("logo.png", b"\x89PNG\0Old")
+    hooked.repo.write("empty.py", "")
+    (hooked.repo.root / "link").symlink_to("logo.png")
+    hooked.repo.git("add", "-A")
+    assert hooked.specedit("hook", "run") == (0, "", "")
+    assert hooked.asked == 0
+
+
+def test_text_that_cannot_be_read_is_named_and_holds_up_nothing(hooked: Hooked) -> None:
+    hooked.repo.write("latin.py", "# Größe Old\n".encode("latin-1"))
+    hooked.repo.git("add", "-A")
+    code, _, said = hooked.specedit("hook", "run")
+    assert code == 0 and "latin.py: not UTF-8" in said
+
+
+def test_a_refused_answer_stops_the_commit_and_writes_nothing(tmp_path: Path) -> None:
+    hooked = Hooked.make(tmp_path / "repo", INSTRUCTION, replace=[["x = 2", "x = = 2"]])
+    hooked.repo.write("a.py", "x = 2\n")
+    hooked.repo.git("add", "-A")
+    code, out, err = hooked.specedit("hook", "run")
+    assert (code, out) == (2, "") and "a.py: “Old becomes New.”:" in err and "--no-verify" in err
+    assert hooked.repo.read("a.py") == "x = 2\n"
+
+
+def test_rules_are_asked_in_order_and_each_sees_the_fix_before(tmp_path: Path) -> None:
+    two = INSTRUCTION + INSTRUCTION.replace("Old becomes New.", "New becomes Newer.")
+    hooked = Hooked.make(tmp_path / "repo", two, replace=[["New", "Newer"], ["Old", "New"]])
+    hooked.repo.write("a.py", "Old = 1\n")
+    hooked.repo.git("add", "-A")
+    assert hooked.specedit("hook", "run")[0] == 1
+    assert hooked.repo.read("a.py") == "Newer = 1\n"
+    hooked.repo.git("add", "-A")
+    assert hooked.specedit("hook", "run") == (0, "", "")
+
+
+def test_a_file_over_the_time_budget_is_named_and_holds_up_nothing(tmp_path: Path) -> None:
+    slow = INSTRUCTION + "max_seconds = 0.2\n"
+    hooked = Hooked.make(tmp_path / "repo", slow, delay_s=0.15)
+    for name in ("a.py", "b.py"):
+        hooked.repo.write(name, LINES * 9 + "Old = 1\n")
+    hooked.repo.git("add", "-A")
+    code, out, err = hooked.specedit("hook", "run")
+    assert (code, out) == (0, "")
+    for name in ("a.py", "b.py"):
+        assert f"{name}: not looked at for “Old becomes New.”: over 0.2 s" in err
+    assert hooked.repo.read("a.py").endswith("Old = 1\n")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "nothing",
+        "the rule",
+        "the content",
+        "the name",
+        "the model",
+        "another rule",
+        "the seen file",
+    ],
+)
+def test_what_was_seen_clean_is_asked_again_only_when_it_could_matter(
+    tmp_path: Path, change: str
+) -> None:
+    hooked = Hooked.make(tmp_path / "repo", INSTRUCTION)
+    repo = hooked.repo
+    repo.write("a.py", "x = 1\n")
+    repo.git("add", "-A")
+    assert hooked.specedit("hook", "run")[0] == 0
+    match change:
+        case "the rule":
+            repo.write("pyproject.toml", INSTRUCTION.replace("becomes", "turns into"))
+        case "another rule":
+            repo.write("pyproject.toml", INSTRUCTION + INSTRUCTION.replace("becomes", "is"))
+        case "the content":
+            repo.write("a.py", "x = 2\n")
+        case "the name":
+            repo.git("mv", "a.py", "b.py")
+        case "the model":
+            repo.env["SPECEDIT_MODEL"] = "qwen2.5-coder-0.5b"
+        case "the seen file":
+            (tmp_path / "store/hook/seen").write_bytes(b"\xff\0garbage\n")
+    repo.git("add", "--", "*.py")
+    assert hooked.specedit("hook", "run")[0] == 0
+    assert hooked.asked == (1 if change == "nothing" else 2)
+
+
+def test_many_files_with_nothing_new_load_no_model(tmp_path: Path) -> None:
+    hooked = Hooked.make(tmp_path / "repo", INSTRUCTION)
+    for n in range(60):
+        hooked.repo.write(f"src/{n:03}.py", f"x = {n}\n")
+    hooked.repo.git("add", "-A")
+    assert hooked.specedit("hook", "run")[0] == 0
+    assert hooked.asked == 60
+    loaded = hooked.process(
+        "import sys; from specedit.cli import run; print(run(['hook', 'run']));"
+        "print({'torch', 'transformers', 'tree_sitter', 'specedit.decode.loop'} & {*sys.modules})"
+    )
+    assert loaded.split("\n")[:2] == ["0", "set()"]
+    assert hooked.asked == 60
+
+
+def test_the_first_commit_of_a_repository(tmp_path: Path) -> None:
+    hooked = Hooked.make(tmp_path / "repo", INSTRUCTION)
+    assert hooked.specedit("hook", "install")[0] == 0
+    hooked.repo.write("a.py", "Old = 1\n")
+    hooked.repo.git("add", "-A")
+    assert hooked.commit()[0] == 1
+    assert hooked.repo.read("a.py") == "New = 1\n"
+    hooked.repo.git("add", "-A")
+    assert hooked.commit() == (0, "")
+
+
+def test_an_empty_index_is_clean(hooked: Hooked) -> None:
+    assert hooked.specedit("hook", "run") == (0, "", "")
+    assert hooked.commit("--allow-empty") == (0, "")
+    hooked.repo.git("rm", "-q", "kept.py")
+    assert hooked.commit() == (0, "")
+
+
+@pytest.mark.parametrize("name", ["with space.py", "naïve 文/ü.py", "quote'\".py", "-dash.py"])
+def test_names_of_any_kind(hooked: Hooked, name: str) -> None:
+    hooked.repo.write(name, "Old = 1\n")
+    hooked.repo.git("add", "-A")
+    code, out, err = hooked.specedit("hook", "run")
+    assert code == 1 and f"{name}: rewritten" in out + err
+    assert hooked.repo.read(name) == "New = 1\n"
+
+
+@pytest.mark.parametrize("words", [["-a"], ["--", "a.py"], ["--amend", "-a"]], ids=" ".join)
+def test_commits_that_bring_an_index_of_their_own(hooked: Hooked, words: list[str]) -> None:
+    hooked.repo.commit({"a.py": "x = 1\n", "b.py": "x = 1\n"})
+    hooked.repo.write("a.py", "Old = 1\n")
+    code, said = hooked.commit(*words)
+    assert code == 1 and "-Old = 1\n+New = 1\n" in said
+    assert hooked.repo.read("a.py") == "New = 1\n"
+    assert hooked.commit(*words) == (0, "")
+    assert hooked.repo.git("show", "HEAD:a.py") == "New = 1\n" and hooked.repo.status() == ""
+
+
+def test_a_commit_from_a_folder_below_the_top(hooked: Hooked) -> None:
+    hooked.repo.write("sub/a.py", "Old = 1\n")
+    hooked.repo.git("add", "-A")
+    below = Hooked(hooked.repo.at(hooked.repo.root / "sub"), hooked.calls)
+    assert below.commit()[0] == 1
+    assert hooked.repo.read("sub/a.py") == "New = 1\n"
+
+
+def test_worktrees_share_the_hook(hooked: Hooked) -> None:
+    hooked.repo.git("worktree", "add", "-q", "../second tree", "-b", "side")
+    side = Hooked(hooked.repo.at(hooked.repo.root.parent / "second tree"), hooked.calls)
+    side.repo.write("a.py", "Old = 1\n")
+    side.repo.git("add", "-A")
+    assert side.commit()[0] == 1
+    assert side.repo.read("a.py") == "New = 1\n" and hooked.repo.status() == ""
+    side.repo.git("add", "-A")
+    assert side.commit() == (0, "")
+
+
+def test_a_submodule_has_rules_and_a_hook_of_its_own(hooked: Hooked, tmp_path: Path) -> None:
+    lib = Repository.init(tmp_path / "lib")
+    lib.commit({"a.py": "x = 1\n", "pyproject.toml": INSTRUCTION})
+    allow = ("-c", "protocol.file.allow=always")
+    hooked.repo.git(*allow, "submodule", "add", "-q", str(lib.root), "sub")
+    sub = Hooked(hooked.repo.at(hooked.repo.root / "sub"), hooked.calls)
+    assert sub.specedit("hook", "install")[0] == 0
+    sub.repo.write("a.py", "Old = 1\n")
+    sub.repo.git("add", "-A")
+    assert sub.commit()[0] == 1
+    assert sub.repo.read("a.py") == "New = 1\n"
+    sub.repo.git("add", "-A")
+    assert sub.commit() == (0, "")
+    hooked.repo.git("add", "-A")
+    assert hooked.commit() == (0, ""), "a submodule is no file of its superproject"
+    sub.repo.git("rm", "-q", "pyproject.toml")
+    sub.repo.write("a.py", "Old = 2\n")
+    sub.repo.git("add", "-A")
+    assert sub.commit()[0] == 0, "the superproject's rules are not the submodule's"
+
+
+def test_during_a_merge_only_what_is_resolved_here_is_asked_about(hooked: Hooked) -> None:
+    repo = hooked.repo
+    repo.commit({"both.py": "x = 1\n"})
+    repo.git("checkout", "-q", "-b", "topic")
+    repo.commit({"both.py": "x = 2\n", "theirs.py": "Old = 2\n"})
+    repo.git("checkout", "-q", "main")
+    repo.commit({"both.py": "x = 3\n"})
+    repo.git("merge", "-q", "topic", ok=False)
+    code, _, err = hooked.specedit("hook", "run")
+    assert code == 0 and "both.py: in conflict" in err
+    repo.write("both.py", "Old = 4\n")
+    repo.git("add", "both.py")
+    assert hooked.commit()[0] == 1
+    assert repo.read("both.py") == "New = 4\n" and repo.read("theirs.py") == "Old = 2\n"
+    repo.git("add", "both.py")
+    assert hooked.commit() == (0, "")
+    assert len(repo.git("rev-parse", "HEAD^@").split()) == 2
+
+
+def test_during_a_rebase_a_stopped_commit_is_looked_at(hooked: Hooked) -> None:
+    repo = hooked.repo
+    repo.commit({"a.py": "x = 1\n"})
+    repo.commit({"a.py": "x = 2\n"})
+    repo.env["GIT_SEQUENCE_EDITOR"] = "sed -i s/^pick/edit/"
+    repo.git("rebase", "-q", "-i", "HEAD~1")
+    repo.write("a.py", "Old = 3\n")
+    repo.git("add", "a.py")
+    assert hooked.commit("--amend")[0] == 1
+    repo.git("add", "a.py")
+    assert hooked.commit("--amend") == (0, "")
+    repo.git("rebase", "--continue")
+    assert repo.git("show", "main:a.py") == "New = 3\n" and repo.status() == ""
+
+
+def test_named_files_are_looked_at_as_the_index_has_them(hooked: Hooked) -> None:
+    hooked.repo.commit({"sub/a.py": "Old = 1\n", "b.py": "Old = 1\n"})
+    sub = Hooked(hooked.repo.at(hooked.repo.root / "sub"), hooked.calls)
+    assert sub.specedit("hook", "run", "a.py")[0] == 1
+    assert hooked.repo.read("sub/a.py") == "New = 1\n" and hooked.repo.read("b.py") == "Old = 1\n"
+    assert sub.specedit("hook", "run", "../../out.py")[0] == 2
+
+
+def test_without_rules_nothing_is_asked(tmp_path: Path) -> None:
+    hooked = Hooked.make(tmp_path / "repo", "[tool.specedit]\nscope = 'code'\n")
+    assert "nothing is asked" in hooked.specedit("hook", "install")[2]
+    hooked.repo.write("a.py", "Old = 1\n")
+    hooked.repo.git("add", "-A")
+    assert hooked.specedit("hook", "run")[0] == 0
+    assert hooked.asked == 0
+
+
+def test_a_rule_that_cannot_be_meant_stops_the_commit(hooked: Hooked) -> None:
+    hooked.repo.write("pyproject.toml", INSTRUCTION + "filez = 1\n")
+    code, out, err = hooked.specedit("hook", "run")
+    assert code == 2 and "filez" in out + err and "Did you mean files?" in out + err

@@ -1,0 +1,116 @@
+"""What a rule is, and which files it is for."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from git_repository import environment
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specedit.errors import UsageError
+from specedit.hook.rules import CHECK, FIX, MAX_SECONDS, Rule, Step, pattern, rules
+
+FILES = ["a.py", "src/a.py", "src/a.cs", "src/deep/er/b.cs", "b c.py", "é/文.py", "src/.hid.cs"]
+
+
+@pytest.mark.parametrize(
+    ("globs", "chosen"),
+    [
+        ([], []),
+        (["**"], FILES),
+        (["*.py"], ["a.py", "src/a.py", "b c.py", "é/文.py"]),
+        (["/*.py"], ["a.py", "b c.py"]),
+        (["./src/*.cs"], ["src/a.cs", "src/.hid.cs"]),
+        (["src/**/*.cs"], ["src/a.cs", "src/deep/er/b.cs", "src/.hid.cs"]),
+        (["src/"], ["src/a.py", "src/a.cs", "src/deep/er/b.cs", "src/.hid.cs"]),
+        (["**/er/*"], ["src/deep/er/b.cs"]),
+        (["[ab].py", "?/文.py"], ["a.py", "src/a.py", "é/文.py"]),
+        (["a.p[!x]"], ["a.py", "src/a.py"]),
+        (["src"], []),
+        (["a+.py", "(a).py", "a|b"], []),
+    ],
+    ids=lambda value: " ".join(value) if value is not FILES else "all",
+)
+def test_globs(globs: list[str], chosen: list[str]) -> None:
+    found = pattern(globs)
+    assert [name for name in FILES if found.fullmatch(name)] == chosen
+
+
+PARTS = st.text("ab.*?", min_size=1, max_size=4).filter(
+    lambda part: "**" not in part and part.strip(".")
+)
+GLOBS = st.lists(st.one_of(PARTS, st.just("**")), min_size=2, max_size=4).map("/".join)
+TREE = [f"{x}/{y}/{z}" for x in ("a", "b.") for y in ("a", "bb") for z in ("a", "b.a", ".a", "ab")]
+TREE += [f"{x}b/{y}" for x in ("a", "b") for y in ("a", "aa.b", "b")] + ["a.a", "ba", "c"]
+_made: list[Path] = []
+
+
+@settings(max_examples=60, deadline=None)
+@given(GLOBS.filter(lambda glob: "*" in glob or "?" in glob))
+def test_a_glob_with_a_slash_means_what_git_means_by_it(
+    tmp_path_factory: pytest.TempPathFactory, glob: str
+) -> None:
+    words = ["git", "ls-files", "-z", "--others", "--", f":(glob){glob}"]
+    root = _tree(tmp_path_factory)
+    done = subprocess.run(words, cwd=root, env=environment(), capture_output=True, check=True)
+    found = pattern([glob])
+    assert {n for n in TREE if found.fullmatch(n)} == {
+        *filter(None, done.stdout.decode().split("\0"))
+    }
+
+
+def _tree(factory: pytest.TempPathFactory) -> Path:
+    if not _made:
+        root = factory.mktemp("tree")
+        subprocess.run(["git", "init", "-q"], cwd=root, env=environment(), check=True)
+        for name in TREE:
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text("")
+        _made.append(root)
+    return _made[0]
+
+
+def test_a_rule_says_what_is_asked_of_which_files() -> None:
+    found = rules(
+        [
+            {"rename": {"Username": "Email", "user": "account"}, "files": ["src/**/*.cs"]},
+            {"instruction": "Sort imports.", "files": "*.py", "exclude": ["gen/"], "mode": "check"},
+            {"instruction": "x", "max_seconds": 3},
+        ]
+    )
+    assert found == [
+        Rule(
+            (Step(old="Username", new="Email"), Step(old="user", new="account")), ("src/**/*.cs",)
+        ),
+        Rule((Step("Sort imports."),), ("*.py",), ("gen/",), MAX_SECONDS, CHECK),
+        Rule((Step("x"),), ("**",), (), 3.0, FIX),
+    ]
+    assert found[1].wants("lib/a.py") and not found[1].wants("gen/deep/a.py")
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ({}, "asks for one thing"),
+        ({"rename": {"a": "b"}, "instruction": "x"}, "asks for one thing"),
+        ({"instruction": " "}, "in words"),
+        ({"instruction": ["x"]}, "in words"),
+        ({"rename": {}}, "table of names"),
+        ({"rename": "a"}, "table of names"),
+        ({"rename": {"a": ""}}, "is no rename"),
+        ({"rename": {"a": 1}}, "is no rename"),
+        ({"instruction": "x", "mode": "fixx"}, "mode is fix or check"),
+        ({"instruction": "x", "max_seconds": 0}, "above 0"),
+        ({"instruction": "x", "max_seconds": True}, "above 0"),
+        ({"instruction": "x", "files": [1]}, "list of globs"),
+        ({"instruction": "x", "file": ["a"]}, "no key 'file'"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_rule_that_cannot_be_meant_is_named(table: dict[str, object], said: str) -> None:
+    with pytest.raises(UsageError, match=said) as caught:
+        rules([{"instruction": "fine"}, table], "here.toml")
+    assert "here.toml: [[tool.specedit.hook]] number 2" in caught.value.message
