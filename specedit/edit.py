@@ -153,7 +153,12 @@ def _checked(work: Job, text: str, notes: list[str]) -> Judged:
 
 
 def _judge_rename(work: Job, text: str, notes: list[str]) -> Judged:
-    raise AssertionError("renames are judged by the guard")
+    """What the model wants beyond the places that the scope allows is dropped and listed."""
+    from specedit.rename import settle
+
+    assert work.rename is not None
+    settled, said = settle(work.rename, text, work.allow_extra)
+    return _checked(work, settled, [*notes, *said])
 
 
 def with_ending_of(before: str, after: str) -> str:

@@ -16,6 +16,7 @@ from specedit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from specedit.settings import Settings
+    from specedit.text.rename import RenameGuess
     from specedit.text.source import Source
 
 
@@ -58,16 +59,6 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Rename:
-    """What `specedit rename` was asked, for the guard."""
-
-    old: str
-    new: str
-    scope: str
-    line: int | None = None
-
-
-@dataclass(frozen=True)
 class Job:
     """One file's work: read, planned, not yet run."""
 
@@ -77,7 +68,7 @@ class Job:
     region: Region
     instruction: str
     allow_extra: bool = False
-    rename: Rename | None = None
+    rename: RenameGuess | None = None  # what tree-sitter found, for the guard
     notes: tuple[str, ...] = field(default=())  # said in the report, whatever happens
 
 

@@ -41,7 +41,8 @@ def over(
             for item in one(read(name), planner, backend, settings, asker, recorder):
                 yield name, item
         except (InputError, RefusedEdit) as problem:
-            yield name, failed(name, str(problem))
+            status = "refused" if isinstance(problem, RefusedEdit) else "failed"
+            yield name, replace(failed(name, str(problem).removeprefix(f"{name}: ")), status=status)
 
 
 def one(

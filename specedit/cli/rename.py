@@ -36,6 +36,8 @@ def rename(
     return work(
         "rename",
         Chosen(tuple(files or ()), staged=staged, changed=changed, since=since, containing=old),
-        lambda source: plan_rename(source, old, new, resolved.values, line=line),
+        lambda source: plan_rename(
+            source, old, new, resolved.values, line=line, absent_ok=len(files or ()) != 1
+        ),
         resolved,
     )

@@ -46,7 +46,7 @@ def build(path: Path, dtype: torch.dtype) -> Any:
         raise ModelError(f"{path}: a GGUF of the family {family!r}; {', '.join(FAMILIES)} are read")
     config = AutoConfig.for_model(family, **_numbers(gguf, family))
     with torch.device("meta"):
-        model = AutoModelForCausalLM.from_config(config, dtype=dtype)
+        model = AutoModelForCausalLM.from_config(config, dtype=dtype)  # type: ignore[no-untyped-call]
     state = dict(_state(gguf, family, dtype))
     if config.tie_word_embeddings:
         state["lm_head.weight"] = state["model.embed_tokens.weight"]
