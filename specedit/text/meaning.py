@@ -38,9 +38,12 @@ class Meaning:
 
 def meanings(text: str, language: Language, name: str) -> tuple[list[Meaning], Typing]:
     """The meanings of `name`, those with a declaration first, then in reading order."""
-    scopes = Scopes(text, language)
-    typing = Typing(scopes)
-    return _Sorting(typing, name).groups(), typing
+    typing = Typing(Scopes(text, language))
+    found = _Sorting(typing, name).groups()
+    if typing.rules.sigils:
+        found += _Sorting(typing, "$" + name).groups()
+        found.sort(key=lambda one: (not one.declared, one.leaves[0].start))
+    return found, typing
 
 
 class _Sorting:
@@ -116,6 +119,8 @@ class _Sorting:
     def _sort(self, one: Declared) -> str:
         if one.kind in TYPES - {"import"}:
             return "type"
+        if one.node.type == "macro_definition":
+            return "macro"
         apart = self.rules.methods_apart or (self.rules.members_apart and one.owner is not None)
         return "call" if apart and one.kind in FUNCTIONS else "value"
 
@@ -156,6 +161,10 @@ class _Sorting:
                     for over in by_owner.get(id(above), []):
                         if self._overrides(member, over):
                             self._join(member, over)
+            if mine and owner.node.type == "object":
+                wanted = self.typing.members(self.typing.context(owner.node) or (), self.name)
+                for member in mine[:1] if wanted else []:
+                    self._join(member, wanted[0])
         self._join_go_interfaces(by_owner)
 
     def _overrides(self, one: Hashable, other: Hashable) -> bool:
@@ -171,7 +180,7 @@ class _Sorting:
         return all(kind in FUNCTIONS for kind in kinds)
 
     def _join_go_interfaces(self, by_owner: dict[int, list[Hashable]]) -> None:
-        if "method_elem.name" not in self.rules.declares:
+        if not self._is_go():
             return
         methods = [
             one for one in self.declared if one.node.type in ("method_elem", "method_declaration")
@@ -179,6 +188,9 @@ class _Sorting:
         if any(one.node.type == "method_elem" for one in methods):
             for one in methods:
                 self._join(one, methods[0])
+
+    def _is_go(self) -> bool:
+        return "method_elem.name" in self.rules.declares
 
     # uses
 
@@ -193,25 +205,36 @@ class _Sorting:
             value = declared or self._bare(leaf, "value")
             return [value, self._shorthand_member(leaf)]
         if declared is not None:
+            if declared.node.type == "anonymous_function_use_clause":
+                self._join(declared, self._variable(self._function(leaf)))
             if leaf.type == "shorthand_field_identifier":
                 return [declared, self._pattern_member(leaf)]
             return [declared]
-        if leaf.place in rules.own_names:
+        if leaf.place in rules.own_names or self._is_constructor(leaf):
             return [self._own(leaf)]
+        if leaf.place == "assignment_expression.left" and parent.parent is not None:
+            if parent.parent.type == "initializer_expression":
+                return [self._literal_member(parent)]
         if leaf.type == "string_fragment":
             return [self._quoted(leaf)]
+        if leaf.place in rules.keys and self.name[0] != "$":
+            key = self._key(leaf, rules.keys[leaf.place])
+            if key is not None:
+                return [key]
+        if self.name[0] == "@":
+            owner = self.typing.enclosing(leaf)
+            return [self._member((owner,) if owner else None)]
         if leaf.place == "shorthand_field_initializer.":
             return [self._bare(leaf, "value"), self._literal_member(parent)]
         if parent.type == "token_tree":
             return [self._in_macro(leaf)]
-        if leaf.place in rules.keys:
-            key = self._key(leaf, rules.keys[leaf.place])
-            if key is not None:
-                return [key]
-        if leaf.place in rules.members and self.typing.receiver(leaf) is not None:
-            return [
-                self._member(self.typing.type_of(self.typing.receiver(leaf)), self._called(leaf))
-            ]
+        receiver = self.typing.receiver(leaf) if leaf.place in rules.members else None
+        if receiver is not None and self.scopes.text(receiver) in ("crate", "self", "super"):
+            if leaf.place in ("scoped_identifier.name", "scoped_type_identifier.name"):
+                module = self.scopes.root if receiver.type != "self" else leaf
+                return [self.typing.lookup(self.name, module, "any") or (EXTERNAL, "")]
+        if receiver is not None:
+            return [self._member(self.typing.type_of(receiver), self._called(leaf))]
         hint = "value"
         if leaf.type in rules.type_names or leaf.place in rules.type_places:
             hint = "type"
@@ -228,15 +251,47 @@ class _Sorting:
         return self.scopes.root
 
     def _bare(self, leaf: Branch, hint: str) -> Hashable:
+        if leaf.place == "switch_label.":  # Java: a constant of the enum that is switched on
+            constants = [one for one in self.declared if one.node.type == "enum_constant"]
+            if len(constants) == 1:
+                return constants[0]
+        if self.name[0] == "$" and self.rules.sigils:
+            return self._variable(leaf)
         found = self.typing.lookup(self.name, leaf, hint)
         if found is None and hint == "type":
             found = self._outer_type()
         return found if found is not None else (FREE, hint if self.rules.methods_apart else "")
 
+    def _variable(self, leaf: Branch) -> Hashable:
+        """PHP: a variable belongs to its function; `fn` and `use` share the outer one."""
+        node: Branch = leaf
+        while True:
+            function = self._function(node)
+            if function.type == "arrow_function":
+                declared = self.scopes.by_node[id(function)].declared.get(self.name)
+                if declared:
+                    return declared[0]
+                node = function
+                continue
+            scope = self.scopes.by_node[id(function)]
+            if scope.declared.get(self.name):
+                return scope.declared[self.name][0]
+            return ("local", id(function))
+
     def _outer_type(self) -> Declared | None:
         """A type nested elsewhere in this file, named without its path."""
         types = [one for one in self.declared if one.kind in ("class", "namespace")]
         return types[0] if len(types) == 1 else None
+
+    def _is_constructor(self, leaf: Branch) -> bool:
+        """C++: `A()` inside class A, `A::A()` outside."""
+        if leaf.place == "function_declarator.declarator":
+            owner = self.typing.enclosing(leaf)
+            return owner is not None and owner.name == self.name
+        if leaf.place == "qualified_identifier.name":
+            scope = self.typing.receiver(leaf)
+            return scope is not None and self.scopes.text(scope) == self.name
+        return False
 
     def _own(self, leaf: Branch) -> Hashable:
         owner = self.typing.enclosing(leaf)
@@ -264,6 +319,10 @@ class _Sorting:
         found = self.typing.members(owners, self.name, called)
         if found:
             return found[0]
+        for owner in owners:
+            embedded = self.typing.lookup(self.name, owner.node, "type")
+            if self.name in owner.bases and embedded is not None and self._is_go():
+                return embedded
         key = ("implicit", id(owners[0]))
         self.owner_of[key] = owners[0]
         return key
@@ -277,6 +336,9 @@ class _Sorting:
             return declared
         if text.place == "subscript_expression.index" and text.parent is not None:
             return self._member(self.typing.type_of(text.parent.part("object")))
+        index = text.parent.parent if text.parent is not None else None
+        if index is not None and index.type == "lookup_type":
+            return self._member(self.typing.named_type(index.named_children()[0]))
         return ("literal", "")
 
     def _shorthand_member(self, leaf: Branch) -> Hashable:

@@ -191,10 +191,19 @@ def _choose(
                 if lines
                 else "",
             )
-        first = [one for one in here if any(d.leaf.line == line for d in one.declared)]
+        first = [
+            one
+            for one in here
+            if one.kind == "label" or any(d.leaf.line == line for d in one.declared)
+        ]
         chosen = first or here
-        if len(chosen) > 1:
-            notes.append(f"line {line}: `{old}` means {len(chosen)} things there; all were renamed")
+        if len(chosen) > 1:  # the leftmost on the line, as a reader would point at it
+            chosen.sort(key=lambda one: min(leaf.start for leaf in one.leaves if leaf.line == line))
+            notes.append(
+                f"line {line}: `{old}` means {len(chosen)} things there; "
+                f"the first was renamed: {_describe(chosen[0])}"
+            )
+            chosen = chosen[:1]
     if line is None and not owner and len(chosen) > 1:
         notes.append(
             f"`{old}` means {len(chosen)} things here, all renamed: "

@@ -6,6 +6,7 @@ name means is for `specedit.text.meaning`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -105,7 +106,7 @@ class Scopes:
             if node.type in rules.names and (
                 not node.children or node.type in ("lifetime", "label")
             ):
-                if parent is None or parent.type not in ("lifetime", "label"):
+                if parent is None or not _is_part(node, parent):
                     self.leaves.append((node, self.label(node)))
                 continue
             if node.place == "import_spec.path" and parent is not None and not parent.part("name"):
@@ -115,10 +116,12 @@ class Scopes:
             if rules.quoted_keys and node.type == "string_fragment" and _is_key(node):
                 self.leaves.append((node, self.text(node)))
                 continue
+            if rules.dollar_strings and node.type == "string_literal":
+                self.leaves += self._dollars(node)
             kind = rules.scopes.get(node.type)
             if parent is not None and f"{node.type}<{parent.type}" in rules.scopes:
                 kind = rules.scopes[f"{node.type}<{parent.type}"]
-            if kind is None or parent is None:
+            if kind is None or parent is None or _is_mention(node):
                 continue
             around = parent
             if parent.type == "try_with_resources_statement" and node.type != "block":
@@ -130,6 +133,13 @@ class Scopes:
             elif kind == "function":
                 scope.owner = self._receiver(node)
 
+    def _dollars(self, node: Branch) -> Iterator[tuple[Branch, str]]:
+        """Kotlin: names behind a dollar sign in a string, which the grammar leaves as text."""
+        for found in re.finditer(r"\$([^\W\d]\w*)", self.text(node)):
+            start = node.start + len(self.text(node)[: found.start(1)].encode())
+            end = start + len(found[1].encode())
+            yield Branch("identifier", "", True, start, end, node.line, node), found[1]
+
     def _owner(self, node: Branch) -> Owner:
         name = self._class_name(node)
         bases = [
@@ -139,15 +149,20 @@ class Scopes:
             for leaf in child.walk()
             if leaf.type in self.rules.names and leaf.end - leaf.start > 0
         ]
+        outside = ("impl_item", "method_declaration", "function_definition")
+        known = next((one for one in self.owners if one.name == name and name), None)
+        if known is not None and known.node.type in outside and node.type != "impl_item":
+            known.node = node  # an `impl` or a method came first
+            known.bases += [base for base in bases if base != name]
+            return known
         if node.type == "impl_item":
             trait = node.part("trait")
             bases += (
                 [self.text(x) for x in trait.walk() if x.type == "type_identifier"] if trait else []
             )
-            for known in self.owners:
-                if known.name == name and name:
-                    known.bases += bases
-                    return known
+            if known is not None:
+                known.bases += bases
+                return known
         if node.type in ("type_spec", "class_specifier", "trait_item", "type_alias_declaration"):
             bases += self._embedded(node)
         kinds = ("interface_declaration", "trait_item", "interface_type", "protocol")
@@ -219,12 +234,16 @@ class Scopes:
             return None
         if leaf.type == "string_fragment":
             node = leaf.parent or leaf
+        path = False
         while node.parent is not None:
             if node.parent.type == "computed_property_name" and leaf.type != "string_fragment":
                 return None
             place = node.place
             entry = rules.declares.get(place)
+            path = path or node.parent.type == "qualified_identifier"
             if entry is not None:
+                if path and node.parent.type != "function_definition":
+                    return None  # C++: `int A::s = 1` defines what the class declares
                 if not self._really(leaf, name, node.parent):
                     return None
                 kind, where = entry.split()
@@ -249,8 +268,21 @@ class Scopes:
             if node.type == "case_pattern":
                 return len(parent.children) == 1
             return parent.children[0] is leaf
-        if leaf.type == "identifier" and name[:1].isupper() and node.type in _RUST_PATTERNS:
-            return False  # `None`, a constant, a unit variant
+        if self.rules.constants_match and leaf.type == "identifier" and name[:1].isupper():
+            if node.type in _PATTERNS:
+                return False  # `None`, a constant, a unit variant
+        if leaf.place == "field_pattern.name" and leaf.type != "shorthand_field_identifier":
+            return False
+        if name[0] in "@" or (
+            name[0] == "$" and node.type in ("assignment", "operator_assignment")
+        ):
+            return False  # Ruby: an instance's or everybody's
+        if leaf.place == "qualified_identifier.name":
+            function = self.by_node.get(id(node))
+            if function is not None and function.owner is not None and function.owner.name == name:
+                return False
+        if leaf.place == "function_declarator.declarator" and name == self._class_around(node):
+            return False  # C++: a constructor
         if node.type == "type_parameter_declaration":
             return leaf.type in ("type_identifier", "identifier") and leaf.field != "type"
         if node.type in (
@@ -279,10 +311,14 @@ class Scopes:
             and self.rules.in_order
         ):
             after = node.end if where == "after" else leaf.start
+            if scope.kind == "function" and node.type == "variable_declarator":
+                after = 0 if _is_var(node) else after
         if kind == "parameter" and "record" in scope.node.type:
             kind = "field"
         owner: Owner | None = None
-        if where == "receiver" and (method := self.by_node.get(id(node))) and method.owner:
+        if node.type == "enumerator" and (enum := self.scope_of(node)).owner is not None:
+            owner = enum.owner
+        elif where == "receiver" and (method := self.by_node.get(id(node))) and method.owner:
             owner, kind = method.owner, "method"
         elif where == "class" or _joins(scope, kind, where):
             owner = scope.owner
@@ -294,7 +330,7 @@ class Scopes:
         self.by_leaf[id(leaf)] = made
         if owner is not None:
             owner.members.setdefault(name, []).append(made)
-        if owner is None or scope.kind == "namespace":
+        if owner is None or scope.kind == "namespace" or node.type == "enumerator":
             scope.declared.setdefault(name, []).append(made)
         if kind == "parameter" and self._is_property(node):
             holder = next(
@@ -316,19 +352,44 @@ class Scopes:
             return scope
         if where == "file":
             return self.file
+        if (
+            where == "function"
+            and (elsewhere := self._announced(node, self.label(leaf))) is not None
+        ):
+            return elsewhere
         scope = self.scope_of(node)
         if where == "class":
             while scope.kind not in ("class", "enum") and scope.parent is not None:
                 scope = scope.parent
-        elif where == "function" or (
-            node.type == "variable_declarator"
-            and node.parent is not None
-            and node.parent.type == "variable_declaration"
-            and node.parent.first("var") is not None
-        ):
+        elif where == "function" or (node.type == "variable_declarator" and _is_var(node)):
             while scope.kind in ("block", "template") and scope.parent is not None:
                 scope = scope.parent
         return scope
+
+    def _announced(self, node: Branch, name: str) -> Scope | None:
+        """Python's `global x` and `nonlocal x`: the scope that an assignment to x means."""
+        function = self.scope_of(node)
+        while function.kind == "block" and function.parent is not None:
+            function = function.parent
+        body = function.node.part("body") if function.kind == "function" else None
+        if body is None:
+            return None
+        for statement in body.walk():
+            if statement.type in ("global_statement", "nonlocal_statement") and name in {
+                self.text(child) for child in statement.children
+            }:
+                if statement.type == "global_statement":
+                    return self.file
+                outer = function.parent
+                while outer is not None and name not in outer.declared and outer.parent is not None:
+                    outer = outer.parent
+                return outer
+        return None
+
+    def _class_around(self, node: Branch) -> str:
+        """The class whose body `node` stands in."""
+        scope = self.scope_of(node, outside=node.type == "function_definition")
+        return scope.owner.name if scope.kind == "class" and scope.owner is not None else ""
 
     def _is_property(self, node: Branch) -> bool:
         """TypeScript's `constructor(private x)` and PHP's promoted parameters."""
@@ -339,6 +400,26 @@ class Scopes:
                 for child in node.children
             )
         )
+
+
+def _is_mention(node: Branch) -> bool:
+    """C: `struct S *p` names a type and opens nothing."""
+    return node.type.endswith("_specifier") and node.part("body") is None
+
+
+def _is_part(node: Branch, parent: Branch) -> bool:
+    """Leaves that are no names: a lifetime's letters, a shell command's arguments."""
+    if node.type == "word":
+        return parent.type != "command_name" and node.place != "function_definition.name"
+    return parent.type in ("lifetime", "label")
+
+
+def _is_var(node: Branch) -> bool:
+    """JavaScript's `var`, as opposed to `let` and `const`."""
+    parent = node.parent
+    return (
+        parent is not None and parent.type == "variable_declaration" and bool(parent.first("var"))
+    )
 
 
 def _joins(scope: Scope, kind: str, where: str) -> bool:
@@ -357,6 +438,6 @@ def _is_key(node: Branch) -> bool:
     return "import" not in text.parent.type and "export" not in text.parent.type
 
 
-_RUST_PATTERNS = frozenset(
+_PATTERNS = frozenset(
     {"let_declaration", "let_condition", "match_pattern", "for_expression", "parameter"}
 )

@@ -25,6 +25,7 @@ PASSED_ON = places(
     "non_null_expression try_expression pointer_expression postfix_unary_expression await",
     "literal_element expression_list unary_op",
 )
+ALIASES = places("type_definition alias_declaration type_item type_alias")
 CASTS = places(
     "cast_expression as_expression type_cast_expression type_assertion_expression",
     "satisfies_expression type_assertion",
@@ -33,6 +34,8 @@ BUILT = places(
     "object_creation_expression new_expression composite_literal struct_expression",
     "compound_literal_expression implicit_object_creation_expression",
 )
+LOOPS = places("for_in_statement foreach_statement for_statement for_expression range_clause")
+INDEXES = places("subscript_expression index_expression element_access_expression array_access")
 LISTS = frozenset({"array_type", "slice_type", "map_type", "list_type", "tuple_type"})
 
 
@@ -47,7 +50,7 @@ class Typing:
 
     def lookup(self, name: str, at: Branch, hint: str = "value") -> Declared | None:
         """The declaration a bare name means at a place."""
-        scope: Scope | None = self.scopes.scope_of(at)
+        scope: Scope | None = self._start(at)
         inner = True  # no function between the use and the scope we look in
         while scope is not None:
             found = list(scope.declared.get(name, ()))
@@ -55,6 +58,7 @@ class Typing:
             if owner is not None and (
                 self.rules.bare_members
                 or (inner and scope.kind == "class" and self.rules.first_is_self)
+                or (self.rules.open_enums and scope.node.type == "enum_declaration")
                 or scope.kind == "namespace"
             ):
                 found += self.members((owner,), name)
@@ -65,6 +69,20 @@ class Typing:
                 inner = False
             scope = scope.parent
         return None
+
+    def _start(self, at: Branch) -> Scope:
+        """Where to begin: Python's defaults and annotations belong outside the function."""
+        if self.rules.first_is_self:
+            previous = at
+            for up in at.up():
+                if up.type in ("default_parameter", "typed_default_parameter", "typed_parameter"):
+                    if previous.field in ("value", "type"):
+                        function = self.scopes.scope_of(up)
+                        return function.parent or function
+                if up.type in ("function_definition", "lambda"):
+                    break
+                previous = up
+        return self.scopes.scope_of(at)
 
     def _choose(
         self, found: Iterable[Declared], at: Branch, hint: str, inner: bool
@@ -101,6 +119,10 @@ class Typing:
             made_by = self.lookup(name, at)  # JavaScript: `new f()` of a plain function
             if made_by is not None and made_by.kind in FUNCTIONS:
                 return None
+        if declared is not None and declared.node.type in ALIASES:
+            meant = declared.node.part("type") or declared.node.part("value")
+            if meant is not None and name not in {self.scopes.text(x) for x in meant.walk()}:
+                return self.named_type(meant)
         if declared is not None and declared.kind in ("class", "namespace"):
             own = [one for one in self.scopes.owners if one.node is declared.node]
             if own:
@@ -167,6 +189,8 @@ class Typing:
                 node.part("type") or node.part("constructor") or node.part("name") or _first(node),
                 deep + 1,
             )
+        if kind in INDEXES:
+            return self._element_of(_first(node), deep + 1)
         if kind in PASSED_ON:
             return self.type_of(_first(node), deep + 1)
         if kind in rules.names or kind == "variable_name":
@@ -207,7 +231,7 @@ class Typing:
         if name == "$this":
             found = self.enclosing(node)
             return (found,) if found else None
-        if node.type in self.rules.type_names:
+        if node.type in self.rules.type_names or name in ("Self", "static"):
             return self.named(name, node)
         declared = self.lookup(name, node)
         if declared is None:
@@ -271,7 +295,101 @@ class Typing:
                 return found_types
         if one.kind in FUNCTIONS:
             return self._returned(one, deep)
+        if one.node.type in LOOPS:
+            return self._element_of(one.node.part("right") or one.node.part("value"), deep + 1)
         return self.type_of(self._value_part(one), deep + 1)
+
+    # what stands around an object literal
+
+    def context(self, node: Branch, deep: int = 0) -> Known:
+        """The class an object literal is meant for, by where it stands."""
+        parent = node.parent
+        if parent is None or deep > DEEP:
+            return None
+        typed = self._context_type(node, parent, deep)
+        if typed is not None:
+            return self.named_type(typed, deep + 1)
+        if node.place == "assignment_expression.right":
+            return self.type_of(parent.part("left"), deep + 1)
+        if node.place == "pair.value" and parent.parent is not None:
+            key = parent.part("key")
+            around = self.context(parent.parent, deep + 1)
+            found = self.members(around or (), self.scopes.text(key).strip("'\"")) if key else []
+            return self.type_of_declared(found[0], deep + 1) if found else None
+        if parent.type in ("parenthesized_expression", "ternary_expression"):
+            return self.context(parent, deep + 1)
+        return None
+
+    def _context_type(self, node: Branch, parent: Branch, deep: int) -> Branch | None:
+        """The type expression that says what an expression must be."""
+        if parent.type in ("as_expression", "satisfies_expression"):
+            return _last(parent)
+        if parent.type == "type_assertion":
+            return _first(parent)
+        if node.field == "value" and (typed := parent.part("type")) is not None:
+            return typed
+        if parent.type == "return_statement" or node.place == "arrow_function.body":
+            for up in node.up():
+                if self.rules.scopes.get(up.type) == "function":
+                    return up.part("return_type")
+        if parent.type == "parenthesized_expression" and parent.place == "arrow_function.body":
+            return self._context_type(parent, parent.parent or parent, deep)
+        if parent.type == "array":
+            typed = self._context_type(parent, parent.parent or parent, deep + 1)
+            return self.element(typed)
+        if parent.type == "arguments" and parent.parent is not None:
+            return self._parameter_type(parent, node)
+        return None
+
+    def _parameter_type(self, arguments: Branch, node: Branch) -> Branch | None:
+        call = arguments.parent
+        callee = call.part("function") or call.part("constructor") if call is not None else None
+        if callee is None:
+            return None
+        declared: Declared | None = None
+        if callee.type in self.rules.names:
+            declared = self.lookup(self.scopes.label(callee), callee, "call")
+        elif (member := self.member_leaf(callee)) is not None:
+            owners = self.type_of(self.receiver(member))
+            found = self.members(owners or (), self.scopes.label(member))
+            declared = found[0] if found else None
+        if declared is None:
+            return None
+        function = declared.node
+        if declared.kind == "class":
+            found = self.members(
+                [one for one in self.scopes.owners if one.node is function], "constructor"
+            )
+            function = found[0].node if found else function
+        parameters = function.part("parameters")
+        at = arguments.named_children().index(node)
+        if parameters is None or at >= len(parameters.named_children()):
+            return None
+        return parameters.named_children()[at].part("type")
+
+    def element(self, typed: Branch | None) -> Branch | None:
+        """The element's type in `Foo[]`, `List<Foo>`, `[]Foo`."""
+        while typed is not None and typed.type in ("type_annotation", "type", "parenthesized_type"):
+            typed = _first(typed)
+        if typed is None:
+            return None
+        if typed.type in LISTS:
+            return (
+                typed.part("element") or typed.part("value") or typed.part("type") or _first(typed)
+            )
+        inner = typed.part("type_arguments") or _last(typed)
+        if inner is not None and "argument" in inner.type:
+            return _last(inner)
+        return None
+
+    def _element_of(self, node: Branch | None, deep: int) -> Known:
+        """The class of what a loop or an index takes out of `node`."""
+        if node is None or node.type not in self.rules.names:
+            return None
+        declared = self.lookup(self.scopes.label(node), node)
+        typed = self._type_part(declared) if declared is not None else None
+        element = self.element(typed)
+        return self.named_type(element, deep + 1) if element is not None else None
 
     def _is_self(self, one: Declared) -> bool:
         scope = one.scope
@@ -326,9 +444,11 @@ class Typing:
             return None
         if node.type in LISTS or node.type.endswith("array_type"):
             return ()
-        if node.type in ("object_type", "object"):
-            scope = self.scopes.by_node.get(id(node))
-            return (scope.owner,) if scope and scope.owner else None
+        if node.type in ("type_annotation", "parenthesized_type", "nullable_type", "type"):
+            return self.named_type(_first(node), deep + 1)
+        scope = self.scopes.by_node.get(id(node))
+        if scope is not None and scope.owner is not None:
+            return (scope.owner,)
         if node.type in ("union_type", "intersection_type"):
             known = [self.named_type(child, deep + 1) for child in node.named_children()]
             return tuple(owner for owners in known if owners for owner in owners)

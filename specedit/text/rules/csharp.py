@@ -75,6 +75,7 @@ RULES = Rules(
         "constant_pattern. type_pattern.type sizeof_expression.type ref_type.type",
         "type_parameter_constraints_clause. explicit_interface_specifier.name",
         "declaration_expression.type tuple_element.type pointer_type.type",
+        "qualified_name.qualifier",
     ),
     own_names=places("constructor_declaration.name destructor_declaration.name"),
     labels=places("goto_statement. labeled_statement."),

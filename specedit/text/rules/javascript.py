@@ -72,6 +72,7 @@ RULES = Rules(
     labels=places("statement_identifier"),
     bases=places("class_heritage extends_clause extends_type_clause implements_clause"),
     quoted_keys=True,
+    open_enums=True,
     in_order=True,
     strings=places("string template_string"),
     comments=places("comment html_comment"),

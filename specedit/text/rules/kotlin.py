@@ -37,6 +37,7 @@ RULES = Rules(
     supers=places("super_expression"),
     bare_members=True,
     members_apart=True,
+    dollar_strings=True,
     in_order=True,
     strings=places("string_literal multiline_string_literal"),
 )

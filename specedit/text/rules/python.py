@@ -36,7 +36,12 @@ RULES = Rules(
         "list_splat_pattern. expression_list. case_pattern. list_pattern. typed_parameter.",
     ),
     members=table("attribute.attribute: object"),
-    keys=table("keyword_argument.name: argument"),
+    keys=table(
+        """
+        keyword_argument.name: argument
+        keyword_pattern.: keyword
+        """
+    ),
     calls=table("call: function"),
     bases=places("argument_list"),
     selves=frozenset(),

@@ -27,7 +27,8 @@ RULES = Rules(
         mod_item.name extern_crate_declaration.name extern_crate_declaration.alias: namespace outer
         const_item.name static_item.name: value outer
         macro_definition.name: macro outer
-        field_declaration.name enum_variant.name: field class
+        field_declaration.name: field class
+        enum_variant.name: field outer
         let_declaration.pattern let_condition.pattern: local after
         parameter.pattern closure_parameters.: parameter here
         for_expression.pattern match_pattern.: local here
@@ -61,6 +62,7 @@ RULES = Rules(
     bases=places("trait_bounds"),
     selves=places("self"),
     members_apart=True,
+    constants_match=True,
     supers=frozenset(),
     in_order=True,
     strings=places("string_literal raw_string_literal char_literal"),

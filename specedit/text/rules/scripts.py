@@ -86,6 +86,7 @@ PHP = Rules(
     bases=places("base_clause class_interface_clause use_declaration"),
     selves=frozenset(),
     members_apart=True,
+    sigils=True,
     strings=places("string encapsed_string heredoc nowdoc"),
 )
 BASH = Rules(
