@@ -67,11 +67,18 @@ Event = Loading | Ready | Prefill | Written | Answer
 
 
 class Backend(Protocol):
-    """Where a Plan runs. Closing the generator cancels the run within one pass."""
+    """Where a Plan runs. Closing the generator cancels the run within one pass.
+
+    A `Ready` that comes again says that the run started over: what came before it is void."""
 
     @property
     def server(self) -> str | None:
         """The server's address for the report; None in this process."""
+        ...
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person should know of the last run: that a server was lost, what left here."""
         ...
 
     def run(self, plan: Plan) -> Iterator[Event]: ...

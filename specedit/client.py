@@ -82,11 +82,15 @@ class WithFallback:
         self._server: Backend | None = server
         self._make_local = make_local
         self._local: Backend | None = None
-        self.notes: tuple[str, ...] = ()
+        self._lost = ""
 
     @property
     def server(self) -> str | None:
         return self._server.server if self._server is not None else None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (self._lost,) if self._lost else ()
 
     def run(self, plan: Plan) -> Iterator[Event]:
         if self._server is not None:
@@ -97,8 +101,10 @@ class WithFallback:
                 note = f"{problem.message} The run went on in this process."
             self._server.close()
             self._server = None
-            self.notes = (*self.notes, note)
+            self._lost = note
             yield Loading(note)
+        else:
+            self._lost = ""
         if self._local is None:
             self._local = self._make_local()
         yield from self._local.run(plan)

@@ -49,6 +49,7 @@ def perform(work: Job, backend: Backend, settings: Settings) -> Iterator[Event |
 def _ask(work: Job, backend: Backend, settings: Settings) -> Generator[Event, None, Edit]:
     answer, figures = yield from measured(work, backend)
     edit = conclude(work, judge(work, answer), figures)
+    edit = replace(edit, notes=(*edit.notes, *backend.notes))
     if settings.compare:
         bare = replace(work, plan=replace(work.plan, prediction=None, draft=()))
         again, plain = yield from measured(bare, backend)
@@ -79,8 +80,8 @@ class Fold:
 
     def add(self, event: Event) -> None:
         match event:
-            case Ready():
-                self._load_s = event.load_s
+            case Ready():  # again: the run started over elsewhere, and what came before is void
+                self._load_s, self._passes, self._drafts = event.load_s, 0, {}
             case Written():
                 chunk = event.chunk
                 self._passes += 1

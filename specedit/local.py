@@ -33,6 +33,7 @@ class LocalBackend:
     """One model in this process. Not thread-safe: one engine, one run at a time."""
 
     server: str | None = None
+    notes: tuple[str, ...] = ()
 
     def __init__(self, settings: Settings, *, home: Path | None = None) -> None:
         self._settings = settings

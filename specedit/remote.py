@@ -125,7 +125,7 @@ class RemoteBackend:
             headers["Authorization"] = f"Bearer {self._key}"
         request = urllib.request.Request(self._url, body, headers, method="POST")
         opener = urllib.request.build_opener(_NoRedirect)
-        self._sent += len(body)
+        self._sent = len(body)
         try:
             with opener.open(request, timeout=SILENCE_S) as answer:
                 for raw in answer:

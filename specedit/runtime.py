@@ -117,7 +117,8 @@ def place() -> Place:
 
 def private(folder: Path) -> Path:
     """The folder, ours alone; another user's folder or a link is refused."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700, parents=True)
     info = folder.lstat()
     if not stat.S_ISDIR(info.st_mode):
         raise _not_private(folder, "is not a folder")

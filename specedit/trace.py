@@ -60,6 +60,8 @@ class Writer:
 
     def event(self, file: str, event: Event) -> None:
         if isinstance(event, Ready):
+            self._flush()
+            self._number, self._at = 0, 0.0
             self._model = {"model": asdict(event.model), "load_s": event.load_s}
         elif isinstance(event, Prefill):
             begun = {"prompt": event.total, "reused": event.reused, "prefill_s": event.seconds}

@@ -25,6 +25,7 @@ class Scripted:
     """A backend whose model says what it is told, in a window of a chosen size."""
 
     server = None
+    notes: tuple[str, ...] = ()
 
     def __init__(self, answer: str, window: int = 1 << 20) -> None:
         engine = ScriptedEngine(answer.encode(), window=window)

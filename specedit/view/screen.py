@@ -81,6 +81,8 @@ class Screen:
             return
         if self._trace:
             self._trace.event(name, event)
+        if isinstance(event, Ready):  # again: the run started over
+            self._written.clear()
         if isinstance(event, Written):
             self._written.append(event)
         self._answered = isinstance(event, Answer)

@@ -1,0 +1,305 @@
+"""The client: same events as in this process; what it finds, believes, starts and gives up on."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from warm_server import Running, plan, running, until
+
+from specedit import client, runtime
+from specedit.backend import Answer, Event, Loading, Ready, Written
+from specedit.client import ServerBackend, ServerBusyError, ServerGoneError, WithFallback
+from specedit.connect import connect
+from specedit.engines.base import Prefill
+from specedit.errors import ServerError, TooLong, UsageError
+from specedit.local import LocalBackend
+from specedit.plan import Plan
+from specedit.runtime import Place, Record
+from specedit.server.channel import Limits
+from specedit.settings import Settings
+
+REPLACE = {"replace": [["Username", "Email"]]}
+TEXT = "class User:\n    Username = 'héé 😀'\n"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Running]:
+    with running(tmp_path, REPLACE) as found:
+        yield found
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> Iterator[Running]:
+    limits = Limits(waiting=1)
+    with running(tmp_path, {"answer": "ab" * 5_000, "delay_s": 0.02}, limits=limits) as found:
+        yield found
+
+
+def timeless(event: Event) -> Event:
+    """The event without its seconds, which are never the same."""
+    match event:
+        case Written():
+            return replace(event, chunk=replace(event.chunk, seconds=0.0))
+        case Answer():
+            return replace(event, prefill_s=0.0, decode_s=0.0)
+        case Prefill():
+            return replace(event, seconds=0.0)
+        case Ready():
+            return replace(event, load_s=0.0)
+        case Loading():
+            return event
+
+
+PLANS: dict[str, Plan] = {
+    "plain": plan(TEXT, draft=()),
+    "prediction": plan(TEXT, prediction=TEXT),
+    "opened": plan(TEXT, prediction=TEXT, opening="```python\n"),
+    "stop": plan(TEXT, stop=("héé",)),
+    "audit": plan(TEXT, prediction=TEXT, audit=True),
+    "cut": plan(TEXT, max_tokens=7),
+    "fresh": plan(TEXT, prediction=TEXT, fresh=True),
+}
+
+
+@pytest.mark.parametrize("asked", PLANS.values(), ids=PLANS)
+def test_a_server_says_what_this_process_would(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: Plan
+) -> None:
+    with running(tmp_path, REPLACE) as server:
+        there = [timeless(e) for e in ServerBackend(server.record).run(asked)]
+    monkeypatch.setenv("SPECEDIT_SCRIPT", str(tmp_path / "script.json"))
+    here = [timeless(e) for e in LocalBackend(Settings(engine="scripted")).run(asked)]
+    assert there == here
+
+
+ERRORS: dict[str, tuple[Plan, type[Exception]]] = {
+    "too long": (plan("x", prediction="x" * (1 << 20)), TooLong),
+    "drafter": (plan("x", draft=("predicton",)), UsageError),
+}
+
+
+@pytest.mark.parametrize(("asked", "kind"), ERRORS.values(), ids=ERRORS)
+def test_an_error_is_the_same_error(server: Running, asked: Plan, kind: type[Exception]) -> None:
+    with pytest.raises(kind) as raised:
+        list(ServerBackend(server.record).run(asked))
+    assert type(raised.value) is kind
+
+
+def test_closing_a_run_cancels_it_there(slow: Running) -> None:
+    run = ServerBackend(slow.record).run(plan("x"))
+    while not isinstance(next(run), Written):
+        pass
+    run.close()  # type: ignore[attr-defined]
+    until(lambda: slow.status()["requests"]["cancelled"] == 1)
+    assert slow.status()["requests"]["running"] == 0
+
+
+def test_warm_reads_the_prompt_and_nothing_more(server: Running) -> None:
+    backend = ServerBackend(server.record)
+    asked = plan(TEXT, prediction=TEXT)
+    events = list(backend.warm(asked))
+    assert not [e for e in events if isinstance(e, Written | Answer)]
+    answer = next(e for e in backend.run(asked) if isinstance(e, Answer))
+    assert answer.reused == answer.prompt - 1
+
+
+# --- falling back
+
+
+class Local:
+    """This process, as far as a fallback is concerned."""
+
+    server = None
+    notes = ()
+
+    def run(self, asked: Plan) -> Iterator[Event]:
+        yield Answer("here", "stop", True, 1, 0, 1, 0.0, 0.0)
+
+    def close(self) -> None:
+        pass
+
+
+def dies_after(lines: list[bytes]) -> tuple[Record, threading.Thread]:
+    """A server that says so much and is killed."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        connection, _ = listening.accept()
+        with connection, listening:
+            connection.recv(1 << 16)
+            connection.sendall(b"".join([b"HTTP/1.1 200 OK\r\n\r\n", *lines]))
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    return Record(1, "", {}, address), thread
+
+
+PREFILL = b'{"event":"prefill","done":1,"total":1,"reused":0,"seconds":0}\n'
+DEATHS = {
+    "at once": [],
+    "within a line": [PREFILL[:9]],
+    "after a line": [PREFILL],
+    "after a beat": [b"\n\n", PREFILL, b"\n"],
+    "not our server": [b"<html>"],
+}
+
+
+@pytest.mark.parametrize("lines", DEATHS.values(), ids=DEATHS)
+def test_a_server_that_dies_in_mid_run_costs_nothing_but_a_note(lines: list[bytes]) -> None:
+    record, thread = dies_after(lines)
+    backend = WithFallback(ServerBackend(record), Local)
+    assert backend.server == record.address
+    events = list(backend.run(plan("x")))
+    thread.join()
+    assert [e.text for e in events if isinstance(e, Answer)] == ["here"]
+    assert backend.server is None and len(backend.notes) == 1
+    assert [e.text for e in backend.run(plan("x")) if isinstance(e, Answer)] == ["here"]
+    assert backend.notes == ()
+
+
+def test_a_busy_server_is_not_waited_for(slow: Running) -> None:
+    held = ServerBackend(slow.record).run(plan("x"))
+    while not isinstance(next(held), Written):
+        pass
+    queued = threading.Thread(target=lambda: list(_until_gone(slow.record)))
+    queued.start()
+    until(lambda: slow.status()["requests"]["queued"] == 1)
+    with pytest.raises(ServerBusyError):
+        list(ServerBackend(slow.record).run(plan("x")))
+    backend = WithFallback(ServerBackend(slow.record), Local)
+    assert [e.text for e in backend.run(plan("x")) if isinstance(e, Answer)] == ["here"]
+    list(client._lines(slow.record, "/specedit/stop", b""))
+    held.close()  # type: ignore[attr-defined]
+    queued.join()
+
+
+def _until_gone(record: Record) -> Iterator[Event]:
+    try:
+        yield from ServerBackend(record).run(plan("x"))
+    except ServerError:
+        return
+
+
+def test_an_error_of_the_run_is_no_reason_to_run_again(server: Running) -> None:
+    backend = WithFallback(ServerBackend(server.record), Local)
+    with pytest.raises(UsageError):
+        list(backend.run(plan("x", draft=("predicton",))))
+    assert backend.server is not None
+
+
+# --- finding
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
+    return runtime.place()
+
+
+SETTINGS = Settings(engine="scripted", model="scripted")
+
+
+def test_no_server_is_no_backend(place: Place) -> None:
+    assert client.find_server(SETTINGS) is None
+    assert isinstance(connect(SETTINGS), LocalBackend)
+
+
+def test_a_running_server_is_found_unless_it_is_off(
+    server: Running, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = client.find_server(SETTINGS)
+    assert found is not None and found.server == server.record.address
+    assert client.find_server(replace(SETTINGS, server="off")) is None
+
+
+DIFFERENT = {
+    "model": {"model": "another"},
+    "engine": {"engine": "huggingface"},
+    "device": {"device": "cuda"},
+    "threads": {"threads": 7},
+    "precision": {"precision": "close"},
+}
+
+
+@pytest.mark.parametrize("fields", DIFFERENT.values(), ids=DIFFERENT)
+def test_a_terminals_server_that_answers_otherwise_is_left_alone(
+    server: Running, place: Place, fields: dict[str, Any]
+) -> None:
+    assert client.find_server(replace(SETTINGS, **fields)) is None
+    assert server.status()["state"] == "ready"
+
+
+def test_a_server_of_another_version_is_not_asked(
+    server: Running, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("specedit.client.version", lambda: "99")
+    assert client.find_server(SETTINGS) is None
+
+
+def test_what_a_dead_server_left_is_not_believed(place: Place) -> None:
+    place.write(Record(os.getpid(), runtime.version(), runtime.identity(SETTINGS), "unix:x"))
+    with socket.socket(socket.AF_UNIX) as stale:
+        stale.bind(str(place.socket))
+    assert place.record() is None
+    assert client.find_server(SETTINGS) is None
+
+
+def test_a_server_starts_over_what_a_dead_one_left(place: Place, tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as stale:
+        stale.bind(str(place.socket))
+    with running(tmp_path, REPLACE) as server:
+        assert server.status()["state"] == "ready"
+    assert not place.socket.exists() and place.record() is None
+
+
+def test_the_folder_and_the_socket_are_ours_alone(server: Running) -> None:
+    def mode(path: Path) -> int:
+        return stat.S_IMODE(path.stat().st_mode)
+
+    assert mode(server.place.folder) == 0o700
+    assert mode(server.place.socket) == 0o600
+    assert mode(server.place.folder / "server.json") == 0o600
+
+
+def link(folder: Path) -> None:
+    (folder.parent / "elsewhere").mkdir()
+    folder.symlink_to(folder.parent / "elsewhere")
+
+
+@pytest.mark.parametrize("make", [link, lambda f: f.write_text("")], ids=["link", "file"])
+def test_a_folder_that_is_not_one_is_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None]
+) -> None:
+    make(tmp_path / "runtime")
+    monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
+    with pytest.raises(ServerError):
+        runtime.place()
+    assert client.find_server(SETTINGS) is None
+
+
+def test_a_folder_open_to_others_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "runtime").mkdir(mode=0o755)
+    monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
+    assert stat.S_IMODE(runtime.place().folder.stat().st_mode) == 0o700
+
+
+def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path: Path) -> None:
+    folder = tmp_path / ("deep" * 30)
+    folder.mkdir()
+    with running(folder, REPLACE) as server:
+        assert len(str(server.place.socket)) < 100
+        assert [e for e in ServerBackend(server.record).run(plan("x")) if isinstance(e, Answer)]
+
+
+def test_a_gone_server_says_so(place: Place) -> None:
+    with pytest.raises(ServerGoneError):
+        client.status(Record(1, "", {}, f"unix:{place.folder / 'nothing'}"))
