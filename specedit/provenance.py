@@ -27,7 +27,7 @@ KINDS = (COPIED, FOUND, LOOKED, DRAFTED, FREE)
 MEANINGS = {
     COPIED: "copied from the prediction",
     FOUND: "found again after a divergence",
-    LOOKED: "looked up in text already seen",
+    LOOKED: "looked up",
     DRAFTED: "drafted by a model",
     FREE: "decoded freely",
 }

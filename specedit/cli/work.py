@@ -139,7 +139,7 @@ def _over(
         for edit in _edits(items, screen, dirty):
             edits.append(edit)
             if settings.diff:
-                put(edit.diff)
+                put_patch(edit.diff)
     except KeyboardInterrupt:
         interrupted = True
     report = Report(
@@ -173,6 +173,16 @@ def put(text: str) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
     sys.stdout.buffer.flush()
+
+
+def put_patch(text: str) -> None:
+    """A patch: coloured when stdout is a terminal, else byte for byte."""
+    from specedit.view import patch
+
+    if text and patch.for_people():
+        patch.show(text)
+    else:
+        put(text)
 
 
 def put_json(report: Report) -> None:
