@@ -141,6 +141,17 @@ def test_several_files_share_one_line() -> None:
     assert "[2/3]" in line(display)
 
 
+def test_a_comparison_is_said_and_does_not_grow_the_change() -> None:
+    display = live.Live(terminal())
+    display.begin("a.py", BEFORE)
+    feed(display, *EVENTS)
+    assert display._growing is not None
+    rows = display._growing.rows(20)
+    feed(display, *EVENTS[2:-1])
+    assert "decoding again without drafts" in line(display)
+    assert display._growing.rows(20) == rows
+
+
 @pytest.mark.parametrize("width", [10, 20, 40, 60, 200])
 def test_any_width_holds_the_line(width: int) -> None:
     display = live.Live(terminal(width))

@@ -56,6 +56,7 @@ class Live:
         self._drafted = Tally()
         self._tokens = 0
         self._passes = 0
+        self._answered = False  # what comes now is the same answer again, for comparison
         self._growing: Growing | None = None
         self._lock = threading.Lock()
         self._screen: Screen | None = None
@@ -93,7 +94,7 @@ class Live:
         with self._lock:
             self._path = path
             self._phase = _Phase("starting")
-            self._drafted, self._tokens, self._passes = Tally(), 0, 0
+            self._answered = False
             self._growing = Growing(self.console, path, before) if before else None
 
     def waiting(self, what: str) -> None:
@@ -112,6 +113,7 @@ class Live:
                 self._phase.unit = event.unit
             elif isinstance(event, Ready):
                 self._phase = _Phase("reading the prompt")
+                self._drafted, self._tokens, self._passes = Tally(), 0, 0
             elif isinstance(event, Prefill):
                 if self._phase.what != "prefill":
                     self._phase = _Phase("prefill", first=event.reused)
@@ -121,6 +123,7 @@ class Live:
                 self._write(event)
             elif isinstance(event, Answer):
                 self._phase = _Phase("checking")
+                self._answered = True
 
     def finish(self, path: str) -> None:
         """This file is done, whatever became of it."""
@@ -137,7 +140,7 @@ class Live:
         self._tokens += len(chunk.tokens)
         self._passes += 1
         self._drafted += Tally(chunk.proposed, chunk.accepted)
-        if self._growing:
+        if self._growing and not self._answered:
             self._growing.add(event)
 
     def _draw(self) -> RenderableType:
@@ -159,12 +162,13 @@ class Live:
             if self._path:
                 yield Text(code.name(self._path), "bold")
             pace = self._tokens / max(phase.seconds, 1e-6)
-            yield Text(f"decoding, {colours.count(self._tokens, 'token')}")
+            what = "decoding again without drafts" if self._answered else "decoding"
+            yield Text(f"{what}, {colours.count(self._tokens, 'token')}")
             yield Text(f"{pace:.0f} tokens/s", "cyan")
             if self._drafted.proposed:
                 yield Text(f"{self._drafted.rate:.0%} accepted", "green")
             yield Text(colours.count(self._passes, "pass", "passes"), "dim")
-            if self._growing and self._growing.share is not None:
+            if self._growing and self._growing.share is not None and not self._answered:
                 yield bar(self._growing.share, self.console)
         else:
             if self._path and phase.what == "prefill":

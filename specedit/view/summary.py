@@ -90,7 +90,7 @@ def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool
         if not quiet:
             for note in edit.notes:
                 _about(console, edit, note, "")
-    if quiet:
+    if quiet or not report.edits:
         return
     if verbose:
         console.print(table(report))
@@ -103,7 +103,9 @@ def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool
 
 
 def _about(console: Console, edit: Edit, what: str, style: str) -> None:
-    text = Text.assemble((code.name(edit.path), "bold"), ": ", (code.harmless(what), style))
+    text = Text.assemble(
+        (code.name(edit.path), "bold"), ": ", (code.harmless(what.replace("\n", "\n  ")), style)
+    )
     say(console, text)
 
 
