@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from specedit.decode.cost import TYPICAL, Curve
 from specedit.decode.drafters.base import Draft
 
-WIDEST = 256
+WIDEST = 512
 INERTIA = 3.0  # expected failures (or successes, for unlikely ids) a prior chance is worth
 EDGES = (0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99, 0.997)
 

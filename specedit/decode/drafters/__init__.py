@@ -45,7 +45,7 @@ def build(
     drafters: list[Drafter] = []
     for name in names:
         if name == "prediction" and prediction:
-            drafters.append(PredictionDrafter(prediction, codec))
+            drafters.append(PredictionDrafter(prediction, codec, instruction))
         elif name == "lookup":
             drafters.append(LookupDrafter(instruction))
     return drafters

@@ -20,6 +20,10 @@ MOST = 48  # ids of a change that is worth expecting again
 AROUND = 12  # ids around a change in which its identifier ends
 
 
+LEARNED = {"word": (1.6, 1.0), "part": (0.9, 1.0), "variant": (0.9, 1.0)}
+ASKED = {"word": (1.6, 1.0), "part": (0.5, 1.0), "variant": (0.5, 1.0)}
+
+
 @dataclass
 class Trust:
     """How often a rule held, on top of what such rules are worth before any trial."""
@@ -49,28 +53,36 @@ def context_trust() -> Trust:
     return Trust(0.4, 1.4)
 
 
-def word_trust(variant: bool) -> Trust:
-    return Trust(0.9, 1.0) if variant else Trust(1.6, 1.0)
+def word_trust(kind: str, asked: bool) -> Trust:
+    held, failed = (ASKED if asked else LEARNED)[kind]
+    return Trust(held, failed)
 
 
 class Learned:
     """The rules of one answer."""
 
-    def __init__(self, ids: Sequence[int], codec: Codec | None) -> None:
+    def __init__(
+        self, ids: Sequence[int], codec: Codec | None, instruction: Sequence[int] = ()
+    ) -> None:
         self._ids = ids
         self._codec = codec
         self._text = b""
         self._starts: list[int] = []
+        self._asked: list[tuple[str, str]] = []
         if codec is not None:
             pieces = [codec.piece(token) for token in ids]
             self._text = b"".join(pieces)
             self._starts = list(accumulate(map(len, pieces), initial=0))
+            asked = b"".join(codec.piece(token) for token in instruction)
+            self._asked = words.asked(asked.decode("utf-8", "replace"))
         self.begin()
 
     def begin(self) -> None:
         self._context: dict[tuple[int, int], tuple[tuple[int, ...], Rule]] = {}
         self._words: dict[int, Rule] = {}
         self._pairs: set[tuple[str, str]] = set()
+        for pair in self._asked:
+            self._rename(pair, 0, asked=True)
 
     def at(self, at: int) -> Rule | None:
         """The rule for the prediction's ids from `at` on."""
@@ -85,9 +97,9 @@ class Learned:
 
     def learn(self, at: int, span: int, new: Sequence[int], follow: int) -> None:
         """The prediction's `span` ids from `at` became `new`; `follow` of its ids came after."""
-        ids = self._ids
         if span > MOST or len(new) > MOST:
             return
+        ids = self._ids
         if 0 < at < len(ids) and new:
             old = tuple(ids[at : at + span])
             key = (ids[at - 1], ids[at])
@@ -109,15 +121,15 @@ class Learned:
             (left + text[starts[at] : starts[at + span]] + right).decode("utf-8", "replace"),
             (left + became + right).decode("utf-8", "replace"),
         )
-        if pair is None or pair in self._pairs or (pair[1], pair[0]) in self._pairs:
-            return
+        if pair is not None and pair not in self._pairs and pair[::-1] not in self._pairs:
+            self._rename(pair, starts[at])
+
+    def _rename(self, pair: tuple[str, str], start: int, asked: bool = False) -> None:
+        """Word rules for all of the prediction's text from byte `start` on."""
         self._pairs.add(pair)
-        exact, variant = word_trust(False), word_trust(True)
-        for begin, end, word in words.occurrences(text[starts[at] :], *pair):
-            same = text[starts[at] + begin : starts[at] + end].decode() == pair[0]
-            self._expect(
-                starts[at] + begin, starts[at] + end, word.encode(), exact if same else variant
-            )
+        trusts = {kind: word_trust(kind, asked) for kind in words.KINDS}
+        for begin, end, word, kind in words.occurrences(self._text, start, *pair):
+            self._expect(begin, end, word.encode(), trusts[kind])
 
     def _expect(self, begin: int, end: int, word: bytes, trust: Trust) -> None:
         """A word rule for the bytes [begin, end) of the prediction's text."""
@@ -125,9 +137,9 @@ class Learned:
         text, starts = self._text, self._starts
         first = bisect_right(starts, begin) - 1
         last = bisect_left(starts, end)
-        if starts[first] == begin and first > 0 and text[starts[first - 1] : begin].isspace() < 1:
-            if starts[first] - starts[first - 1] == 1:
-                first -= 1  # a mark before a word may belong to the word's first id
+        mark = text[starts[first - 1] : begin] if first > 0 and starts[first] == begin else b""
+        if len(mark) == 1 and mark != b"\n":
+            first -= 1  # a mark before a word may belong to the word's first id
         new = text[starts[first] : begin] + word + text[end : starts[last]]
         try:
             ids = self._codec.encode(new.decode("utf-8"))

@@ -21,9 +21,6 @@ INSIDE = 0.96  # chance of a learned change's next id, once its first held
 _STEPS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 _RISKS = (0.5, 0.5, 0.2, 0.1, 0.04, 0.008, 0.004, 0.002, 0.001, 0.0008, 0.0006, 0.0003)
 FIRST_RISK = 0.0011  # before anything was changed
-BETWEEN, WITHIN = 1.5, 0.8  # that risk at the ends of lines, and inside them
-TOUCHED = 2.0  # at an id that was changed before,
-RARE = 20  # when it occurs at most so often
 
 
 def _table() -> list[float]:
@@ -57,20 +54,17 @@ class PredictionDrafter:
 
     name = "prediction"
 
-    def __init__(self, prediction: Sequence[int], codec: Codec | None = None) -> None:
+    def __init__(
+        self,
+        prediction: Sequence[int],
+        codec: Codec | None = None,
+        instruction: Sequence[int] = (),
+    ) -> None:
         self._ids = list(prediction)
         self._codec = codec
         newline = [b"\n" in codec.piece(i) for i in self._ids] if codec else None
         self._index = Index(self._ids, newline)
-        self._learned = Learned(self._ids, codec)
-        self._weights = (
-            [
-                BETWEEN if here or last else WITHIN
-                for here, last in zip(newline, [True, *newline], strict=False)
-            ]
-            if newline
-            else [1.0] * len(self._ids)
-        )
+        self._learned = Learned(self._ids, codec, instruction)
         self._newlines = {i for i, n in zip(self._ids, newline or (), strict=False) if n}
         self._restart()
 
@@ -85,7 +79,6 @@ class PredictionDrafter:
         self._rule: tuple[Rule, int] | None = None  # inside a learned change, after some of it
         self._ahead: list[Step] = []
         self._fresh = False  # the place was just found
-        self._touched: set[int] = set()  # ids that were changed before
         self._learned.begin()
 
     def begin(self, prompt: Sequence[int]) -> None:
@@ -187,16 +180,10 @@ class PredictionDrafter:
         assert self._at is not None
         run = min(self._run, len(self._said) - self._mark)
         back = self._at - run
-        self._touched.update(
-            t for t in self._ids[self._lost : back] if self._index.count(t) <= RARE
-        )
         if back >= self._lost:
             new = self._said[self._mark : len(self._said) - run]
             self._learned.learn(self._lost, back - self._lost, new, run)
         self._mark = -1
-
-    def _wordy(self, token: int) -> bool:
-        return self._codec is None or self._codec.piece(token).strip().isalnum()
 
     def _way(self, most: int) -> list[Step]:
         """The next steps: the prediction from the place on, learned changes applied."""
@@ -217,12 +204,9 @@ class PredictionDrafter:
                 stay = sure
             else:
                 risk = RISKS[run if run < len(RISKS) else -1] if self._edits else FIRST_RISK
-                risk *= self._weights[at]
-                if ids[at] in self._touched:
-                    risk *= TOUCHED
-                stay = 1 - min(risk, 0.9)
+                stay = 1 - risk
             sure = None
-            rule_here = self._learned.at(at) if self._edits and at != applied else None
+            rule_here = self._learned.at(at) if at != applied else None
             if rule_here is not None and rule_here.ids and rule_here.chance >= 0.5:
                 chance = rule_here.chance
                 for n, token in enumerate(rule_here.ids):

@@ -10,6 +10,15 @@ from collections.abc import Iterator
 
 SHORTEST = 3  # letters; shorter words occur everywhere by chance
 
+KINDS = ("word", "part", "variant")  # the identifier itself; inside a longer one; in another case
+
+_ASKED = re.compile(
+    r"\b(?:renam|replac|chang|substitut|switch)\w*\s+(?P<old>[^.;\n]{1,80}?)"
+    r"\s*(?:\bto\b|\bwith\b|\bby\b|\binto\b|\bas\b|->|=>|\u2192)\s*(?P<new>[^;\n]{1,60})",
+    re.IGNORECASE,
+)
+_END = re.compile(r"\s(?:in|for|on|so|and|to|because)\s")
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
@@ -25,6 +34,35 @@ def renamed(old: str, new: str) -> tuple[str, str] | None:
         return None
     pair = core(*pairs.pop())
     return pair if len(pair[0]) >= SHORTEST and pair[1] else None
+
+
+def asked(instruction: str) -> list[tuple[str, str]]:
+    """The renames an instruction seems to ask for: `replace the X field with Y`."""
+    pairs = []
+    for match in _ASKED.finditer(instruction):
+        old, new = named(match["old"]), named(_END.split(match["new"])[0])
+        if old and new and old != new and len(old) >= SHORTEST:
+            pairs.append((old, new))
+    return pairs
+
+
+def named(phrase: str) -> str | None:
+    """The identifier of a phrase: what is quoted, else what looks like one, else the last word."""
+    quoted = re.search(r"[`'\"]([A-Za-z_$][\w$]*)[`'\"(]", phrase)
+    if quoted:
+        return quoted[1]
+    names = [name for name in _NAME.findall(phrase) if name.lower() not in _SMALL]
+    for name in names:
+        if "_" in name or "$" in name or not (name.islower() or name.istitle()):
+            return name
+    for name in names:
+        if name.istitle():
+            return name
+    return names[0] if names else None
+
+
+_SMALL = frozenset(("a", "an", "the", "this", "that", "all", "of", "its", "every", "each", "new"))
+_JOINS = re.compile(r"[\w$]")
 
 
 def core(old: str, new: str) -> tuple[str, str]:
@@ -45,16 +83,20 @@ def core(old: str, new: str) -> tuple[str, str]:
     return joint.join(mid_a), ("_" if "_" in new else "").join(mid_b)
 
 
-def occurrences(text: bytes, old: str, new: str) -> Iterator[tuple[int, int, str]]:
-    """Where `old` or a case variant stands as a word or a part of one, and what it becomes."""
-    letters = [re.escape(c) for c in old if c != "_"]
+def occurrences(text: bytes, start: int, old: str, new: str) -> Iterator[tuple[int, int, str, str]]:
+    """Where `old` or a case variant stands from `start` on: (begin, end, what it becomes, kind)."""
+    letters = (
+        [re.escape(c) for c in old if c != "_"] if not old.startswith("_") else [re.escape(old)]
+    )
     pattern = re.compile("_?".join(letters).encode(), re.IGNORECASE)
-    for match in pattern.finditer(text):
+    for match in pattern.finditer(text, start):
         found = match.group().decode("ascii", "replace")
         left = text[max(0, match.start() - 1) : match.start()].decode("ascii", "replace")
         right = text[match.end() : match.end() + 2].decode("ascii", "replace")
         if whole(left, found, right):
-            yield match.start(), match.end(), styled(found, old, new)
+            bare = not (_JOINS.match(left) or _JOINS.match(right))
+            kind = "variant" if found != old else "word" if bare else "part"
+            yield match.start(), match.end(), styled(found, old, new), kind
 
 
 def whole(left: str, found: str, right: str) -> bool:
