@@ -215,12 +215,10 @@ class _Sorting:
         if leaf.place == "assignment_expression.left" and parent.parent is not None:
             if parent.parent.type == "initializer_expression":
                 return [self._literal_member(parent)]
+        if parent.type == "with_initializer" and parent.children[0] is leaf and parent.parent:
+            return [self._member(self.typing.type_of(parent.parent.named_children()[0]))]
         if leaf.type == "string_fragment":
             return [self._quoted(leaf)]
-        if leaf.place in rules.keys and self.name[0] != "$":
-            key = self._key(leaf, rules.keys[leaf.place])
-            if key is not None:
-                return [key]
         if self.name[0] == "@":
             owner = self.typing.enclosing(leaf)
             return [self._member((owner,) if owner else None)]
@@ -228,6 +226,10 @@ class _Sorting:
             return [self._bare(leaf, "value"), self._literal_member(parent)]
         if parent.type == "token_tree":
             return [self._in_macro(leaf)]
+        if leaf.place in rules.keys and self.name[0] != "$":
+            key = self._key(leaf, rules.keys[leaf.place])
+            if key is not None:
+                return [key]
         receiver = self.typing.receiver(leaf) if leaf.place in rules.members else None
         if receiver is not None and self.scopes.text(receiver) in ("crate", "self", "super"):
             if leaf.place in ("scoped_identifier.name", "scoped_type_identifier.name"):
@@ -318,6 +320,9 @@ class _Sorting:
             return (EXTERNAL, "")
         found = self.typing.members(owners, self.name, called)
         if found:
+            for owner in owners:  # of a union every type's member is meant
+                for other in self.typing.members((owner,), self.name, called)[:1]:
+                    self._join(other, found[0])
             return found[0]
         for owner in owners:
             embedded = self.typing.lookup(self.name, owner.node, "type")
@@ -352,14 +357,9 @@ class _Sorting:
         node = leaf.parent
         while node is not None and node.type in ("object_assignment_pattern", "pair_pattern"):
             node = node.parent
-        holder = node.parent if node is not None else None
-        if node is None or holder is None or node.type != "object_pattern":
+        if node is None or node.type != "object_pattern":
             return (UNKNOWN, "")
-        typed = holder.part("type")
-        if typed is not None:
-            return self._member(self.typing.named_type(typed))
-        value = holder.part("value") or holder.part("right")
-        return self._member(self.typing.type_of(value))
+        return self._member(self.typing.taken_apart(node))
 
     def _pattern_member(self, leaf: Branch) -> Hashable:
         for up in leaf.up():

@@ -17,6 +17,7 @@ from specedit.text.meaning import EXTERNAL, FREE, UNKNOWN, Meaning, meanings
 from specedit.text.regions import Region, regions
 from specedit.text.rewrite import Edit, clashes, edits_for, put
 from specedit.text.rules import rules_of
+from specedit.text.scopes import Declared
 from specedit.text.tree import Branch, grow
 from specedit.text.typing import Typing
 
@@ -73,8 +74,9 @@ class RenameGuess:
 
     @property
     def clean(self) -> bool:
-        """Nothing to look at twice."""
-        return not self.notes and not self.collisions
+        """Nothing to look at twice: no note, no collision, the name itself is nowhere left."""
+        left = any(one.name.startswith(f"{self.old} in ") for one in self.outside)
+        return not self.notes and not self.collisions and not left
 
 
 def rename_places(
@@ -91,7 +93,8 @@ def rename_places(
     rules = rules_of(language.name) if language else None
     if language is None or rules is None:
         return _words(text, language, old, new, scope)
-    found, typing = meanings(text, syntax.dialect(text, language), old.lstrip("$"))
+    dialect = syntax.dialect(text, language)
+    found, typing = meanings(text, dialect, old.lstrip("$"))
     if old.startswith("$"):
         found = [one for one in found if _is_variable(one, typing)] or found
         old, new = old.lstrip("$"), new.lstrip("$")
@@ -115,6 +118,8 @@ def rename_places(
     kept = [edit for level in levels[:taken] for edit in level]
     outside = _outside(levels, taken) + _others(found, chosen, old)
     renamed = _finish(text, data, old, new, kept)
+    if not _still_names(typing.scopes.root, grow(renamed[0], dialect), kept):
+        notes.append(f"`{new}` is read as something else than a name there")
     return RenameGuess(
         old,
         new,
@@ -140,6 +145,8 @@ def _check(text: str, old: str, new: str, scope: str) -> None:
     for name in (old, new):
         if not SHAPE.fullmatch(name):
             raise UsageError(f"{name!r} is not an identifier")
+    if old.strip("'`$@") == "_":
+        raise UsageError(f"{old!r} is a blank, not a name")
     if old == new:
         raise UsageError(f"OLD and NEW are both {old!r}")
     if old.lower() not in text.lower():
@@ -164,16 +171,12 @@ def _choose(
     found: list[Meaning], typing: Typing, owner: str, line: int | None, old: str
 ) -> tuple[list[Meaning], list[str]]:
     """The meanings to rename, and what is uncertain about that choice."""
+    notes = _gather(found, typing)
     members = [one for one in found if one.is_member]
     unknown = next((one for one in found if one.kind == UNKNOWN), None)
-    if unknown is not None and len(members) == 1 and line is None and not owner:
-        members[0].leaves += unknown.leaves
-        found.remove(unknown)
-        unknown = None
     if line is None:  # strings are code only where a line says so
         found[:] = [one for one in found if one.kind != "literal"]
     chosen = list(found)
-    notes: list[str] = []
     if owner:
         chosen = [one for one in found if any(holder.name == owner for holder in one.owners)]
         if not chosen:
@@ -216,8 +219,34 @@ def _choose(
         )
     if any(one.kind == "literal" for one in chosen):
         notes.append(f"every string {old!r} was taken for the same literal")
-    notes += _overrides(chosen, typing)
+    if chosen and not any(one.declared for one in chosen) and chosen[0].kind != "label":
+        notes.append(f"nothing in this file declares `{old}`; rename it where it is declared, too")
+    notes += _overrides(chosen, typing) + _overloads(chosen, typing)
     return chosen, notes
+
+
+def _gather(found: list[Meaning], typing: Typing) -> list[str]:
+    """Uses that can only mean the one thing this file declares, or the one thing it never does."""
+    declared = [one for one in found if one.declared]
+    loose = [one for one in found if not one.declared and one.kind not in ("label", "literal")]
+    if len(declared) > 1:
+        return []
+    if declared:
+        main = declared[0]
+        local = not main.is_member and main.kind in ("local", "parameter", "type")
+        joins = {UNKNOWN, "implicit"} if main.is_member else set()
+        joins |= set() if local else {FREE}
+        joins |= {"implicit"} if main.kind == "class" else set()
+    else:
+        joins = {UNKNOWN, EXTERNAL, "implicit"}
+        main = next((one for one in loose if one.kind in joins), Meaning(FREE))
+    notes = []
+    for one in loose:
+        if one is not main and one.kind in joins:
+            main.leaves += [leaf for leaf in one.leaves if leaf not in main.leaves]
+            found.remove(one)
+            notes.append(f"taken for the same: {_describe(one)}")
+    return notes
 
 
 def _describe(one: Meaning) -> str:
@@ -245,6 +274,21 @@ def _overrides(chosen: list[Meaning], typing: Typing) -> list[str]:
                     f"line {declared.leaf.line}: `{declared.name}` overrides a member of a type "
                     "outside this file"
                 )
+    return found
+
+
+def _overloads(chosen: list[Meaning], typing: Typing) -> list[str]:
+    """Methods of one name in one class that are told apart by their parameters."""
+    found = []
+    for one in chosen:
+        methods: dict[int, list[Declared]] = {}
+        for declared in one.declared:
+            if declared.kind == "method" and declared.node.part("body") is not None:
+                methods.setdefault(id(declared.owner), []).append(declared)
+        for same in methods.values():
+            if len(same) > 1 and typing.rules.overloads:
+                lines = _lines([method.leaf.line for method in same])
+                found.append(f"{len(same)} overloads were renamed together: {lines}")
     return found
 
 
@@ -375,6 +419,14 @@ def _finish(
         line = data.count(b"\n", 0, edit.start) + 1
         places.append(Place(offset, line, edit.kind, edit.old, edit.new))
     return written.decode("utf-8", "surrogatepass"), tuple(places)
+
+
+def _still_names(before: Branch, after: Branch, edits: list[Edit]) -> bool:
+    """Whether the tree has the shape it had: NEW is no keyword, and opens or closes nothing."""
+    if any(edit.kind == "code" and not SHAPE.fullmatch(edit.new) for edit in edits):
+        return True  # a shorthand was spelled out: the shape changes by design
+    pairs = zip(before.walk(), after.walk(), strict=False)
+    return all(one.type == other.type for one, other in pairs)
 
 
 def _words(text: str, language: Language | None, old: str, new: str, scope: str) -> RenameGuess:

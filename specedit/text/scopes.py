@@ -163,7 +163,7 @@ class Scopes:
             if known is not None:
                 known.bases += bases
                 return known
-        if node.type in ("type_spec", "class_specifier", "trait_item", "type_alias_declaration"):
+        if node.type in ("type_spec", "struct_type", "interface_type", "type_alias_declaration"):
             bases += self._embedded(node)
         kinds = ("interface_declaration", "trait_item", "interface_type", "protocol")
         body = node.part("type")
@@ -374,7 +374,11 @@ class Scopes:
         body = function.node.part("body") if function.kind == "function" else None
         if body is None:
             return None
-        for statement in body.walk():
+        waiting = [body]
+        while waiting:
+            statement = waiting.pop()
+            if statement.type not in ("function_definition", "class_definition", "lambda"):
+                waiting.extend(statement.children)
             if statement.type in ("global_statement", "nonlocal_statement") and name in {
                 self.text(child) for child in statement.children
             }:

@@ -25,7 +25,7 @@ PASSED_ON = places(
     "non_null_expression try_expression pointer_expression postfix_unary_expression await",
     "literal_element expression_list unary_op",
 )
-ALIASES = places("type_definition alias_declaration type_item type_alias")
+ALIASES = places("type_definition alias_declaration type_item type_alias type_alias_declaration")
 CASTS = places(
     "cast_expression as_expression type_cast_expression type_assertion_expression",
     "satisfies_expression type_assertion",
@@ -90,7 +90,7 @@ class Typing:
         fits = [one for one in found if self._accepts(one, hint)]
         if not fits:
             return None
-        if inner:
+        if inner or not self.rules.hoists:
             fits = [one for one in fits if one.after <= at.start]
         if hint != "type":
             fits.sort(key=lambda one: (one.kind not in TYPES, one.after, one.leaf.start))
@@ -121,7 +121,12 @@ class Typing:
                 return None
         if declared is not None and declared.node.type in ALIASES:
             meant = declared.node.part("type") or declared.node.part("value")
-            if meant is not None and name not in {self.scopes.text(x) for x in meant.walk()}:
+            own = [one for one in self.scopes.owners if one.node is declared.node and one.members]
+            if (
+                not own
+                and meant is not None
+                and name not in {self.scopes.text(x) for x in meant.walk()}
+            ):
                 return self.named_type(meant)
         if declared is not None and declared.kind in ("class", "namespace"):
             own = [one for one in self.scopes.owners if one.node is declared.node]
@@ -319,6 +324,27 @@ class Typing:
         if parent.type in ("parenthesized_expression", "ternary_expression"):
             return self.context(parent, deep + 1)
         return None
+
+    def taken_apart(self, pattern: Branch, deep: int = 0) -> Known:
+        """The class of what an object pattern takes apart."""
+        holder = pattern.parent
+        if holder is None or deep > DEEP:
+            return None
+        if (typed := holder.part("type")) is not None:
+            return self.named_type(typed, deep + 1)
+        if holder.type in ("object_assignment_pattern", "assignment_pattern"):
+            return self.taken_apart(holder, deep + 1)
+        if holder.type == "pair_pattern" and holder.parent is not None:
+            key = holder.part("key")
+            around = self.taken_apart(holder.parent, deep + 1)
+            found = self.members(around or (), self.scopes.text(key)) if key else []
+            return self.type_of_declared(found[0], deep + 1) if found else None
+        if holder.type == "array_pattern" and holder.parent is not None:
+            return self._element_of(holder.parent.part("value"), deep + 1)
+        if holder.type == "for_in_statement":
+            return self._element_of(holder.part("right"), deep + 1)
+        value = holder.part("value") or holder.part("right")
+        return self.type_of(value, deep + 1) if value is not pattern else None
 
     def _context_type(self, node: Branch, parent: Branch, deep: int) -> Branch | None:
         """The type expression that says what an expression must be."""

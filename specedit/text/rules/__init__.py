@@ -43,8 +43,10 @@ class Rules:
     fields_hide: bool = False  # a field of a derived class is another field
     constants_match: bool = False  # a capitalised name in a pattern is a constant (Rust)
     open_enums: bool = False  # members are visible inside their enum (TypeScript)
+    overloads: bool = False  # methods of one name differ by their parameters
     sigils: bool = False  # a variable's `$` keeps it apart from other names (PHP)
     dollar_strings: bool = False  # `$name` inside a string is code (Kotlin)
+    hoists: bool = False  # an inner function sees what is declared behind it (JavaScript)
     in_order: bool = False  # a local is visible only behind its declaration
     quoted_keys: bool = False  # `o["name"]` and `{"name": 1}` name the member
     comments: frozenset[str] = frozenset({"comment", "line_comment", "block_comment"})

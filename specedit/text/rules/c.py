@@ -71,6 +71,7 @@ RULES = Rules(
     labels=places("statement_identifier"),
     bases=places("base_class_clause"),
     bare_members=True,
+    overloads=True,
     fields_hide=True,
     in_order=True,
     opaque=places("preproc_arg"),

@@ -82,6 +82,7 @@ RULES = Rules(
     bases=places("base_list"),
     supers=places("base"),
     bare_members=True,
+    overloads=True,
     in_order=True,
     strings=places("string_literal verbatim_string_literal raw_string_literal"),
 )

@@ -55,6 +55,7 @@ RULES = Rules(
     labels=places("labeled_statement. break_statement. continue_statement."),
     bases=places("superclass super_interfaces extends_interfaces"),
     bare_members=True,
+    overloads=True,
     methods_apart=True,
     members_apart=True,
     fields_hide=True,

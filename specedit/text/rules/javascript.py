@@ -74,6 +74,7 @@ RULES = Rules(
     quoted_keys=True,
     open_enums=True,
     in_order=True,
+    hoists=True,
     strings=places("string template_string"),
     comments=places("comment html_comment"),
 )

@@ -36,6 +36,7 @@ RULES = Rules(
     selves=places("this_expression"),
     supers=places("super_expression"),
     bare_members=True,
+    overloads=True,
     members_apart=True,
     dollar_strings=True,
     in_order=True,
