@@ -59,17 +59,22 @@ def digits(rows: torch.Tensor, two: bool) -> tuple[torch.Tensor, torch.Tensor]:
 
     With two digits the result has twice the rows: first digits, then second digits.
     """
-    top = torch.linalg.vector_norm(rows, float("inf"), dim=-1, keepdim=True).clamp_(min=1e-30)
+    top = rows.abs().amax(-1, keepdim=True).clamp_(min=1e-30)
     scale = top * (1.0 / 127.0)
     rows.div_(scale).add_(ZERO + 0.5)
     if not two:
-        return rows.to(torch.uint8), scale
+        return _bytes(rows), scale
     count = rows.shape[0]
     out = torch.empty((2 * count, rows.shape[1]), dtype=torch.uint8)
-    out[:count].copy_(rows)
+    out[:count] = rows.to(torch.int16)
     rows.frac_().mul_(REMAINDER).add_(ZERO + 0.5 - REMAINDER / 2)
-    out[count:].copy_(rows)
+    out[count:] = rows.to(torch.int16)
     return out, scale
+
+
+def _bytes(rows: torch.Tensor) -> torch.Tensor:
+    """Positive floats rounded down; by way of int16, which torch vectorises (43 us, not 153)."""
+    return rows.to(torch.int16).to(torch.uint8)
 
 
 def add_product(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import torch
 
-from specedit.engines.exact.attention import Mask, attend, blocks_of
+from specedit.engines.exact.attention import Layout, attend
 from specedit.engines.exact.cache import Cache
 from specedit.engines.exact.linear import Linear, add_product, digits, pack, scaled_product
 from specedit.engines.exact.weights import Weights
@@ -44,7 +44,7 @@ class Model:
     def __init__(self, weights: Weights, *, close: bool, workers: int) -> None:
         self.config = config = weights.config
         self.close = close
-        self.mask = Mask(config)
+        self.layout = Layout(config)
         self.embedding = weights.tensor("embedding", check=False)
         self.norm = weights.tensor("norm").clone()
         self.cosines = self.sines = torch.empty(0, config.head_size)
@@ -90,14 +90,14 @@ class Model:
         config = self.config
         start, width = len(cache.ids), len(ids)
         cache.reserve(start + width)
-        blocks = blocks_of(self.mask, start, width)
+        spans = list(self.layout.spans(start, width))
         cos, sin = self._turns(start, start + width)
         rows = self.embedding[torch.tensor(ids)].float()
         for index, layer in enumerate(self.layers):
             queries = self._queries(layer, rows, cos, sin, cache, index, start)
             if index == config.layers - 1 and not last:
                 break
-            mixed = attend(queries, cache.keys[index], cache.values[index], blocks, config)
+            mixed = attend(queries, cache.keys[index], cache.values[index], spans, config)
             add_product(rows, layer.out, mixed)
             self._gated(layer, rows)
         cache.ids.extend(ids)
