@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from specedit import curves
 from specedit.answer import Reader
 from specedit.backend import Answer, Event, Loading, Ready, Written
 from specedit.decode.events import Chunk, Done
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 Render = Callable[[Sequence[tuple[str, Sequence[str]]], str], list[int]]
 STAGES = {"wait": "Waiting for", "fetch": "Fetching", "verify": "Checking"}
+RECENT = 256  # passes remembered to see whether the cost curve still fits
 ROOM = 1024  # tokens an answer may have beyond twice its prompt
 
 
@@ -50,7 +53,7 @@ class LocalBackend:
 
     def close(self) -> None:
         if self._loaded is not None:
-            self._loaded.save()
+            self._loaded.close()
         self._loaded = None
 
 
@@ -58,16 +61,26 @@ class Loaded:
     """A model that can answer: tokenizer, template, engine and what its passes cost here."""
 
     def __init__(
-        self, line: ModelLine, engine: Engine, tokenizer: Any, render: Render, widths: Widths
+        self,
+        line: ModelLine,
+        engine: Engine,
+        tokenizer: Any,
+        render: Render,
+        widths: Widths,
+        curve_file: Path | None = None,
     ) -> None:
         self.line = line
         self.engine = engine
         self.tokenizer = tokenizer
         self._render = render
         self._widths = widths
+        self._curve_file = curve_file
+        self._passes: deque[tuple[int, float]] = deque(maxlen=RECENT)
 
-    def save(self) -> None:
-        """Keep what was learned about this machine."""
+    def close(self) -> None:
+        """Forget a cost curve that this machine no longer follows; the next load measures anew."""
+        if self._curve_file and curves.bent(self._widths.curve, self._passes):
+            self._curve_file.unlink(missing_ok=True)
 
     def prompt(self, plan: Plan) -> list[int]:
         return self._render([(m.role, m.segments) for m in plan.messages], plan.opening)
@@ -123,6 +136,7 @@ class Loaded:
                 case Chunk():
                     decode_s += event.seconds
                     completion += len(event.tokens)
+                    self._passes.append((event.width, event.seconds))
                     yield Written(event, reader.take())
                 case Done():
                     yield Answer(
@@ -155,6 +169,7 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
     files = yield from _files(settings.model, home)
     shelf = _Shelf(files)  # tokenizer and template, read while the weights are
     engine = yield from _engine(files, settings, home)
+    from specedit.models.store import store_path
     from specedit.models.template import prompt_ids
 
     tokenizer, template = shelf.take()
@@ -172,7 +187,13 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
     def render(turns: Sequence[tuple[str, Sequence[str]]], opening: str) -> list[int]:
         return prompt_ids(tokenizer, template, turns, opening)
 
-    return Loaded(line, engine, tokenizer, render, Widths())
+    file = curves.place(home or store_path(), line)
+    curve = curves.load(file)
+    if curve is None:
+        yield Loading("Measuring what passes cost here")
+        curve = curves.measure(engine)
+        curves.save(file, curve)
+    return Loaded(line, engine, tokenizer, render, Widths(curve), file)
 
 
 def _scripted() -> Loaded:
