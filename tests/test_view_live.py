@@ -152,6 +152,15 @@ def test_a_comparison_is_said_and_does_not_grow_the_change() -> None:
     assert display._growing.rows(20) == rows
 
 
+def test_a_run_that_starts_over_grows_anew() -> None:
+    display = live.Live(terminal())
+    display.begin("a.py", BEFORE)
+    feed(display, EVENTS[2], written("first try\n"), EVENTS[2], *EVENTS[5:9])
+    assert display._growing is not None
+    rows = "\n".join(row.plain for row in display._growing.rows(20))
+    assert "LINE 3" in rows and "first try" not in rows
+
+
 @pytest.mark.parametrize("width", [10, 20, 40, 60, 200])
 def test_any_width_holds_the_line(width: int) -> None:
     display = live.Live(terminal(width))

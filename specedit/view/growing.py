@@ -35,6 +35,10 @@ class Growing:
         self._seen = 0
         self._next = 0.0
 
+    def anew(self) -> Growing:
+        """The same file's change from its beginning."""
+        return Growing(self._console, self._path, self._before)
+
     def add(self, event: Written) -> None:
         self._written.append(event)
         self._length += len(event.text)

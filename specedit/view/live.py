@@ -114,6 +114,8 @@ class Live:
             elif isinstance(event, Ready):
                 self._phase = _Phase("reading the prompt")
                 self._drafted, self._tokens, self._passes = Tally(), 0, 0
+                if self._growing and not self._answered:  # whatever came before is void
+                    self._growing = self._growing.anew()
             elif isinstance(event, Prefill):
                 if self._phase.what != "prefill":
                     self._phase = _Phase("prefill", first=event.reused)
