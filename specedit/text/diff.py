@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from specedit.text.lines import Opcode, opcodes
+from specedit.text.lines import Opcode, lines_of, opcodes
 from specedit.text.patch import patch
 
 __all__ = ["Counts", "Hunk", "Line", "Span", "apply", "counts", "hunks", "patch", "word_spans"]
@@ -64,7 +64,7 @@ class Counts:
 
 def hunks(before: str, after: str, context: int = CONTEXT) -> list[Hunk]:
     """The changes from `before` to `after`; closer than twice the context they share a hunk."""
-    old, new = _lines(before), _lines(after)
+    old, new = lines_of(before), lines_of(after)
     groups: list[list[Opcode]] = []
     for code in opcodes(old, new):
         if code[0] == "equal":
@@ -154,17 +154,10 @@ def counts(before: str, after: str) -> Counts:
 
 def apply(before: str, after: str, chosen: Iterable[Hunk]) -> str:
     """`before` with only the chosen hunks of `hunks(before, after)` taken over."""
-    old, new = _lines(before), _lines(after)
+    old, new = lines_of(before), lines_of(after)
     parts: list[str] = []
     at = 0
     for hunk in sorted(chosen, key=lambda hunk: hunk.before):
         parts += old[at : hunk.before[0]] + new[hunk.after[0] : hunk.after[1]]
         at = hunk.before[1]
     return "".join(parts + old[at:])
-
-
-def _lines(text: str) -> list[str]:
-    """Lines with their ends, so that gaining or losing the final newline is a change."""
-    pieces = text.split("\n")
-    last = pieces.pop()
-    return [piece + "\n" for piece in pieces] + ([last] if last else [])

@@ -36,6 +36,13 @@ def opcodes(before: Sequence[object], after: Sequence[object]) -> list[Opcode]:
     return codes
 
 
+def lines_of(text: str) -> list[str]:
+    """Lines with their ends; the last one may have none."""
+    pieces = text.split("\n")
+    last = pieces.pop()
+    return [piece + "\n" for piece in pieces] + ([last] if last else [])
+
+
 def restore_endings(before: str, endings: Sequence[str], after: str) -> str:
     """`after` with each line's own ending again; a new line takes its neighbour's.
 

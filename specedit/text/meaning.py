@@ -325,12 +325,23 @@ class _Sorting:
                     self._join(other, found[0])
             return found[0]
         for owner in owners:
+            spread = [x for x in owner.node.children if x.type == "spread_element"]
+            if spread:  # JavaScript: `{...a}` has what `a` has
+                return self._all(
+                    [self._member(self.typing.type_of(x.named_children()[0])) for x in spread]
+                )
+        for owner in owners:
             embedded = self.typing.lookup(self.name, owner.node, "type")
             if self.name in owner.bases and embedded is not None and self._is_go():
                 return embedded
         key = ("implicit", id(owners[0]))
         self.owner_of[key] = owners[0]
         return key
+
+    def _all(self, keys: list[Hashable]) -> Hashable:
+        for key in keys[1:]:
+            self._join(key, keys[0])
+        return keys[0]
 
     def _quoted(self, leaf: Branch) -> Hashable:
         """`o["name"]`, `{"name": 1}`, or a literal type."""

@@ -118,6 +118,9 @@ def rename_places(
     kept = [edit for level in levels[:taken] for edit in level]
     outside = _outside(levels, taken) + _others(found, chosen, old)
     renamed = _finish(text, data, old, new, kept)
+    spelled = sorted({place.line for place in renamed[1] if _spelled_out(place)})
+    if spelled:
+        notes.append(f"a shorthand was spelled out on {_lines(spelled)}")
     if not _still_names(typing.scopes.root, grow(renamed[0], dialect), kept):
         notes.append(f"`{new}` is read as something else than a name there")
     return RenameGuess(
@@ -222,6 +225,7 @@ def _choose(
     if chosen and not any(one.declared for one in chosen) and chosen[0].kind != "label":
         notes.append(f"nothing in this file declares `{old}`; rename it where it is declared, too")
     notes += _overrides(chosen, typing) + _overloads(chosen, typing)
+    notes += _cycles(chosen, typing) + _namesakes(chosen, found, typing)
     return chosen, notes
 
 
@@ -275,6 +279,33 @@ def _overrides(chosen: list[Meaning], typing: Typing) -> list[str]:
                     "outside this file"
                 )
     return found
+
+
+def _cycles(chosen: list[Meaning], typing: Typing) -> list[str]:
+    """Classes that extend each other: whose member is whose, nobody can say."""
+    for one in chosen:
+        for owner in one.owners:
+            for base in typing.above(owner):
+                if owner in typing.above(base):
+                    return [f"{owner.name} and {base.name} extend each other"]
+    return []
+
+
+def _namesakes(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> list[str]:
+    """Parameters that set a renamed member and keep its old name."""
+    notes = []
+    members = {id(leaf) for one in chosen if one.is_member for leaf in one.leaves}
+    for one in found:
+        if one in chosen or one.kind != "parameter":
+            continue
+        for leaf in one.leaves:
+            sides = ("assignment_expression.right", "assignment.right")
+            target = leaf.parent.part("left") if leaf.parent and leaf.place in sides else None
+            if target is not None and any(id(x) in members for x in target.walk()):
+                notes.append(
+                    f"line {leaf.line}: it is set from `{one.declared[0].name}`, which stays"
+                )
+    return notes
 
 
 def _overloads(chosen: list[Meaning], typing: Typing) -> list[str]:
@@ -419,6 +450,10 @@ def _finish(
         line = data.count(b"\n", 0, edit.start) + 1
         places.append(Place(offset, line, edit.kind, edit.old, edit.new))
     return written.decode("utf-8", "surrogatepass"), tuple(places)
+
+
+def _spelled_out(place: Place) -> bool:
+    return place.kind == "code" and ": " in place.replacement and ": " not in place.replaced
 
 
 def _still_names(before: Branch, after: Branch, edits: list[Edit]) -> bool:

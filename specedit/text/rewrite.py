@@ -77,7 +77,9 @@ def _edit(leaf: Branch, one: Meaning, split: bool, typing: Typing, old: str, new
             between = text(Branch("", "", False, start, path_node.start, 0))
             return Edit(start, path_node.start, between, "", "code")
     member = one.is_member or one.kind not in ("local", "parameter", "value", "function", "import")
-    if split and leaf.type in SHORTHAND or split and parent.type == "shorthand_field_initializer":
+    if (split and leaf.type in SHORTHAND) or (
+        split and parent.type == "shorthand_field_initializer"
+    ):
         if leaf.type == "shorthand_field_identifier":  # Rust: `ref x`, `mut x` move with the name
             prefix = text(Branch("", "", False, parent.start, start, 0))
             rest = f"{new}: {prefix}{old}" if member else f"{old}: {prefix}{new}"

@@ -103,6 +103,8 @@ class Scopes:
         rules = self.rules
         for node in self.root.walk():
             parent = node.parent
+            if node.end == node.start and node.type in rules.names:
+                continue  # what the parser made up
             if node.type in rules.names and (
                 not node.children or node.type in ("lifetime", "label")
             ):
