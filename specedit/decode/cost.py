@@ -1,14 +1,29 @@
 """What a pass costs on this machine, by width.
 
 Knows (width, seconds) points and draws straight lines between them. Does not know what a pass
-does; whoever has an engine measures, whoever has a disk stores.
+does. `measure` asks an engine once, in seconds; `Clock` watches the passes of real work and says
+when the machine behaves differently; `load` and `save` keep a curve in a file the caller names.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import statistics
+import time
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
+
+from specedit.engines.base import Engine, EngineInfo
+
+WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)  # what is measured
+RECENT = 9  # passes of a width that its cost is read from
+ENOUGH = 3  # passes of a width before they are believed
+DRIFT = 0.15  # a curve this far off is replaced
+EVERY = 8  # passes between looks
 
 
 @dataclass(frozen=True)
@@ -47,3 +62,92 @@ class Curve:
 TYPICAL = Curve(  # the exact engine, 1.5B, two cores: where measuring starts from
     ((1, 0.075), (8, 0.107), (16, 0.157), (32, 0.226), (64, 0.454), (128, 0.844), (256, 1.6))
 )
+
+
+class Clock:
+    """A curve that follows the machine: the medians of recent passes replace what was believed."""
+
+    def __init__(self, curve: Curve) -> None:
+        self.curve = curve
+        self._recent: dict[int, deque[float]] = {}  # nearest measured width -> ratios to belief
+        self._believed = curve
+        self._passes = 0
+
+    def add(self, width: int, seconds: float) -> bool:
+        """Count a pass; whether the curve is a new one now."""
+        if seconds <= 0:
+            return False
+        ratios = self._recent.setdefault(_nearest(width), deque(maxlen=RECENT))
+        ratios.append(seconds / self._believed.seconds(width))
+        self._passes += 1
+        if self._passes % EVERY:
+            return False
+        known = {
+            width: statistics.median(ratios)
+            for width, ratios in self._recent.items()
+            if len(ratios) >= ENOUGH
+        }
+        if not known:
+            return False
+        other = statistics.median(known.values())
+        points = [(w, self._believed.seconds(w) * known.get(w, other)) for w in WIDTHS]
+        fresh = Curve.of(points)
+        off = max(abs(s / self.curve.seconds(w) - 1) for w, s in fresh.points)
+        if off <= DRIFT:
+            return False
+        self.curve = fresh
+        return True
+
+
+def _nearest(width: int) -> int:
+    return min(
+        WIDTHS, key=lambda w: abs(w.bit_length() - width.bit_length()) * 1024 + abs(w - width)
+    )
+
+
+def measure(engine: Engine, token: int = 0, *, widest: int = WIDTHS[-1]) -> Curve:
+    """The curve of an engine whose cache holds something; the cache is left as it was.
+
+    Each width is timed twice and the better taken, the first pass of all is not counted."""
+    base = engine.length
+    points = []
+    for width in (1, *WIDTHS):
+        if width > widest or base + width > engine.info.window:
+            break
+        best = float("inf")
+        for _ in range(2 if width < 64 else 1):
+            started = time.perf_counter()
+            engine.forward([token] * width)
+            best = min(best, time.perf_counter() - started)
+            engine.crop(base)
+        points.append((width, best))
+    return Curve.of(points[1:] or [(1, TYPICAL.seconds(1))])
+
+
+def key(model: str, info: EngineInfo) -> str:
+    """What a curve is of: the same model, engine, device and threads cost the same."""
+    return f"{model} {info.name} {info.device} {info.threads}"
+
+
+def load(path: Path, key: str) -> Curve | None:
+    """The curve kept under `key`; None when there is none that can be read."""
+    try:
+        points = json.loads(path.read_text(encoding="utf-8"))[key]
+        return Curve.of((int(width), float(seconds)) for width, seconds in points)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def save(path: Path, key: str, curve: Curve) -> None:
+    """Keep a curve, beside those of other models; a file nobody can read is replaced."""
+    try:
+        curves = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        curves = {}
+    if not isinstance(curves, dict):
+        curves = {}
+    curves[key] = [[width, round(seconds, 6)] for width, seconds in curve.points]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f"{path.name}.{os.getpid()}")
+    beside.write_text(json.dumps(curves, indent=1) + "\n", encoding="utf-8")
+    beside.replace(path)

@@ -37,6 +37,7 @@ def decode(
     """
     if not prompt:
         raise UsageError("an empty prompt has no answer", hint="give at least one token.")
+    widths.begin()
     for drafter in drafters:
         drafter.begin(prompt)
     yield from engine.begin(prompt, sampling, audit=audit)

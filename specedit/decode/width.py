@@ -14,13 +14,18 @@ and for each later id that would have held, what an id costs at best (v):
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from specedit.decode.cost import TYPICAL, Curve
+from specedit.decode.cost import TYPICAL, Clock, Curve
 from specedit.decode.drafters.base import Draft
 
 WIDEST = 512
+OVERHEAD = 1.2  # what a copied id costs, over what it costs in the best pass of all
+CHEAP = 1.02  # a pass that costs so much more than the narrowest costs nothing more
+TRUST = 2.0  # passes staked before any draft held
+PATIENCE = 0.02  # of plain decoding may be lost on drafts
 INERTIA = 3.0  # expected failures (or successes, for unlikely ids) a prior chance is worth
 EDGES = (0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99, 0.997)
 
@@ -73,28 +78,43 @@ def _correct(chance: float, factor: float) -> float:
 
 
 class Widths:
-    """Chooses the draft and its length for each pass; learns from what was accepted."""
+    """Chooses the draft and its length for each pass; learns from what was accepted.
 
-    def __init__(self, curve: Curve = TYPICAL, *, widest: int = WIDEST) -> None:
+    The gate: drafts never stake more than they have saved, a fiftieth of what plain decoding
+    would have cost so far, and `TRUST` passes. So however bad they are, decoding stays within
+    2 % and that many passes of plain decoding.
+    """
+
+    def __init__(
+        self, curve: Curve = TYPICAL, *, widest: int = WIDEST, clock: Clock | None = None
+    ) -> None:
         self.room = widest - 1
+        self._clock = clock
+        self.take(clock.curve if clock else curve)
+        self.begin()
+
+    def begin(self) -> None:
+        """A new answer: what earlier drafts were worth says nothing about its own."""
         self._survival = Survival()
-        self.take(curve)
+        self._credit = TRUST * self._cost[1]
 
     def take(self, curve: Curve) -> None:
         """From now on passes cost what `curve` says."""
         self.curve = curve
         self._cost = [curve.seconds(max(1, width)) for width in range(self.room + 2)]
-        self._each = 1.2 * min(s / w for w, s in enumerate(self._cost) if w)
-        self._free = max(w for w, s in enumerate(self._cost) if s <= 1.02 * self._cost[1]) - 1
+        self._each = OVERHEAD * min(s / w for w, s in enumerate(self._cost) if w)
+        self._free = bisect_right(self._cost, CHEAP * self._cost[1]) - 2
 
     def choose(self, drafts: Sequence[Draft]) -> tuple[Draft, int] | None:
         """The draft to offer and how many of its ids; None for a pass without a draft."""
         chosen: tuple[Draft, int] | None = None
         most = -1.0
+        stake = max(self._free, bisect_right(self._cost, self._cost[1] + self._credit) - 2)
         for draft in drafts:
             length, gain = self._length(self._survival.corrected(draft), draft.beyond)
             if gain > most:
-                chosen, most = (draft, max(length, min(self._free, len(draft.ids)))), gain
+                free = min(self._free, len(draft.ids))
+                chosen, most = (draft, max(min(length, stake), free)), gain
         return chosen
 
     def _length(self, chances: Sequence[float], beyond: float) -> tuple[int, float]:
@@ -118,5 +138,11 @@ class Widths:
         self, draft: Draft | None, proposed: int, tokens: Sequence[int], seconds: float
     ) -> None:
         """What became of a pass that offered `proposed` ids of `draft` and settled `tokens`."""
+        once = self._cost[1]
+        self._credit += (len(tokens) - 1) * once + PATIENCE * len(tokens) * once
+        self._credit -= self._cost[1 + proposed] - once
         if draft is not None:
+            self._credit -= draft.seconds
             self._survival.learn(draft, tokens)
+        if self._clock is not None and self._clock.add(1 + proposed, seconds):
+            self.take(self._clock.curve)

@@ -95,6 +95,24 @@ class Learned:
         old, rule = known
         return rule if tuple(self._ids[at : at + len(old)]) == old else None
 
+    def bridge(self, at: int, said: Sequence[int]) -> Rule | None:
+        """`said` where the text from `at` on says the same in other ids: the way back to them.
+
+        The rule's ids begin with `said`; the others lead to where the prediction's go on."""
+        if self._codec is None or at >= len(self._ids):
+            return None
+        text, starts = self._text, self._starts
+        piece = b"".join(self._codec.piece(token) for token in said)
+        end = starts[at] + len(piece)
+        if not piece or not text.startswith(piece, starts[at]):
+            return None
+        last = bisect_left(starts, end)
+        try:
+            rest = self._codec.encode(text[end : starts[last]].decode("utf-8"))
+        except UnicodeDecodeError:
+            return None
+        return Rule(last - at, (*said, *rest), Trust(1.0, 1.0))
+
     def learn(self, at: int, span: int, new: Sequence[int], follow: int) -> None:
         """The prediction's `span` ids from `at` became `new`; `follow` of its ids came after."""
         if span > MOST or len(new) > MOST:

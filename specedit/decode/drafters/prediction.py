@@ -15,6 +15,16 @@ from specedit.decode.resync import Index, best
 
 SOLID = 6  # ids in a row after which other places are not looked for
 SETTLED = 3  # ids in a row after which a change is taken to be over
+SAME_TEXT = (
+    0.0,
+    0.5,
+    0.6,
+    0.7,
+    0.8,
+    0.9,
+    0.9,
+    0.0,
+)  # that so many other ids of the same text go on
 INSIDE = 0.96  # chance of a learned change's next id, once its first held
 
 # The chance that the next id leaves the prediction, by the ids that followed it in a row.
@@ -167,6 +177,16 @@ class PredictionDrafter:
         place = best(
             self._index, said, self._lost, since, bool(said and said[-1] in self._newlines)
         )
+        chance = SAME_TEXT[min(since, len(SAME_TEXT) - 1)]
+        if self._mark >= 0 and chance > (place.chance if place else 0.0):
+            bridge = self._learned.bridge(self._lost, said[self._mark :])
+            if bridge is not None and (since > 1 or len(bridge.ids) == since):
+                self._chance, self._run = chance, since
+                if len(bridge.ids) > since:
+                    self._at, self._rule = self._lost, (bridge, since)
+                else:
+                    self._at = self._lost + bridge.span
+                return
         if place is None:
             self._at = None
             return
@@ -196,8 +216,8 @@ class PredictionDrafter:
             rule, part = self._rule
             for n in range(part, len(rule.ids)):
                 after = at + rule.span if n + 1 == len(rule.ids) else at
-                steps.append(Step(rule.ids[n], INSIDE, after, rule, n))
-                run += 1
+                steps.append(Step(rule.ids[n], sure or INSIDE, after, rule, n))
+                run, sure = run + 1, None
             applied, at, sure = at, at + rule.span, None
         while len(steps) < most and at < size:
             if sure is not None:

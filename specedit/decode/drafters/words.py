@@ -50,8 +50,8 @@ def named(phrase: str) -> str | None:
     """The identifier of a phrase: what is quoted, else what looks like one, else the last word."""
     quoted = re.search(r"[`'\"]([A-Za-z_$][\w$]*)[`'\"(]", phrase)
     if quoted:
-        return quoted[1]
-    names = [name for name in _NAME.findall(phrase) if name.lower() not in _SMALL]
+        return str(quoted[1])
+    names: list[str] = [name for name in _NAME.findall(phrase) if name.lower() not in _SMALL]
     for name in names:
         if "_" in name or "$" in name or not (name.islower() or name.istitle()):
             return name

@@ -1,0 +1,82 @@
+"""Drafting without a model: the text somebody wanted plays the model.
+
+Knows ids: a case's before, after and instruction. What comes out are passes, and what they would
+cost on a curve; the bound is a drafter that never offers an id in vain, but knows no id that is
+new. Does not know text or files.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from specedit.decode import drafters
+from specedit.decode.cost import Curve
+from specedit.decode.drafters import Codec
+from specedit.decode.events import Chunk
+from specedit.decode.loop import decode
+from specedit.decode.width import Widths
+from specedit.engines.scripted import ScriptedEngine
+
+ENGINE = Curve.line(0.070, 0.006)  # seconds of a pass by which widths are chosen here
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What the passes of one case were, and what its texts are made of."""
+
+    tokens: int  # of after, the end included
+    passes: tuple[tuple[int, int], ...]  # (proposed, accepted)
+    sources: tuple[str, ...]  # who drafted each pass
+    copied: int  # ids of after that difflib aligns with before
+    blocks: int  # changed blocks
+
+    def seconds(self, curve: Curve) -> float:
+        return sum(curve.seconds(1 + proposed) for proposed, _ in self.passes)
+
+    def plain(self, curve: Curve) -> float:
+        return self.tokens * curve.seconds(1)
+
+    def bound(self, curve: Curve) -> float:
+        """Each new id a pass of width 1, each copied one its share of a pass, each block a pass."""
+        each = curve.seconds(2) - curve.seconds(1)
+        once = curve.seconds(1)
+        new = self.tokens - self.copied
+        return new * once + self.copied * each + self.blocks * (once - each)
+
+
+def replay(
+    before: Sequence[int],
+    after: Sequence[int],
+    end: int,
+    *,
+    codec: Codec | None = None,
+    instruction: Sequence[int] = (),
+    names: Sequence[str] = drafters.NAMES,
+    curve: Curve = ENGINE,
+) -> Replay:
+    """Decode `after` with `before` as the prediction; both end with `end`."""
+    prompt = [*before, end, *instruction, end]
+    chunks = [
+        event
+        for event in decode(
+            ScriptedEngine(after, end, vocabulary=1 + max((end, *before, *after))),
+            prompt,
+            drafters=drafters.build(
+                names, prediction=[*before, end], codec=codec, instruction=instruction
+            ),
+            widths=Widths(curve),
+            ends=lambda token: token == end,
+            limit=len(after) + 1,
+        )
+        if isinstance(event, Chunk)
+    ]
+    aligned = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    return Replay(
+        tokens=len(after) + 1,
+        passes=tuple((chunk.proposed, chunk.accepted) for chunk in chunks),
+        sources=tuple(chunk.source for chunk in chunks),
+        copied=sum(j2 - j1 for kind, _, _, j1, j2 in aligned if kind == "equal"),
+        blocks=sum(kind != "equal" for kind, *_ in aligned),
+    )
