@@ -15,7 +15,7 @@ Five layers; imports only go down, and `tests/test_architecture.py` holds them t
 
     0  errors, settings
     1  text/ (bytes and grammars)  decode/ (ids)  engines/ (torch)  models/ (files)
-    2  plan  prompt  answer  rename  wire
+    2  plan  prompt  answer  rename  selection  wire
     3  backend  local  curves  client  remote  connect  edit  run  report  provenance  journal  git  …
     4  view/  cli/  hook  server/  bench/  editors/  api
 

@@ -15,7 +15,7 @@ PACKAGE = Path(specedit.__file__).parent
 LAYERS = {
     0: {"errors", "settings"},
     1: {"text", "decode", "engines", "models"},
-    2: {"plan", "prompt", "answer", "rename", "wire"},
+    2: {"plan", "prompt", "answer", "rename", "wire", "selection"},
     3: {
         *("backend", "local", "client", "remote", "connect", "edit", "run", "report"),
         *("provenance", "journal", "git", "trace", "ask", "prefix", "runtime", "curves"),

@@ -42,7 +42,7 @@ def _root(
 
 
 def _register() -> None:
-    from specedit.cli import config, edit, hook, model, rename, serve, undo, view, warm
+    from specedit.cli import config, edit, editor, hook, model, rename, serve, undo, view, warm
 
     app.command("edit")(edit.edit)
     app.command("rename")(rename.rename)
@@ -50,6 +50,7 @@ def _register() -> None:
     app.add_typer(hook.app, name="hook")
     app.add_typer(serve.app, name="serve")
     app.command("warm")(warm.warm)
+    app.command("editor")(editor.editor)
     app.command("undo")(undo.undo)
     app.command("view")(view.view)
     app.command("config")(config.config)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from specedit.cli.options import SHARED, lines_range, settings_options
 from specedit.settings import Resolved
+
+if TYPE_CHECKING:
+    from specedit.plan import Job
+    from specedit.text.source import Source
 
 
 @settings_options(*SHARED)
@@ -20,6 +24,12 @@ def edit(
     symbol: Annotated[
         str | None, typer.Option(metavar="NAME", help="edit this function, method or class only")
     ] = None,
+    selected: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="edit the lines that hold this text only")
+    ] = None,
+    near: Annotated[
+        int | None, typer.Option(metavar="LINE", help="the one of several that is meant")
+    ] = None,
     staged: Annotated[bool, typer.Option("--staged", help="the files in git's index")] = False,
     changed: Annotated[bool, typer.Option("--changed", help="the files git sees changed")] = False,
     since: Annotated[
@@ -30,12 +40,21 @@ def edit(
 ) -> int:
     """Change files as instructed; `-` reads stdin and writes the new text to stdout."""
     from specedit.cli.work import Chosen, work
+    from specedit.errors import UsageError
     from specedit.plan import plan_edit
+    from specedit.selection import lines_of
 
     part = lines_range(lines)
+    if selected is not None and (part or symbol):
+        raise UsageError("--selected, --lines and --symbol all name the part to edit; give one.")
+
+    def planner(source: Source) -> Job:
+        held = lines_of(source.text, selected, near) if selected is not None else part
+        return plan_edit(source, instruction, resolved.values, lines=held, symbol=symbol)
+
     return work(
         "edit",
         Chosen(tuple(files or ()), staged=staged, changed=changed, since=since),
-        lambda source: plan_edit(source, instruction, resolved.values, lines=part, symbol=symbol),
+        planner,
         resolved,
     )

@@ -1,0 +1,39 @@
+"""`specedit editor NAME [--install]`"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from specedit.errors import DONE
+
+
+def editor(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="vim, neovim, emacs, helix, vscode, zed, jetbrains or sublime"),
+    ] = None,
+    install: Annotated[
+        bool, typer.Option("--install", help="put it in its place, where that is one file")
+    ] = False,
+) -> int:
+    """Print a ready snippet for an editor, or put it in its place."""
+    from specedit import editors
+    from specedit.cli.work import put
+    from specedit.errors import UsageError
+
+    if name is None:
+        if install:
+            raise UsageError("--install needs an editor.", hint=", ".join(editors.names()))
+        put("".join(f"{found}\n" for found in editors.names()))
+        return DONE
+    found = editors.editor(name)
+    if not install:
+        put(editors.snippet(found))
+        return DONE
+    print(f"specedit: wrote {editors.install(found)}", file=sys.stderr)
+    if found.then:
+        print(f"  {found.then}", file=sys.stderr)
+    return DONE

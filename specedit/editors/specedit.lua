@@ -1,0 +1,179 @@
+-- specedit for Neovim 0.7 or later.
+-- Put this file into ~/.config/nvim/plugin/, or let `specedit editor neovim --install` do it.
+--
+--   :Specedit {instruction}         edit the buffer; with a range or a selection, those lines only
+--   :SpeceditRename {new name}      rename the identifier under the cursor
+--   :SpeceditStop                   stop the edit that runs
+--   :SpeceditReport                 show the whole report of the last one
+--
+-- The buffer is what is edited, saved or not; the file on the disk is not touched. While the model
+-- works you can go on; if you change the buffer meanwhile, the answer is dropped. One undo takes an
+-- edit back. Whatever goes wrong, the buffer and its undo history stay as they are.
+--
+-- Settings, with their defaults:
+--   vim.g.specedit_command = { "specedit" }   -- the program and options for every call
+--   vim.g.specedit_warm = true                -- read a file into the warm server when it is opened
+--   vim.g.specedit_mappings = true            -- <leader>se edits, <leader>sr renames
+
+if vim.g.loaded_specedit then
+  return
+end
+vim.g.loaded_specedit = true
+vim.g.specedit_report = ""
+
+local running = nil
+
+local function program(...)
+  local line = vim.deepcopy(vim.g.specedit_command or { "specedit" })
+  for _, words in ipairs({ ... }) do
+    vim.list_extend(line, words)
+  end
+  return line
+end
+
+-- One line for the message area; all of it stays in :messages.
+local function say(text, level)
+  vim.cmd("redraw")
+  local room = math.max(vim.o.columns - 12, 20)
+  if vim.fn.strdisplaywidth(text) > room then
+    text = vim.fn.strcharpart(text, 0, room - 1) .. "…"
+  end
+  vim.api.nvim_echo({ { text, level and "ErrorMsg" or "None" } }, true, {})
+end
+
+-- Replace the lines that differ, and no others: marks, folds and the cursor stay.
+local function apply(buffer, new)
+  if #new > 1 and new[#new] == "" then
+    table.remove(new)
+  end
+  local old = vim.api.nvim_buf_get_lines(buffer, 0, -1, true)
+  local most = math.min(#old, #new)
+  local head, tail = 0, 0
+  while head < most and old[head + 1] == new[head + 1] do
+    head = head + 1
+  end
+  while tail < most - head and old[#old - tail] == new[#new - tail] do
+    tail = tail + 1
+  end
+  if head + tail < math.max(#old, #new) then
+    local lines = vim.list_slice(new, head + 1, #new - tail)
+    vim.api.nvim_buf_set_lines(buffer, head, #old - tail, true, lines)
+  end
+end
+
+local function finish(job, code)
+  local report = table.concat(job.err, "\n")
+  vim.g.specedit_report = report
+  local said = {}
+  for line in report:gmatch("[^\r\n]+") do
+    if line:match("%S") then
+      table.insert(said, line)
+    end
+  end
+  if code ~= 0 then
+    return say(table.concat(vim.list_slice(said, math.max(1, #said - 2)), " · "), true)
+  end
+  local loaded = vim.api.nvim_buf_is_loaded(job.buffer)
+  if not loaded or vim.api.nvim_buf_get_changedtick(job.buffer) ~= job.tick then
+    return say("specedit: the buffer changed meanwhile; the answer is dropped", true)
+  end
+  apply(job.buffer, job.out)
+  say(said[#said] or "specedit: done")
+end
+
+-- The name that the model sees, and that says the language.
+local function name()
+  local path = vim.fn.expand("%")
+  return path ~= "" and vim.fn.fnamemodify(path, ":p:.") or ""
+end
+
+local function run(command, options, words)
+  if running then
+    return say("specedit is at work; :SpeceditStop stops it", true)
+  end
+  if not vim.bo.modifiable then
+    return say("specedit: this buffer cannot be modified", true)
+  end
+  local lines = vim.api.nvim_buf_get_lines(0, 0, -1, true)
+  for _, line in ipairs(lines) do
+    if line:find("\n", 1, true) then -- how Neovim keeps a NUL byte
+      return say("specedit: this buffer holds a NUL byte and is no text", true)
+    end
+  end
+  local named = name() ~= "" and { "--stdin-filename", name() } or {}
+  local buffer = vim.api.nvim_get_current_buf()
+  local job = { buffer = buffer, tick = vim.api.nvim_buf_get_changedtick(buffer) }
+  job.out, job.err = { "" }, { "" }
+  local line = program(command, options, named, { "--" }, words, { "-" })
+  local started, id = pcall(vim.fn.jobstart, line, {
+    stdout_buffered = true,
+    stderr_buffered = true,
+    on_stdout = function(_, data) job.out = data end,
+    on_stderr = function(_, data) job.err = data end,
+    on_exit = function(_, code)
+      running = nil
+      finish(job, code)
+    end,
+  })
+  if not started or id <= 0 then
+    return say("specedit: cannot be started: " .. line[1], true)
+  end
+  running = id
+  if vim.bo.endofline or vim.bo.fixendofline then
+    table.insert(lines, "")
+  end
+  vim.fn.chansend(id, table.concat(lines, "\n"))
+  vim.fn.chanclose(id, "stdin")
+  say("specedit: " .. table.concat(words, " → ") .. " …")
+end
+
+-- For the status line: what runs, or nothing.
+function _G.SpeceditStatus()
+  return running and "specedit…" or ""
+end
+
+local function asked(words, prompt, default)
+  local text = words ~= "" and words or vim.fn.input(prompt, default or "")
+  return text:match("%S") and text or nil
+end
+
+vim.api.nvim_create_user_command("Specedit", function(given)
+  local words = asked(given.args, "specedit: ")
+  if words then
+    local part = given.range > 0 and { "--lines", given.line1 .. ":" .. given.line2 } or {}
+    run({ "edit" }, part, { words })
+  end
+end, { nargs = "*", range = true, desc = "edit the buffer or the selected lines" })
+
+vim.api.nvim_create_user_command("SpeceditRename", function(given)
+  local old = vim.fn.expand("<cword>")
+  local new = asked(given.args, "rename " .. old .. " to: ", old)
+  if new and new ~= old then
+    run({ "rename" }, { "--line", tostring(vim.fn.line(".")) }, { old, new })
+  end
+end, { nargs = "?", desc = "rename the identifier under the cursor" })
+
+vim.api.nvim_create_user_command("SpeceditStop", function()
+  if running then
+    vim.fn.jobstop(running)
+  end
+end, { desc = "stop the edit that runs" })
+
+vim.api.nvim_create_user_command("SpeceditReport", function()
+  print(vim.g.specedit_report)
+end, { desc = "the whole report of the last edit" })
+
+if vim.g.specedit_mappings ~= false then
+  vim.keymap.set({ "n", "x" }, "<leader>se", ":Specedit ", { desc = "specedit: edit" })
+  vim.keymap.set("n", "<leader>sr", ":SpeceditRename ", { desc = "specedit: rename" })
+end
+
+vim.api.nvim_create_autocmd("BufReadPost", {
+  group = vim.api.nvim_create_augroup("specedit", { clear = true }),
+  callback = function()
+    local small = vim.fn.getfsize(vim.fn.expand("%:p")) < 200000
+    if vim.g.specedit_warm ~= false and vim.bo.buftype == "" and vim.bo.modifiable and small then
+      pcall(vim.fn.jobstart, program({ "warm", "--quiet", "--", name() }), { detach = true })
+    end
+  end,
+})
