@@ -12,7 +12,7 @@ from specedit.trace import Pass
 
 WIDTH = 1000
 LEFT = 46  # room for the numbers of the vertical axis
-HEIGHT = 120
+HEIGHT = 84
 
 
 def timeline(passes: Sequence[Pass], kinds: Sequence[str]) -> str:
