@@ -96,7 +96,8 @@ class Editor:
                 hint="Make the edit again from the new text.",
             )
         if edit.changed and source.path is not None:
-            Recorder(store_path(), "api").add(source.path, edit.before, edit.after)
+            with Recorder(store_path(), "api").writing(source.path, edit.before, edit.after):
+                return write(source, edit)
         return write(source, edit)
 
     def _run(

@@ -15,7 +15,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -106,6 +106,25 @@ class Recorder:
             ) from error
         if len(self._run.files) == 1:
             prune(self._place.parent, keep=self._run.name)
+
+    @contextlib.contextmanager
+    def writing(self, path: Path, before: bytes, after: bytes) -> Iterator[None]:
+        """`add`, then the write; a write that did not happen leaves the journal."""
+        self.add(path, before, after)
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(OSError):
+                if path.read_bytes() != after:
+                    self._withdraw()
+            raise
+
+    def _withdraw(self) -> None:
+        self._run = replace(self._run, files=self._run.files[:-1])
+        if self._run.files:
+            _save(self._place, self._run)
+        else:
+            shutil.rmtree(self._place / self._run.name, ignore_errors=True)
 
 
 def record(store: Path, edits: Iterable[Edit], command: str = "edit") -> None:

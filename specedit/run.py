@@ -66,8 +66,8 @@ def one(
             item = _asked(job, item, asker)
             if recorder is not None and item.changed:
                 assert source.path is not None
-                recorder.add(source.path, item.before, item.after)
-                item = write(source, item)
+                with recorder.writing(source.path, item.before, item.after):
+                    item = write(source, item)
         yield item
 
 

@@ -105,6 +105,26 @@ def test_a_run_interrupted_before_it_wrote_is_no_obstacle(tmp_path: Path, store:
     assert [o.status for o in journal.undo(store).files] == ["restored", "as-before"]
 
 
+def test_a_write_that_failed_is_not_the_last_run(tmp_path: Path, store: Path) -> None:
+    a, b = file(tmp_path, "a"), file(tmp_path, "b")
+    run(store, (a, b"new"))
+    with (
+        pytest.raises(InputError),
+        Recorder(store, "edit").writing(b, b"old\r\n", b"new"),
+    ):
+        raise InputError("disk full")
+    assert [o.path for o in journal.undo(store).files] == [str(a)]
+    recorder = Recorder(store, "edit")
+    with recorder.writing(a, b"old\r\n", b"new"):
+        a.write_bytes(b"new")
+    with pytest.raises(InputError), recorder.writing(b, b"old\r\n", b"new"):
+        raise InputError("disk full")
+    with pytest.raises(KeyboardInterrupt), recorder.writing(b, b"old\r\n", b"new"):
+        b.write_bytes(b"new")
+        raise KeyboardInterrupt
+    assert [Path(o.path).name for o in journal.undo(store).files] == ["a", "b"]
+
+
 @pytest.mark.parametrize("mode", [0o755, 0o600, 0o4755], ids=oct)
 def test_permissions_come_back(tmp_path: Path, store: Path, mode: int) -> None:
     a = file(tmp_path, "a")

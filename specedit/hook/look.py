@@ -193,8 +193,8 @@ class Look:
             from specedit.models.store import store_path
 
             self._recorder = Recorder(store_path(), "hook run")
-        self._recorder.add(held.path, held.data, after)
-        replace(held, after)
+        with self._recorder.writing(held.path, held.data, after):
+            replace(held, after)
         return Fixed(file.entry.name, held.data != file.base)
 
     def _key(self, file: _File, step: Step, blob: str) -> str:
