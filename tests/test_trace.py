@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -121,3 +123,26 @@ def test_what_is_no_trace_is_refused_with_the_line(
 def test_a_trace_that_cannot_be_written_is_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be written"):
         Writer(tmp_path / "missing" / "t")
+
+
+@pytest.mark.parametrize("compare", [False, True], ids=["alone", "compared"])
+def test_a_trace_adds_up_to_the_report(
+    specedit: Callable[..., subprocess.CompletedProcess[bytes]],
+    script: Callable[..., Path],
+    tmp_path: Path,
+    compare: bool,
+) -> None:
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text("username = 1\nprint(username)\n" * 3)
+    script(replace=[["username", "email"]])
+    flags = ["--json", "--check", "--trace", "run.jsonl", *(["--compare"] if compare else [])]
+    done = specedit("edit", "Rename it.", "a.py", "b.py", *flags, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr.decode()
+    lines = [json.loads(t) for t in (tmp_path / "run.jsonl").read_text().splitlines()]
+    for told in json.loads(done.stdout)["files"]:
+        own = [line for line in lines if line["file"] == told["path"]]
+        assert len(own) == told["passes"]
+        assert sum(len(line["tokens"]) for line in own) == told["tokens"]["completion"]
+        drafted = [line for line in own if line["source"] == "prediction"]
+        for key in ("proposed", "accepted"):
+            assert sum(line[key] for line in drafted) == told["prediction"][key]
