@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from specedit.text import syntax
+from specedit.text.diff import hunks
 from specedit.text.languages import Language
 from specedit.text.placeholder import placeholders
 
@@ -50,8 +51,9 @@ def check(
         named = f"no grammar for {language.name}" if language else "the language is unknown"
         problems.append(Problem("not-checked", f"syntax not checked: {named}", refuses=False))
         return problems
-    problems += _syntax(before, after, language)
-    if not allow_extra:
+    worse = list(_syntax(before, after, language))
+    problems += worse
+    if not allow_extra and not worse:  # what does not parse hides its definitions
         problems += _lost(before, after, language, instruction)
     return problems
 
@@ -73,12 +75,21 @@ def _syntax(before: str, after: str, language: Language) -> Iterator[Problem]:
         else:
             fresh.append(fault)
     first = (fresh or new)[0]
+    changed = [hunk.after[0] + 1 for hunk in hunks(before, after)]
+    line = next((at for at in changed if first.line <= at <= first.last_line), first.line)
+    said = first.what if line == first.line else f"unexpected `{_line(after, line)}`"
+    many = "error" if len(new) == 1 else "errors"
     yield Problem(
         "syntax",
-        f"line {first.line}: does not parse as {language.name}: {first.what} "
-        f"({len(new)} syntax errors, {len(old)} before)",
-        first.line,
+        f"line {line}: does not parse as {language.name}: {said} "
+        f"({len(new)} syntax {many}, {len(old)} before)",
+        line,
     )
+
+
+def _line(text: str, number: int) -> str:
+    lines = text.split("\n")
+    return lines[min(number, len(lines)) - 1].strip()[:40]
 
 
 def _placeholders(before: str, after: str) -> Iterator[Problem]:

@@ -155,7 +155,7 @@ def definition_name(node: Node) -> str:
             name = name.child_by_field_name("type")
     if name is None:
         name = node.child_by_field_name("declarator") or node.child_by_field_name("property")
-        while name is not None and name.child_count:
+        while name is not None and name.child_count and name.type != "qualified_identifier":
             name = (
                 name.child_by_field_name("declarator")
                 or name.child_by_field_name("name")

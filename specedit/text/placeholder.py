@@ -24,13 +24,15 @@ SAME = (
     r"(?:(?:the )?same|unchanged|as (?:before|is|above)|untouched|omitted|truncated|not shown"
     r"|intact)"
 )
-LEFT = r"(?:rest|remaining|existing|previous|original|other|unchanged)"
+LEFT = r"(?:rest|remaining|existing|unchanged)"
+ALSO = r"(?:rest|remaining|existing|unchanged|previous|original|other)"
 STAYS = r"(?:above|below|here|goes here|remains?.*|stays?.*|is .*|are .*)"
 STAND_INS = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"^(?:and )?(?:the )?(?:rest|remainder) of (?:the|your|this|my)\b.*\b{CODE}\b",
-        rf"^(?:and )?(?:the |your |all )*{LEFT} (?:\w+ ){{0,2}}{CODE}(?: {STAYS}| {SAME})?$",
+        rf"^(?:and )?(?:the |your |all )*{LEFT} (?:\w+ ){{0,2}}{CODE}$",
+        rf"^(?:and )?(?:the |your |all )*{ALSO} (?:\w+ ){{0,2}}{CODE} (?:{STAYS}|{SAME})$",
         rf"\b{CODE} (?:(?:remains?|stays?|is|are|left|kept) )*{SAME}$",
         rf"^(?:the )?rest (?:(?:remains?|stays?|is|are) )*{SAME}$",
         rf"^(?:your|insert|add|put) (?:\w+ ){{0,3}}{CODE} (?:goes )?here$",
@@ -71,6 +73,6 @@ def stands_in(line: str) -> bool:
             return True
         if ends and re.match(r"(?i)(?:the )?(?:rest|existing|remaining|other|previous)\b", words):
             return True
-        if any(pattern.search(words) for pattern in STAND_INS):
+        if mark.start() == 0 and any(pattern.search(words) for pattern in STAND_INS):
             return True
     return False

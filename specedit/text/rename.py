@@ -237,7 +237,8 @@ def _gather(found: list[Meaning], typing: Typing) -> list[str]:
         return []
     if declared:
         main = declared[0]
-        local = not main.is_member and main.kind in ("local", "parameter", "type")
+        seen = [one.scope.kind for one in main.declared if one.scope is not None]
+        local = not main.is_member and not {"file", "namespace", "class"} & set(seen)
         joins = {UNKNOWN, "implicit"} if main.is_member else set()
         joins |= set() if local else {FREE}
         joins |= {"implicit"} if main.kind == "class" else set()

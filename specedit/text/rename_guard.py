@@ -87,7 +87,11 @@ def guard_rename(
             )
         elif not touched and _spells(before, start, end, wanted, guess, scope, commented):
             added.append(Place(start, line, "comment", before[start:end], wanted))
-        elif not touched and (before[start:end], wanted) == (guess.old, guess.new):
+        elif (
+            not touched
+            and (before[start:end], wanted) == (guess.old, guess.new)
+            and not commented.holds(start, end)
+        ):
             disagreements.append(
                 f"line {line}: the model also renames `{guess.old}`, "
                 "tree-sitter says it is something else; not renamed"

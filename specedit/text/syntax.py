@@ -44,6 +44,7 @@ class SyntaxFault:
     line: int
     column: int
     what: str  # "unexpected ..." | "missing ..."
+    last_line: int  # what is unexpected may go on for long
 
     def __str__(self) -> str:
         return f"line {self.line}: {self.what}"
@@ -97,10 +98,11 @@ def _faults(root: Node) -> Iterator[SyntaxFault]:
         node = waiting.pop()
         line, column = node.start_point
         if node.is_missing:
-            yield SyntaxFault(line + 1, column + 1, f"missing {node.type}")
+            yield SyntaxFault(line + 1, column + 1, f"missing {node.type}", line + 1)
         elif node.is_error:
             shown = (node.text or b"").decode("utf-8", "replace").split("\n")[0][:40]
-            yield SyntaxFault(line + 1, column + 1, f"unexpected `{shown}`")
+            last = node.end_point[0] + 1
+            yield SyntaxFault(line + 1, column + 1, f"unexpected `{shown}`", last)
         waiting.extend(child for child in node.children if child.has_error or child.is_missing)
 
 

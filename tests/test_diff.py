@@ -1,0 +1,128 @@
+"""Hunks as data, and patches that git takes to the last byte."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from specedit.text.diff import apply, counts, hunks, patch, word_spans
+
+TEXT = st.lists(st.sampled_from(["a", "b", "", "x y", "  z", "é"]), max_size=14).map("\n".join)
+BYTES = st.lists(
+    st.sampled_from(
+        [b"a\n", b"b\r\n", b"\n", b"x \n", b"\xef\xbb\xbfc\n", b"d\0\n", b"\r", b"end"]
+    ),
+    max_size=14,
+).map(b"".join)
+
+
+@given(TEXT, TEXT)
+def test_all_hunks_applied_are_the_new_text_and_none_the_old(before: str, after: str) -> None:
+    found = hunks(before, after)
+    assert apply(before, after, found) == after
+    assert apply(before, after, []) == before
+    assert bool(found) == (before != after)
+
+
+@given(TEXT, TEXT)
+def test_hunks_count_what_they_show(before: str, after: str) -> None:
+    found = hunks(before, after)
+    total = counts(before, after)
+    assert total.hunks == len(found)
+    assert total.added - total.removed == len(_lines(after)) - len(_lines(before))
+    for hunk in found:
+        assert hunk.added + hunk.removed > 0
+        for line in hunk.lines:
+            assert (line.before is None) == (line.kind == "+")
+            assert (line.after is None) == (line.kind == "-")
+
+
+def _lines(text: str) -> list[str]:
+    return text.split("\n") if not text.endswith("\n") and text else text.split("\n")[:-1]
+
+
+def test_one_hunk_of_two_may_be_applied() -> None:
+    before = "".join(f"{n}\n" for n in range(30))
+    after = before.replace("3\n", "three\n", 1).replace("25\n", "twenty-five\n")
+    first, second = hunks(before, after)
+    assert apply(before, after, [first]) == before.replace("3\n", "three\n", 1)
+    assert apply(before, after, [second]) == before.replace("25\n", "twenty-five\n")
+    assert (first.first_line, second.first_line) == (4, 26)
+
+
+def test_words_that_changed_are_marked_in_both_lines() -> None:
+    assert word_spans("return self.username", "return self.email") == (((12, 20),), ((12, 17),))
+    assert word_spans("same", "same") == ((), ())
+    (hunk,) = hunks("a\nold name\n", "a\nnew name\n")
+    assert [(line.text, line.spans) for line in hunk.lines if line.kind != " "] == [
+        ("old name", ((0, 3),)),
+        ("new name", ((0, 3),)),
+    ]
+
+
+def test_a_missing_final_newline_is_a_change() -> None:
+    (hunk,) = hunks("a\n", "a")
+    assert [(line.kind, line.ends) for line in hunk.lines] == [("-", True), ("+", False)]
+
+
+def _git_takes(folder: Path, name: str, before: bytes, after: bytes) -> bytes:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(before)
+    subprocess.run(
+        ["git", "-c", "core.autocrlf=false", "apply", "--whitespace=nowarn", "-"],
+        input=patch(name, before, after),
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
+    return path.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("repository")
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    return folder
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(before=BYTES.filter(bool), after=BYTES.filter(bool))
+def test_git_takes_every_patch(repository: Path, before: bytes, after: bytes) -> None:
+    if before != after:
+        assert _git_takes(repository, "a.txt", before, after) == after
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "plain.py",
+        "with space.py",
+        "folder/deep er/x.py",
+        "é/ü.py",
+        'quo"te.py',
+        "back\\slash.py",
+        "new\nline.py",
+        "tab\t.py",
+        "-dash.py",
+        "trailing ",
+        "名前.py",
+    ],
+    ids=repr,
+)
+def test_git_takes_every_name(repository: Path, name: str) -> None:
+    assert _git_takes(repository, name, b"one\ntwo\n", b"one\n2") == b"one\n2"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_git_takes_a_patch_of_any_encoding(repository: Path, encoding: str) -> None:
+    before, after = "één\ntwee\n".encode(encoding), "één\nzwei\n".encode(encoding)
+    assert _git_takes(repository, "a.txt", before, after) == after
+
+
+def test_no_change_is_no_patch() -> None:
+    assert patch("a", b"x", b"x") == b""

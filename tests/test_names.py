@@ -1,0 +1,98 @@
+"""Names as words."""
+
+from __future__ import annotations
+
+import pytest
+
+from specedit.text.names import derived, mentions, plural, variants, words_of
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("username", ["username"]),
+        ("userName", ["user", "Name"]),
+        ("UserName", ["User", "Name"]),
+        ("USER_NAME", ["USER", "NAME"]),
+        ("user-name", ["user", "name"]),
+        ("HTTPServer", ["HTTP", "Server"]),
+        ("_x2_y", ["x2", "y"]),
+        ("größe", ["gr", "öß", "e"]),
+    ],
+)
+def test_words(name: str, words: list[str]) -> None:
+    assert words_of(name) == words
+
+
+@pytest.mark.parametrize(
+    ("word", "many"),
+    [("user", "users"), ("box", "boxes"), ("city", "cities"), ("day", "days"), ("ID", "IDS")],
+)
+def test_plurals(word: str, many: str) -> None:
+    assert plural(word) == many
+
+
+@pytest.mark.parametrize(
+    ("there", "written"),
+    [
+        ("userName", "emailAddress"),
+        ("UserName", "EmailAddress"),
+        ("user_name", "email_address"),
+        ("USER_NAME", "EMAIL_ADDRESS"),
+        ("user-name", "email-address"),
+        ("user name", "email address"),
+        ("User name", "Email address"),
+        ("User Names", "Email Addresses"),
+        ("userNames", "emailAddresses"),
+    ],
+)
+def test_each_spelling_has_its_counterpart(there: str, written: str) -> None:
+    assert variants("userName", "emailAddress")[there] == written
+
+
+def test_one_plain_word_is_prose() -> None:
+    found = variants("Username", "EmailAddress")
+    assert found["Username"] == "EmailAddress"
+    assert found["username"] == "email address"
+
+
+def test_short_and_everyday_names_have_no_other_spelling() -> None:
+    assert variants("v", "value") == {"v": "value"}
+    assert variants("to", "target") == {"to": "target"}
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("_username", "_email"),
+        ("usernames", "emails"),
+        ("userNames", "emails"),
+        ("USERNAME", "EMAIL"),
+        ("GetUsername", "GetEmail"),
+        ("getUsernameOrNull", "getEmailOrNull"),
+        ("username_count", "email_count"),
+        ("MAX_USERNAME_LENGTH", "MAX_EMAIL_LENGTH"),
+        ("user_name", "email"),
+        ("usernameless", None),
+        ("user", None),
+    ],
+)
+def test_derived_names_keep_their_spelling(name: str, written: str | None) -> None:
+    assert derived(name, "username", "email") == written
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("_username", "_email_address"),
+        ("GetUsername", "GetEmailAddress"),
+        ("MAX_USERNAME", "MAX_EMAIL_ADDRESS"),
+    ],
+)
+def test_derived_names_of_several_words(name: str, written: str) -> None:
+    assert derived(name, "username", "email_address") == written
+
+
+def test_mentions_are_whole_words() -> None:
+    found = list(mentions("a username, usernameless $username", {"username": "email"}))
+    assert found == [(2, "username", "email")]

@@ -1,0 +1,203 @@
+"""Where a name means what: one case per `===` of tests/rename/*.txt, and what is said about it.
+
+A case marks what must be renamed: «name». The line of the first mark is `--line`, unless it says.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specedit.bench import rename as bench
+from specedit.errors import UsageError
+from specedit.text.languages import BY_NAME, language_of
+from specedit.text.rename import rename_places
+
+MARK = re.compile("«(.*?)»")
+
+
+def _cases() -> list[object]:
+    found = []
+    for path in sorted((Path(__file__).parent / "rename").glob("*.txt")):
+        for part in re.split(r"^=== ", path.read_text("utf-8"), flags=re.MULTILINE)[1:]:
+            head, text = part.split("\n", 1)
+            name, filename, new, *line = [word.strip() for word in head.split("|")]
+            at = int(line[0].removeprefix("line ")) if line else None
+            found.append(pytest.param(filename, new, text, at, id=f"{path.stem}/{name}"))
+    return found
+
+
+@pytest.mark.parametrize(("filename", "new", "marked", "line"), _cases())
+def test_only_what_the_line_means_is_renamed(
+    filename: str, new: str, marked: str, line: int | None
+) -> None:
+    first = MARK.search(marked)
+    assert first is not None
+    before = MARK.sub(r"\1", marked)
+    line = line or marked.count("\n", 0, first.start()) + 1
+    guess = rename_places(before, language_of(filename), first[1], new, "code", line)
+    assert guess.text == MARK.sub(lambda _: new, marked)
+    assert not guess.collisions
+
+
+USER = """\
+class User:
+    \"\"\"A user with a username and two usernames.\"\"\"
+
+    def __init__(self, username):
+        # the Username as typed
+        self.username = username
+        self._username = "username"
+
+    def get_username(self):
+        return self.username
+"""
+
+
+def rename(text: str, old: str, new: str, scope: str = "code", line: int | None = None,
+           language: str = "python"):  # fmt: skip
+    return rename_places(text, BY_NAME[language], old, new, scope, line)
+
+
+def test_each_scope_holds_the_one_before_it() -> None:
+    code = rename(USER, "username", "email").text
+    comments = rename(USER, "username", "email", "comments").text
+    derived = rename(USER, "username", "email", "derived").text
+    assert "self.email = email" in code
+    assert "A user with a username" in code
+    assert "A user with a email and two emails" in comments
+    assert "the Email as typed" in comments
+    assert "get_username" in comments
+    assert '_username = "username"' in comments
+    assert 'self._email = "email"' in derived
+    assert "get_email" in derived
+    assert "username" not in derived.lower()
+
+
+def test_what_stands_outside_the_scope_is_counted_with_the_flag_that_takes_it_in() -> None:
+    outside = {
+        one.name: (one.places, one.flag) for one in rename(USER, "username", "email").outside
+    }
+    assert outside["get_username"] == (1, "--scope derived")
+    assert outside["username in comments"] == (1, "--scope comments")
+    assert outside["username in strings"] == (1, "--scope derived")
+
+
+def test_more_than_one_thing_of_a_name_is_said() -> None:
+    guess = rename("x = 1\ndef f():\n    x = 2\n    return x\n", "x", "y")
+    assert guess.text == "y = 1\ndef f():\n    y = 2\n    return y\n"
+    assert guess.scopes == 2
+    assert "means 2 things" in guess.notes[0]
+    assert not guess.clean
+
+
+def test_a_member_is_selected_by_its_class() -> None:
+    text = "class A:\n    def m(self): pass\nclass B:\n    def m(self): pass\nA().m(); B().m()\n"
+    assert rename(text, "A.m", "n").text == (
+        "class A:\n    def n(self): pass\nclass B:\n    def m(self): pass\nA().n(); B().m()\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        pytest.param("absent", "y", None, "does not occur", id="absent"),
+        pytest.param("x", "x", None, "both", id="same"),
+        pytest.param("x", "not a name", None, "not an identifier", id="not-a-name"),
+        pytest.param("x", "y", 2, "no `x` on line 2", id="not-on-the-line"),
+        pytest.param("Q.x", "y", None, "no member", id="no-such-class"),
+    ],
+)
+def test_what_cannot_be_renamed_is_an_error(
+    old: str, new: str, line: int | None, said: str
+) -> None:
+    with pytest.raises(UsageError, match=re.escape(said)):
+        rename("x = 1\ny = 2\n", old, new, "code", line)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "line"),
+    [
+        pytest.param("python", "x = 1\ny = 2\n", 2, id="python-module"),
+        pytest.param("python", "class A:\n    x = 1\n    y = 2\n", 3, id="python-member"),
+        pytest.param("java", "class A {\n  int x;\n  int y;\n}\n", 3, id="java-field"),
+        pytest.param("typescript", "let x = 1;\nlet y = 2;\n", 2, id="typescript"),
+        pytest.param("go", "package a\nvar x = 1\nfunc y() {}\n", 3, id="go"),
+    ],
+)
+def test_a_name_that_is_taken_is_a_collision_with_its_line(
+    language: str, text: str, line: int
+) -> None:
+    guess = rename(text, "x", "y", language=language)
+    assert [one.line for one in guess.collisions] == [line]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        pytest.param("java", "class A {\n  int x;\n  void y() {}\n}\n", id="method-and-field"),
+        pytest.param("python", "x = 1\ndef f(y): return y\n", id="another-scope"),
+        pytest.param("rust", "fn f() { let x = 1; let y = x; }\n", id="rust-rebinds"),
+    ],
+)
+def test_a_name_taken_elsewhere_is_none(language: str, text: str) -> None:
+    assert not rename(text, "x", "y", language=language).collisions
+
+
+def test_a_name_that_is_only_mentioned_is_renamed_where_it_is_and_this_is_said() -> None:
+    guess = rename('f("old_name")\n', "old_name", "new_name")
+    assert guess.text == 'f("new_name")\n'
+    assert "no identifier" in guess.notes[0]
+
+
+def test_a_keyword_as_new_name_is_said() -> None:
+    assert "something else than a name" in " ".join(rename("x = 1\n", "x", "class").notes)
+
+
+def test_without_rules_whole_words_are_renamed_and_this_is_said() -> None:
+    guess = rename("# port\nport: 1\nports: 2\n", "port", "gate", language="yaml")
+    assert guess.text == "# port\ngate: 1\nports: 2\n"
+    assert "scopes not checked" in guess.notes[0]
+    assert rename_places("a b", None, "a", "c").text == "c b"
+
+
+def test_a_shorthand_is_spelled_out_when_half_of_it_is_renamed() -> None:
+    text = "function f(p) {\n  return { p };\n}\nlet p = 1;\n"
+    assert rename(text, "p", "q", line=1, language="typescript").text == (
+        "function f(q) {\n  return { p: q };\n}\nlet p = 1;\n"
+    )
+
+
+def test_a_go_import_gets_an_alias() -> None:
+    text = 'package a\n\nimport "fmt"\n\nfunc f() { fmt.Println() }\n'
+    assert rename(text, "fmt", "out", language="go").text == (
+        'package a\n\nimport out "fmt"\n\nfunc f() { out.Println() }\n'
+    )
+
+
+@given(st.text("xyz_ =\n()[]{}:.,;'\"#/*\\né𝒳", max_size=60), st.sampled_from(sorted(BY_NAME)))
+def test_any_text_of_any_language_is_renamed_or_refused(text: str, language: str) -> None:
+    try:
+        guess = rename(text, "x", "w", "derived", language=language)
+    except UsageError:
+        return
+    rebuilt, at = [], 0
+    for place in guess.places:
+        assert text[place.offset : place.offset + len(place.replaced)] == place.replaced
+        rebuilt += [text[at : place.offset], place.replacement]
+        at = place.offset + len(place.replaced)
+    assert "".join([*rebuilt, text[at:]]) == guess.text
+
+
+def test_the_measurement_counts_three_ways() -> None:
+    case = bench.Case(
+        "one", "python", "a.py", "x = 1\ns = 'x'\n", "y = 1\ns = 'x'\n", (("x", "y"),), None
+    )
+    rows = bench.table(bench.measure([case], lambda case: bench.Answer(case.after)))
+    total = rows[-1]
+    assert (total.search_right, total.tree_right, total.won, total.full_right) == (0, 1, 1, 1)
+    assert "all" in bench.as_text(rows, full=True)

@@ -1,0 +1,201 @@
+"""Bytes to text and back: every byte, every newline, every mode; bad input says what it is."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specedit.errors import InputError
+from specedit.text import source, store
+from specedit.text.source import LARGEST, Source, read
+
+ENCODINGS = [
+    pytest.param(b"", "utf-8", id="utf-8"),
+    pytest.param(codecs.BOM_UTF8, "utf-8", id="utf-8-bom"),
+    pytest.param(codecs.BOM_UTF16_LE, "utf-16-le", id="utf-16-le"),
+    pytest.param(codecs.BOM_UTF16_BE, "utf-16-be", id="utf-16-be"),
+]
+LINES = st.lists(
+    st.tuples(st.text("abé𝒳\t \x0b\u2028", max_size=4), st.sampled_from(["\n", "\r\n", "\r"])),
+    min_size=1,
+    max_size=12,
+)
+
+
+@pytest.mark.parametrize(("bom", "encoding"), ENCODINGS)
+@given(lines=LINES, end=st.text("ab", max_size=2))
+def test_an_untouched_text_is_the_same_bytes(
+    bom: bytes, encoding: str, lines: list[tuple[str, str]], end: str
+) -> None:
+    data = bom + ("".join(a + b for a, b in lines) + end).encode(encoding)
+    read = Source.from_bytes("a.txt", data)
+    assert "\r" not in read.text
+    assert read.encode(read.text) == data
+
+
+@given(lines=LINES, at=st.integers(0, 12), put=st.text("xy\n", max_size=4))
+def test_only_the_changed_line_gets_another_ending(
+    lines: list[tuple[str, str]], at: int, put: str
+) -> None:
+    lines = [(f"{number}{line}", ending) for number, (line, ending) in enumerate(lines)]
+    data = "".join(a + b for a, b in lines).encode()
+    read = Source.from_bytes("a.txt", data)
+    rows = read.text.split("\n")
+    rows.insert(min(at, len(rows) - 1), put)
+    written = read.encode("\n".join(rows)).decode()
+    position = 0
+    for line, ending in lines:  # every old line is there, in order, with its own ending
+        position = written.index(line + ending, position) + len(line + ending)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"], ids=repr)
+def test_a_new_line_takes_the_file_s_newline(newline: str) -> None:
+    read = Source.from_bytes("a", newline.join(["a", "b", ""]).encode())
+    assert read.newline == newline
+    assert read.encode("a\nnew\nb\n") == newline.join(["a", "new", "b", ""]).encode()
+
+
+def test_a_final_newline_is_neither_added_nor_lost() -> None:
+    for data in (b"a\nb", b"a\nb\n", b"a\r\nb"):
+        read = Source.from_bytes("a", data)
+        assert read.encode(read.text) == data
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        pytest.param(b"", "empty", id="empty"),
+        pytest.param(codecs.BOM_UTF8, "empty", id="only-a-bom"),
+        pytest.param(b"\x7fELF\x00\x01\x02\xff", "binary", id="binary"),
+        pytest.param(b"a\0b", "binary", id="nul"),
+        pytest.param(b"one\ncaf\xe9\n", "not UTF-8: byte 0xe9 at offset 7, line 2", id="latin-1"),
+        pytest.param(codecs.BOM_UTF16_LE + b"a", "not UTF-16", id="odd-utf-16"),
+        pytest.param("é".encode("utf-32"), "UTF-32", id="utf-32"),
+        pytest.param(b"x" * (LARGEST + 1), "too large", id="too-large"),
+    ],
+)
+def test_what_is_no_text_says_what_it_is(data: bytes, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Source.from_bytes("file.x", data)
+
+
+def test_paths_that_are_no_files_say_so(tmp_path: Path) -> None:
+    (tmp_path / "User.cs").write_text("x")
+    with pytest.raises(InputError, match="no such file") as caught:
+        read(tmp_path / "Usr.cs")
+    assert "User.cs" in caught.value.hint
+    with pytest.raises(InputError, match="a directory"):
+        read(tmp_path)
+    with pytest.raises(InputError, match="cannot be read"):
+        read("a\0b")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="not a regular file"):
+        read(tmp_path / "pipe")
+
+
+def test_a_huge_file_is_refused_by_its_size_alone(tmp_path: Path) -> None:
+    huge = tmp_path / "huge.js"
+    with huge.open("wb") as file:
+        file.truncate(200_000_000_000)  # sparse: reading it would take minutes
+    with pytest.raises(InputError, match="too large"):
+        read(huge)
+
+
+def test_writing_replaces_the_whole_file_and_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "a b\n'c.py"
+    path.write_bytes(b"one\r\n")
+    path.chmod(0o4751)
+    read(path).write("two\n")
+    assert path.read_bytes() == b"two\r\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o4751
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_symlink_stays_and_its_target_is_written(tmp_path: Path) -> None:
+    target, link = tmp_path / "target.py", tmp_path / "link.py"
+    target.write_text("one\n")
+    link.symlink_to(target)
+    read(link).write("two\n")
+    assert link.is_symlink()
+    assert target.read_text() == "two\n"
+
+
+def test_hard_links_stay_one_file(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.py", tmp_path / "b.py"
+    first.write_text("one\n")
+    second.hardlink_to(first)
+    read(first).write("three\n")
+    assert second.read_text() == "three\n"
+    assert first.samefile(second)
+
+
+def test_extended_attributes_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("one\n")
+    try:
+        os.setxattr(path, "user.note", b"mine")
+    except (AttributeError, OSError):
+        return  # this file system has none to keep
+    read(path).write("two\n")
+    assert os.getxattr(path, "user.note") == b"mine"
+
+
+def test_law_3_a_file_that_changed_meanwhile_is_never_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("one\n")
+    seen = read(path)
+    path.write_text("somebody else's\n")
+    with pytest.raises(InputError, match="changed on disk"):
+        seen.write("two\n")
+    assert path.read_text() == "somebody else's\n"
+    path.unlink()
+    with pytest.raises(InputError, match="gone"):
+        seen.write("two\n")
+
+
+def test_a_read_only_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("one\n")
+    path.chmod(0o444)
+    with pytest.raises(InputError, match="read-only"):
+        store.check_writable(read(path))
+    with pytest.raises(InputError, match="read-only"):
+        read(path).write("two\n")
+    assert path.read_text() == "one\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+def test_law_3_a_full_disk_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("one\n")
+    seen = read(path)
+
+    def full(**_: object) -> tuple[int, str]:
+        (tmp_path / "half").touch()
+        return os.open("/dev/full", os.O_WRONLY), str(tmp_path / "half")
+
+    monkeypatch.setattr(store.tempfile, "mkstemp", full)
+    with pytest.raises(InputError, match="No space left"):
+        seen.write("two\n")
+    assert path.read_text() == "one\n"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.py"]
+
+
+def test_what_came_from_stdin_has_no_file_to_write() -> None:
+    with pytest.raises(InputError, match="stdin"):
+        Source.from_bytes("a.py", b"x\n").write("y\n")
+
+
+def test_a_source_knows_its_language_and_digest() -> None:
+    read = source.Source.from_bytes("a.py", b"x = 1\n")
+    assert read.language is not None
+    assert read.language.name == "python"
+    assert len(read.sha256) == 64

@@ -1,0 +1,132 @@
+"""Languages by name, faults, and outlines, in every grammar."""
+
+from __future__ import annotations
+
+import pytest
+
+from specedit.text.languages import LANGUAGES
+from specedit.text.syntax import BY_NAME, comments, errors, find_symbol, language_of, symbols
+
+PARSED = [one.name for one in LANGUAGES if one.grammar]
+RIGHT = {
+    "python": "def f():\n    return 1\n",
+    "javascript": "const a = () => <b/>;\n",
+    "typescript": "let a: number = 1;\n",
+    "tsx": "let a = <b c={1}/>;\n",
+    "csharp": "class A { int P { get; set; } }\n",
+    "java": "class A { int p; }\n",
+    "go": "package a\n\nfunc f() {}\n",
+    "rust": "fn f() -> i32 { 1 }\n",
+    "c": "int f(void) { return 1; }\n",
+    "cpp": "template <class T> T f() { return {}; }\n",
+    "ruby": "def f\n  1\nend\n",
+    "php": "<?php function f() { return 1; }\n",
+    "kotlin": "fun f(): Int = 1\n",
+    "bash": "f() { echo 1; }\n",
+    "json": '{"a": 1}\n',
+    "yaml": "a: [1]\n",
+    "toml": "a = 1\n",
+    "html": "<p>a</p>\n",
+    "css": "a { b: c; }\n",
+}
+WRONG = {
+    "yaml": "a: [1\n",
+    "toml": "a = = 1\n",
+    "html": "<p><b a</p\n",
+    "css": "a { b: c; \n",
+    "json": '{"a": }\n',
+    "ruby": "def f(\n  1\n",
+    "php": "<?php function f( { return 1; }\n",
+}
+
+
+@pytest.mark.parametrize("name", PARSED)
+def test_every_grammar_parses_its_language_and_sees_what_does_not(name: str) -> None:
+    language = BY_NAME[name]
+    assert errors(RIGHT[name], language) == []
+    wrong = errors(WRONG.get(name, RIGHT[name] + "((("), language)
+    assert wrong
+    assert wrong[0].line >= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "language"),
+    [
+        ("a.py", "", "python"),
+        ("A.CS", "", "csharp"),
+        ("x/y.test.tsx", "", "tsx"),
+        ("a.h", "int f(void);", "c"),
+        ("a.h", "namespace n {}", "cpp"),
+        ("Makefile", "", "makefile"),
+        ("run", "#!/usr/bin/env python3.12\n", "python"),
+        ("run", "#!/bin/sh\n", "bash"),
+        ("run", "x", None),
+        ("a.unknown", "", None),
+    ],
+)
+def test_languages_by_name_and_text(name: str, text: str, language: str | None) -> None:
+    found = language_of(name, text)
+    assert (found.name if found else None) == language
+
+
+def test_no_grammar_is_none_not_nothing() -> None:
+    assert errors("select", BY_NAME["sql"]) is None
+    assert errors("x", None) is None
+    assert comments("x", None) is None
+    assert symbols("x", None) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "python",
+            "@d\nclass A:\n    x = 1\n    def m(self):\n        def inner(): 1\n\ndef f(): 2\n",
+            [("A", 1, 5), ("A.m", 4, 5), ("f", 7, 7)],
+        ),
+        (
+            "csharp",
+            "namespace N {\n  class A {\n    int P { get; set; }\n    void M() {}\n  }\n}\n",
+            [("N.A", 2, 5), ("N.A.P", 3, 3), ("N.A.M", 4, 4)],
+        ),
+        (
+            "go",
+            "package a\n\ntype T struct{}\n\nfunc (t *T) M() {\n}\n\nfunc F() {}\n",
+            [("T", 3, 3), ("T.M", 5, 6), ("F", 8, 8)],
+        ),
+        (
+            "rust",
+            "struct A;\n\nimpl A {\n    fn m(&self) {}\n}\n\nmod t {\n    fn f() {}\n}\n",
+            [("A", 1, 1), ("A.m", 4, 4), ("t.f", 8, 8)],
+        ),
+        (
+            "typescript",
+            "export class A {\n  m() {}\n}\nexport const f = () => 1;\ninterface I { p: string }\n",
+            [("A", 1, 3), ("A.m", 2, 2), ("f", 4, 4), ("I", 5, 5), ("I.p", 5, 5)],
+        ),
+        (
+            "cpp",
+            "namespace n {\nclass A {\n  int m();\n};\n}\nint n::A::m() {\n  return 1;\n}\n",
+            [("n.A", 2, 4), ("n.A.m", 3, 3), ("n.A.m", 6, 8)],
+        ),
+        ("java", "class A {\n  int f;\n  A() {}\n  void m() {}\n}\n",
+         [("A", 1, 5), ("A.f", 2, 2), ("A.A", 3, 3), ("A.m", 4, 4)]),
+        ("ruby", "class A\n  def m\n  end\nend\n", [("A", 1, 4), ("A.m", 2, 3)]),
+        ("kotlin", "class A {\n  fun m() {}\n}\n", [("A", 1, 3), ("A.m", 2, 2)]),
+        ("php", "<?php\nclass A {\n  function m() {}\n}\n", [("A", 2, 4), ("A.m", 3, 3)]),
+        ("bash", "f() {\n  :\n}\n", [("f", 1, 3)]),
+    ],
+)  # fmt: skip
+def test_outlines(name: str, text: str, expected: list[tuple[str, int, int]]) -> None:
+    found = symbols(text, BY_NAME[name])
+    assert [(one.qualified, one.first_line, one.last_line) for one in found] == expected
+
+
+def test_a_symbol_is_found_by_the_last_parts_of_its_name() -> None:
+    text = "class A:\n    def m(self): pass\nclass B:\n    def m(self): pass\n"
+    assert [one.qualified for one in find_symbol(text, BY_NAME["python"], "m")] == ["A.m", "B.m"]
+    assert [one.first_line for one in find_symbol(text, BY_NAME["python"], "B.m")] == [4]
+
+
+def test_comments_come_in_order() -> None:
+    assert comments("# a\nx = 1  # b\n", BY_NAME["python"]) == ["# a", "# b"]
