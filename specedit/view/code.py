@@ -86,15 +86,13 @@ def _syntax(path: str, theme: str) -> Syntax | None:
     from specedit.text.languages import language_of
 
     language = language_of(path)
-    try:
-        lexer = get_lexer_for_filename(path, stripnl=False, ensurenl=True)
-    except ClassNotFound:
-        if language is None:
-            return None
-        try:
+    try:  # by name is quick; by file name compiles a thousand patterns first
+        if language:
             lexer = get_lexer_by_name(language.fence, stripnl=False, ensurenl=True)
-        except ClassNotFound:
-            return None
+        else:
+            lexer = get_lexer_for_filename(path, stripnl=False, ensurenl=True)
+    except ClassNotFound:
+        return None
     return Syntax("", lexer, theme=theme, background_color="default")
 
 

@@ -7,6 +7,7 @@ text; the finished change is compared anew by `specedit.view.diff`.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from rich.console import Console
 from rich.text import Text
@@ -77,7 +78,8 @@ class Growing:
         )
         shown: list[Text] = []
         for hunk in reversed(found):
-            shown = [*diff.rows(hunk, frame), *shown]
+            last = replace(hunk, lines=hunk.lines[-room:])  # the others would be cut off again
+            shown = [*diff.rows(last, frame), *shown]
             if len(shown) >= room:
                 break
         return shown[-room:]
