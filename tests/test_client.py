@@ -38,8 +38,8 @@ def server(tmp_path: Path) -> Iterator[Running]:
 
 @pytest.fixture
 def slow(tmp_path: Path) -> Iterator[Running]:
-    limits = Limits(waiting=1)
-    with running(tmp_path, {"answer": "ab" * 5_000, "delay_s": 0.02}, limits=limits) as found:
+    script = {"answer": "ab" * 5_000, "delay_s": 0.02}
+    with running(tmp_path, script, draft="none", limits=Limits(waiting=1)) as found:
         yield found
 
 

@@ -31,9 +31,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture
 def slow(tmp_path: Path) -> Iterator[Running]:
-    """A pass takes 20 ms, and a long text takes as many passes as it has bytes."""
+    """A pass takes 20 ms and writes one byte of very many."""
     script = {"answer": "ab" * 5_000, "delay_s": 0.02}
-    with running(tmp_path, script, limits=Limits(waiting=2)) as found:
+    with running(tmp_path, script, draft="none", limits=Limits(waiting=2)) as found:
         yield found
 
 

@@ -23,6 +23,7 @@ from specedit.server.lifetime import Options, serve
 from specedit.settings import Settings
 
 PATIENCE_S = 20.0
+DRAFT = Settings().draft
 
 
 def until(true: Callable[[], bool]) -> None:
@@ -108,14 +109,14 @@ class Running:
 
 @contextlib.contextmanager
 def running(folder: Path, script: dict[str, Any], **options: Any) -> Iterator[Running]:
-    """A server with a scripted engine; `options` are those of `Options`."""
+    """A server with a scripted engine; `options` are those of `Options`, and `draft`."""
     place = Place(private(folder / "runtime"))
     path = folder / "script.json"
     path.write_text(json.dumps(script), encoding="utf-8")
     before = os.environ.get("SPECEDIT_SCRIPT")
     os.environ["SPECEDIT_SCRIPT"] = str(path)
     found: list[Record] = []
-    settings = Settings(engine="scripted", model=options.pop("model", "scripted"))
+    settings = Settings(engine="scripted", model="scripted", draft=options.pop("draft", DRAFT))
     opened = Options(**{"port": 0, **options})
     thread = threading.Thread(target=serve, args=(settings, opened, place, found.append))
     thread.start()

@@ -72,6 +72,7 @@ class Api:
     async def chat(self, request: Request) -> Response:
         body = await read_body(request, self._limits)
         asked = chat_request(body)
+        await self._worker.known()
         if asked.model not in (names := self._names()):
             raise RefusedError(_no_model(asked.model, names))
         plan = chat_plan(asked, self._settings)
@@ -93,9 +94,11 @@ class Api:
         return await self._own(request, warm=True)
 
     async def models(self, request: Request) -> Response:
+        await self._worker.known()
         return JSONResponse({"object": "list", "data": [self._model(self._names()[0])]})
 
     async def model(self, request: Request) -> Response:
+        await self._worker.known()
         name = request.path_params["name"]
         if name not in (names := self._names()):
             raise RefusedError(_no_model(name, names))

@@ -6,6 +6,7 @@ waits behind the sink may cancel the job, which frees the engine within one pass
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 import traceback
@@ -100,6 +101,11 @@ class Worker:
     @property
     def queued(self) -> int:
         return len(self._waiting)
+
+    async def known(self) -> None:
+        """Wait until it is known what the model is called, or that there will be none."""
+        while self.state == "loading" and not self._stopping:
+            await asyncio.sleep(0.02)
 
     def idle_s(self) -> float:
         busy = self.running or self.queued or self.state == "loading"

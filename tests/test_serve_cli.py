@@ -1,0 +1,307 @@
+"""`serve`, `serve status`, `serve stop`, `warm`, and `edit` with a server: real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from warm_server import plan, process, until
+
+from specedit import client, runtime
+from specedit.backend import Answer
+from specedit.cli import run
+from specedit.runtime import Place, Record
+from specedit.settings import resolve
+
+TEXT = "class User:\n    Username = 1\n"
+AFTER = TEXT.replace("Username", "Email")
+Play = Callable[..., Path]
+
+
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+
+
+Specedit = Callable[..., Done]
+
+
+@pytest.fixture
+def specedit(capfdbinary: pytest.CaptureFixture[bytes]) -> Specedit:
+    """The command line, in this process: starting one takes longer than the tests may."""
+
+    def call(*arguments: str) -> Done:
+        capfdbinary.readouterr()
+        code = run(arguments)
+        sys.stdout.flush()
+        return Done(code, *capfdbinary.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    """A runtime folder whose server, if one starts, ends with the test."""
+    monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
+    monkeypatch.setenv("SPECEDIT_SERVER", "auto")
+    found = runtime.place()
+    yield found
+    if (record := found.record()) is not None:
+        client.stop(found, record)
+
+
+@pytest.fixture(autouse=True)
+def _scripted(script: Play) -> None:
+    script(replace=[["Username", "Email"]])
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "user.py"
+    path.write_text(TEXT)
+    monkeypatch.chdir(tmp_path)
+    return path
+
+
+def edit(specedit: Specedit, user: Path, *flags: str, **given: Any) -> dict[str, Any]:
+    """One `--json` edit; the report."""
+    done = specedit("edit", "Username to Email", "user.py", "--json", *flags)
+    assert done.returncode == given.get("code", 0), done.stderr.decode()
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+def untimed(report: dict[str, Any]) -> dict[str, Any]:
+    """The report without what may differ: seconds, and who answered."""
+    report["server"] = None
+    for part in (report["totals"], *report["files"]):
+        part["timing"] = None
+    return report
+
+
+def record_of(place: Place) -> Record:
+    record = place.record()
+    assert record is not None
+    return record
+
+
+def test_background_status_stop(specedit: Specedit, place: Place) -> None:
+    assert specedit("serve", "status").returncode == 2
+    started = specedit("serve", "--background", "--port", "0")
+    assert started.returncode == 0 and started.stdout == b""
+    assert b"/v1" in started.stderr
+    shown = specedit("serve", "status")
+    for word in (b"scripted", b"memory", b"uptime", b"cache", b"requests"):
+        assert word in shown.stdout
+    found = json.loads(specedit("serve", "status", "--json").stdout)
+    assert found["background"] and found["pid"] == record_of(place).pid
+    assert specedit("serve", "stop").returncode == 0
+    assert place.record() is None and not place.socket.exists()
+    assert specedit("serve", "stop").returncode == 0
+
+
+def test_the_result_is_the_same_with_a_server_and_without(
+    specedit: Specedit, place: Place, user: Path
+) -> None:
+    alone = edit(specedit, user, "--server", "off")
+    assert alone["server"] is None and user.read_text() == AFTER
+    user.write_text(TEXT)
+    assert specedit("serve", "--background", "--socket-only").returncode == 0
+    served = edit(specedit, user)
+    assert served["server"] == f"unix:{place.socket}" and user.read_text() == AFTER
+    assert untimed(served) == untimed(alone)
+
+
+CODES: dict[str, tuple[list[str], int]] = {
+    "changed": ([], 0),
+    "check": (["--check"], 1),
+    "cut off": (["--max-tokens", "3"], 2),
+    "bad drafter": (["--draft", "nothing"], 2),
+}
+
+
+def test_exit_codes_and_patches_are_the_same(specedit: Specedit, place: Place, user: Path) -> None:
+    specedit("serve", "--background", "--socket-only")
+    for flags, code in CODES.values():
+        command = ["edit", "Username to Email", "user.py", "--diff", *flags]
+        alone = specedit(*command, "--server", "off")
+        served = specedit(*command)
+        assert (alone.returncode, served.returncode) == (code, code)
+        assert served.stdout == alone.stdout
+
+
+def test_warm_true_starts_one_server_for_many_clients(place: Place) -> None:
+    settings = resolve({"warm": True}).values
+    found: list[str | None] = []
+
+    def ask() -> None:
+        server = client.find_server(settings)
+        assert server is not None
+        assert [e for e in server.run(plan("x")) if isinstance(e, Answer)]
+        found.append(server.server)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [f"unix:{place.socket}"] * 4
+    status = client.status(record_of(place))
+    assert status["requests"]["answered"] == 4 and status["url"] is None
+
+
+def test_an_edit_with_warm_true_starts_a_server(
+    specedit: Specedit, place: Place, user: Path
+) -> None:
+    assert edit(specedit, user, "--warm")["server"] == f"unix:{place.socket}"
+
+
+def test_a_background_server_with_another_model_is_replaced(
+    specedit: Specedit, place: Place, user: Path
+) -> None:
+    specedit("serve", "--background", "--socket-only")
+    first = record_of(place).pid
+    report = edit(specedit, user, "--threads", "1")
+    second = record_of(place)
+    assert report["server"] and second.pid != first and second.identity["threads"] == "1"
+
+
+def test_a_terminals_server_is_not_replaced(specedit: Specedit, place: Place, user: Path) -> None:
+    with process("--socket-only", env={}):
+        until(lambda: place.record() is not None)
+        report = edit(specedit, user, "--threads", "1")
+        assert report["server"] is None and user.read_text() == AFTER
+        assert specedit("serve", "--socket-only").returncode == 2  # one server at a time
+
+
+def test_a_server_killed_in_mid_run_loses_nothing(
+    specedit: Specedit, place: Place, user: Path, script: Play
+) -> None:
+    calls = script(replace=[["Username", "Email"]], delay_s=0.2)
+    specedit("serve", "--background", "--socket-only")
+    calls.write_text("")
+
+    def kill() -> None:
+        until(lambda: "begin" in calls.read_text())
+        os.kill(record_of(place).pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    report = edit(specedit, user)
+    killer.join()
+    assert report["server"] is None and user.read_text() == AFTER
+    (note,) = report["files"][0]["notes"]
+    assert "this process" in note
+    assert report["files"][0]["tokens"]["completion"] == len(AFTER) + 4
+    assert place.record() is None
+
+
+def test_sigterm_ends_a_busy_server_cleanly(place: Place, script: Play) -> None:
+    script(answer="ab" * 5_000, delay_s=0.02)
+    with process("--port", "0", "--draft", "none", env={}) as server:
+        until(lambda: place.record() is not None and client._listens(record_of(place)))
+        record = record_of(place)
+        with socket.create_connection(("127.0.0.1", int(record.url.rpartition(":")[2]))) as asking:
+            body = json.dumps({"model": "scripted", "stream": True, "messages": MESSAGES}).encode()
+            head = "POST /v1/chat/completions HTTP/1.0\r\nHost: localhost\r\n"
+            length = f"Content-Length: {len(body)}\r\n\r\n"
+            asking.sendall((head + length).encode() + body)
+            got = asking.recv(1 << 16)
+            server.terminate()
+            started = time.monotonic()
+            while more := asking.recv(1 << 16):
+                got += more
+            assert b"The server is stopping." in got
+        assert server.wait(10) == 0
+        assert time.monotonic() - started < 5  # the issue's own bound, not a measurement
+    assert place.record() is None and not place.socket.exists()
+
+
+MESSAGES = [{"role": "user", "content": "x"}]
+
+
+def test_an_idle_server_ends_by_itself(specedit: Specedit, place: Place) -> None:
+    specedit("serve", "--background", "--socket-only", "--idle-minutes", "0.005")
+    until(lambda: place.record() is None)
+    assert not place.socket.exists()
+
+
+def test_a_model_that_cannot_be_loaded_ends_the_server_with_its_words(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECEDIT_SCRIPT", str(tmp_path / "nothing.json"))
+    with process("--socket-only", env={}) as server:
+        _, said = server.communicate(timeout=20)
+        assert server.returncode == 2 and b"not a script" in said
+
+
+def test_an_edit_whose_server_cannot_load_says_why(
+    specedit: Specedit, place: Place, user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECEDIT_SCRIPT", str(user.parent / "nothing.json"))
+    done = specedit("edit", "x", "user.py", "--warm")
+    assert done.returncode == 2 and b"not a script" in done.stderr
+    assert user.read_text() == TEXT
+
+
+OPEN = {"--host 0.0.0.0": ["--host", "0.0.0.0"], "by name": ["--host", "example.org"]}
+
+
+@pytest.mark.parametrize("flags", OPEN.values(), ids=OPEN)
+def test_a_host_that_others_reach_needs_a_token(
+    specedit: Specedit, place: Place, flags: list[str]
+) -> None:
+    done = specedit("serve", *flags)
+    assert done.returncode == 2 and b"token" in done.stderr
+
+
+def test_the_token_of_a_background_server_is_in_no_command_line(
+    specedit: Specedit, place: Place
+) -> None:
+    specedit("serve", "--background", "--host", "0.0.0.0", "--port", "0", "--token", "s3cret")
+    record = record_of(place)
+    assert record.token == "s3cret"
+    if sys.platform == "linux":
+        assert b"s3cret" not in Path(f"/proc/{record.pid}/cmdline").read_bytes()
+
+
+def test_warm_reads_a_file_for_the_edit_that_comes(
+    specedit: Specedit, place: Place, user: Path
+) -> None:
+    done = specedit("warm", "user.py")
+    assert done.returncode == 0 and b"tokens" in done.stderr and done.stdout == b""
+    report = edit(specedit, user)
+    tokens = report["files"][0]["tokens"]
+    assert report["server"] and tokens["reused"] >= len(TEXT)
+
+
+def test_a_client_of_a_server_loads_nothing_heavy(
+    specedit: Specedit, place: Place, user: Path
+) -> None:
+    specedit("serve", "--background", "--socket-only")
+    code = (
+        "import sys; from specedit.cli import run; run(['edit', 'x', 'user.py', '--check']);"
+        "print(sorted({m.partition('.')[0] for m in sys.modules} & set(sys.argv[1:])))"
+    )
+    heavy = ["torch", "transformers", "tokenizers", "httpx", "httpx2", "uvicorn", "starlette"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *heavy, "numpy", "jinja2", "git"],
+        cwd=user.parent,
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(Path(client.__file__).parent.parent)},
+    )
+    assert done.stdout.splitlines()[-1] == b"[]"
