@@ -65,7 +65,7 @@
   (or (thing-at-point 'symbol t) (user-error "No identifier at point")))
 
 (defun specedit--lines (begin end)
-  "The lines from BEGIN to END as A:B; a region that ends before a line does not hold it."
+  "The lines from BEGIN to END as A:B, without a line that END only begins."
   (let ((last (if (and (> end begin) (= end (save-excursion (goto-char end)
                                                             (line-beginning-position))))
                   (1- end)
@@ -113,7 +113,7 @@
     (if (string-prefix-p ".." name) buffer-file-name name)))
 
 (defun specedit--finish (code buffer tick out err)
-  "Apply OUT to BUFFER if CODE is 0 and BUFFER is as it was at TICK; say what ERR ends with."
+  "Apply OUT to BUFFER if CODE is 0 and TICK is still its tick; say the end of ERR."
   (setq specedit-last-report (with-current-buffer err (buffer-string)))
   (let ((said (split-string specedit-last-report "[\r\n]+" t "[ \t]+")))
     (cond
@@ -124,7 +124,7 @@
         (specedit--say (or (car (last said)) "specedit: done"))))))
 
 (defun specedit--apply (out)
-  "Replace what differs between this buffer and OUT, and nothing else, as one undo step."
+  "Replace what differs between this buffer and OUT, as one undo step."
   (save-restriction
     (widen)
     (undo-boundary)

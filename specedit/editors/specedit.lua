@@ -23,6 +23,11 @@ vim.g.specedit_report = ""
 
 local running = nil
 
+local function wanted(setting)
+  local value = vim.g["specedit_" .. setting]
+  return value ~= false and value ~= 0
+end
+
 local function program(...)
   local line = vim.deepcopy(vim.g.specedit_command or { "specedit" })
   for _, words in ipairs({ ... }) do
@@ -163,7 +168,7 @@ vim.api.nvim_create_user_command("SpeceditReport", function()
   print(vim.g.specedit_report)
 end, { desc = "the whole report of the last edit" })
 
-if vim.g.specedit_mappings ~= false then
+if wanted("mappings") then
   vim.keymap.set({ "n", "x" }, "<leader>se", ":Specedit ", { desc = "specedit: edit" })
   vim.keymap.set("n", "<leader>sr", ":SpeceditRename ", { desc = "specedit: rename" })
 end
@@ -172,7 +177,7 @@ vim.api.nvim_create_autocmd("BufReadPost", {
   group = vim.api.nvim_create_augroup("specedit", { clear = true }),
   callback = function()
     local small = vim.fn.getfsize(vim.fn.expand("%:p")) < 200000
-    if vim.g.specedit_warm ~= false and vim.bo.buftype == "" and vim.bo.modifiable and small then
+    if wanted("warm") and vim.bo.buftype == "" and vim.bo.modifiable and small then
       pcall(vim.fn.jobstart, program({ "warm", "--quiet", "--", name() }), { detach = true })
     end
   end,

@@ -67,8 +67,7 @@ function! s:Run(command, options, words) abort
   if !&modifiable
     return s:Say('specedit: this buffer cannot be modified', 1)
   endif
-  let l:lines = getline(1, '$')
-  if match(l:lines, "\n") >= 0
+  if match(getline(1, '$'), "\n") >= 0
     return s:Say('specedit: this buffer holds a NUL byte and is no text', 1)
   endif
   let l:name = s:Name()
@@ -77,22 +76,17 @@ function! s:Run(command, options, words) abort
     let l:line += ['--stdin-filename', l:name]
   endif
   let l:line += ['--'] + a:words + ['-']
-  let s:job = {'buffer': bufnr('%'), 'tick': b:changedtick, 'out': [], 'err': [], 'code': -1}
-  let l:options = {
-        \ 'mode': 'raw', 'noblock': 1,
+  if !executable(l:line[0])
+    return s:Say('specedit: there is no program ' . l:line[0], 1)
+  endif
+  let s:job = {'buffer': bufnr('%'), 'tick': b:changedtick, 'out': [], 'err': []}
+  let s:job.handle = job_start(l:line, {
+        \ 'in_io': 'buffer', 'in_buf': bufnr('%'), 'mode': 'raw',
         \ 'out_cb': {_, text -> add(s:job.out, text)},
         \ 'err_cb': {_, text -> add(s:job.err, text)},
         \ 'exit_cb': {_, code -> s:Ended('code', code)},
         \ 'close_cb': {_ -> s:Ended('closed', 1)},
-        \ }
-  let s:job.handle = job_start(l:line, l:options)
-  if job_status(s:job.handle) ==# 'fail'
-    let s:job = {}
-    return s:Say('specedit: cannot be started: ' . l:line[0], 1)
-  endif
-  let l:channel = job_getchannel(s:job.handle)
-  call ch_sendraw(l:channel, join(l:lines, "\n") . (&endofline || &fixendofline ? "\n" : ''))
-  call ch_close_in(l:channel)
+        \ })
   call s:Say('specedit: ' . join(a:words, ' → ') . ' …', 0)
 endfunction
 
@@ -110,7 +104,7 @@ endfunction
 " A job is over when it has ended and all it said has been read.
 function! s:Ended(what, value) abort
   let s:job[a:what] = a:value
-  if has_key(s:job, 'closed') && s:job.code >= 0
+  if has_key(s:job, 'closed') && has_key(s:job, 'code')
     let l:job = s:job
     let s:job = {}
     call s:Finish(l:job)

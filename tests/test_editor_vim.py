@@ -1,0 +1,193 @@
+"""Vim and Neovim, driven headless: what an edit does to the buffer, its undo and the messages."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from editing import BUFFER, Desk, find, text
+
+from specedit import editors
+
+# `Wait()` until nothing runs; `Result()` says what there is to know; both editors run this.
+DRIVER = """
+let s:status = has('nvim') ? 'v:lua.SpeceditStatus()' : 'SpeceditStatus()'
+function! Wait()
+  let l:left = 600
+  while eval(s:status) !=# '' && l:left > 0
+    sleep 20m
+    let l:left -= 1
+  endwhile
+  sleep 20m
+endfunction
+function! Result()
+  let l:found = {}
+  let l:found.lines = getline(1, '$')
+  let l:found.undo = undotree().seq_last
+  let l:found.modified = &modified
+  let l:found.cursor = getpos('.')[1:2]
+  let l:found.messages = execute('messages')
+  silent! undo
+  let l:found.undone = getline(1, '$')
+  call writefile([json_encode(l:found)], 'result.json')
+endfunction
+try
+{body}
+catch
+  call writefile([json_encode({'error': v:exception . ' ' . v:throwpoint})], 'result.json')
+endtry
+qall!
+"""
+
+
+@dataclass(frozen=True)
+class Vim:
+    """One of the two, with its snippet loaded."""
+
+    desk: Desk
+    line: tuple[str, ...]
+
+    def drive(self, *body: str, warm: int = 0) -> dict[str, Any]:
+        """Open the file, run these commands, wait for what they started; what came of it."""
+        commands = [f"let g:specedit_warm = {warm}", "edit a\\ é.py", *body]
+        commands += ["call Wait()", "call Result()"]
+        path = self.desk.root.parent / "drive.vim"
+        path.write_text(DRIVER.replace("{body}", "\n".join(f"  {c}" for c in commands)))
+        found = self.desk.result(self.desk.run(*self.line, "-S", str(path)))
+        assert "error" not in found, found
+        return found
+
+
+def make(name: str, desk: Desk) -> Vim:
+    program = {"vim": "vim", "neovim": "nvim"}[name]
+    path = desk.root.parent / f"snippet.{'vim' if name == 'vim' else 'lua'}"
+    path.write_text(editors.snippet(editors.editor(name)))
+    quiet = ("--headless",) if name == "neovim" else ("-es", "--not-a-term", "-N")
+    own = ("-u", "NONE", "-i", "NONE", "-n")
+    load = ("--cmd", "filetype on", "-c", f"source {path}")
+    return Vim(desk, (find(program), *quiet, *own, *load))
+
+
+@pytest.fixture(params=["vim", "neovim"])
+def vim(request: pytest.FixtureRequest, tmp_path: Path) -> Vim:
+    return make(request.param, Desk.make(tmp_path))
+
+
+def test_the_buffer_is_edited_and_one_undo_takes_it_back(vim: Vim) -> None:
+    found = vim.drive("4", "Specedit Old becomes New.")
+    assert text(found["lines"]) == BUFFER.replace("Old", "New")
+    assert text(found["undone"]) == BUFFER
+    assert found["cursor"][0] == 4
+    assert found["messages"].strip().splitlines()[-1].startswith("a é.py: ")
+    assert (vim.desk.root / "a é.py").read_text() == BUFFER, "the file on the disk is not touched"
+
+
+def test_what_is_not_saved_is_edited_too(vim: Vim) -> None:
+    found = vim.drive("call setline(1, 'Old = 0')", "Specedit Old becomes New.")
+    assert found["lines"][:2] == ["New = 0", "New = 2"]
+
+
+@pytest.mark.parametrize(
+    ("before", "pairs"),
+    [
+        (BUFFER, [["Old = 2\n", "New = 2\nmore = 1\nstill = 2\n"]]),
+        (BUFFER, [["x = 1\n", ""], ["z = 3\n", "z = 4\nzz = 5\n"]]),
+        ("Old = 1", [["Old", "New"]]),
+        ("one = 'Old → 文'\r\n\r\n", [["→", "⇒"]]),
+    ],
+    ids=["longer", "both ends", "no last newline", "dos and wide"],
+)
+def test_the_whole_answer_arrives(vim: Vim, before: str, pairs: list[list[str]]) -> None:
+    vim.desk.play(replace=pairs)
+    path = vim.desk.write("a é.py", before)
+    found = vim.drive("Specedit as you like", "call Wait()", "silent write! out.py")
+    after = before
+    for old, new in pairs:
+        after = after.replace(old, new)
+    out = (vim.desk.root / "out.py").read_bytes().decode()
+    assert out.removesuffix("\n") == after.removesuffix("\n")
+    assert text(found["undone"]).strip("\n") == before.replace("\r\n", "\n").strip("\n")
+    assert path.read_bytes().decode() == before
+
+
+def test_a_selection_is_edited_and_the_rest_is_not(vim: Vim) -> None:
+    found = vim.drive('exe "normal! 2GV\\<Esc>"', "'<,'>Specedit x")
+    assert text(found["lines"]) == BUFFER.replace("Old = 2", "New = 2")
+
+
+def test_the_identifier_under_the_cursor_is_renamed(vim: Vim) -> None:
+    found = vim.drive("call cursor(3, 6)", "SpeceditRename New")
+    assert text(found["lines"]) == BUFFER.replace("Old", "New")
+    assert text(found["undone"]) == BUFFER
+
+
+FAILURES = {
+    "refused": {"replace": [["Old = 2", "Old = = 2"]]},
+    "no model": None,
+}
+
+
+@pytest.mark.parametrize("script", FAILURES.values(), ids=FAILURES)
+def test_a_failure_leaves_the_buffer_and_its_undo_history(
+    vim: Vim, script: dict[str, object] | None
+) -> None:
+    if script is None:
+        Path(vim.desk.env["SPECEDIT_SCRIPT"]).unlink()
+    else:
+        vim.desk.play(**script)
+    found = vim.drive("call setline(1, 'x = 9')", "Specedit Old becomes New.")
+    assert text(found["lines"]) == BUFFER.replace("x = 1", "x = 9")
+    assert (found["undo"], text(found["undone"])) == (1, BUFFER)
+    assert "a é.py" in found["messages"] or "script" in found["messages"]
+
+
+def test_a_program_that_is_missing_is_said(vim: Vim) -> None:
+    found = vim.drive("let g:specedit_command = ['no-such-program']", "Specedit x")
+    assert text(found["lines"]) == BUFFER and found["undo"] == 0
+    assert "no-such-program" in found["messages"]
+
+
+def test_an_answer_for_a_text_that_changed_meanwhile_is_dropped(vim: Vim) -> None:
+    found = vim.drive("Specedit Old becomes New.", "call setline(4, 'mine')")
+    assert text(found["lines"]) == BUFFER.replace("z = 3", "mine")
+    assert "the answer is dropped" in found["messages"]
+    assert found["undo"] == 1
+
+
+def test_an_edit_can_be_stopped(vim: Vim) -> None:
+    vim.desk.play(replace=[["Old", "New"]], delay_s=2)
+    found = vim.drive("Specedit x", "sleep 400m", "Specedit y", "SpeceditStop")
+    assert text(found["lines"]) == BUFFER and found["undo"] == 0
+    assert "at work" in found["messages"]
+
+
+def test_a_long_file_arrives_whole(vim: Vim) -> None:
+    long = "".join(f"name_{n} = {n}  # {'x' * 90}\n" for n in range(2500)) + "Old = 1\n"
+    vim.desk.write("a é.py", long)
+    found = vim.drive("2501,2501Specedit x")
+    assert text(found["lines"]) == long.replace("Old", "New")
+
+
+def test_a_file_is_warmed_when_it_is_opened(vim: Vim, tmp_path: Path) -> None:
+    log = tmp_path / "calls.txt"
+    fake = tmp_path / "recorder"
+    fake.write_text(f'#!/bin/sh\necho "$@" >> "{log}"\n')
+    fake.chmod(0o755)
+    command = json.dumps([str(fake)])
+    vim.drive(f"let g:specedit_command = {command}", "edit! a\\ é.py", "sleep 200m", warm=1)
+    assert "warm --quiet -- a é.py" in log.read_text()
+
+
+@pytest.mark.real
+def test_the_real_model_renames_in_vim(real_home: Path, tmp_path: Path) -> None:
+    for name in ("vim", "neovim"):
+        folder = tmp_path / name
+        folder.mkdir()
+        desk = Desk.make(folder)
+        del desk.env["SPECEDIT_ENGINE"], desk.env["SPECEDIT_SCRIPT"]
+        desk.env.update(SPECEDIT_HOME=str(real_home), SPECEDIT_MODEL="qwen2.5-coder-0.5b")
+        found = make(name, desk).drive("call cursor(2, 1)", "SpeceditRename Fresh")
+        assert text(found["lines"]) == BUFFER.replace("Old", "Fresh"), found["messages"]

@@ -1,0 +1,57 @@
+"""Which lines a selected text is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specedit.errors import UsageError
+from specedit.selection import lines_of
+
+TEXT = "a = 1\nb = 2\n\na = 1\nc = 3\n"
+
+
+@pytest.mark.parametrize(
+    ("selected", "near", "lines"),
+    [
+        ("b = 2", None, (2, 2)),
+        ("b = 2\n", None, (2, 2)),
+        ("= 2\n\na", None, (2, 4)),
+        ("b = 2\r\n\r\n", None, (2, 3)),
+        ("a = 1", 1, (1, 1)),
+        ("a = 1", 4, (4, 4)),
+        ("a = 1", 5, (4, 4)),
+        ("a = 1\n", 5, (4, 4)),
+        ("a = 1", 99, (4, 4)),
+        ("3", None, (5, 5)),
+    ],
+)
+def test_lines(selected: str, near: int | None, lines: tuple[int, int]) -> None:
+    assert lines_of(TEXT, selected, near) == lines
+
+
+@pytest.mark.parametrize(
+    ("selected", "near", "said"),
+    [
+        ("", 1, "Nothing is selected"),
+        (" \n", 1, "Nothing is selected"),
+        ("z", 1, "not in the file"),
+        ("a = 1", None, "2 times, on lines 1, 4"),
+    ],
+)
+def test_no_lines(selected: str, near: int | None, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        lines_of(TEXT, selected, near)
+
+
+@given(st.text("ab\n", min_size=1, max_size=30), st.data())
+def test_a_selection_is_found_where_it_was_made(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start + 1, len(text)))
+    selected = text[start:end]
+    if not selected.strip():
+        return
+    first = text.count("\n", 0, start) + 1
+    found = lines_of(text, selected, first)
+    assert found == (first, first + selected.removesuffix("\n").count("\n"))
