@@ -51,7 +51,7 @@ def read(path: Path, limit: int = 0) -> list[Case]:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(f"{path}: {problem}", hint="CASES is a file of JSON lines.") from problem
-    cases = []
+    cases: list[Case] = []
     for number, text in enumerate(lines, 1):
         if not text.strip() or (limit and len(cases) >= limit):
             continue

@@ -32,7 +32,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Done:
-    """The answer is over. `reason`: "stop" (the model or the fence did it) or "length" (cut off)."""
+    """The answer is over. `reason`: "stop" (the model or fence did it) or "length" (cut off)."""
 
     reason: str
     logits_digest: str | None = None

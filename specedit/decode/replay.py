@@ -27,7 +27,7 @@ class Replay:
     """What the passes of one case were, and what its texts are made of."""
 
     tokens: int  # of after, the end included
-    passes: tuple[tuple[int, int], ...]  # (proposed, accepted)
+    passes: tuple[tuple[int, int], ...]  # (proposed, accepted); each settles one id more
     sources: tuple[str, ...]  # who drafted each pass
     copied: int  # ids of after that difflib aligns with before
     blocks: int  # changed blocks
@@ -75,7 +75,7 @@ def replay(
     aligned = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     return Replay(
         tokens=len(after) + 1,
-        passes=tuple((chunk.proposed, chunk.accepted) for chunk in chunks),
+        passes=tuple((chunk.proposed, len(chunk.tokens) - 1) for chunk in chunks),
         sources=tuple(chunk.source for chunk in chunks),
         copied=sum(j2 - j1 for kind, _, _, j1, j2 in aligned if kind == "equal"),
         blocks=sum(kind != "equal" for kind, *_ in aligned),

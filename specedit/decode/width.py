@@ -25,6 +25,7 @@ WIDEST = 512
 OVERHEAD = 1.2  # what a copied id costs, over what it costs in the best pass of all
 CHEAP = 1.02  # a pass that costs so much more than the narrowest costs nothing more
 TRUST = 2.0  # passes staked before any draft held
+LOOK = 8
 PATIENCE = 0.02  # of plain decoding may be lost on drafts
 INERTIA = 3.0  # expected failures (or successes, for unlikely ids) a prior chance is worth
 EDGES = (0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99, 0.997)
@@ -88,7 +89,7 @@ class Widths:
     def __init__(
         self, curve: Curve = TYPICAL, *, widest: int = WIDEST, clock: Clock | None = None
     ) -> None:
-        self.room = widest - 1
+        self._widest = widest
         self._clock = clock
         self.take(clock.curve if clock else curve)
         self.begin()
@@ -101,15 +102,25 @@ class Widths:
     def take(self, curve: Curve) -> None:
         """From now on passes cost what `curve` says."""
         self.curve = curve
-        self._cost = [curve.seconds(max(1, width)) for width in range(self.room + 2)]
+        self._cost = [curve.seconds(max(1, width)) for width in range(self._widest + 1)]
         self._each = OVERHEAD * min(s / w for w, s in enumerate(self._cost) if w)
         self._free = bisect_right(self._cost, CHEAP * self._cost[1]) - 2
+
+    @property
+    def room(self) -> int:
+        """How many ids of a draft are worth looking at: twice what may be staked."""
+        return min(self._widest - 1, 2 * self._stake() + LOOK)
+
+    def _stake(self) -> int:
+        """How many ids may be offered, however good they look."""
+        staked = bisect_right(self._cost, self._cost[1] + self._credit) - 2
+        return max(self._free, staked, 0)
 
     def choose(self, drafts: Sequence[Draft]) -> tuple[Draft, int] | None:
         """The draft to offer and how many of its ids; None for a pass without a draft."""
         chosen: tuple[Draft, int] | None = None
         most = -1.0
-        stake = max(self._free, bisect_right(self._cost, self._cost[1] + self._credit) - 2)
+        stake = self._stake()
         for draft in drafts:
             length, gain = self._length(self._survival.corrected(draft), draft.beyond)
             if gain > most:

@@ -27,6 +27,8 @@ SAME_TEXT = (
 )  # that so many other ids of the same text go on
 INSIDE = 0.96  # chance of a learned change's next id, once its first held
 
+LEAST = 0.03  # a draft ends where less than this is left of its chance
+
 # The chance that the next id leaves the prediction, by the ids that followed it in a row.
 _STEPS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 _RISKS = (0.5, 0.5, 0.2, 0.1, 0.04, 0.008, 0.004, 0.002, 0.001, 0.0008, 0.0006, 0.0003)
@@ -219,7 +221,8 @@ class PredictionDrafter:
                 steps.append(Step(rule.ids[n], sure or INSIDE, after, rule, n))
                 run, sure = run + 1, None
             applied, at, sure = at, at + rule.span, None
-        while len(steps) < most and at < size:
+        alive = 1.0
+        while len(steps) < most and at < size and alive > LEAST:
             if sure is not None:
                 stay = sure
             else:
@@ -232,6 +235,7 @@ class PredictionDrafter:
                 for n, token in enumerate(rule_here.ids):
                     after = at + rule_here.span if n + 1 == len(rule_here.ids) else at
                     steps.append(Step(token, chance * stay, after, rule_here, n))
+                    alive *= chance * stay
                     chance, stay = INSIDE, 1.0
                     run += 1
                 applied, at = at, at + rule_here.span
@@ -241,4 +245,5 @@ class PredictionDrafter:
             at += 1
             run += 1
             steps.append(Step(ids[at - 1], stay, at, rule_here))
+            alive *= stay
         return steps[:most]

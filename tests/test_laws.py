@@ -1,0 +1,169 @@
+"""Laws 1 and 2: a prediction changes the speed, never the text, and never for the worse."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from replaying import CURVE, TOKENIZER, Run, run
+
+from specedit.decode.cost import Curve
+from specedit.engines.scripted import END
+
+SMALL = st.lists(st.integers(0, 5), max_size=60)  # few different ids: much matches by chance
+EDITS = st.lists(
+    st.tuples(st.integers(0, 200), st.integers(0, 6), st.lists(st.integers(0, 9), max_size=6)),
+    max_size=6,
+)
+CURVES = {
+    "int8 on two cores": CURVE,
+    "a GPU": Curve.line(0.070, 0.001),
+    "llama.cpp": Curve.line(0.035, 0.015),
+    "no width is free": Curve.line(0.001, 0.1),
+    "flat": Curve.of([(1, 0.1), (512, 0.1)]),
+}
+
+
+def edited(ids: list[int], edits: list[tuple[int, int, list[int]]]) -> list[int]:
+    for at, cut, put in edits:
+        at %= len(ids) + 1
+        ids = [*ids[:at], *put, *ids[at + cut :]]
+    return ids
+
+
+def plainly(answer: list[int], limit: int = 1 << 20) -> Run:
+    return run(answer, None, names=("none",), audit=True, limit=limit)
+
+
+def same(answer: list[int], prediction: list[int], limit: int = 1 << 20) -> None:
+    plain = plainly(answer, limit)
+    drafted = run(answer, prediction, audit=True, limit=limit)
+    assert drafted.tokens == plain.tokens
+    assert drafted.done == plain.done, "the same logits were committed, and the same reason given"
+    assert drafted.passes <= plain.passes
+    accepted = sum(chunk.accepted for chunk in drafted.chunks)
+    assert len(drafted.tokens) - drafted.passes <= accepted <= len(drafted.tokens)
+
+
+@given(answer=SMALL, prediction=SMALL)
+def test_law_1_any_prediction_gives_the_same_text_and_logits(
+    answer: list[int], prediction: list[int]
+) -> None:
+    same(answer, prediction)
+
+
+@given(prediction=st.lists(st.integers(0, 255), max_size=150), edits=EDITS)
+def test_law_1_an_edited_prediction_gives_the_same_text_and_logits(
+    prediction: list[int], edits: list[tuple[int, int, list[int]]]
+) -> None:
+    same(edited(prediction, edits), [*prediction, END])
+
+
+@given(answer=SMALL, prediction=SMALL, limit=st.integers(1, 30))
+def test_law_1_the_limit_cuts_at_the_same_token(
+    answer: list[int], prediction: list[int], limit: int
+) -> None:
+    same(answer, prediction, limit)
+    assert len(run(answer, prediction, limit=limit).tokens) <= limit
+
+
+FILE = TOKENIZER.encode(
+    "".join(f"def f{n}(a, b):\n    return a + b * {n * 7}\n\n" for n in range(40))
+)
+NOISE = [random.Random(1).randrange(256) for _ in range(300)]
+
+
+def lying(answer: list[int], every: int) -> list[int]:
+    """Right just long enough to be trusted, then wrong, again and again."""
+    return [token if n % every else 255 - token for n, token in enumerate(answer, 1)]
+
+
+HOSTILE = {
+    "empty": [],
+    "random": NOISE,
+    "another file": TOKENIZER.encode(
+        "".join(f"class C{n} {{ int x = {n}; }}\n" for n in range(60))
+    ),
+    "reversed": FILE[::-1],
+    "ten times too long": NOISE * 20,
+    "one id": [120] * 600,
+    "wrong every 2nd": lying(FILE, 2),
+    "wrong every 7th": lying(FILE, 7),
+    "wrong every 40th": lying(FILE, 40),
+    "right, then ends": [*FILE[: len(FILE) // 2], END],
+    "right, then random": [*FILE[: len(FILE) // 2], *NOISE],
+}
+
+
+@pytest.mark.parametrize("curve", CURVES.values(), ids=CURVES.keys())
+@pytest.mark.parametrize("prediction", HOSTILE.values(), ids=HOSTILE.keys())
+def test_law_2_no_prediction_makes_decoding_slower(prediction: list[int], curve: Curve) -> None:
+    for answer in (FILE, NOISE):
+        result = run(answer, prediction, curve=curve)
+        assert result.tokens == [*answer, END]
+        assert result.passes <= len(result.tokens)
+        found_out = 2 * curve.seconds(1)
+        assert result.seconds(curve) <= 1.05 * result.plain(curve) + found_out
+
+
+TINY_VOCABULARY = 48
+
+
+@pytest.fixture(scope="module")
+def tiny():  # type: ignore[no-untyped-def]
+    """A randomly initialised Llama in the generic engine."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    from specedit.engines.huggingface import HuggingFaceEngine
+
+    torch.manual_seed(4)
+    torch.set_num_threads(1)
+    config = LlamaConfig(
+        vocab_size=TINY_VOCABULARY,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=256,
+    )
+    return HuggingFaceEngine(LlamaForCausalLM(config).double().eval())
+
+
+@settings(max_examples=5, deadline=None)
+@given(seed=st.integers(0, 10**6), edits=EDITS, temperature=st.sampled_from([0.0, 0.8]))
+def test_law_1_a_real_network_says_the_same_whatever_is_predicted(
+    tiny,  # type: ignore[no-untyped-def]
+    seed: int,
+    edits: list[tuple[int, int, list[int]]],
+    temperature: float,
+) -> None:
+    from specedit.decode import drafters
+    from specedit.decode.events import Chunk
+    from specedit.decode.loop import decode
+    from specedit.decode.width import Widths
+    from specedit.engines.base import Sampling
+
+    prompt = [random.Random(seed).randrange(1, TINY_VOCABULARY) for _ in range(12)]
+
+    def said(prediction: list[int] | None) -> tuple[list[int], int]:
+        names = ("prediction", "lookup") if prediction is not None else ()
+        events = decode(
+            tiny,
+            prompt,
+            drafters=drafters.build(names, prediction=prediction, codec=None),
+            widths=Widths(CURVE),
+            ends=lambda token: token == 0,
+            limit=24,
+            sampling=Sampling(temperature, seed=seed),
+        )
+        chunks = [event for event in events if isinstance(event, Chunk)]
+        return [token for chunk in chunks for token in chunk.tokens], len(chunks)
+
+    plain, plain_passes = said(None)
+    drafted, passes = said(edited(plain, edits))
+    assert drafted == plain
+    assert passes <= plain_passes == len(plain)
