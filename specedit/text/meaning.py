@@ -16,6 +16,7 @@ from specedit.text.typing import Known, Typing
 EXTERNAL = "outside"  # a member of something this file does not define
 UNKNOWN = "unknown"  # a member of something whose class is not known
 FREE = "free"  # a bare name nobody here declares
+MODULE = "module"  # a name of another module, or one this module gives out under
 
 
 @dataclass(eq=False)
@@ -210,6 +211,8 @@ class _Sorting:
             if leaf.type == "shorthand_field_identifier":
                 return [declared, self._pattern_member(leaf)]
             return [declared]
+        if self._is_foreign(leaf):
+            return [(MODULE, "")]
         if leaf.place in rules.own_names or self._is_constructor(leaf):
             return [self._own(leaf)]
         if leaf.place == "assignment_expression.left" and parent.parent is not None:
@@ -284,6 +287,19 @@ class _Sorting:
         """A type nested elsewhere in this file, named without its path."""
         types = [one for one in self.declared if one.kind in ("class", "namespace")]
         return types[0] if len(types) == 1 else None
+
+    def _is_foreign(self, leaf: Branch) -> bool:
+        """A name in another module, or the one this module gives out: `{P as q}`, `{q as P}`."""
+        holder = leaf.parent
+        if leaf.place == "export_specifier.alias":
+            return True
+        if leaf.place == "export_specifier.name" and holder is not None:
+            return any(up.part("source") is not None for up in holder.up())
+        if leaf.place == "import_specifier.name" and holder is not None:
+            return holder.part("alias") is not None
+        if leaf.place == "dotted_name." and holder is not None:
+            return holder.place in ("aliased_import.name", "import_from_statement.module_name")
+        return False
 
     def _is_constructor(self, leaf: Branch) -> bool:
         """C++: `A()` inside class A, `A::A()` outside."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from specedit.errors import UsageError
 from specedit.text import names, syntax
 from specedit.text.languages import Language
-from specedit.text.meaning import EXTERNAL, FREE, UNKNOWN, Meaning, meanings
+from specedit.text.meaning import EXTERNAL, FREE, MODULE, UNKNOWN, Meaning, meanings
 from specedit.text.regions import Region, regions
 from specedit.text.rewrite import Edit, clashes, edits_for, put
 from specedit.text.rules import rules_of
@@ -242,6 +242,7 @@ def _gather(found: list[Meaning], typing: Typing) -> list[str]:
         joins = {UNKNOWN, "implicit"} if main.is_member else set()
         joins |= set() if local else {FREE}
         joins |= {"implicit"} if main.kind == "class" else set()
+        joins |= {MODULE} if _is_given_out(main) else set()
     else:
         joins = {UNKNOWN, EXTERNAL, "implicit"}
         main = next((one for one in loose if one.kind in joins), Meaning(FREE))
@@ -254,8 +255,19 @@ def _gather(found: list[Meaning], typing: Typing) -> list[str]:
     return notes
 
 
+def _is_given_out(one: Meaning) -> bool:
+    """Declared here and exported under its own name."""
+    return any(up.type == "export_statement" for x in one.declared for up in x.leaf.up())
+
+
 def _describe(one: Meaning) -> str:
-    kind = {EXTERNAL: "a member of another file's type", UNKNOWN: "a member", FREE: "a free name"}
+    kind = {
+        EXTERNAL: "a member of another file's type",
+        UNKNOWN: "a member",
+        FREE: "a free name",
+        MODULE: "another module's name",
+        "implicit": "an undeclared member",
+    }
     return f"{kind.get(one.kind, one.kind)} on {_lines(one.lines)}"
 
 

@@ -273,6 +273,8 @@ class Scopes:
         if self.rules.constants_match and leaf.type == "identifier" and name[:1].isupper():
             if node.type in _PATTERNS:
                 return False  # `None`, a constant, a unit variant
+        if leaf.place == "import_specifier.name" and parent.part("alias") is not None:
+            return False
         if leaf.place == "field_pattern.name" and leaf.type != "shorthand_field_identifier":
             return False
         if name[0] in "@" or (
