@@ -42,7 +42,19 @@ def _root(
 
 
 def _register() -> None:
-    from specedit.cli import config, edit, editor, hook, model, rename, serve, undo, view, warm
+    from specedit.cli import (
+        bench,
+        config,
+        edit,
+        editor,
+        hook,
+        model,
+        rename,
+        serve,
+        undo,
+        view,
+        warm,
+    )
 
     app.command("edit")(edit.edit)
     app.command("rename")(rename.rename)
@@ -53,6 +65,7 @@ def _register() -> None:
     app.command("editor")(editor.editor)
     app.command("undo")(undo.undo)
     app.command("view")(view.view)
+    app.command("bench")(bench.bench)
     app.command("config")(config.config)
 
 

@@ -1,0 +1,210 @@
+"""One run of `specedit bench`: what was asked, measured in order, ready to be shown.
+
+Knows all of this package; knows no flags and no terminal.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from specedit.bench import bound as bounds
+from specedit.bench import quality, table
+from specedit.bench.cases import Case, part, read_cases
+from specedit.bench.cost import Usage
+from specedit.bench.results import Results, cost_json, results_json, usages_of
+from specedit.bench.side import Asked, PeerLine, judged, side_by_side, threads_of
+from specedit.bench.tasks import Words, task, words_of
+from specedit.bench.workloads import KINDS, workloads
+from specedit.errors import InputError, ModelError
+from specedit.settings import Settings
+
+Said = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What one command line asks for."""
+
+    cases: Path | None = None
+    against: str = "all"
+    kinds: tuple[str, ...] = ("line",)
+    lines: tuple[int, ...] = (50,)
+    languages: tuple[str, ...] = ("python",)
+    rounds: int = 3
+    own: bool = False
+    limit: int = 0
+    first: int = 0
+    half: str = "all"
+    quality: Path | None = None
+    cost: bool = False
+    engine_table: bool = False
+    plots: Path | None = None
+    drawn_from: tuple[Path, ...] = ()
+
+
+@dataclass
+class Found:
+    """What a run has to show: the JSON, the parts of the table, one line for a person."""
+
+    json: dict[str, Any] = field(default_factory=dict)
+    parts: list[Any] = field(default_factory=list)
+    line: str = ""
+
+
+def run(wanted: Wanted, settings: Settings, said: Said, *, verbose: bool = False) -> Found:
+    """Measure what is wanted and draw it."""
+    if wanted.drawn_from:
+        return _drawn([_read(path) for path in wanted.drawn_from], wanted.plots)
+    words = _words(settings)
+    results = Results(settings.model, threads_of(settings))
+    found = Found()
+    if wanted.quality is not None:
+        _quality(wanted, words, settings, results, found, said)
+    elif wanted.engine_table:
+        _widths(settings, results, found, said)
+    else:
+        _speed(wanted, words, settings, results, found, said, verbose)
+    found.json = results_json(results)
+    if wanted.plots is not None:
+        drawn = _drawn([found.json], wanted.plots)
+        found.line = "\n".join(t for t in (found.line, drawn.line) if t)
+    return found
+
+
+def _words(settings: Settings) -> Words:
+    from specedit.models.resolve import local
+
+    files = local(settings.model)
+    if files is None:
+        raise ModelError(
+            f"{settings.model} is not here.", hint=f"specedit model pull {settings.model}"
+        )
+    return words_of(files)
+
+
+def cases_of(wanted: Wanted) -> list[Case]:
+    """The file's cases, or generated ones."""
+    if wanted.cases is not None:
+        found = read_cases(wanted.cases)
+    else:
+        from specedit.bench.templates import TEMPLATES
+
+        kinds = KINDS if wanted.kinds == ("all",) else wanted.kinds
+        languages = TEMPLATES if wanted.languages == ("all",) else wanted.languages
+        found = list(workloads(kinds, wanted.lines, languages))
+    found = part(found, wanted.half)
+    return found[: wanted.first] if wanted.first else found
+
+
+def _speed(
+    wanted: Wanted,
+    words: Words,
+    settings: Settings,
+    results: Results,
+    found: Found,
+    said: Said,
+    verbose: bool,
+) -> None:
+    said("measuring the int8 product's peak")
+    peak = bounds.peak(results.threads)
+    work = _work(settings)
+    if peak is not None and work is not None:
+        results.bound = bounds.Bound(work, peak)
+    asked = Asked(wanted.against, wanted.rounds, wanted.own, wanted.limit)
+    for item in side_by_side(cases_of(wanted), words, settings, asked, said):
+        if isinstance(item, PeerLine):
+            results.peers.append(item)
+        else:
+            results.rows.append(item)
+    found.parts.append(table.rows_table(results.rows, results.bound, verbose=verbose))
+    skipped = [p for p in results.peers if p.skipped]
+    found.parts.append(table.peers_table(results.peers if verbose else skipped))
+    found.line = table.conclusion(results.rows, results.bound)
+    if wanted.cost:
+        pairs = [usages_of(r.task, r.measured[0].runs[-1].tokens, words) for r in results.rows]
+        _cost(pairs, settings, results, found)
+
+
+def _work(settings: Settings) -> bounds.Work | None:
+    from specedit.models.resolve import local
+
+    files = local(settings.model)
+    return None if files is None else bounds.work_of(files)
+
+
+def _quality(
+    wanted: Wanted,
+    words: Words,
+    settings: Settings,
+    results: Results,
+    found: Found,
+    said: Said,
+) -> None:
+    from specedit.bench import sandbox
+
+    assert wanted.quality is not None
+    if sandbox.caution():
+        said(sandbox.caution())
+    cases = part(read_cases(wanted.quality), wanted.half)
+    cases = cases[: wanted.first] if wanted.first else cases
+    scores: list[quality.Score] = []
+    own: list[quality.Outcome] = []
+    for item in judged(cases, words, settings, wanted.against, said):
+        if isinstance(item, PeerLine):
+            results.peers.append(item)
+            continue
+        name, outcomes = item
+        own = own or outcomes
+        scores.append(quality.score(name.name, outcomes))
+        differs = quality.differing(own, outcomes)
+        results.scores.append(quality.score_json(scores[-1], outcomes, differs))
+    found.parts.append(table.scores_table(scores))
+    found.parts.append(table.peers_table([p for p in results.peers if p.skipped]))
+    found.line = "; ".join(
+        f"{s.name}: {s.passed} of {s.cases} pass ({100 * s.share:.1f} %)" for s in scores
+    )
+    if wanted.cost:
+        pairs = []
+        for case, one in zip(cases, own, strict=True):
+            made = task(case, words, settings, own=True)
+            pairs.append(usages_of(made, words.answer(one.text, made.plan), words))
+        _cost(pairs, settings, results, found)
+
+
+def _cost(
+    pairs: list[tuple[Usage, Usage]], settings: Settings, results: Results, found: Found
+) -> None:
+    results.cost = cost_json(pairs, settings)
+    found.parts.append(table.cost_line(results.cost))
+
+
+def _widths(settings: Settings, results: Results, found: Found, said: Said) -> None:
+    from specedit.bench import widths
+
+    said("measuring passes")
+    results.widths = list(widths.measure(settings))
+    found.parts.append(table.widths_table(results.widths))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found: Any = json.loads(path.read_text(encoding="utf-8"))
+        if found["command"] != "bench":
+            raise KeyError
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(
+            f"{path} is not a result of specedit bench --json", hint="specedit bench --json > FILE"
+        ) from None
+    return dict(found)
+
+
+def _drawn(results: list[dict[str, Any]], folder: Path | None) -> Found:
+    from specedit.bench.plots import draw
+
+    written = draw(results, folder or Path())
+    line = f"drew {', '.join(str(p) for p in written)}" if written else "nothing to draw"
+    return Found(json={"plots": [str(p) for p in written]}, line=line)

@@ -1,0 +1,79 @@
+"""The seam of a peer: a task in, a measured run out.
+
+Two kinds of task. *Dictated*: `answer` holds the ids of the answer, and every peer does all the
+work of choosing but then takes those ids, so that all write the same text and time compares with
+time. *Own*: `answer` is empty, each peer writes what its own arithmetic chooses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from specedit.answer import Pieces, Reader
+from specedit.plan import Plan
+
+
+@dataclass(frozen=True)
+class Task:
+    """The same for every peer: prompt ids and where to stop; the Plan is for specedit."""
+
+    id: str
+    plan: Plan
+    prompt: tuple[int, ...]
+    answer: tuple[int, ...]  # () for the peer's own
+    limit: int
+
+    @property
+    def dictated(self) -> bool:
+        return bool(self.answer)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one peer did with one task. `passes` 0 where the peer does not tell."""
+
+    prefill_s: float  # until the prompt is in the cache
+    decode_s: float
+    tokens: tuple[int, ...]
+    passes: int = 0
+    proposed: int = 0
+    accepted: int = 0
+
+    @property
+    def total_s(self) -> float:
+        return self.prefill_s + self.decode_s
+
+
+@dataclass(frozen=True)
+class Options:
+    """What every peer is opened with."""
+
+    model: str
+    threads: int
+    window: int  # positions the longest task needs
+
+
+class Peer(Protocol):
+    """One program with its weights in memory."""
+
+    note: str  # how it was run, for the report
+
+    def run(self, task: Task, way: str) -> Run: ...
+
+
+def ender(pieces: Pieces, task: Task) -> Reader:
+    """Tells when the peer's own answer is over, by the same rule for all."""
+    return Reader(pieces, task.plan.closing, task.plan.stop)
+
+
+def cut(pieces: Pieces, task: Task, tokens: Sequence[int]) -> tuple[int, ...]:
+    """The ids up to the one that ends the answer."""
+    if task.dictated:
+        return tuple(tokens[: len(task.answer)])
+    reader = ender(pieces, task)
+    for at, token in enumerate(tokens):
+        if reader.ends(token):
+            return tuple(tokens[: at + 1])
+    return tuple(tokens)

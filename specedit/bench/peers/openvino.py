@@ -1,0 +1,93 @@
+"""OpenVINO GenAI on the same GGUF file, one token at a time.
+
+It cannot be told what to choose, so it always writes its own answer, cut to the same number of
+tokens; the report says so.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from specedit.bench.peers.base import Options, Run, Task, cut, ender
+from specedit.errors import UsageError
+
+
+class OpenVino:
+    """One pipeline."""
+
+    def __init__(self, pipeline: Any, tokenizer: Any, note: str) -> None:
+        self._pipeline = pipeline
+        self._tokenizer = tokenizer
+        self.note = note
+
+    def run(self, task: Task, way: str) -> Run:
+        import numpy
+        import openvino
+        import openvino_genai
+
+        ids = numpy.array([task.prompt], dtype=numpy.int64)
+        fed = openvino_genai.TokenizedInputs(
+            openvino.Tensor(ids), openvino.Tensor(numpy.ones_like(ids))
+        )
+        config = openvino_genai.GenerationConfig()
+        config.max_new_tokens = min(task.limit, len(task.answer) or task.limit)
+        config.do_sample = False
+        config.apply_chat_template = False
+        if task.dictated:
+            config.ignore_eos = True
+        else:
+            config.stop_token_ids = set(self._tokenizer.ends)
+        if way != "plain":
+            config.num_assistant_tokens = int(way)
+            config.max_ngram_size = 3
+        clock = _clock(self._tokenizer, task)
+        started = time.perf_counter()
+        out = self._pipeline.generate(fed, config, clock)
+        done = time.perf_counter()
+        tokens = cut(self._tokenizer, task, [int(t) for t in out.tokens[0]])
+        first = clock.first or done
+        return Run(first - started, done - first, tokens)
+
+
+def _clock(tokenizer: Any, task: Task) -> Any:
+    """A streamer that notes when the first token came and stops where the answer ends."""
+    from openvino_genai import StreamerBase, StreamingStatus
+
+    reader = None if task.dictated else ender(tokenizer, task)
+
+    class Clock(StreamerBase):  # type: ignore[misc]
+        first: float | None = None
+
+        def write(self, tokens: Any) -> Any:
+            if self.first is None:
+                self.first = time.perf_counter()
+            for token in [tokens] if isinstance(tokens, int) else tokens:
+                if reader is not None and reader.ends(int(token)):
+                    return StreamingStatus.STOP
+            return StreamingStatus.RUNNING
+
+        def end(self) -> None:
+            pass
+
+    return Clock()
+
+
+def open_pipeline(options: Options, **more: Any) -> OpenVino:
+    import openvino_genai
+
+    from specedit.bench.peers.transformers import files_of
+    from specedit.models.tokenizer import load_tokenizer
+
+    files = files_of(options.model)
+    if files.kind != "gguf":
+        raise UsageError(f"OpenVINO is measured on GGUF files, and {files.name} is a folder.")
+    pipeline = openvino_genai.LLMPipeline(
+        str(files.path), "CPU", INFERENCE_NUM_THREADS=options.threads, **more
+    )
+    note = f"openvino-genai {openvino_genai.__version__}, its own answer, {options.threads} threads"
+    return OpenVino(pipeline, load_tokenizer(files), note)
+
+
+def open_peer(options: Options) -> OpenVino:
+    return open_pipeline(options)

@@ -1,0 +1,110 @@
+"""specedit itself, predicted and plain: the model and the loop that `specedit edit` uses.
+
+A dictated task wraps the engine: each pass is computed in full, and then says the dictated ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from specedit import local
+from specedit.backend import Answer, Written
+from specedit.bench.peers.base import Options, Run, Task
+from specedit.decode.events import FREE
+from specedit.engines.base import GREEDY, Choices, Engine, EngineInfo, Prefill, Sampling
+from specedit.local import Loaded
+from specedit.settings import Settings
+
+
+class Dictated:
+    """An engine that works as its inner one does, and chooses what it is told."""
+
+    def __init__(self, inner: Engine, start: int, answer: Sequence[int]) -> None:
+        self._inner = inner
+        self._start = start  # positions of the prompt
+        self._answer = answer
+
+    @property
+    def info(self) -> EngineInfo:
+        return self._inner.info
+
+    @property
+    def length(self) -> int:
+        return self._inner.length
+
+    def begin(
+        self, prompt: Sequence[int], sampling: Sampling = GREEDY, *, audit: bool = False
+    ) -> Iterator[Prefill]:
+        return self._inner.begin(prompt, sampling, audit=audit)
+
+    def forward(self, ids: Sequence[int]) -> Choices:
+        first = self._inner.length + 1 - self._start
+        choices = self._inner.forward(ids)
+        told = self._answer[first : first + len(ids)]
+        return Choices([*told, *choices.ids[len(told) :]], choices.rows)
+
+    def crop(self, length: int) -> None:
+        self._inner.crop(length)
+
+
+class Own:
+    """specedit in this process."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self.loaded = loaded
+        info = loaded.engine.info
+        exact = "exact" if info.exact else "not exact"
+        self.note = f"{info.name} engine, {exact}, {info.threads} threads"
+
+    def run(self, task: Task, way: str) -> Run:
+        plan = replace(task.plan, fresh=True, max_tokens=task.limit)
+        if way == "plain":
+            plan = replace(plan, prediction=None, draft=())
+        engine = self.loaded.engine
+        if task.dictated:
+            self.loaded.engine = Dictated(engine, len(task.prompt), task.answer)
+        try:
+            return self._run(plan)
+        finally:
+            self.loaded.engine = engine
+
+    def _run(self, plan: object) -> Run:
+        from specedit.plan import Plan
+
+        assert isinstance(plan, Plan)
+        tokens: list[int] = []
+        passes = proposed = accepted = 0
+        answer: Answer | None = None
+        for event in self.loaded.run(plan):
+            match event:
+                case Written():
+                    chunk = event.chunk
+                    tokens += chunk.tokens
+                    passes += 1
+                    if chunk.source != FREE:
+                        proposed += chunk.proposed
+                        accepted += chunk.accepted
+                case Answer():
+                    answer = event
+        assert answer is not None, "a run ends with its Answer"
+        return Run(answer.prefill_s, answer.decode_s, tuple(tokens), passes, proposed, accepted)
+
+
+def load(settings: Settings, home: Path | None = None) -> Loaded:
+    """A model ready to answer, as `specedit edit` has it."""
+    loading = local.load(settings, home)
+    while True:
+        try:
+            next(loading)
+        except StopIteration as end:
+            loaded: Loaded = end.value
+            return loaded
+
+
+def open_peer(options: Options) -> Own:
+    from specedit.settings import resolve
+
+    flags = {"model": options.model, "threads": options.threads, "server": "off"}
+    return Own(load(resolve(flags).values))

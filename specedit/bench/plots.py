@@ -1,0 +1,202 @@
+"""Results as plots: SVG for reading closely, PNG for everywhere else.
+
+Draws from the JSON that `specedit bench --json` prints. Knows matplotlib, which comes with
+`pip install 'specedit[bench]'`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from specedit.errors import UsageError
+
+OWN = "specedit"
+COLOURS = {
+    "specedit": "#0b6e4f",
+    "specedit-plain": "#7fb69e",
+    "transformers": "#c44536",
+    "transformers-lookup-10": "#e28413",
+    "transformers-lookup-32": "#f2b56b",
+    "llama.cpp": "#3d5a80",
+    "llama.cpp-lookup-10": "#7d97b8",
+    "openvino": "#6d597a",
+    "openvino-lookup": "#a893b8",
+}
+BOUND = "the machine's bound"
+Result = Mapping[str, Any]
+
+
+def draw(results: Sequence[Result], folder: Path) -> list[Path]:
+    """Every plot the results have data for; returns the files written."""
+    plot = _pyplot()
+    folder.mkdir(parents=True, exist_ok=True)
+    cases = [c for r in results for c in r["cases"]]
+    widths = [r for r in results if r["widths"]]
+    written: list[Path] = []
+    for name, wanted, paint in (
+        ("speedup", cases, _speedup),
+        ("seconds", cases, _seconds),
+        ("widths", widths, _widths),
+    ):
+        if wanted:
+            figure, axes = plot.subplots(figsize=(7, 4.2), layout="constrained")
+            paint(axes, wanted)
+            axes.grid(alpha=0.25)
+            axes.spines[["top", "right"]].set_visible(False)
+            figure.text(0.995, 0.005, caption(results), ha="right", fontsize=6, color="#777777")
+            for ending in ("svg", "png"):
+                path = folder / f"{name}.{ending}"
+                figure.savefig(path, dpi=130, metadata=_still(ending))
+                written.append(path)
+            plot.close(figure)
+    return written
+
+
+def caption(results: Sequence[Result]) -> str:
+    first = results[0]
+    machine = first["machine"]
+    return (
+        f"{first['model']} · {machine['processor']} · {machine['threads']} threads · "
+        f"{first['date']} · specedit bench --plots"
+    )
+
+
+def _speedup(axes: Any, cases: Sequence[Mapping[str, Any]]) -> None:
+    """How many times as fast as each peer, against the share of the file that changed."""
+    for peer, points in sorted(ratios(cases).items()):
+        middle = middles(points)
+        axes.plot(
+            [100 * x for x, _ in points],
+            [y for _, y in points],
+            "o",
+            ms=3,
+            alpha=0.35,
+            color=_colour(peer),
+        )
+        axes.plot(
+            [100 * x for x, _ in middle],
+            [y for _, y in middle],
+            "-",
+            lw=1.6,
+            label=peer,
+            color=_colour(peer),
+        )
+    axes.axhline(1, color="#999999", lw=0.8, ls=":")
+    axes.set_yscale("log")
+    _plain_numbers(axes.yaxis, (1, 2, 3, 5, 10, 20))
+    axes.set_xlabel("share of the file that changed, %")
+    axes.set_ylabel("times as fast, end to end")
+    axes.set_title("specedit against …", loc="left", fontsize=10)
+    axes.legend(fontsize=7, frameon=False)
+
+
+def _seconds(axes: Any, cases: Sequence[Mapping[str, Any]]) -> None:
+    """Seconds end to end against the file's length, small edits only."""
+    small = [c for c in cases if c["changed"] <= 0.3] or list(cases)
+    for peer, points in sorted(seconds(small).items()):
+        axes.plot(
+            [x for x, _ in points],
+            [y for _, y in points],
+            "--" if peer == BOUND else "o-",
+            ms=4,
+            lw=1.5,
+            label=peer,
+            color=_colour(peer),
+        )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    _plain_numbers(axes.xaxis, sorted({c["lines"] for c in small}), most=6)
+    _plain_numbers(axes.yaxis, (1, 2, 5, 10, 20, 50, 100, 200, 500))
+    axes.set_xlabel("lines of the file")
+    axes.set_ylabel("seconds, end to end")
+    axes.set_title("A small edit of a whole file", loc="left", fontsize=10)
+    axes.legend(fontsize=7, frameon=False)
+
+
+def _widths(axes: Any, results: Sequence[Result]) -> None:
+    """Milliseconds of a pass against its width."""
+    for result in results:
+        points = result["widths"]
+        label = f"{result['model']}, {result['machine']['processor']}"
+        axes.plot([p["width"] for p in points], [p["ms"] for p in points], "o-", ms=4, label=label)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    _plain_numbers(axes.xaxis, (1, 2, 4, 8, 16, 32, 64, 128, 256))
+    _plain_numbers(axes.yaxis, (20, 50, 100, 200, 500, 1000, 2000))
+    axes.set_xlabel("width of the pass, tokens")
+    axes.set_ylabel("milliseconds")
+    axes.set_title("What a pass costs", loc="left", fontsize=10)
+    axes.legend(fontsize=7, frameon=False)
+
+
+def ratios(cases: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[float, float]]]:
+    """For each other peer: (share changed, its seconds over specedit's), in order of the share."""
+    found: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for case in cases:
+        own = case["peers"].get(OWN)
+        if own is None:
+            continue
+        for peer, m in case["peers"].items():
+            if peer != OWN:
+                found[peer].append((case["changed"], m["total_s"] / own["total_s"]))
+    return {peer: sorted(points) for peer, points in found.items()}
+
+
+def middles(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The median of each of a few bins: a line through many points."""
+    edges = (0.0, 0.001, 0.01, 0.05, 0.15, 0.35, 0.65, 1.01)
+    out = []
+    for low, high in pairwise(edges):
+        inside = [(x, y) for x, y in points if low <= x < high]
+        if inside:
+            out.append((median(x for x, _ in inside), median(y for _, y in inside)))
+    return out
+
+
+def seconds(cases: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[int, float]]]:
+    """For each peer and for the bound: (lines, median seconds), in order of length."""
+    found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for case in cases:
+        for peer, m in case["peers"].items():
+            found[peer][case["lines"]].append(m["total_s"])
+        if case.get("bound_s"):
+            found[BOUND][case["lines"]].append(case["bound_s"])
+    return {p: sorted((n, median(v)) for n, v in by.items()) for p, by in found.items()}
+
+
+def _colour(peer: str) -> str:
+    return COLOURS.get(peer, "#444444")
+
+
+def _plain_numbers(axis: Any, ticks: Sequence[int], most: int = 20) -> None:
+    step = max(1, -(-len(ticks) // most))
+    shown = list(ticks)[::step]
+    axis.set_major_formatter(lambda value, _: f"{value:g}")
+    axis.set_minor_formatter(lambda value, _: "")
+    low, high = axis.get_view_interval()
+    axis.set_ticks([t for t in shown if low <= t <= high])
+    axis.set_view_interval(low, high, ignore=True)
+
+
+def _still(ending: str) -> dict[str, Any]:
+    """No date inside: the same results give the same file."""
+    return {"Date": None} if ending == "svg" else {"Software": None}
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib
+    except ImportError:
+        raise UsageError(
+            "Plots need matplotlib.", hint="pip install 'specedit[bench]', or leave out --plots"
+        ) from None
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "specedit"
+    import matplotlib.pyplot as plot
+
+    return plot

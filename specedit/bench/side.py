@@ -1,0 +1,161 @@
+"""Side by side, in one run: cases and peers in, measured rows out.
+
+Knows the peers' names and how to open them; shows nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from specedit.bench import tasks as making
+from specedit.bench.cases import Case
+from specedit.bench.peers import Name, missing, wanted
+from specedit.bench.peers.base import Options, Task
+from specedit.bench.quality import Outcome, outcome
+from specedit.bench.tasks import Words
+from specedit.bench.timing import Measured, alternate
+from specedit.bench.worker import Worker
+from specedit.errors import ModelError
+from specedit.settings import Settings
+
+Said = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class PeerLine:
+    """What is said of one peer, whether it ran or not."""
+
+    name: str
+    load_s: float = 0.0
+    peak_mb: float = 0.0
+    note: str = ""
+    skipped: str = ""  # why, and what to install
+
+
+@dataclass(frozen=True)
+class Row:
+    """One case, all peers."""
+
+    case: Case
+    task: Task
+    measured: tuple[Measured, ...]
+
+    def of(self, peer: str) -> Measured | None:
+        return next((m for m in self.measured if m.peer == peer), None)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What to measure."""
+
+    against: str
+    rounds: int
+    own: bool
+    limit: int
+
+
+def threads_of(settings: Settings) -> int:
+    """The same number for every peer."""
+    return settings.threads or _cores()
+
+
+def _cores() -> int:
+    import torch
+
+    return int(torch.get_num_threads() or os.cpu_count() or 1)
+
+
+def peers(against: str) -> tuple[list[Name], list[PeerLine]]:
+    """Those that can run, and those skipped with what to install."""
+    names = wanted(against)
+    lost = missing(names)
+    lines = [PeerLine(n.name, skipped=f"not installed: {n.install}") for n in lost]
+    return [n for n in names if n not in lost], lines
+
+
+class Bench:
+    """Open peers, each in its own process, for as long as the `with` lasts."""
+
+    def __init__(self, names: Sequence[Name], options: Options, said: Said) -> None:
+        self._wanted = names
+        self._options = options
+        self._said = said
+        self._stack = ExitStack()
+        self._workers: dict[str, Worker] = {}
+        self._broken: dict[str, str] = {}
+
+    def __enter__(self) -> Bench:
+        for name in self._wanted:
+            if name.family in self._workers or name.family in self._broken:
+                continue
+            self._said(f"{name.name}: loading")
+            try:
+                worker = Worker(name.family, self._options)
+            except ModelError as problem:
+                self._broken[name.family] = problem.message
+            else:
+                self._workers[name.family] = worker
+                self._stack.callback(worker.close)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @property
+    def names(self) -> list[Name]:
+        """Those that opened."""
+        return [n for n in self._wanted if n.family in self._workers]
+
+    def runner(self, name: Name) -> Worker:
+        return self._workers[name.family]
+
+    def lines(self) -> list[PeerLine]:
+        """What is to be said of each."""
+        return [self._line(n) for n in self._wanted]
+
+    def _line(self, name: Name) -> PeerLine:
+        if name.family in self._broken:
+            return PeerLine(name.name, skipped=self._broken[name.family])
+        w = self._workers[name.family]
+        return PeerLine(name.name, round(w.load_s, 2), round(w.peak_mb), w.note)
+
+
+def side_by_side(
+    cases: Sequence[Case], words: Words, settings: Settings, asked: Asked, said: Said
+) -> Iterator[Row | PeerLine]:
+    """Each case's row as it is done, then a line for each peer."""
+    names, skipped = peers(asked.against)
+    found = [making.task(c, words, settings, own=asked.own, limit=asked.limit) for c in cases]
+    warm = making.task(making.WARM, words, settings, own=False)
+    options = Options(settings.model, threads_of(settings), making.longest([*found, warm]) + 64)
+    with Bench(names, options, said) as bench:
+        for name in bench.names:
+            said(f"{name.name}: warming up")
+            bench.runner(name).run(warm, name.way)
+        for case, task in zip(cases, found, strict=True):
+            measured = alternate(task, bench.names, bench.runner, rounds=asked.rounds, said=said)
+            yield Row(case, task, tuple(measured))
+        yield from bench.lines()
+    yield from skipped
+
+
+def judged(
+    cases: Sequence[Case], words: Words, settings: Settings, against: str, said: Said
+) -> Iterator[tuple[Name, list[Outcome]] | PeerLine]:
+    """Each peer's outcomes of all cases, one peer after the other."""
+    names, skipped = peers(against)
+    found = [making.task(c, words, settings, own=True) for c in cases]
+    options = Options(settings.model, threads_of(settings), making.longest(found) + 64)
+    for name in names:
+        with Bench([name], options, said) as bench:
+            if bench.names:
+                outcomes = []
+                for number, case in enumerate(cases, 1):
+                    said(f"{name.name}: {case.id} ({number} of {len(cases)})")
+                    outcomes.append(outcome(case, words, bench.runner(name), name.way, settings))
+                yield name, outcomes
+            yield from bench.lines()
+    yield from skipped

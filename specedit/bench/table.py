@@ -1,0 +1,157 @@
+"""What people see of a run: a table of cases by peers, what was skipped, and one line.
+
+Knows rich and rows; measures nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from specedit.bench.bound import Bound
+from specedit.bench.peers import OWN
+from specedit.bench.quality import Score
+from specedit.bench.side import PeerLine, Row
+from specedit.bench.timing import best, geometric, speedup
+from specedit.bench.workloads import share_changed
+
+
+def rows_table(rows: Sequence[Row], bound: Bound | None, *, verbose: bool) -> RenderableType:
+    """Each case by each peer: seconds end to end, and how many times specedit's."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("case", "peer"):
+        table.add_column(name)
+    columns = ["prompt", "answer", "seconds", "specedit is", "prefill", "decode", "tokens/s"]
+    if verbose:
+        columns += ["spread", "passes", "as plain"]
+    for name in columns:
+        table.add_column(name, justify="right")
+    for row in rows:
+        for cells in _cells(row, bound, verbose):
+            table.add_row(*cells)
+    return table
+
+
+def _cells(row: Row, bound: Bound | None, verbose: bool) -> Iterable[list[str]]:
+    title = f"{row.case.id} ({row.case.lines} lines, {changed(row):.0%} changed)"
+    for m in row.measured:
+        times = speedup(row.measured, OWN, m.peer)
+        cells = [
+            title,
+            m.peer,
+            str(len(row.task.prompt)),
+            str(m.tokens),
+            f"{m.seconds('total_s'):.2f}",
+            "" if m.peer == OWN or times is None else f"{times:.2f}x",
+            f"{m.seconds('prefill_s'):.2f}",
+            f"{m.seconds('decode_s'):.2f}",
+            f"{m.tokens_per_second:.1f}",
+        ]
+        if verbose:
+            same = {True: "identical", False: "differs", None: ""}[m.same]
+            cells += [f"{m.spread():.0%}", str(m.runs[-1].passes or ""), same]
+        yield cells
+        title = ""
+    if bound is not None and row.measured:
+        least = bound.seconds(len(row.task.prompt), row.measured[0].tokens)
+        own = row.of(OWN)
+        times_bound = "" if own is None else f"{least / own.seconds('total_s'):.2f}x"
+        yield ["", "the machine's bound", "", "", f"{least:.2f}", times_bound]
+
+
+def changed(row: Row) -> float:
+    return 0.0 if row.case.after is None else share_changed(row.case.before, row.case.after)
+
+
+def peers_table(lines: Iterable[PeerLine]) -> RenderableType:
+    """Loading and memory of each peer, and what was skipped."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name, side in (("peer", "left"), ("load s", "right"), ("peak MB", "right"), ("", "left")):
+        table.add_column(name, justify="right" if side == "right" else "left")
+    for p in lines:
+        if p.skipped:
+            table.add_row(p.name, "", "", Text(f"skipped: {p.skipped}", style="yellow"))
+        else:
+            table.add_row(p.name, f"{p.load_s:.1f}", f"{p.peak_mb:.0f}", p.note)
+    return table
+
+
+def scores_table(scores: Iterable[Score]) -> RenderableType:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("who", "cases", "passed", "pass@1", "refused", "seconds"):
+        table.add_column(name, justify="left" if name == "who" else "right")
+    for s in scores:
+        share = f"{100 * s.share:.1f} %"
+        table.add_row(
+            s.name, str(s.cases), str(s.passed), share, str(s.refused), f"{s.seconds:.0f}"
+        )
+    return table
+
+
+def conclusion(rows: Sequence[Row], bound: Bound | None) -> str:
+    """One line: how many times as fast as each kind of peer, over all cases."""
+    parts = []
+    for label, beginning, fastest in KINDS:
+        ratios = [r for row in rows if (r := _ratio(row, beginning, fastest)) is not None]
+        if ratios:
+            parts.append(f"{geometric(ratios):.1f}x {label}")
+    if bound is not None:
+        over = [r for row in rows if (r := over_bound(row, bound)) is not None]
+        if over:
+            parts.append(f"{geometric(over):.1f} times the machine's bound")
+    said = ", ".join(parts) or "nothing to compare with"
+    return f"specedit, end to end, {len(rows)} cases: {said}"
+
+
+KINDS = (
+    ("specedit plain", "specedit-plain", False),
+    ("transformers", "transformers", False),
+    ("transformers' best lookup", "transformers-lookup", True),
+    ("llama.cpp", "llama.cpp", False),
+    ("llama.cpp's best lookup", "llama.cpp-lookup", True),
+    ("OpenVINO", "openvino", False),
+    ("OpenVINO's lookup", "openvino-lookup", True),
+)
+
+
+def _ratio(row: Row, beginning: str, fastest: bool) -> float | None:
+    if not fastest:
+        return speedup(row.measured, OWN, beginning)
+    found = best(row.measured, beginning)
+    return None if found is None else speedup(row.measured, OWN, found.peer)
+
+
+def over_bound(row: Row, bound: Bound) -> float | None:
+    """How many times the least possible seconds specedit took."""
+    own = row.of(OWN)
+    if own is None:
+        return None
+    return own.seconds("total_s") / bound.seconds(len(row.task.prompt), own.tokens)
+
+
+def show(*parts: RenderableType) -> None:
+    """On stdout: what was asked for."""
+    Console(soft_wrap=True).print(Group(*parts))
+
+
+def widths_table(widths: Iterable[tuple[int, float]]) -> RenderableType:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("width", "ms", "ms a token"):
+        table.add_column(name, justify="right")
+    for width, seconds in widths:
+        table.add_row(str(width), f"{1000 * seconds:.1f}", f"{1000 * seconds / width:.1f}")
+    return table
+
+
+def cost_line(cost: Mapping[str, Any]) -> RenderableType:
+    """The hosted bill, in cents, of all edits."""
+    plain, predicted = 100 * cost["plain_dollars"], 100 * cost["predicted_dollars"]
+    return Text(
+        f"hosted, at {cost['price_input']:g} and {cost['price_output']:g} dollars a million: "
+        f"{plain:.4f} cents without a prediction, {predicted:.4f} with one "
+        f"({cost['rejected']} rejected tokens billed); here: nothing"
+    )

@@ -1,0 +1,92 @@
+"""Cases to tasks: the prompt ids that every peer gets, and the answer they write.
+
+Knows the model's tokenizer and template; loads no weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from specedit import prompt
+from specedit.bench.cases import Case
+from specedit.bench.peers.base import Task
+from specedit.plan import Plan, plan_edit
+from specedit.settings import Settings
+from specedit.text.source import Source
+
+if TYPE_CHECKING:
+    from specedit.models.files import ModelFiles
+
+ROOM = 1024  # tokens that an answer of its own may have beyond the file
+WARM = Case(
+    id="warm-up",
+    filename="warm.py",
+    instruction="Return 2.",
+    before="def one():\n    return 1\n",
+    after="def one():\n    return 2\n",
+)
+
+
+Render = Callable[[Sequence[tuple[str, Sequence[str]]], str], list[int]]
+
+
+@dataclass(frozen=True)
+class Words:
+    """Text to ids, as the model's own files say."""
+
+    tokenizer: Any
+    render: Render
+
+    def encode(self, text: str) -> list[int]:
+        ids: list[int] = self.tokenizer.encode(text)
+        return ids
+
+    def prompt(self, plan: Plan) -> tuple[int, ...]:
+        turns = [(m.role, m.segments) for m in plan.messages]
+        return tuple(self.render(turns, plan.opening))
+
+    def answer(self, text: str, plan: Plan) -> tuple[int, ...]:
+        """The ids of a whole answer: the text, the closing line, the end."""
+        body = self.encode(prompt.finished(text))
+        return (*body, *self.encode(plan.closing), *self._end())
+
+    def _end(self) -> tuple[int, ...]:
+        texts = getattr(self.tokenizer, "texts", {})
+        named = self.tokenizer.special(texts.get("eos_token", ""))
+        return (named,) if named is not None else tuple(sorted(self.tokenizer.ends)[:1])
+
+
+def words_of(files: ModelFiles) -> Words:
+    from specedit.models.template import load_template, prompt_ids
+    from specedit.models.tokenizer import load_tokenizer
+
+    tokenizer, template = load_tokenizer(files), load_template(files)
+    return Words(tokenizer, lambda turns, opening: prompt_ids(tokenizer, template, turns, opening))
+
+
+def tasks(
+    cases: Iterable[Case], words: Words, settings: Settings, *, own: bool, limit: int = 0
+) -> Iterator[Task]:
+    """One task for each case. `own`: everybody writes what they choose themselves."""
+    for case in cases:
+        yield task(case, words, settings, own=own, limit=limit)
+
+
+def task(case: Case, words: Words, settings: Settings, *, own: bool, limit: int = 0) -> Task:
+    source = Source.from_bytes(case.filename, case.before.encode("utf-8"))
+    plan = plan_edit(source, case.instruction, settings).plan
+    ids = words.prompt(plan)
+    answer: tuple[int, ...] = ()
+    if case.after is not None and not own:
+        text = Source.from_bytes(case.filename, case.after.encode("utf-8")).text
+        answer = words.answer(text, plan)
+        answer = answer[:limit] if limit else answer
+    most = len(answer) or limit or len(words.encode(source.text)) + ROOM
+    return Task(case.id, plan, ids, answer, most)
+
+
+def longest(found: Sequence[Task]) -> int:
+    """Positions that the longest task needs."""
+    return max(len(t.prompt) + t.limit for t in found)

@@ -1,0 +1,103 @@
+"""Peers side by side: runs alternate, each peer warmed up, medians and spread.
+
+Knows tasks, runs and time. Does not know what a peer is made of, nor how results are shown.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from specedit.bench.peers import Name
+from specedit.bench.peers.base import Run, Task
+
+
+class Runner(Protocol):
+    """A worker, or a peer in this process."""
+
+    def run(self, task: Task, way: str) -> Run: ...
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One peer's runs of one task."""
+
+    task: str
+    peer: str
+    runs: tuple[Run, ...]
+    same: bool | None = None  # as its own plain decoding; None where it was not asked
+
+    def seconds(self, part: str) -> float:
+        """The median of `prefill_s`, `decode_s` or `total_s`."""
+        return statistics.median(float(getattr(r, part)) for r in self.runs)
+
+    def spread(self, part: str = "total_s") -> float:
+        """Largest less smallest, as a share of the median."""
+        values = [float(getattr(r, part)) for r in self.runs]
+        middle = statistics.median(values)
+        return (max(values) - min(values)) / middle if middle else 0.0
+
+    @property
+    def tokens(self) -> int:
+        return len(self.runs[-1].tokens)
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Of decoding; the first token belongs to the prompt's time."""
+        seconds = self.seconds("decode_s")
+        return self.tokens / seconds if seconds else 0.0
+
+
+def alternate(
+    task: Task,
+    names: Sequence[Name],
+    runner: Callable[[Name], Runner],
+    *,
+    rounds: int,
+    said: Callable[[str], None] = lambda text: None,
+) -> list[Measured]:
+    """Every peer `rounds` times, the order turned by one each round."""
+    runs: dict[str, list[Run]] = {n.name: [] for n in names}
+    for turn in range(rounds):
+        for name in rotated(names, turn):
+            said(f"{task.id}: {name.name} ({turn + 1} of {rounds})")
+            runs[name.name].append(runner(name).run(task, name.way))
+    plain = {n.family.removesuffix("_lookup"): runs[n.name][-1].tokens for n in names if n.plain}
+    return [
+        Measured(task.id, n.name, tuple(runs[n.name]), _same(n, runs[n.name][-1], plain, task))
+        for n in names
+    ]
+
+
+def rotated(names: Sequence[Name], by: int) -> list[Name]:
+    by %= len(names)
+    return [*names[by:], *names[:by]]
+
+
+def _same(name: Name, run: Run, plain: Mapping[str, tuple[int, ...]], task: Task) -> bool | None:
+    """Whether a peer's answer is the one its plain decoding gave; dictated answers say nothing."""
+    theirs = plain.get(name.family.removesuffix("_lookup"))
+    if task.dictated or name.plain or theirs is None:
+        return None
+    return run.tokens == theirs
+
+
+def speedup(measured: Sequence[Measured], own: str, other: str) -> float | None:
+    """Two measured wall times of the same task; None unless both were measured."""
+    seconds = {m.peer: m.seconds("total_s") for m in measured}
+    if own not in seconds or other not in seconds or not seconds[own]:
+        return None
+    return seconds[other] / seconds[own]
+
+
+def best(measured: Sequence[Measured], beginning: str) -> Measured | None:
+    """The fastest of the peers whose name begins so."""
+    found = [m for m in measured if m.peer.startswith(beginning)]
+    return min(found, key=lambda m: m.seconds("total_s"), default=None)
+
+
+def geometric(values: Sequence[float]) -> float:
+    """The mean of ratios."""
+    return statistics.geometric_mean(values) if values else 0.0

@@ -1,0 +1,116 @@
+"""`specedit bench [CASES]`: is it faster, and does it cost quality, on this machine?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from specedit.cli.options import settings_options
+from specedit.settings import Resolved
+
+NAMES = ("model", "engine", "threads", "precision", "json", "quiet", "verbose")
+
+
+@settings_options(*NAMES)
+def bench(
+    cases: Annotated[
+        Path | None,
+        typer.Argument(metavar="[CASES]", help="JSON lines: instruction, before, after"),
+    ] = None,
+    cases_flag: Annotated[
+        Path | None, typer.Option("--cases", metavar="FILE", help="the same, as a flag")
+    ] = None,
+    against: Annotated[
+        str, typer.Option(help="all, none, or names: transformers, llama.cpp, openvino, …")
+    ] = "all",
+    kinds: Annotated[
+        str, typer.Option(help="generated edits, comma-separated, or all")
+    ] = "line,insert,half",
+    lines: Annotated[str, typer.Option(help="lengths of generated files")] = "50,200",
+    languages: Annotated[str, typer.Option(help="languages of generated files, or all")] = "python",
+    rounds: Annotated[int, typer.Option(min=1, help="measured runs of each peer")] = 3,
+    own: Annotated[
+        bool, typer.Option("--own", help="each peer writes its own answer, not a given one")
+    ] = False,
+    limit: Annotated[int, typer.Option(min=0, help="tokens of an answer; 0 is all of it")] = 0,
+    first: Annotated[int, typer.Option(min=0, help="only the first N cases; 0 is all")] = 0,
+    half: Annotated[
+        str, typer.Option(help="of the cases: all, even (to decide), odd (to confirm)")
+    ] = "all",
+    quality: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="run the edits and their tests: pass@1")
+    ] = None,
+    cost: Annotated[
+        bool, typer.Option("--cost", help="what hosted Predicted Outputs would bill")
+    ] = False,
+    engine_table: Annotated[
+        bool, typer.Option("--engine-table", help="what a pass costs, by its width")
+    ] = False,
+    plots: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="draw the results, SVG and PNG")
+    ] = None,
+    drawn_from: Annotated[
+        list[Path] | None,
+        typer.Option("--from", metavar="RESULT", help="draw what --json printed; measure nothing"),
+    ] = None,
+    *,
+    resolved: Resolved,
+) -> int:
+    """Measure specedit beside what you would use instead: same weights, same prompts, one run."""
+    from specedit.bench.ask import Wanted, run
+
+    wanted = Wanted(
+        cases=cases or cases_flag,
+        against=against,
+        kinds=_words(kinds),
+        lines=_numbers(lines),
+        languages=_words(languages),
+        rounds=rounds,
+        own=own,
+        limit=limit,
+        first=first,
+        half=half,
+        quality=quality,
+        cost=cost,
+        engine_table=engine_table,
+        plots=plots,
+        drawn_from=tuple(drawn_from or ()),
+    )
+    settings = resolved.values
+    found = run(wanted, settings, _progress(settings.quiet), verbose=settings.verbose)
+    if settings.json:
+        print(json.dumps(found.json, indent=2, ensure_ascii=False))
+    elif found.parts:
+        from specedit.bench.table import show
+
+        show(*found.parts)
+    if found.line and not settings.quiet:
+        print(found.line, file=sys.stderr)
+    return 0
+
+
+def _progress(quiet: bool) -> Callable[[str], None]:
+    """What is being measured now, over itself on a terminal."""
+    shown = not quiet and sys.stderr.isatty()
+
+    def said(text: str) -> None:
+        if shown:
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+    return said
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(w.strip() for w in text.split(",") if w.strip())
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(w) for w in _words(text))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a list of numbers") from None
