@@ -2,7 +2,7 @@
 
 Knows how weights become int8 (symmetric, one scale per output row) and where the converted file
 lies. The file is written beside its final name and moved there whole, under a lock; what is
-damaged or older is built again. Ends with the self-check of exactness.
+damaged or older is built again. Ends with the self-check of exactness, once per machine and torch.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from pathlib import Path
 
 import torch
 
-from specedit.engines.exact.model import HEAD_PARTS
+from specedit.engines.exact.check import check, verdict
+from specedit.engines.exact.model import load
 from specedit.engines.exact.weights import VERSION, Damaged, open_weights, write
 from specedit.models.checkpoint import Checkpoint, open_checkpoint
 from specedit.models.files import ModelFiles
 from specedit.models.store import Lock, require_space
 
+HEAD_PARTS = 8  # the output layer is cut so that a part's logits stay in the processor's cache
 PART = 4096  # rows of the embedding read at a time
 
 
@@ -61,7 +63,7 @@ def convert(
     Both precisions read the same file. `force` builds it again (its contents were damaged).
     """
     path, source = converted_path(files, store), source_of(files)
-    if not force and _usable(path, source):
+    if not force and _usable(path, source) and verdict(store, path.name) is not None:
         return
     lock = Lock(store / "locks" / f"{path.name}.lock")
     while not lock.take():
@@ -70,6 +72,9 @@ def convert(
     try:
         if force or not _usable(path, source):
             yield from _build(files, path, source)
+        if verdict(store, path.name) is None:
+            yield ConvertProgress("Checking that every pass is exact here", 0, 0)
+            check(load(path, source, close=False), store, path.name)
     finally:
         lock.release()
 
@@ -137,10 +142,8 @@ def _names(checkpoint: Checkpoint) -> Iterator[Job]:
     yield "norm", [("output_norm.weight", 0, None)]
     head = "output.weight" if "output.weight" in checkpoint.tensors else "token_embd.weight"
     step = -(-config.vocabulary // HEAD_PARTS // 16) * 16
-    for part in range(HEAD_PARTS):
-        start = min(part * step, config.vocabulary)
-        stop = config.vocabulary if part == HEAD_PARTS - 1 else min(start + step, config.vocabulary)
-        yield f"head.{part}", [(head, start, stop)]
+    for part, start in enumerate(range(0, config.vocabulary, step)):
+        yield f"head.{part}", [(head, start, min(start + step, config.vocabulary))]
     for index in range(config.layers):
         at, blk = f"layer.{index}", f"blk.{index}"
         yield f"{at}.norm", [(f"{blk}.attn_norm.weight", 0, None)]

@@ -9,19 +9,20 @@ written in real numbers because the complex product does, too.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 
 from specedit.engines.exact.attention import Layout, attend
 from specedit.engines.exact.cache import Cache
 from specedit.engines.exact.linear import Linear, add_product, digits, pack, scaled_product
-from specedit.engines.exact.weights import Weights
+from specedit.engines.exact.weights import Weights, open_weights
 
 TURNS = 4096  # positions per piece of the rotary tables
-HEAD_PARTS = 8  # the output layer is cut so that a part's logits stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class Model:
         self.config = config = weights.config
         self.close = close
         self.layout = Layout(config)
-        self.embedding = weights.tensor("embedding", check=False)
+        self.embedding = weights.tensor("embedding")  # stays in the file; rows are read as needed
+        weights.release("embedding")
         self.norm = weights.tensor("norm").clone()
         self.cosines = self.sines = torch.empty(0, config.head_size)
 
@@ -77,7 +79,8 @@ class Model:
             )
 
         with ThreadPoolExecutor(workers) as pool:
-            head = [pool.submit(linear, f"head.{part}") for part in range(HEAD_PARTS)]
+            parts = sum(name.startswith("head.") for name in weights.entries) // 2
+            head = [pool.submit(linear, f"head.{part}") for part in range(parts)]
             layers = [pool.submit(layer, index) for index in range(config.layers)]
             self.layers = [job.result() for job in layers]
             self.head = [job.result() for job in head]
@@ -183,3 +186,10 @@ class Model:
                 product = product[:count].add_(product[count:], alpha=1.0 / 254.0)
             parts.append(product)
         return parts, factor
+
+
+def load(path: Path, source: str, *, close: bool) -> Model:
+    """Map a converted file and pack its weights; `Damaged` when it is not what was written."""
+    weights = open_weights(path, source)
+    with torch.inference_mode():
+        return Model(weights, close=close, workers=os.cpu_count() or 1)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import torch
 
 from specedit.engines.base import EngineInfo
 from specedit.engines.exact import PRECISIONS
+from specedit.engines.exact.check import verdict
 from specedit.engines.exact.engine import ExactEngine
-from specedit.engines.exact.model import Model
-from specedit.engines.exact.weights import Damaged, open_weights
+from specedit.engines.exact.model import load
+from specedit.engines.exact.weights import Damaged
 from specedit.errors import UsageError
 from specedit.models.convert import convert, converted_path, source_of
 from specedit.models.files import ModelFiles
@@ -26,29 +26,25 @@ def open_engine(
         )
     if threads:
         torch.set_num_threads(threads)
+    close = precision == "close"
     path, source = converted_path(files, store), source_of(files)
     for _ in convert(files, store, precision):
         pass
     try:
-        model = load(path, source, precision)
+        model = load(path, source, close=close)
     except Damaged:
         for _ in convert(files, store, precision, force=True):
             pass
-        model = load(path, source, precision)
+        model = load(path, source, close=close)
     config = model.config
+    different = verdict(store, path.name) or ""
     info = EngineInfo(
         name="exact",
         device="cpu",
         threads=torch.get_num_threads(),
         window=min(window or config.window, config.window),
         vocabulary=config.vocabulary,
-        exact=True,
-        note="int8" if precision == "balanced" else "int8, close",
+        exact=not different,
+        note=f"not exact here: {different}" if different else f"int8, {precision}",
     )
     return ExactEngine(model, info)
-
-
-def load(path: Path, source: str, precision: str) -> Model:
-    weights = open_weights(path, source)
-    with torch.inference_mode():
-        return Model(weights, close=precision == "close", workers=min(4, os.cpu_count() or 1))

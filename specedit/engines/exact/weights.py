@@ -79,12 +79,12 @@ class Weights:
     entries: dict[str, dict[str, Any]]
     data: mmap.mmap
 
-    def tensor(self, name: str, *, check: bool = True) -> torch.Tensor:
+    def tensor(self, name: str) -> torch.Tensor:
         entry = self.entries[name]
         dtype = DTYPES[entry["dtype"]]
         count = entry["nbytes"] // dtype.itemsize
         found = torch.frombuffer(self.data, dtype=dtype, count=count, offset=entry["offset"])
-        if check and checksum(found) != entry["checksum"]:
+        if checksum(found) != entry["checksum"]:
             raise Damaged(f"the converted weights of {name} are damaged")
         return found.view(entry["shape"])
 

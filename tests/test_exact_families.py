@@ -1,0 +1,142 @@
+"""The exact engine computes what transformers computes, up to int8; its logits are bit-equal."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+from exact_models import FAMILIES, save
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specedit.engines.base import Sampling
+from specedit.engines.exact import open_exact
+from specedit.engines.exact.engine import ExactEngine
+
+IDS = [random.Random(2).randrange(517) for _ in range(290)]
+SAMPLED = Sampling(temperature=0.8, top_p=0.9, seed=5)
+
+
+@pytest.fixture(scope="module", params=FAMILIES)
+def pair(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[object, ExactEngine]:
+    """A small model in transformers, and the exact engine over the same weights."""
+    folder = tmp_path_factory.mktemp("model")
+    model, files = save(request.param, folder)
+    return model, open_exact(files, store=folder, precision="close")
+
+
+@pytest.fixture
+def engine(pair: tuple[object, ExactEngine]) -> Iterator[ExactEngine]:
+    threads = torch.get_num_threads()
+    yield pair[1]
+    torch.set_num_threads(threads)
+
+
+def logits(engine: ExactEngine, widths: list[int], ids: list[int] = IDS) -> np.ndarray:
+    """Logits after every id but the first, fed in passes of these widths, again and again."""
+    for _ in engine.begin(ids[:2], audit=True):
+        pass
+    rows: list[bytes] = []
+    while engine.length < len(ids):
+        at = engine.length
+        width = widths[len(rows) % len(widths)]
+        found = engine.forward(ids[at : at + width])
+        assert found.rows is not None
+        rows.extend(found.rows)
+        for row, choice in zip(found.rows, found.ids, strict=True):
+            assert int(np.frombuffer(row, np.float32).argmax()) == choice
+    return np.stack([np.frombuffer(row, np.float32) for row in rows])
+
+
+def test_it_computes_the_model(pair: tuple[object, ExactEngine]) -> None:
+    model, engine = pair
+    engine.crop(0)
+    ids = IDS[:200]
+    with torch.inference_mode():
+        expected = model(torch.tensor([ids])).logits[0, 1:].numpy()  # type: ignore[operator]
+    found = logits(engine, [37], ids)
+    error = np.abs(found - expected).mean() / np.abs(expected).mean()
+    assert error < 0.05
+    assert (found.argmax(-1) == expected.argmax(-1)).mean() > 0.9
+
+
+@settings(max_examples=4, deadline=None)
+@given(
+    widths=st.lists(st.sampled_from([1, 2, 3, 5, 8, 13, 16, 33, 64, 129, 256, 290]), min_size=1),
+    threads=st.sampled_from([1, 2, 3]),
+)
+def test_logits_are_bit_equal_at_any_chunking(
+    pair: tuple[object, ExactEngine], widths: list[int], threads: int
+) -> None:
+    engine = pair[1]
+    before = torch.get_num_threads()
+    engine.crop(0)
+    expected = logits(engine, [len(IDS)])
+    torch.set_num_threads(threads)
+    engine.crop(0)
+    found = logits(engine, widths)
+    torch.set_num_threads(before)
+    assert found.tobytes() == expected.tobytes()
+
+
+def test_a_crop_leaves_no_trace(engine: ExactEngine) -> None:
+    engine.crop(0)
+    expected = logits(engine, [64], IDS[:290])
+    engine.crop(0)
+    for _ in engine.begin(IDS[:280], audit=True):
+        pass
+    engine.forward([1, 2, 3, 4, 5])
+    engine.crop(255)
+    found = engine.forward(IDS[255:290]).rows
+    assert found == [row.tobytes() for row in expected[254:]]
+
+
+def test_a_reused_prefix_changes_nothing(engine: ExactEngine) -> None:
+    engine.crop(0)
+    list(engine.begin(IDS[:270], audit=True))
+    fresh = engine.forward(IDS[269:280]).rows
+    list(engine.begin([*IDS[:131], 7, 7, 7], audit=True))
+    *_, last = engine.begin(IDS[:270], audit=True)
+    assert (last.reused, last.done, last.total) == (131, 269, 269)
+    assert engine.forward(IDS[269:280]).rows == fresh
+
+
+def test_a_swapped_cache_is_kept_whole(engine: ExactEngine) -> None:
+    engine.crop(0)
+    list(engine.begin(IDS[:100], audit=True))
+    first = engine.swap(engine.new_cache())
+    assert engine.length == 0 and first.ids == IDS[:99] and first.bytes > 0
+    list(engine.begin(IDS[100:200], audit=True))
+    engine.swap(first)
+    *_, last = engine.begin(IDS[:100], audit=True)
+    assert last.reused == 99
+
+
+def test_an_abandoned_begin_leaves_a_valid_shorter_cache(engine: ExactEngine) -> None:
+    engine.crop(0)
+    steps = engine.begin(IDS)
+    next(steps)
+    next(steps)
+    assert 0 < engine.length < len(IDS) - 1
+    assert engine.cache.ids == IDS[: engine.length]
+
+
+@pytest.mark.parametrize("widths", [[1], [40], [7, 1, 13]], ids=["plain", "wide", "mixed"])
+def test_sampled_choices_do_not_depend_on_the_chunking(
+    engine: ExactEngine, widths: list[int]
+) -> None:
+    def choices(widths: list[int]) -> list[int]:
+        engine.crop(0)
+        list(engine.begin(IDS[:2], SAMPLED))
+        found: list[int] = []
+        while engine.length < 60:
+            at, width = engine.length, widths[len(found) % len(widths)]
+            found += engine.forward(IDS[at : min(at + width, 60)]).ids
+        return found
+
+    assert choices(widths) == choices([59])

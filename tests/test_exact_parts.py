@@ -1,0 +1,98 @@
+"""Parts of the exact engine: digits, attention's layout, the choice, the generator."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specedit.engines.base import Sampling
+from specedit.engines.exact.attention import Layout, attend
+from specedit.engines.exact.engine import _largest
+from specedit.engines.exact.linear import REMAINDER, digits
+from specedit.engines.exact.weights import Config
+from specedit.engines.sampling import choose, uniform
+
+
+def config(heads: int, kv_heads: int, size: int) -> Config:
+    return Config("llama", 1, heads * size, 8, heads, kv_heads, size, 10, 4096, 1e-6, 1e4)
+
+
+@pytest.mark.parametrize("two", [False, True], ids=["one digit", "two digits"])
+@pytest.mark.parametrize("spread", [0.0, 1e-20, 1.0, 1e20], ids=str)
+def test_digits_stand_for_the_row(two: bool, spread: float) -> None:
+    rows = torch.randn(7, 93, generator=torch.Generator().manual_seed(3)) * spread
+    taken, scale = digits(rows.clone(), two)
+    value = taken[:7].double() - 128
+    if two:
+        value += (taken[7:].double() - 128) / REMAINDER
+    step = scale.double()
+    assert ((value * step - rows).abs() <= step * (0.003 if two else 0.501)).all()
+
+
+@pytest.mark.parametrize(
+    ("heads", "kv_heads", "size"),
+    [(4, 2, 16), (12, 2, 128), (14, 2, 64), (3, 3, 8), (8, 1, 24)],
+    ids=str,
+)
+def test_attention_is_causal_attention(heads: int, kv_heads: int, size: int) -> None:
+    shape = config(heads, kv_heads, size)
+    layout, numbers = Layout(shape), torch.Generator().manual_seed(4)
+    keys, values = (torch.randn(kv_heads, 1024, size, generator=numbers) for _ in range(2))
+    queries = torch.randn(1024, heads, size, generator=numbers)
+    for start, width in [(0, 1), (0, 300), (127, 2), (511, 130), (1000, 24)]:
+        end = start + width
+        found = attend(queries[start:end], keys, values, list(layout.spans(start, width)), shape)
+        mask = torch.arange(end)[None] <= torch.arange(start, end)[:, None]
+        expected = torch.nn.functional.scaled_dot_product_attention(
+            queries[start:end].transpose(0, 1)[None],
+            keys[None, :, :end].repeat_interleave(heads // kv_heads, 1),
+            values[None, :, :end].repeat_interleave(heads // kv_heads, 1),
+            attn_mask=mask,
+        )
+        assert torch.allclose(found, expected[0].transpose(0, 1).reshape(width, -1), atol=1e-5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.booleans())
+def test_the_choice_is_the_lowest_id_of_the_largest_logit(seed: int, ties: bool) -> None:
+    numbers = torch.Generator().manual_seed(seed)
+    raw = torch.randn(5, 60, generator=numbers)
+    if ties:  # neighbours of the float format, some of which a factor rounds together
+        raw = (1 + torch.randint(0, 4, (5, 60), generator=numbers) * 2.0**-23) * (-1) ** (seed % 2)
+    factor = torch.rand(5, 1, generator=numbers) + 0.5
+    expected = (raw * factor).argmax(-1).tolist()
+    assert _largest(list(raw.split((17, 30, 13), -1)), factor) == expected
+
+
+def test_the_generator_depends_on_seed_and_position() -> None:
+    drawn = {uniform(seed, position) for seed in range(40) for position in range(40)}
+    assert len(drawn) == 1600
+    assert all(0 <= number < 1 for number in drawn)
+    assert abs(np.mean(list(drawn)) - 0.5) < 0.03
+
+
+@pytest.mark.parametrize(
+    ("sampling", "allowed"),
+    [
+        (Sampling(), {1}),
+        (Sampling(temperature=1.0, top_p=0.2), {1}),
+        (Sampling(temperature=1.0, top_p=0.7), {1, 3}),
+        (Sampling(temperature=1.0), {0, 1, 2, 3}),
+        (Sampling(temperature=1e-9), {1, 3}),
+    ],
+    ids=["argmax", "narrow", "two", "all", "cold"],
+)
+def test_sampling_keeps_the_likely(sampling: Sampling, allowed: set[int]) -> None:
+    row = torch.tensor([1.0, 2.0, 0.5, 2.0])
+    assert {choose(row, sampling, position) for position in range(300)} == allowed
+
+
+def test_a_sample_follows_the_probabilities() -> None:
+    row = torch.tensor([0.0, 1.0, 2.0])
+    share = torch.softmax(row, 0)
+    drawn = [choose(row, Sampling(temperature=1.0, seed=9), p) for p in range(4000)]
+    for id in range(3):
+        assert drawn.count(id) / 4000 == pytest.approx(float(share[id]), abs=0.03)
