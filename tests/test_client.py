@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from warm_server import Running, plan, running, until
 
-from specedit import client, runtime
+from specedit import client, runtime, wire
 from specedit.backend import Answer, Event, Loading, Ready, Written
 from specedit.client import ServerBackend, ServerBusyError, ServerGoneError, WithFallback
 from specedit.connect import connect
@@ -94,7 +94,7 @@ def test_an_error_is_the_same_error(server: Running, asked: Plan, kind: type[Exc
 
 
 def test_closing_a_run_cancels_it_there(slow: Running) -> None:
-    run = ServerBackend(slow.record).run(plan("x"))
+    run = ServerBackend(slow.record).run(plan("x", draft=()))
     while not isinstance(next(run), Written):
         pass
     run.close()  # type: ignore[attr-defined]
@@ -167,7 +167,7 @@ def test_a_server_that_dies_in_mid_run_costs_nothing_but_a_note(lines: list[byte
 
 
 def test_a_busy_server_is_not_waited_for(slow: Running) -> None:
-    held = ServerBackend(slow.record).run(plan("x"))
+    held = ServerBackend(slow.record).run(plan("x", draft=()))
     while not isinstance(next(held), Written):
         pass
     queued = threading.Thread(target=lambda: list(_until_gone(slow.record)))
@@ -177,14 +177,14 @@ def test_a_busy_server_is_not_waited_for(slow: Running) -> None:
         list(ServerBackend(slow.record).run(plan("x")))
     backend = WithFallback(ServerBackend(slow.record), Local)
     assert [e.text for e in backend.run(plan("x")) if isinstance(e, Answer)] == ["here"]
-    list(client._lines(slow.record, "/specedit/stop", b""))
     held.close()  # type: ignore[attr-defined]
+    list(client._lines(slow.record, wire.STOP, b""))
     queued.join()
 
 
 def _until_gone(record: Record) -> Iterator[Event]:
     try:
-        yield from ServerBackend(record).run(plan("x"))
+        yield from ServerBackend(record).run(plan("x", draft=()))
     except ServerError:
         return
 

@@ -103,6 +103,7 @@ def test_background_status_stop(specedit: Specedit, place: Place) -> None:
     started = specedit("serve", "--background", "--port", "0")
     assert started.returncode == 0 and started.stdout == b""
     assert b"/v1" in started.stderr
+    until(lambda: client.status(record_of(place))["state"] == "ready")
     shown = specedit("serve", "status")
     for word in (b"scripted", b"memory", b"uptime", b"cache", b"requests"):
         assert word in shown.stdout

@@ -1,0 +1,327 @@
+"""`--server URL`: what each profile sends, field by field, and what is made of the answer."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from warm_server import plan, running
+
+from specedit import remote
+from specedit.backend import Answer, Ready, Written
+from specedit.connect import connect
+from specedit.engines.base import Sampling
+from specedit.errors import RefusedEdit, ServerError, UsageError
+from specedit.plan import Message, Plan
+from specedit.remote import PROFILES, RemoteBackend, Unfenced
+from specedit.report import Tally
+from specedit.settings import Settings
+
+USAGE = {
+    "prompt_tokens": 50,
+    "completion_tokens": 12,
+    "prompt_tokens_details": {"cached_tokens": 40},
+    "completion_tokens_details": {"accepted_prediction_tokens": 7, "rejected_prediction_tokens": 2},
+}
+PLAN = Plan(
+    (Message("system", ("Be ", "brief.")), Message("user", ("Change it.",))),
+    opening="```python\n",
+    closing="```",
+    prediction="a = 1\n",
+    max_tokens=99,
+)
+
+
+@dataclass
+class Endpoint:
+    """A recorded endpoint: keeps each request, says what it is told."""
+
+    url: str
+    requests: list[dict[str, Any]]
+    headers: list[dict[str, str]]
+    paths: list[str]
+    answer: bytes = b""
+    status: int = 200
+    location: str = ""
+
+
+def stream(*deltas: str, reason: str | None = "stop", usage: Any = USAGE) -> bytes:
+    """The server-sent events that say these deltas."""
+    events: list[dict[str, Any]] = [
+        {"choices": [{"index": 0, "delta": {"content": d}, "finish_reason": None}]} for d in deltas
+    ]
+    if reason:
+        events.append({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+    if usage:
+        events.append({"choices": [], "usage": usage})
+    lines = [f"data: {json.dumps(e)}\n\n" for e in events]
+    return "".join([": comment\n\n", *lines, "data: [DONE]\n\n"]).encode()
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    found = Endpoint("", [], [], [], stream("```python\n", "a = 2\n", "```"))
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            found.requests.append(json.loads(body))
+            found.headers.append({k.lower(): v for k, v in self.headers.items()})
+            found.paths.append(self.path)
+            self.send_response(found.status)
+            if found.location:
+                self.send_header("Location", found.location)
+            self.end_headers()
+            self.wfile.write(found.answer)
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    with contextlib.closing(Server(("127.0.0.1", 0), Handler)) as server:
+        found.url = f"http://127.0.0.1:{server.server_address[1]}"
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield found
+        server.shutdown()
+        thread.join()
+
+
+class Server(HTTPServer):
+    def close(self) -> None:
+        self.server_close()
+
+
+def backend(endpoint: Endpoint, profile: str = "openai", **settings: Any) -> RemoteBackend:
+    return RemoteBackend(Settings(server=endpoint.url, profile=profile, model="m", **settings))
+
+
+def answer(asked: RemoteBackend, of: Plan = PLAN) -> Answer:
+    return next(e for e in asked.run(of) if isinstance(e, Answer))
+
+
+MESSAGES = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Change it."},
+]
+BASE = {"model": "m", "messages": MESSAGES, "stream": True, "temperature": 0.0}
+PREDICTION = {"type": "content", "content": "```python\na = 1\n```"}
+WANTS_USAGE = {"stream_options": {"include_usage": True}}
+SENT: dict[str, dict[str, Any]] = {
+    "openai": {**WANTS_USAGE, "max_completion_tokens": 99, "prediction": PREDICTION},
+    "specedit": {**WANTS_USAGE, "max_completion_tokens": 99, "prediction": PREDICTION},
+    "cerebras": {**WANTS_USAGE, "max_completion_tokens": 99, "prediction": PREDICTION},
+    "fireworks": {**WANTS_USAGE, "max_tokens": 99, "prediction": PREDICTION},
+    "mistral": {"max_tokens": 99, "prediction": PREDICTION},
+    "plain": {**WANTS_USAGE, "max_tokens": 99},
+}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_each_profile_sends_these_fields_and_no_others(endpoint: Endpoint, profile: str) -> None:
+    assert answer(backend(endpoint, profile)).text == "a = 2\n"
+    assert endpoint.requests == [{**BASE, **SENT[profile]}]
+    assert endpoint.paths == ["/v1/chat/completions"]
+    assert endpoint.headers[0]["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_drawn_answer_names_its_seed_as_the_endpoint_does(
+    endpoint: Endpoint, profile: str
+) -> None:
+    drawn = replace(PLAN, sampling=Sampling(0.7, 0.9, 5), stop=("END",))
+    answer(backend(endpoint, profile), drawn)
+    (sent,) = endpoint.requests
+    seed = "random_seed" if profile == "mistral" else "seed"
+    assert (sent["temperature"], sent["top_p"], sent[seed]) == (0.7, 0.9, 5)
+    assert sent["stop"] == ["END"]
+
+
+def test_the_events_are_those_of_any_backend(endpoint: Endpoint) -> None:
+    events = list(backend(endpoint).run(PLAN))
+    assert isinstance(events[0], Ready) and events[0].model.engine == "remote"
+    written = [e for e in events if isinstance(e, Written)]
+    assert "".join(e.text for e in written) == "a = 2\n"
+    tallies = [Tally(e.chunk.proposed, e.chunk.accepted) for e in written]
+    assert sum(tallies, Tally()) == Tally(9, 7)
+    last = events[-1]
+    assert isinstance(last, Answer)
+    assert (last.reason, last.closed, last.prompt, last.reused) == ("stop", True, 50, 40)
+    assert last.completion == 12
+
+
+TOLD: dict[str, tuple[list[str], str, bool]] = {
+    "talk around it": (["Sure:\n\n``", "`py\na\n", "```\nDone", "!\n"], "a\n", True),
+    "split fences": (["`", "``\n", "x", "\n`", "`", "`"], "x\n", True),
+    "ticks inside": (["```\na ```b\n ```\n", "``\n```\n"], "a ```b\n ```\n``\n", True),
+    "never closed": (["```\na\nb"], "a\nb", False),
+    "nothing in it": (["```\n```"], "", True),
+}
+
+
+@pytest.mark.parametrize(("deltas", "text", "closed"), TOLD.values(), ids=TOLD)
+def test_the_answer_is_what_stands_in_the_block(
+    endpoint: Endpoint, deltas: list[str], text: str, closed: bool
+) -> None:
+    endpoint.answer = stream(*deltas)
+    found = answer(backend(endpoint))
+    assert (found.text, found.closed) == (text, closed)
+
+
+block = st.lists(st.text("ab`\n ", max_size=5), max_size=8).map("".join)
+
+
+@given(block, st.lists(st.integers(1, 4), max_size=40))
+def test_where_a_stream_is_cut_changes_nothing(text: str, cuts: list[int]) -> None:
+    def read(deltas: list[str]) -> tuple[str, str, bool]:
+        reader = Unfenced("```")
+        shown = "".join(reader.more(d) for d in deltas) + reader.end()
+        return shown, reader.text, reader.closed
+
+    whole = f"```x\n{text}"
+    deltas, at = [], 0
+    for cut in cuts:
+        deltas.append(whole[at : at + cut])
+        at += cut
+    found = read([*deltas, whole[at:]])
+    assert found == read([whole])
+    assert found[0] == found[1] and text.startswith(found[1])
+
+
+def test_an_answer_without_a_block_is_no_file(endpoint: Endpoint) -> None:
+    endpoint.answer = stream("I cannot do that.")
+    with pytest.raises(RefusedEdit):
+        answer(backend(endpoint))
+
+
+def test_a_cut_off_answer_says_so(endpoint: Endpoint) -> None:
+    endpoint.answer = stream("```\na\n", reason="length", usage=None)
+    found = answer(backend(endpoint))
+    assert (found.reason, found.text, found.completion) == ("length", "a\n", 0)
+
+
+# --- keys and what left the machine
+
+KEYS = {
+    "ours": ({"SPECEDIT_API_KEY": "k"}, "openai", "any.example", "k"),
+    "vendor at home": ({"OPENAI_API_KEY": "k"}, "openai", "api.openai.com", "k"),
+    "vendor elsewhere": ({"OPENAI_API_KEY": "k"}, "openai", "evil.example", ""),
+    "vendor lookalike": ({"OPENAI_API_KEY": "k"}, "openai", "notopenai.com", ""),
+    "another vendor": ({"OPENAI_API_KEY": "k"}, "mistral", "api.mistral.ai", ""),
+    "plain": ({"OPENAI_API_KEY": "k"}, "plain", "api.openai.com", ""),
+}
+
+
+@pytest.mark.parametrize(("variables", "profile", "host", "key"), KEYS.values(), ids=KEYS)
+def test_a_vendors_key_goes_to_the_vendor_only(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], profile: str, host: str, key: str
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert remote.api_key(PROFILES[profile], host) == key
+
+
+def test_the_key_is_sent_and_the_bytes_are_told(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECEDIT_API_KEY", "secret")
+    asked = backend(endpoint)
+    assert asked.notes == ()
+    answer(asked)
+    assert endpoint.headers[0]["authorization"] == "Bearer secret"
+    sent = int(endpoint.headers[0]["content-length"])
+    assert asked.notes == (f"{sent:,} bytes were sent to 127.0.0.1",)
+
+
+def test_a_redirect_is_not_followed(endpoint: Endpoint) -> None:
+    endpoint.status, endpoint.location = 307, endpoint.url + "/elsewhere"
+    with pytest.raises(ServerError):
+        answer(backend(endpoint))
+    assert len(endpoint.requests) == 1
+
+
+# --- what goes wrong
+
+BAD: dict[str, tuple[int, bytes, str]] = {
+    "key": (401, b'{"error":{"message":"Incorrect API key"}}', "SPECEDIT_API_KEY"),
+    "model": (404, b'{"error":{"message":"no such model"}}', "no such model"),
+    "plain words": (500, b"oops", "no reason given"),
+    "other shape": (422, b'{"message":"bad field"}', "bad field"),
+    "in mid-stream": (200, b'data: {"error":{"message":"overloaded"}}\n\n', "overloaded"),
+    "broken json": (200, b"data: {\n\n", "no JSON"),
+    "ends early": (200, stream("```\na", reason=None, usage=None), "mid-answer"),
+    "empty": (200, b"", "mid-answer"),
+}
+
+
+@pytest.mark.parametrize(("status", "body", "said"), BAD.values(), ids=BAD)
+def test_what_goes_wrong_is_said(endpoint: Endpoint, status: int, body: bytes, said: str) -> None:
+    endpoint.status, endpoint.answer = status, body
+    with pytest.raises(ServerError) as raised:
+        answer(backend(endpoint))
+    assert said in str(raised.value)
+
+
+def test_nobody_there_is_said() -> None:
+    nobody = RemoteBackend(Settings(server="http://127.0.0.1:1", model="m"))
+    with pytest.raises(ServerError, match=r"127\.0\.0\.1 cannot be asked"):
+        answer(nobody)
+
+
+@pytest.mark.parametrize("url", ["ftp://x", "http://", "x", "http://u:p@x", "http://x?a=b"])
+def test_what_is_no_url_is_refused(url: str) -> None:
+    with pytest.raises(UsageError):
+        RemoteBackend(Settings(server=url))
+
+
+def test_audit_is_refused(endpoint: Endpoint) -> None:
+    with pytest.raises(UsageError):
+        answer(backend(endpoint), replace(PLAN, audit=True))
+    assert not endpoint.requests
+
+
+PATHS = {"": "/v1/chat/completions", "/": "/v1/chat/completions", "/v1": "/v1/chat/completions",
+         "/inference/v1/": "/inference/v1/chat/completions"}  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "asked"), PATHS.items())
+def test_a_url_is_a_base(endpoint: Endpoint, path: str, asked: str) -> None:
+    url = endpoint.url + path
+    answer(RemoteBackend(Settings(server=url, model="m")))
+    assert endpoint.paths == [asked]
+
+
+# --- the real thing
+
+
+@pytest.mark.parametrize("profile", ["specedit", "openai", "plain", "fireworks", "mistral"])
+def test_our_own_server_is_an_endpoint(tmp_path: Path, profile: str) -> None:
+    script = {"answer": "```\nEmail = 'é😀'\n```"}
+    with running(tmp_path, script) as server:
+        settings = Settings(server=server.record.url, profile=profile, model="scripted")
+        found = answer(RemoteBackend(settings), plan("x", prediction="Username = 'é😀'\n"))
+    assert (found.text, found.closed) == ("Email = 'é😀'\n", True)
+
+
+def test_only_a_url_means_a_remote_server(endpoint: Endpoint) -> None:
+    assert isinstance(connect(Settings(server=endpoint.url)), RemoteBackend)
+    assert not isinstance(connect(Settings(server="off")), RemoteBackend)
+
+
+def test_an_edit_tells_what_left_the_machine(
+    endpoint: Endpoint, specedit: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "a.py").write_text("a = 1\n")
+    done = specedit("edit", "2", "a.py", "--json", "--server", endpoint.url, cwd=tmp_path)
+    report = json.loads(done.stdout)
+    assert (tmp_path / "a.py").read_text() == "a = 2\n" and report["server"] == endpoint.url
+    assert any("bytes were sent to 127.0.0.1" in note for note in report["files"][0]["notes"])
