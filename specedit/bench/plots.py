@@ -19,12 +19,12 @@ OWN = "specedit"
 COLOURS = {
     "specedit": "#0b6e4f",
     "specedit-plain": "#7fb69e",
-    "transformers": "#c44536",
+    "transformers-greedy": "#c44536",
     "transformers-lookup-10": "#e28413",
     "transformers-lookup-32": "#f2b56b",
-    "llama.cpp": "#3d5a80",
+    "llama.cpp-plain": "#3d5a80",
     "llama.cpp-lookup-10": "#7d97b8",
-    "openvino": "#6d597a",
+    "openvino-plain": "#6d597a",
     "openvino-lookup": "#a893b8",
 }
 BOUND = "the machine's bound"

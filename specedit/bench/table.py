@@ -109,11 +109,11 @@ def conclusion(rows: Sequence[Row], bound: Bound | None) -> str:
 
 KINDS = (
     ("specedit plain", "specedit-plain", False),
-    ("transformers", "transformers", False),
+    ("transformers greedy", "transformers-greedy", False),
     ("transformers' best lookup", "transformers-lookup", True),
-    ("llama.cpp", "llama.cpp", False),
+    ("llama.cpp plain", "llama.cpp-plain", False),
     ("llama.cpp's best lookup", "llama.cpp-lookup", True),
-    ("OpenVINO", "openvino", False),
+    ("OpenVINO plain", "openvino-plain", False),
     ("OpenVINO's lookup", "openvino-lookup", True),
 )
 

@@ -33,15 +33,15 @@ OPENVINO = ("openvino_genai", "pip install openvino-genai")
 NAMES = (
     Name("specedit", "own", "predicted"),
     Name("specedit-plain", "own", "plain"),
-    Name("transformers", "transformers", "greedy"),
+    Name("transformers-greedy", "transformers", "greedy"),
     Name("transformers-lookup-10", "transformers", "10"),
     Name("transformers-lookup-32", "transformers", "32"),
-    Name("llama.cpp", "llama", "plain", *LLAMA),
+    Name("llama.cpp-plain", "llama", "plain", *LLAMA),
     Name("llama.cpp-lookup-2", "llama_lookup", "2", *LLAMA),
     Name("llama.cpp-lookup-5", "llama_lookup", "5", *LLAMA),
     Name("llama.cpp-lookup-10", "llama_lookup", "10", *LLAMA),
     Name("llama.cpp-lookup-20", "llama_lookup", "20", *LLAMA),
-    Name("openvino", "openvino", "plain", *OPENVINO),
+    Name("openvino-plain", "openvino", "plain", *OPENVINO),
     Name("openvino-lookup", "openvino_lookup", "10", *OPENVINO),
 )
 OWN = "specedit"

@@ -59,8 +59,9 @@ def dictating() -> Any:
             self.passes += 1
             super().eval(tokens)
 
-        def sample(self, *, idx: int | None = None, **kwargs: Any) -> int:
-            chosen: int = super().sample(idx=idx, **kwargs)
+        def sample(self, *args: Any, **kwargs: Any) -> int:
+            chosen: int = super().sample(*args, **kwargs)
+            idx = kwargs.get("idx")
             at = (self.n_tokens if idx is None else idx + 1) - self._start
             return self._answer[at] if 0 <= at < len(self._answer) else chosen
 
