@@ -157,8 +157,7 @@ def _judge_rename(work: Job, text: str, notes: list[str]) -> Judged:
     """What the model wants beyond the places that the scope allows is dropped and listed."""
     from specedit.rename import settle
 
-    assert work.rename is not None
-    settled, said = settle(work.rename, text, work.allow_extra)
+    settled, said = settle(work, text)
     return _checked(work, settled, [*notes, *said])
 
 

@@ -69,6 +69,7 @@ class Job:
     instruction: str
     allow_extra: bool = False
     rename: RenameGuess | None = None  # what tree-sitter found, for the guard
+    scope: str = ""  # how far the rename goes
     notes: tuple[str, ...] = field(default=())  # said in the report, whatever happens
 
 

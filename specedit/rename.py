@@ -12,9 +12,16 @@ from specedit.plan import Job, expected, job, whole
 from specedit.prompt import rename_instruction
 from specedit.report import Edit
 from specedit.settings import Settings
-from specedit.text.diff import Hunk, hunks
 from specedit.text.rename import RenameGuess, rename_places
+from specedit.text.rename_guard import guard_rename
+from specedit.text.scoping.rules import rules_of
 from specedit.text.source import Source
+
+REACH = {  # the kinds of places that a scope takes in
+    "code": ("code",),
+    "comments": ("code", "comment"),
+    "derived": ("code", "comment", "string", "derived"),
+}
 
 
 def plan_rename(
@@ -25,22 +32,37 @@ def plan_rename(
     *,
     line: int | None = None,
     absent_ok: bool = False,
+    searched: bool = False,
 ) -> Job | Edit:
     """Rename an identifier of one file. A file with nothing to rename comes back as an unchanged
-    Edit, and no model is asked; where NEW is taken already, the rename is refused."""
+    Edit, and no model is asked; where NEW is taken already, the rename is refused.
+
+    `absent_ok`: it is one of many files, so the name may be missing, and is taken only where the
+    scope says. `searched`: nobody named the file, so only what tree-sitter reads is renamed."""
     if absent_ok and old.split(".")[-1].lower() not in source.text.lower():
         return untouched(source)
+    if searched and (source.language is None or rules_of(source.language.name) is None):
+        return untouched(source, "holds the name, but is no code: name the file to rename there")
     try:
         guess = rename_places(source.text, source.language, old, new, settings.scope, line)
     except UsageError as problem:  # about this file: others may still be renamed
+        if absent_ok and "." in old:
+            return untouched(source, problem.message)
         raise InputError(f"{source.name}: {problem.message}", hint=problem.hint) from problem
+    if absent_ok and not {place.kind for place in guess.places} & set(REACH[settings.scope]):
+        return untouched(source, *map(str, guess.outside))
     if guess.collisions and not settings.allow_extra:
         first = guess.collisions[0]
         raise RefusedEdit(
             f"{source.name}: {first.message}",
             hint="Choose another name, or say --allow-extra.",
         )
-    if guess.text == source.text:
+    if not guess.places:
+        if not absent_ok:
+            raise InputError(
+                f"{source.name}: no `{old}` to rename here, with --scope {settings.scope}",
+                hint="; ".join(notes(guess)) or "Check the spelling, or widen the scope.",
+            )
         return untouched(source, *notes(guess))
     asked = settings.prediction
     prediction = guess.text if asked == "original" else expected(source, whole(source), settings)
@@ -52,7 +74,7 @@ def plan_rename(
         settings,
         prediction,
     )
-    return replace(work, rename=guess, notes=notes(guess))
+    return replace(work, rename=guess, scope=settings.scope, notes=notes(guess))
 
 
 def untouched(source: Source, *said: str) -> Edit:
@@ -75,19 +97,11 @@ def notes(guess: RenameGuess) -> tuple[str, ...]:
     return (*said, *(str(outside) for outside in guess.outside))
 
 
-def settle(guess: RenameGuess, wanted: str, allow_extra: bool) -> tuple[str, tuple[str, ...]]:
-    """The text to write where the model wanted `wanted`: what it changed beyond the places found
-    is not applied, and said."""
-    if wanted == guess.text or allow_extra:
-        return wanted, ()
-    said = tuple(
-        f"line {hunk.first_line}: the model also wanted {_shown(hunk)}, not applied"
-        for hunk in hunks(guess.text, wanted, context=0)
+def settle(work: Job, wanted: str) -> tuple[str, tuple[str, ...]]:
+    """The text to write where the model wanted `wanted`, and what is to be said about it."""
+    assert work.rename is not None
+    source = work.source
+    kept = guard_rename(
+        source.text, work.rename, wanted, source.language, work.scope, work.allow_extra
     )
-    return guess.text, said
-
-
-def _shown(hunk: Hunk) -> str:
-    lines = [line.text.strip() for line in hunk.lines if line.kind == "+"]
-    text = " / ".join(lines) or "fewer lines"
-    return f"`{text[:80]}{'…' if len(text) > 80 else ''}`"
+    return kept.text, (*kept.disagreements, *map(str, kept.dropped))

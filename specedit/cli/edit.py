@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specedit.cli.options import SHARED, lines_range, settings_options
+from specedit.cli.options import (
+    SHARED,
+    Changed,
+    Since,
+    Staged,
+    lines_range,
+    settings_options,
+)
 from specedit.settings import Resolved
 
 if TYPE_CHECKING:
@@ -30,11 +37,9 @@ def edit(
     near: Annotated[
         int | None, typer.Option(metavar="LINE", help="the one of several that is meant")
     ] = None,
-    staged: Annotated[bool, typer.Option("--staged", help="the files in git's index")] = False,
-    changed: Annotated[bool, typer.Option("--changed", help="the files git sees changed")] = False,
-    since: Annotated[
-        str | None, typer.Option(metavar="REF", help="the files changed since a commit")
-    ] = None,
+    staged: Staged = False,
+    changed: Changed = False,
+    since: Since = None,
     *,
     resolved: Resolved,
 ) -> int:

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from specedit.settings import Resolved, Settings, resolve
+from specedit.settings import Settings, resolve
+
+Staged = Annotated[bool, typer.Option("--staged", help="the files in git's index")]
+Changed = Annotated[bool, typer.Option("--changed", help="the files git sees changed")]
+Since = Annotated[str | None, typer.Option(metavar="REF", help="the files changed since a commit")]
 
 SHORT = {"quiet": ("-q",), "verbose": ("-v",)}
 SPELLED = {"ask": ("--ask/--yes",)}
@@ -74,6 +78,3 @@ def lines_range(text: str | None) -> tuple[int, int] | None:
         return int(first), int(last or first)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is not A:B, two line numbers") from None
-
-
-__all__: Sequence[str] = ("SHARED", "Resolved", "lines_range", "settings_options")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from specedit.cli.options import SHARED, settings_options
+from specedit.cli.options import SHARED, Changed, Since, Staged, settings_options
 from specedit.settings import Resolved
 
 
@@ -21,11 +21,9 @@ def rename(
     line: Annotated[
         int | None, typer.Option(metavar="N", help="the one that line N is about")
     ] = None,
-    staged: Annotated[bool, typer.Option("--staged", help="the files in git's index")] = False,
-    changed: Annotated[bool, typer.Option("--changed", help="the files git sees changed")] = False,
-    since: Annotated[
-        str | None, typer.Option(metavar="REF", help="the files changed since a commit")
-    ] = None,
+    staged: Staged = False,
+    changed: Changed = False,
+    since: Since = None,
     *,
     resolved: Resolved,
 ) -> int:
@@ -35,9 +33,21 @@ def rename(
 
     return work(
         "rename",
-        Chosen(tuple(files or ()), staged=staged, changed=changed, since=since, containing=old),
+        Chosen(
+            tuple(files or ()),
+            staged=staged,
+            changed=changed,
+            since=since,
+            containing=old.split(".")[-1],
+        ),
         lambda source: plan_rename(
-            source, old, new, resolved.values, line=line, absent_ok=len(files or ()) != 1
+            source,
+            old,
+            new,
+            resolved.values,
+            line=line,
+            absent_ok=len(files or ()) != 1,
+            searched=not files,
         ),
         resolved,
     )

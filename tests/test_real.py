@@ -1,0 +1,59 @@
+"""The real 0.5B model, end to end: the laws on real text, the example everyone quotes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_home")]
+
+Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
+USER = Path(__file__).parent.parent / "fixtures" / "user"
+
+
+def test_rename_turns_the_example_into_its_expected_file(specedit: Run, tmp_path: Path) -> None:
+    file = tmp_path / "User.cs"
+    file.write_bytes((USER / "before.cs").read_bytes())
+    done = specedit("rename", "Username", "Email", file)
+    assert done.returncode == 0, done.stderr.decode()
+    assert file.read_bytes() == (USER / "after.cs").read_bytes()
+
+
+def test_law_1_plain_and_predicted_are_equal_to_the_last_bit(specedit: Run, tmp_path: Path) -> None:
+    file = tmp_path / "cart.py"
+    file.write_text(
+        "class Cart:\n"
+        '    """What a customer wants to buy."""\n\n'
+        "    def __init__(self):\n        self.items = []\n\n"
+        "    def total(self):\n        return sum(item.price for item in self.items)\n"
+    )
+    done = specedit("edit", "Add a method size", file, "--check", "--json", "--compare", "--audit")
+    assert done.returncode in (0, 1), done.stderr.decode()
+    found = json.loads(done.stdout)
+    assert found["compared"]["identical"]
+    if found["model"]["exact"]:
+        assert found["compared"]["digests_equal"]
+    (one,) = found["files"]
+    assert one["passes"] < found["compared"]["passes"] == one["tokens"]["completion"]
+
+
+def test_a_hostile_prediction_changes_nothing_but_the_time(specedit: Run, tmp_path: Path) -> None:
+    file, lie = tmp_path / "a.py", tmp_path / "lie.txt"
+    file.write_text("def one():\n    return 1\n")
+    lie.write_text("SELECT * FROM nowhere;\n" * 20)
+    digests, passes = set(), []
+    for arguments in (
+        ["--prediction", lie],
+        ["--prediction", "original"],
+        ["--prediction", "none", "--draft", "none"],
+    ):
+        done = specedit("edit", "Return 2", file, "--check", "--json", "--audit", *arguments)
+        (one,) = json.loads(done.stdout)["files"]
+        digests.add(one["logits_digest"])
+        passes.append(one["passes"])
+    assert len(digests) == 1
+    assert max(passes) == passes[-1]
