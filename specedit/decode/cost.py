@@ -146,7 +146,7 @@ def save(path: Path, key: str, curve: Curve) -> None:
         curves = {}
     if not isinstance(curves, dict):
         curves = {}
-    curves[key] = [[width, round(seconds, 6)] for width, seconds in curve.points]
+    curves[key] = [list(point) for point in curve.points]
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f"{path.name}.{os.getpid()}")
     beside.write_text(json.dumps(curves, indent=1) + "\n", encoding="utf-8")

@@ -138,9 +138,11 @@ def from_file(path: Path) -> ScriptedEngine:
     `calls` names a file that gets a line for each prompt.
     """
     try:
-        script: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        script: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
         raise InputError(f"{path}: not a script: {problem}") from problem
+    if not isinstance(script, dict):
+        raise InputError(f"{path}: a script is a JSON object")
     calls = Path(script["calls"]) if "calls" in script else None
     delay_s = float(script.get("delay_s", 0.0))
     answer: Answer

@@ -13,7 +13,6 @@ from specedit.decode.drafters.base import Codec, Draft
 from specedit.decode.drafters.learned import Learned, Rule
 from specedit.decode.resync import Index, best
 
-SOLID = 6  # ids in a row after which other places are not looked for
 SETTLED = 3  # ids in a row after which a change is taken to be over
 SAME_TEXT = (
     0.0,
@@ -97,7 +96,7 @@ class PredictionDrafter:
         self._restart()
 
     def propose(self, room: int) -> Draft | None:
-        if self._rule is None and self._edits and (self._at is None or self._run < SOLID):
+        if self._at is None:
             self._find()
         if self._at is None:
             return None

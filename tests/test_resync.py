@@ -1,0 +1,105 @@
+"""Finding the place again: passes on edits whose answer differs from the prediction once."""
+
+from __future__ import annotations
+
+import pytest
+from replaying import WordTokenizer, run, texts
+
+from specedit.decode.resync import Index, best
+from specedit.engines.scripted import END
+
+NAMES = (
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "apple",
+    "banana",
+    "cherry",
+    "date",
+    "elder",
+    "fig",
+    "grape",
+)
+LINES = [f"    {name} = compute_{name}(alpha, beta + {n}, gamma)\n" for n, name in enumerate(NAMES)]
+BEFORE = "".join(LINES)
+
+
+def changed(at: int, *new: str, drop: int = 1) -> str:
+    return "".join([*LINES[:at], *new, *LINES[at + drop :]])
+
+
+EDITS = {  # name -> (after, ids of new text that nobody could know)
+    "nothing changed": (BEFORE, 0),
+    "one id replaced": (BEFORE.replace("beta + 9,", "beta + 77,"), 1),
+    "ids inserted in a line": (BEFORE.replace("beta + 9,", "beta + 9 - delta,"), 3),
+    "ids deleted in a line": (BEFORE.replace("beta + 9, gamma", "gamma"), 0),
+    "a line inserted": (changed(9, "    log(message)\n", drop=0), 6),
+    "a line deleted": (changed(9), 0),
+    "five lines deleted": (changed(9, drop=5), 0),
+    "a line replaced": (changed(9, "    raise Problem(text)\n"), 7),
+    "a line moved behind the cursor": ("".join([*LINES[:9], *LINES[12:], *LINES[9:12]]), 0),
+    "a line repeated": (changed(9, LINES[3], LINES[9]), 0),
+}
+
+
+@pytest.mark.parametrize(("after", "new"), EDITS.values(), ids=EDITS.keys())
+def test_the_place_is_found_within_a_few_passes(after: str, new: int) -> None:
+    codec = WordTokenizer()
+    nothing = texts(BEFORE, BEFORE, codec).passes
+    changes = texts(BEFORE, after, codec)
+    # each new id may cost a pass; besides, a change costs a handful: leaving, finding, growing
+    assert changes.passes <= nothing + new + 9
+
+
+def test_the_same_text_in_other_ids_does_not_lose_the_place() -> None:
+    """A merge across the edit point: three ids of the prediction are one of the answer, later
+    one of the prediction is two of the answer."""
+
+    class Merging(WordTokenizer):
+        def piece(self, token: int) -> bytes:
+            return {4000: b" compute_tenth", 4001: b" gam", 4002: b"ma"}.get(token) or (
+                super().piece(token)
+            )
+
+    codec = Merging()
+    prediction = codec.encode(BEFORE)
+    three, one = codec.encode(" compute_tenth"), codec.encode(" gamma")
+    at = next(n for n in range(len(prediction)) if prediction[n : n + 3] == three)
+    answer = [*prediction[:at], 4000, *prediction[at + 3 :]]
+    late = len(answer) - answer[::-1].index(one[0]) - 1
+    answer[late : late + 1] = [4001, 4002]
+    result = run(answer, [*prediction, END], prompt=[1], codec=codec, names=("prediction",))
+    assert result.tokens == [*answer, END]
+    assert result.passes <= texts(BEFORE, BEFORE, codec).passes + 6
+
+
+def test_the_nearest_place_wins_over_the_first() -> None:
+    ids = [1, 2, 3, 9, 4, 5, 1, 2, 3, 9, 6, 7]
+    place = best(Index(ids), [1, 2, 3, 8, 9], lost=9, since=2, fresh_line=False)
+    assert place is not None
+    assert ids[place.at] == 6
+
+
+def test_the_longer_suffix_wins_over_the_nearer() -> None:
+    ids = [5, 1, 2, 3, 4, 50, *range(100, 140), 4, 60]
+    place = best(Index(ids), [0, 1, 2, 3, 4], lost=45, since=5, fresh_line=False)
+    assert place is not None
+    assert ids[place.at] == 50
+
+
+def test_no_divergence_scans_the_file() -> None:
+    """A file that repeats one line: places are taken from an index, a few on each side."""
+    line = list(b"same line\n")
+    index = Index(line * 2000)
+    from specedit.decode.resync import candidates
+
+    found = list(candidates(index, [*line, *b"same"], 10_000, 3, False))
+    assert 0 < len(found) < 40
