@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from specedit.text.rules import Rules
+from specedit.text.scoping.rules import Rules
+from specedit.text.scoping.tree import Branch
 from specedit.text.syntax import COMMENTS
-from specedit.text.tree import Branch
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,15 @@ from dataclasses import dataclass
 
 from specedit.errors import UsageError
 from specedit.text import names, syntax
+from specedit.text.choose import choose, describe, said_lines
 from specedit.text.languages import Language
-from specedit.text.meaning import EXTERNAL, FREE, MODULE, UNKNOWN, Meaning, meanings
-from specedit.text.regions import Region, regions
+from specedit.text.mentions import comment_edits, derived_edits, opaque_edits, reach
+from specedit.text.regions import regions
 from specedit.text.rewrite import Edit, clashes, edits_for, put
-from specedit.text.rules import rules_of
-from specedit.text.scopes import Declared
-from specedit.text.tree import Branch, grow
-from specedit.text.typing import Typing
+from specedit.text.scoping.meaning import Meaning, meanings
+from specedit.text.scoping.rules import rules_of
+from specedit.text.scoping.tree import Branch, grow
+from specedit.text.scoping.typing import Typing
 
 SCOPES = ("code", "comments", "derived")
 SHAPE = re.compile(r"['$@:]{0,2}[^\W\d][\w$]*|`[^`\n]+`|--?[\w-]+|[^\W\d][\w-]*")
@@ -98,14 +99,14 @@ def rename_places(
     if old.startswith("$"):
         found = [one for one in found if _is_variable(one, typing)] or found
         old, new = old.lstrip("$"), new.lstrip("$")
-    chosen, notes = _choose(found, typing, owner, line, old)
+    chosen, notes = choose(found, typing, owner, line, old)
     data = typing.scopes.data
     edits = {edit.start: edit for edit in edits_for(chosen, found, typing, old, new)}
     parts = regions(typing.scopes.root, rules, data)
-    inside = _reach(chosen, found, typing) if len(chosen) < len(found) else None
-    comments = list(_comment_edits(data, parts, old, new, inside))
-    wider = list(_derived_edits(data, parts, typing, old, new))
-    code = list(edits.values()) + list(_opaque_edits(data, parts, old, new))
+    inside = reach(chosen, found, typing) if len(chosen) < len(found) else None
+    comments = list(comment_edits(data, parts, old, new, inside))
+    wider = list(derived_edits(data, parts, typing, old, new))
+    code = list(edits.values()) + list(opaque_edits(data, parts, old, new))
     levels = [code, comments, wider]
     taken = SCOPES.index(scope) + 1
     exact = [any(edit.old == old for edit in level) for level in levels]
@@ -120,7 +121,7 @@ def rename_places(
     renamed = _finish(text, data, old, new, kept)
     spelled = sorted({place.line for place in renamed[1] if _spelled_out(place)})
     if spelled:
-        notes.append(f"a shorthand was spelled out on {_lines(spelled)}")
+        notes.append(f"a shorthand was spelled out on {said_lines(spelled)}")
     if not _still_names(typing.scopes.root, grow(renamed[0], dialect), kept):
         notes.append(f"`{new}` is read as something else than a name there")
     return RenameGuess(
@@ -170,262 +171,6 @@ def _is_variable(one: Meaning, typing: Typing) -> bool:
     )
 
 
-def _choose(
-    found: list[Meaning], typing: Typing, owner: str, line: int | None, old: str
-) -> tuple[list[Meaning], list[str]]:
-    """The meanings to rename, and what is uncertain about that choice."""
-    notes = _gather(found, typing)
-    members = [one for one in found if one.is_member]
-    unknown = next((one for one in found if one.kind == UNKNOWN), None)
-    if line is None:  # strings are code only where a line says so
-        found[:] = [one for one in found if one.kind != "literal"]
-    chosen = list(found)
-    if owner:
-        chosen = [one for one in found if any(holder.name == owner for holder in one.owners)]
-        if not chosen:
-            holders = sorted({holder.name for one in members for holder in one.owners} - {""})
-            hint = f"It is a member of {', '.join(holders)}." if holders else ""
-            raise UsageError(f"`{owner}` has no member `{old}` in this file", hint=hint)
-    if line is not None:
-        here = [one for one in chosen if line in one.lines]
-        if not here:
-            lines = sorted({at for one in chosen for at in one.lines})
-            raise UsageError(
-                f"no `{old}` on line {line}",
-                hint=f"It is on {'line' if len(lines) == 1 else 'lines'} "
-                f"{', '.join(map(str, lines[:12]))}."
-                if lines
-                else "",
-            )
-        first = [
-            one
-            for one in here
-            if one.kind == "label" or any(d.leaf.line == line for d in one.declared)
-        ]
-        chosen = first or here
-        if len(chosen) > 1:  # the leftmost on the line, as a reader would point at it
-            chosen.sort(key=lambda one: min(leaf.start for leaf in one.leaves if leaf.line == line))
-            notes.append(
-                f"line {line}: `{old}` means {len(chosen)} things there; "
-                f"the first was renamed: {_describe(chosen[0])}"
-            )
-            chosen = chosen[:1]
-    if line is None and not owner and len(chosen) > 1:
-        notes.append(
-            f"`{old}` means {len(chosen)} things here, all renamed: "
-            + "; ".join(_describe(one) for one in chosen[:6])
-        )
-    if unknown is not None and unknown not in chosen and any(one.is_member for one in chosen):
-        chosen.append(unknown)
-        notes.append(
-            f"the class before .{old} is not known on {_lines(unknown.lines)}; renamed there too"
-        )
-    if any(one.kind == "literal" for one in chosen):
-        notes.append(f"every string {old!r} was taken for the same literal")
-    if chosen and not any(one.declared for one in chosen) and chosen[0].kind != "label":
-        notes.append(f"nothing in this file declares `{old}`; rename it where it is declared, too")
-    notes += _overrides(chosen, typing) + _overloads(chosen, typing)
-    notes += _cycles(chosen, typing) + _namesakes(chosen, found, typing)
-    return chosen, notes
-
-
-def _gather(found: list[Meaning], typing: Typing) -> list[str]:
-    """Uses that can only mean the one thing this file declares, or the one thing it never does."""
-    declared = [one for one in found if one.declared]
-    loose = [one for one in found if not one.declared and one.kind not in ("label", "literal")]
-    if len(declared) > 1:
-        return []
-    if declared:
-        main = declared[0]
-        seen = [one.scope.kind for one in main.declared if one.scope is not None]
-        local = not main.is_member and not {"file", "namespace", "class"} & set(seen)
-        joins = {UNKNOWN, "implicit"} if main.is_member else set()
-        joins |= set() if local else {FREE}
-        joins |= {"implicit"} if main.kind == "class" else set()
-        joins |= {MODULE} if _is_given_out(main) else set()
-    else:
-        joins = {UNKNOWN, EXTERNAL, "implicit"}
-        main = next((one for one in loose if one.kind in joins), Meaning(FREE))
-    notes = []
-    for one in loose:
-        if one is not main and one.kind in joins:
-            main.leaves += [leaf for leaf in one.leaves if leaf not in main.leaves]
-            found.remove(one)
-            notes.append(f"taken for the same: {_describe(one)}")
-    return notes
-
-
-def _is_given_out(one: Meaning) -> bool:
-    """Declared here and exported under its own name."""
-    return any(up.type == "export_statement" for x in one.declared for up in x.leaf.up())
-
-
-def _describe(one: Meaning) -> str:
-    kind = {
-        EXTERNAL: "a member of another file's type",
-        UNKNOWN: "a member",
-        FREE: "a free name",
-        MODULE: "another module's name",
-        "implicit": "an undeclared member",
-    }
-    return f"{kind.get(one.kind, one.kind)} on {_lines(one.lines)}"
-
-
-def _lines(lines: list[int]) -> str:
-    shown = ", ".join(map(str, lines[:5])) + ("…" if len(lines) > 5 else "")
-    return f"{'line' if len(lines) == 1 else 'lines'} {shown}"
-
-
-def _overrides(chosen: list[Meaning], typing: Typing) -> list[str]:
-    """Members that override something this file does not show."""
-    found = []
-    for one in chosen:
-        for declared in one.declared:
-            node = declared.node
-            head = typing.scopes.data[node.start : declared.leaf.start]
-            if declared.owner is None or not re.search(rb"\boverride\b|@Override\b", head):
-                continue
-            above = typing.above(declared.owner)
-            if not any(declared.name in base.members for base in above):
-                found.append(
-                    f"line {declared.leaf.line}: `{declared.name}` overrides a member of a type "
-                    "outside this file"
-                )
-    return found
-
-
-def _cycles(chosen: list[Meaning], typing: Typing) -> list[str]:
-    """Classes that extend each other: whose member is whose, nobody can say."""
-    for one in chosen:
-        for owner in one.owners:
-            for base in typing.above(owner):
-                if owner in typing.above(base):
-                    return [f"{owner.name} and {base.name} extend each other"]
-    return []
-
-
-def _namesakes(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> list[str]:
-    """Parameters that set a renamed member and keep its old name."""
-    notes = []
-    members = {id(leaf) for one in chosen if one.is_member for leaf in one.leaves}
-    for one in found:
-        if one in chosen or one.kind != "parameter":
-            continue
-        for leaf in one.leaves:
-            sides = ("assignment_expression.right", "assignment.right")
-            target = leaf.parent.part("left") if leaf.parent and leaf.place in sides else None
-            if target is not None and any(id(x) in members for x in target.walk()):
-                notes.append(
-                    f"line {leaf.line}: it is set from `{one.declared[0].name}`, which stays"
-                )
-    return notes
-
-
-def _overloads(chosen: list[Meaning], typing: Typing) -> list[str]:
-    """Methods of one name in one class that are told apart by their parameters."""
-    found = []
-    for one in chosen:
-        methods: dict[int, list[Declared]] = {}
-        for declared in one.declared:
-            if declared.kind == "method" and declared.node.part("body") is not None:
-                methods.setdefault(id(declared.owner), []).append(declared)
-        for same in methods.values():
-            if len(same) > 1 and typing.rules.overloads:
-                lines = _lines([method.leaf.line for method in same])
-                found.append(f"{len(same)} overloads were renamed together: {lines}")
-    return found
-
-
-def _reach(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> list[Region] | None:
-    """Where comments may speak of the chosen meanings; None: everywhere."""
-    local = ("local", "parameter", "type", "label")
-    if not all(one.kind in local for one in chosen):
-        return None
-    reach = []
-    for one in chosen:
-        for declared in one.declared:
-            node = declared.scope.node if declared.scope is not None else declared.node
-            start = node.start
-            for sibling in reversed(node.parent.children if node.parent else []):
-                if sibling.end <= start and "comment" in sibling.type:
-                    start = sibling.start
-            reach.append(Region(start, node.end, ""))
-    return reach
-
-
-def _comment_edits(
-    data: bytes, parts: list[Region], old: str, new: str, inside: list[Region] | None
-) -> list[Edit]:
-    spellings = names.variants(old, new)
-    found = []
-    for part in parts:
-        if part.kind != "comment":
-            continue
-        if inside is not None and not any(r.start <= part.start < r.end for r in inside):
-            continue
-        text = data[part.start : part.end].decode("utf-8", "replace")
-        for offset, there, put_there in names.mentions(text, spellings):
-            if not _speaks(text, offset, there):
-                continue
-            start = part.start + len(text[:offset].encode())
-            found.append(Edit(start, start + len(there.encode()), there, put_there, "comment"))
-    return found
-
-
-def _speaks(text: str, offset: int, there: str) -> bool:
-    """Whether a short or everyday word in a comment means the name: only when marked as code."""
-    if len(there) >= names.SHORT and there.lower() not in names.COMMON:
-        return True
-    before, after = text[:offset][-12:], text[offset + len(there) :][:1]
-    return bool(re.search(r"[`'\"\[{]$|@param\s+$|:param\s+$|name=\"$", before)) or after in "`'\"("
-
-
-def _opaque_edits(data: bytes, parts: list[Region], old: str, new: str) -> list[Edit]:
-    """Macro bodies are code that no grammar parsed: whole words."""
-    found = []
-    for part in parts:
-        if part.kind == "opaque":
-            text = data[part.start : part.end].decode("utf-8", "replace")
-            for offset, there, put_there in names.mentions(text, {old: new}):
-                start = part.start + len(text[:offset].encode())
-                found.append(Edit(start, start + len(there.encode()), there, put_there, "code"))
-    return found
-
-
-def _derived_edits(
-    data: bytes, parts: list[Region], typing: Typing, old: str, new: str
-) -> list[Edit]:
-    """Names built from OLD anywhere, and its mentions in strings."""
-    found = []
-    for leaf, name in typing.scopes.leaves:
-        if name != old and leaf.type not in ("string_fragment", "interpreted_string_literal"):
-            written = names.derived(name, old, new)
-            if written is not None:
-                start = leaf.end - len(name.encode())
-                found.append(Edit(start, leaf.end, name, written, "derived"))
-    spellings = names.variants(old, new)
-    for part in parts:
-        if part.kind not in ("string", "comment"):
-            continue
-        text = data[part.start : part.end].decode("utf-8", "replace")
-        taken = set()
-        if part.kind == "string":
-            for offset, there, put_there in names.mentions(text, spellings):
-                taken.add(offset)
-                start = part.start + len(text[:offset].encode())
-                found.append(Edit(start, start + len(there.encode()), there, put_there, "string"))
-        for match in names.NAME.finditer(text):
-            if match[0] in spellings or match.start() in taken:
-                continue
-            written = names.derived(match[0], old, new)
-            if written is not None:
-                start = part.start + len(text[: match.start()].encode())
-                found.append(
-                    Edit(start, start + len(match[0].encode()), match[0], written, "derived")
-                )
-    return found
-
-
 def _outside(levels: list[list[Edit]], taken: int) -> list[Outside]:
     flags = {
         "comment": "--scope comments",
@@ -446,7 +191,7 @@ def _outside(levels: list[list[Edit]], taken: int) -> list[Outside]:
 def _others(found: list[Meaning], chosen: list[Meaning], old: str) -> list[Outside]:
     return [
         Outside(
-            f"{old} ({_describe(one)})", len(one.leaves), tuple(one.lines), f"--line {one.lines[0]}"
+            f"{old} ({describe(one)})", len(one.leaves), tuple(one.lines), f"--line {one.lines[0]}"
         )
         for one in found
         if one not in chosen
@@ -493,7 +238,7 @@ def _words(text: str, language: Language | None, old: str, new: str, scope: str)
         )
         (comments if commented else edits).append(edit)
     if scope != "code" and spans:
-        comments = _comment_edits(data, parts, old, new, None)
+        comments = comment_edits(data, parts, old, new, None)
     levels = [edits, comments]
     taken = 1 if scope == "code" and edits else 2
     kept = [edit for level in levels[:taken] for edit in level]

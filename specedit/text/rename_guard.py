@@ -16,8 +16,8 @@ from specedit.text.languages import Language
 from specedit.text.lines import lines_of, opcodes
 from specedit.text.regions import regions
 from specedit.text.rename import Place, RenameGuess
-from specedit.text.rules import rules_of
-from specedit.text.tree import grow
+from specedit.text.scoping.rules import rules_of
+from specedit.text.scoping.tree import grow
 
 FUZZY = frozenset({"comment", "string", "derived"})  # what a reader judges better than a grammar
 SHOWN = 80

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from specedit.text.meaning import Meaning
-from specedit.text.scopes import FUNCTIONS, TYPES, Declared
-from specedit.text.tree import Branch
-from specedit.text.typing import Typing
+from specedit.text.scoping.meaning import Meaning
+from specedit.text.scoping.scope import FUNCTIONS, TYPES, Declared
+from specedit.text.scoping.tree import Branch
+from specedit.text.scoping.typing import Typing
 
 SHORTHAND = frozenset(
     {
@@ -72,10 +72,10 @@ def _edit(leaf: Branch, one: Meaning, split: bool, typing: Typing, old: str, new
         path = text(leaf)
         last = path.strip('"`').rsplit("/", 1)[-1]
         return Edit(start, end, path, path if last == new else f"{new} {path}", "code")
-    if leaf.place == "import_spec.name" and (path_node := parent.part("path")) is not None:
-        if text(path_node).strip('"`').rsplit("/", 1)[-1] == new:  # the alias says nothing now
-            between = text(Branch("", "", False, start, path_node.start, 0))
-            return Edit(start, path_node.start, between, "", "code")
+    imported = parent.part("path") if leaf.place == "import_spec.name" else None
+    if imported is not None and text(imported).strip('"`').rsplit("/", 1)[-1] == new:
+        between = text(Branch("", "", False, start, imported.start, 0))  # the alias says nothing
+        return Edit(start, imported.start, between, "", "code")
     member = one.is_member or one.kind not in ("local", "parameter", "value", "function", "import")
     if (split and leaf.type in SHORTHAND) or (
         split and parent.type == "shorthand_field_initializer"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from specedit.text.rules import Rules, places, table
+from specedit.text.scoping.rules import Rules, places, table
 
 RULES = Rules(
     names=places(

@@ -71,7 +71,17 @@ def table(text: str) -> dict[str, str]:
 @lru_cache(maxsize=32)
 def rules_of(language: str) -> Rules | None:
     """The rules of a language by name; None where a name is just a word."""
-    from specedit.text.rules import c, csharp, go, java, javascript, kotlin, python, rust, scripts
+    from specedit.text.scoping.rules import (
+        c,
+        csharp,
+        go,
+        java,
+        javascript,
+        kotlin,
+        python,
+        rust,
+        scripts,
+    )
 
     return {
         "python": python.RULES,

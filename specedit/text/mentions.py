@@ -1,0 +1,101 @@
+"""Where a name is mentioned outside of parsed code: comments, strings, macros, other names."""
+
+from __future__ import annotations
+
+import re
+
+from specedit.text import names
+from specedit.text.regions import Region
+from specedit.text.rewrite import Edit
+from specedit.text.scoping.meaning import Meaning
+from specedit.text.scoping.typing import Typing
+
+
+def reach(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> list[Region] | None:
+    """Where comments may speak of the chosen meanings; None: everywhere."""
+    local = ("local", "parameter", "type", "label")
+    if not all(one.kind in local for one in chosen):
+        return None
+    reach = []
+    for one in chosen:
+        for declared in one.declared:
+            node = declared.scope.node if declared.scope is not None else declared.node
+            start = node.start
+            for sibling in reversed(node.parent.children if node.parent else []):
+                if sibling.end <= start and "comment" in sibling.type:
+                    start = sibling.start
+            reach.append(Region(start, node.end, ""))
+    return reach
+
+
+def comment_edits(
+    data: bytes, parts: list[Region], old: str, new: str, inside: list[Region] | None
+) -> list[Edit]:
+    spellings = names.variants(old, new)
+    found = []
+    for part in parts:
+        if part.kind != "comment":
+            continue
+        if inside is not None and not any(r.start <= part.start < r.end for r in inside):
+            continue
+        text = data[part.start : part.end].decode("utf-8", "replace")
+        for offset, there, put_there in names.mentions(text, spellings):
+            if not _speaks(text, offset, there):
+                continue
+            start = part.start + len(text[:offset].encode())
+            found.append(Edit(start, start + len(there.encode()), there, put_there, "comment"))
+    return found
+
+
+def _speaks(text: str, offset: int, there: str) -> bool:
+    """Whether a short or everyday word in a comment means the name: only when marked as code."""
+    if len(there) >= names.SHORT and there.lower() not in names.COMMON:
+        return True
+    before, after = text[:offset][-12:], text[offset + len(there) :][:1]
+    return bool(re.search(r"[`'\"\[{]$|@param\s+$|:param\s+$|name=\"$", before)) or after in "`'\"("
+
+
+def opaque_edits(data: bytes, parts: list[Region], old: str, new: str) -> list[Edit]:
+    """Macro bodies are code that no grammar parsed: whole words."""
+    found = []
+    for part in parts:
+        if part.kind == "opaque":
+            text = data[part.start : part.end].decode("utf-8", "replace")
+            for offset, there, put_there in names.mentions(text, {old: new}):
+                start = part.start + len(text[:offset].encode())
+                found.append(Edit(start, start + len(there.encode()), there, put_there, "code"))
+    return found
+
+
+def derived_edits(
+    data: bytes, parts: list[Region], typing: Typing, old: str, new: str
+) -> list[Edit]:
+    """Names built from OLD anywhere, and its mentions in strings."""
+    found = []
+    for leaf, name in typing.scopes.leaves:
+        if name != old and leaf.type not in ("string_fragment", "interpreted_string_literal"):
+            written = names.derived(name, old, new)
+            if written is not None:
+                start = leaf.end - len(name.encode())
+                found.append(Edit(start, leaf.end, name, written, "derived"))
+    spellings = names.variants(old, new)
+    for part in parts:
+        if part.kind not in ("string", "comment"):
+            continue
+        text = data[part.start : part.end].decode("utf-8", "replace")
+        taken = set()
+        if part.kind == "string":
+            for offset, there, put_there in names.mentions(text, spellings):
+                taken.add(offset)
+                start = part.start + len(text[:offset].encode())
+                found.append(Edit(start, start + len(there.encode()), there, put_there, "string"))
+        for match in names.NAME.finditer(text):
+            if match[0] in spellings or match.start() in taken:
+                continue
+            written = names.derived(match[0], old, new)
+            if written is not None:
+                start = part.start + len(text[: match.start()].encode())
+                found.append(
+                    Edit(start, start + len(match[0].encode()), match[0], written, "derived")
+                )
+    return found

@@ -1,0 +1,115 @@
+"""Which declaration a bare name means at a place, and which members a class has.
+
+Knows scopes and inheritance. Does not look at expressions; `Typing` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from specedit.text.scoping.scope import FUNCTIONS, TYPES, Declared, Owner, Scope
+from specedit.text.scoping.scopes import Scopes
+from specedit.text.scoping.tree import Branch
+
+
+class Lookup:
+    """Answers for one file's scopes."""
+
+    def __init__(self, scopes: Scopes) -> None:
+        self.scopes = scopes
+        self.rules = scopes.rules
+
+    def lookup(self, name: str, at: Branch, hint: str = "value") -> Declared | None:
+        """The declaration a bare name means at a place."""
+        scope: Scope | None = self._start(at)
+        inner = True  # no function between the use and the scope we look in
+        while scope is not None:
+            found = list(scope.declared.get(name, ()))
+            owner = scope.owner
+            if owner is not None and (
+                self.rules.bare_members
+                or (inner and scope.kind == "class" and self.rules.first_is_self)
+                or (self.rules.open_enums and scope.node.type == "enum_declaration")
+                or scope.kind == "namespace"
+            ):
+                found += self.members((owner,), name)
+            chosen = self._choose(found, at, hint, inner)
+            if chosen is not None:
+                return chosen
+            if scope.kind == "function":
+                inner = False
+            scope = scope.parent
+        return None
+
+    def _start(self, at: Branch) -> Scope:
+        """Where to begin: Python's defaults and annotations belong outside the function."""
+        if self.rules.first_is_self:
+            previous = at
+            for up in at.up():
+                outside = previous.field in ("value", "type")
+                if outside and up.type.endswith("_parameter"):
+                    function = self.scopes.scope_of(up)
+                    return function.parent or function
+                if up.type in ("function_definition", "lambda"):
+                    break
+                previous = up
+        return self.scopes.scope_of(at)
+
+    def _choose(
+        self, found: Iterable[Declared], at: Branch, hint: str, inner: bool
+    ) -> Declared | None:
+        fits = [one for one in found if self._accepts(one, hint)]
+        if not fits:
+            return None
+        if inner or not self.rules.hoists:
+            fits = [one for one in fits if one.after <= at.start]
+        if hint != "type":
+            fits.sort(key=lambda one: (one.kind not in TYPES, one.after, one.leaf.start))
+            latest = [one for one in fits if one.kind not in TYPES and one.after]
+            return latest[-1] if latest else (fits[-1] if fits else None)
+        return fits[-1] if fits else None
+
+    def _accepts(self, one: Declared, hint: str) -> bool:
+        if one.node.type == "macro_definition" or hint == "macro":
+            return hint == "macro" and one.kind in ("macro", "import")
+        if hint == "type":
+            return one.kind in TYPES
+        if hint == "any" or not self.rules.methods_apart:
+            return True
+        return (one.kind in FUNCTIONS) == (hint == "call") or one.kind == "import"
+
+    def enclosing(self, at: Branch) -> Owner | None:
+        """The class around a place."""
+        scope: Scope | None = self.scopes.scope_of(at)
+        while scope is not None:
+            if scope.owner is not None and scope.kind in ("class", "function", "enum"):
+                return scope.owner
+            scope = scope.parent
+        return None
+
+    def above(self, owner: Owner) -> list[Owner]:
+        """What `owner` extends, in this file, nearest first."""
+        found: list[Owner] = []
+        waiting = [owner]
+        while waiting:
+            one = waiting.pop(0)
+            for base in one.bases:
+                for known in self.scopes.owners:
+                    if known.name == base and known is not owner and known not in found:
+                        found.append(known)
+                        waiting.append(known)
+        return found
+
+    def members(
+        self, owners: Iterable[Owner], name: str, called: bool | None = None
+    ) -> list[Declared]:
+        """The members called `name` of these owners, or of the nearest base that has one."""
+        for owner in owners:
+            for one in (owner, *self.above(owner)):
+                found = one.members.get(name, [])
+                if self.rules.members_apart and called is not None:
+                    apart = [x for x in found if (x.kind in FUNCTIONS) == called]
+                    found = apart or ([] if self.rules.methods_apart else found)
+                if found:
+                    return found
+        return []
