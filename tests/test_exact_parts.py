@@ -42,9 +42,11 @@ def test_attention_is_causal_attention(heads: int, kv_heads: int, size: int) -> 
     layout, numbers = Layout(shape), torch.Generator().manual_seed(4)
     keys, values = (torch.randn(kv_heads, 1024, size, generator=numbers) for _ in range(2))
     queries = torch.randn(1024, heads, size, generator=numbers)
+    flat = queries.view(-1, size)
     for start, width in [(0, 1), (0, 300), (127, 2), (511, 130), (1000, 24)]:
         end = start + width
-        found = attend(queries[start:end], keys, values, list(layout.spans(start, width)), shape)
+        spans = layout.spans(start, width)
+        found = attend(flat[start * heads : end * heads], keys, values, spans)
         mask = torch.arange(end)[None] <= torch.arange(start, end)[:, None]
         expected = torch.nn.functional.scaled_dot_product_attention(
             queries[start:end].transpose(0, 1)[None],
@@ -52,7 +54,7 @@ def test_attention_is_causal_attention(heads: int, kv_heads: int, size: int) -> 
             values[None, :, :end].repeat_interleave(heads // kv_heads, 1),
             attn_mask=mask,
         )
-        assert torch.allclose(found, expected[0].transpose(0, 1).reshape(width, -1), atol=1e-5)
+        assert torch.allclose(found, expected[0].transpose(0, 1).reshape(-1, size), atol=1e-5)
 
 
 @settings(max_examples=60, deadline=None)

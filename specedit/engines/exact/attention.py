@@ -14,7 +14,6 @@ width x context x heads is ever made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -23,6 +22,7 @@ from specedit.engines.exact.weights import Config
 
 ROWS = 16  # 12 rows: a width-64 pass as fast as with 24, a width-1 pass in 0.55 of the time
 STEP = 128
+KERNEL = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default
 TILE = 512  # the cache grows by this; a multiple of STEP
 
 
@@ -36,14 +36,11 @@ def block_positions(config: Config) -> int:
 
 @dataclass(frozen=True)
 class Span:
-    """Blocks of one pass that see equally many keys."""
+    """Blocks of one pass that see equally many keys, in reverse order."""
 
-    start: int  # rows of the pass: start to stop
-    stop: int
-    take: torch.Tensor  # for each place of each block (in reverse order), the row that sits there
-    give: torch.Tensor  # for each row, its place
-    mask: torch.Tensor
-    keys: int
+    take: torch.Tensor  # for each (block, key head, position, query head), its row of queries
+    give: torch.Tensor  # for each row of queries, its place among those
+    mask: torch.Tensor  # [blocks, 1, rows of a block, keys]
 
 
 class Layout:
@@ -57,24 +54,38 @@ class Layout:
 
     def __init__(self, config: Config) -> None:
         self.positions = block_positions(config)
+        self.kv_heads = config.kv_heads
         self.group = config.group
         self.edge = 0
         self.buffer = torch.empty(0, 0)
 
-    def spans(self, start: int, width: int) -> Iterator[Span]:
+    def spans(self, start: int, width: int) -> list[Span]:
         """The blocks of a pass over positions `start` to `start + width`."""
-        size, at = self.positions, start
+        found, at = [], start
         while at < start + width:
             keys = (at // STEP + 1) * STEP
             end = min(start + width, keys)
-            first, last = at // size, (end - 1) // size
-            places = torch.arange(last, first - 1, -1)[:, None] * size + torch.arange(size)[None]
-            take = places.view(-1).clamp_(at, end - 1).sub_(start)
-            rows = torch.arange(at, end)
-            give = (last - rows // size) * size + rows % size
-            mask = self._mask(first * size, last - first + 1, keys)
-            yield Span(at - start, end - start, take, give, mask, keys)
+            first, last = at // self.positions, (end - 1) // self.positions
+            take, give = self._places(at, end, first, last)
+            mask = self._mask(first * self.positions, last - first + 1, keys)
+            found.append(Span(take + (at - start) * self.kv_heads * self.group, give, mask))
             at = end
+        return found
+
+    def _places(
+        self, at: int, end: int, first: int, last: int
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Where the query heads of positions `at` to `end` sit in blocks `last` to `first`."""
+        size, kv, group = self.positions, self.kv_heads, self.group
+        block = torch.arange(last, first - 1, -1).view(-1, 1, 1, 1) * size
+        row = (block + torch.arange(size).view(1, 1, size, 1)).clamp_(at, end - 1) - at
+        head = torch.arange(kv * group).view(kv, 1, group)
+        take = (row * (kv * group) + head).view(-1)
+        position = torch.arange(at, end)[:, None]
+        corner = (last - position // size) * kv * size + position % size
+        head = torch.arange(kv * group)[None]
+        give = (corner + head // group * size) * group + head % group
+        return take, give.view(-1)
 
     def _mask(self, first: int, blocks: int, keys: int) -> torch.Tensor:
         last = first + (blocks - 1) * self.positions
@@ -94,29 +105,24 @@ def attend(
     keys: torch.Tensor,
     values: torch.Tensor,
     spans: list[Span],
-    config: Config,
 ) -> torch.Tensor:
-    """Queries [width, heads, size] over a layer's cache: mixed values [width, heads x size]."""
-    parts = [_attend(queries, keys, values, span, config) for span in spans]
+    """Queries [width x heads, size] over a layer's cache: mixed values of the same shape."""
+    parts = [_attend(queries, keys, values, span) for span in spans]
     return parts[0] if len(parts) == 1 else torch.cat(parts)
 
 
 def _attend(
-    queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, span: Span, config: Config
+    queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, span: Span
 ) -> torch.Tensor:
-    kv, group, size = config.kv_heads, config.group, config.head_size
-    count = span.mask.shape[0]
-    per = span.take.numel() // count
-    laid = queries.index_select(0, span.take).view(count, per, kv, group, size)
-    laid = laid.transpose(1, 2).reshape(count, kv, per * group, size)
-    out = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
-        laid,
-        keys[:, : span.keys].expand(count, kv, span.keys, size),
-        values[:, : span.keys].expand(count, kv, span.keys, size),
+    count, _, rows, reach = span.mask.shape
+    kv, _, size = keys.shape
+    mixed: torch.Tensor = KERNEL(
+        queries.index_select(0, span.take).view(count, kv, rows, size),
+        keys[:, :reach].expand(count, kv, reach, size),
+        values[:, :reach].expand(count, kv, reach, size),
         0.0,
         False,
         attn_mask=span.mask,
         scale=size**-0.5,
     )[0]
-    mixed: torch.Tensor = out.view(count, kv, per, group, size).transpose(1, 2)
-    return mixed.reshape(count * per, kv * group * size).index_select(0, span.give)
+    return mixed.reshape(-1, size).index_select(0, span.give)

@@ -89,17 +89,17 @@ def _attention(model: Model, threads: int) -> Iterator[str]:
     numbers = torch.Generator().manual_seed(0)
     shape = (config.kv_heads, REACH, config.head_size)
     keys, values = (torch.randn(shape, generator=numbers) for _ in range(2))
-    queries = torch.randn(REACH, config.heads, config.head_size, generator=numbers)
+    heads = config.heads
+    queries = torch.randn(REACH * heads, config.head_size, generator=numbers)
     for count in {threads, 1}:
         torch.set_num_threads(count)
         for start in (0, TILE - 3, REACH - 90):
             end = start + 90
-            whole = attend(
-                queries[start:end], keys, values, list(model.layout.spans(start, 90)), config
-            )
+            spans = model.layout.spans(start, 90)
+            whole = attend(queries[start * heads : end * heads], keys, values, spans)
             for at in range(start, end, 11):
-                width = min(11, end - at)
-                spans = list(model.layout.spans(at, width))
-                part = attend(queries[at : at + width], keys, values, spans, config)
-                if not torch.equal(part, whole[at - start : at - start + width]):
+                stop = min(at + 11, end)
+                spans = model.layout.spans(at, stop - at)
+                part = attend(queries[at * heads : stop * heads], keys, values, spans)
+                if not torch.equal(part, whole[(at - start) * heads : (stop - start) * heads]):
                     yield f"attention depends on the pass's width ({count} threads)"

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import torch
 
+PRODUCT = torch.ops.onednn.qlinear_pointwise.default
 ZERO = 128
 REMAINDER = 254.0  # the second digit's steps per step of the first
 
@@ -29,7 +30,7 @@ class Linear:
 
     def __call__(self, digits: torch.Tensor) -> torch.Tensor:
         """Raw products of each row of digits: the caller multiplies by the row's scale."""
-        product: torch.Tensor = torch.ops.onednn.qlinear_pointwise(
+        product: torch.Tensor = PRODUCT(
             digits,
             1.0,
             ZERO,
@@ -59,9 +60,8 @@ def digits(rows: torch.Tensor, two: bool) -> tuple[torch.Tensor, torch.Tensor]:
 
     With two digits the result has twice the rows: first digits, then second digits.
     """
-    top = rows.abs().amax(-1, keepdim=True).clamp_(min=1e-30)
-    scale = top * (1.0 / 127.0)
-    rows.div_(scale).add_(ZERO + 0.5)
+    scale = rows.abs().amax(-1, keepdim=True).mul_(1.0 / 127.0)
+    rows.div_(scale).add_(ZERO + 0.5)  # a row of zeros gives any digits, and a scale of 0
     if not two:
         return _bytes(rows), scale
     count = rows.shape[0]
@@ -77,26 +77,11 @@ def _bytes(rows: torch.Tensor) -> torch.Tensor:
     return rows.to(torch.int16).to(torch.uint8)
 
 
-def add_product(
-    target: torch.Tensor, linear: Linear, rows: torch.Tensor, scale: torch.Tensor | None = None
-) -> None:
-    """target += rows @ weights, `rows` times `scale` where one is given. Destroys `rows`."""
-    taken, step = digits(rows, linear.two)
-    if scale is not None:
-        step = step * scale
-    product = linear(taken)
-    count = rows.shape[0]
-    target.addcmul_(product[:count], step)
-    if linear.two:
-        target.addcmul_(product[count:], step * (1.0 / REMAINDER))
-
-
-def scaled_product(linear: Linear, rows: torch.Tensor, factor: torch.Tensor) -> torch.Tensor:
-    """(rows @ weights) up to a positive factor per row, which is multiplied into `factor`."""
-    taken, step = digits(rows, linear.two)
-    factor.mul_(step)
-    product = linear(taken)
+def product(linear: Linear, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """rows @ weights, up to the factor per row that stands beside it. Destroys `rows`."""
+    taken, scale = digits(rows, linear.two)
+    found = linear(taken)
     if not linear.two:
-        return product
+        return found, scale
     count = rows.shape[0]
-    return product[:count].add_(product[count:], alpha=1.0 / REMAINDER)
+    return found[:count].add_(found[count:], alpha=1.0 / REMAINDER), scale

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from torch import rms_norm
 
 from specedit.engines.exact.attention import Layout, attend
 from specedit.engines.exact.cache import Cache
-from specedit.engines.exact.linear import Linear, add_product, digits, pack, scaled_product
+from specedit.engines.exact.linear import REMAINDER, Linear, digits, pack, product
 from specedit.engines.exact.weights import Weights, open_weights
 
 TURNS = 4096  # positions per piece of the rotary tables
@@ -93,61 +94,70 @@ class Model:
         config = self.config
         start, width = len(cache.ids), len(ids)
         cache.reserve(start + width)
-        spans = list(self.layout.spans(start, width))
+        spans = self.layout.spans(start, width)
         cos, sin = self._turns(start, start + width)
         rows = self.embedding[torch.tensor(ids)].float()
         for index, layer in enumerate(self.layers):
-            queries = self._queries(layer, rows, cos, sin, cache, index, start)
+            keys, values = cache.keys[index], cache.values[index]
+            normed = rms_norm(rows, (config.hidden,), layer.norm, config.epsilon)
+            queries = self._queries(layer, normed, cos, sin, keys, values, start)
             if index == config.layers - 1 and not last:
                 break
-            mixed = attend(queries, cache.keys[index], cache.values[index], spans, config)
-            add_product(rows, layer.out, mixed)
-            self._gated(layer, rows)
+            mixed = attend(queries, keys, values, spans).view(width, -1)
+            found, scale = product(layer.out, mixed)
+            rows.addcmul_(found, scale)
+            normed = rms_norm(rows, (config.hidden,), layer.inner_norm, config.epsilon)
+            found, scale = product(layer.down, self._inner(layer, normed))
+            rows.addcmul_(found, scale)
         cache.ids.extend(ids)
         return rows if last else None
 
     def _queries(
         self,
         layer: Layer,
-        rows: torch.Tensor,
+        normed: torch.Tensor,
         cos: torch.Tensor,
         sin: torch.Tensor,
-        cache: Cache,
-        index: int,
+        keys: torch.Tensor,
+        values: torch.Tensor,
         start: int,
     ) -> torch.Tensor:
-        """Rotated queries; keys and values go into the cache."""
+        """Rotated queries [width x heads, size]; keys and values go into the cache."""
         config = self.config
-        width, size = rows.shape[0], config.head_size
-        both = config.heads + config.kv_heads
-        normed, factor = self._normalise(rows, layer.norm)
-        mixed = scaled_product(layer.qkv, normed, factor)
+        width, size, both = normed.shape[0], config.head_size, config.heads + config.kv_heads
+        mixed, scale = product(layer.qkv, normed)
         if layer.bias is None:
-            mixed.mul_(factor)
+            mixed.mul_(scale)
         else:
-            mixed = torch.addcmul(layer.bias, mixed, factor)
+            mixed = torch.addcmul(layer.bias, mixed, scale)
         heads = mixed.view(width, both + config.kv_heads, size)
         turned = heads[:, :both]
         if layer.head_norms is not None:
-            square = torch.linalg.vector_norm(turned, dim=-1, keepdim=True).square_()
-            turned = turned * square.mul_(1.0 / size).add_(config.epsilon).rsqrt_()
-            turned.mul_(layer.head_norms)
-        half = size // 2
-        swapped = torch.cat((turned[..., half:], turned[..., :half]), -1)
-        turned = turned * cos
-        turned.add_(swapped.mul_(sin))
+            turned = rms_norm(turned, (size,), None, config.epsilon).mul_(layer.head_norms)
+        swapped = turned.roll(size // 2, -1)
+        turned = (turned * cos).add_(swapped.mul_(sin))
         end = start + width
-        cache.keys[index][:, start:end] = turned[:, config.heads :].transpose(0, 1)
-        cache.values[index][:, start:end] = heads[:, both:].transpose(0, 1)
-        return turned[:, : config.heads]
+        keys[:, start:end] = turned[:, config.heads :].transpose(0, 1)
+        values[:, start:end] = heads[:, both:].transpose(0, 1)
+        return turned[:, : config.heads].reshape(-1, size)
 
-    def _gated(self, layer: Layer, rows: torch.Tensor) -> None:
-        normed, factor = self._normalise(rows, layer.inner_norm)
-        mixed = scaled_product(layer.gate_up, normed, factor)
-        gate, up = mixed.chunk(2, -1)
-        denominator = (gate * -factor).exp_().add_(1.0)
-        inner = (gate * up).div_(denominator)
-        add_product(rows, layer.down, inner, factor.square_())
+    def _inner(self, layer: Layer, normed: torch.Tensor) -> torch.Tensor:
+        """silu(gate) * up."""
+        mixed, scale = product(layer.gate_up, normed)
+        gate, up = mixed.mul_(scale).chunk(2, -1)
+        return (gate * up).div_(gate.neg().exp_().add_(1.0))
+
+    def logits(self, rows: torch.Tensor) -> tuple[list[torch.Tensor], torch.Tensor]:
+        """Logits of final hidden rows in parts of the vocabulary, and each row's positive factor.
+
+        The logits proper are part * factor; who only wants the largest need not multiply.
+        """
+        normed = rms_norm(rows, (self.config.hidden,), self.norm, self.config.epsilon)
+        taken, scale = digits(normed, self.close)
+        if not self.close:
+            return [linear(taken) for linear in self.head], scale
+        count, parts = rows.shape[0], [linear(taken) for linear in self.head]
+        return [p[:count].add_(p[count:], alpha=1.0 / REMAINDER) for p in parts], scale
 
     def _turns(self, start: int, end: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Cosines and signed sines of positions, from tables that grow in pieces of one shape."""
@@ -161,31 +171,6 @@ class Model:
             self.cosines = torch.cat((self.cosines, torch.cat((cos, cos), -1)))
             self.sines = torch.cat((self.sines, torch.cat((-sin, sin), -1)))
         return self.cosines[start:end, None], self.sines[start:end, None]
-
-    def _normalise(
-        self, rows: torch.Tensor, weight: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Rows times the norm's weight, and the factor each row still has to be multiplied by."""
-        factor = torch.linalg.vector_norm(rows, dim=-1, keepdim=True).square_()
-        factor.mul_(1.0 / rows.shape[-1]).add_(self.config.epsilon).rsqrt_()
-        return rows * weight, factor
-
-    def logits(self, rows: torch.Tensor) -> tuple[list[torch.Tensor], torch.Tensor]:
-        """Logits of final hidden rows in parts of the vocabulary, and each row's positive factor.
-
-        The logits proper are part * factor; who only wants the largest need not multiply.
-        """
-        normed, factor = self._normalise(rows, self.norm)
-        taken, step = digits(normed, self.close)
-        factor.mul_(step)
-        parts = []
-        for linear in self.head:
-            product = linear(taken)
-            if self.close:
-                count = rows.shape[0]
-                product = product[:count].add_(product[count:], alpha=1.0 / 254.0)
-            parts.append(product)
-        return parts, factor
 
 
 def load(path: Path, source: str, *, close: bool) -> Model:
