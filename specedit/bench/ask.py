@@ -76,6 +76,11 @@ def run(wanted: Wanted, settings: Settings, said: Said, *, verbose: bool = False
 
 
 def _words(settings: Settings) -> Words:
+    if settings.engine == "scripted":
+        from specedit.bench.peers.own import load
+
+        loaded = load(settings)
+        return Words(loaded.tokenizer, loaded.prompt)
     from specedit.models.resolve import local
 
     files = local(settings.model)

@@ -7,9 +7,11 @@ accidents in, not attackers: run only tests that you would run by hand.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -56,22 +58,30 @@ def run(text: str, *, seconds: int = SECONDS, memory: int = MEMORY) -> Verdict:
             *(sys.executable, "-I", "-c", _LIMITED, str(path), str(seconds), str(memory)),
         ]
         environment = {"PATH": os.defpath, "HOME": folder, "TMPDIR": folder, "LC_ALL": "C.UTF-8"}
-        try:
-            done = subprocess.run(
-                command,
-                cwd=folder,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                timeout=seconds,
-                check=False,
-                start_new_session=True,
-            )
-        except subprocess.TimeoutExpired:
-            return Verdict(False, f"took more than {seconds} s")
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        return Verdict(done.returncode == 0, "" if done.returncode == 0 else (said or ["?"])[-1])
+        with subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        ) as child:
+            try:
+                said = child.communicate(timeout=seconds)[1]
+            except subprocess.TimeoutExpired:
+                return Verdict(False, f"took more than {seconds} s")
+            finally:
+                _end(child)
+    lines = said.decode("utf-8", "replace").strip().splitlines()
+    why = lines[-1] if lines else f"exit code {child.returncode}"
+    return Verdict(child.returncode == 0, "" if child.returncode == 0 else why)
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """The program and whatever it started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
 
 
 @functools.cache

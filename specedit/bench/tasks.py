@@ -29,7 +29,7 @@ WARM = Case(
 )
 
 
-Render = Callable[[Sequence[tuple[str, Sequence[str]]], str], list[int]]
+PromptOf = Callable[[Plan], list[int]]
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,14 @@ class Words:
     """Text to ids, as the model's own files say."""
 
     tokenizer: Any
-    render: Render
+    prompt_of: PromptOf
 
     def encode(self, text: str) -> list[int]:
         ids: list[int] = self.tokenizer.encode(text)
         return ids
 
     def prompt(self, plan: Plan) -> tuple[int, ...]:
-        turns = [(m.role, m.segments) for m in plan.messages]
-        return tuple(self.render(turns, plan.opening))
+        return tuple(self.prompt_of(plan))
 
     def answer(self, text: str, plan: Plan) -> tuple[int, ...]:
         """The ids of a whole answer: the text, the closing line, the end."""
@@ -63,7 +62,12 @@ def words_of(files: ModelFiles) -> Words:
     from specedit.models.tokenizer import load_tokenizer
 
     tokenizer, template = load_tokenizer(files), load_template(files)
-    return Words(tokenizer, lambda turns, opening: prompt_ids(tokenizer, template, turns, opening))
+
+    def prompt_of(plan: Plan) -> list[int]:
+        turns = [(m.role, m.segments) for m in plan.messages]
+        return prompt_ids(tokenizer, template, turns, plan.opening)
+
+    return Words(tokenizer, prompt_of)
 
 
 def tasks(

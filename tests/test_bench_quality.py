@@ -1,0 +1,192 @@
+"""pass@1 of edits, on a scripted engine: what passes, what is refused, and what tests may do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from specedit.bench import quality, sandbox
+from specedit.bench.cases import Case
+from specedit.bench.peers.own import Own, load
+from specedit.bench.side import peers
+from specedit.bench.tasks import Words, task
+from specedit.settings import Settings, resolve
+
+TESTS = "def check():\n    assert one() == 2\n"
+CASE = Case("c", "main.py", "Return 2.", "def one():\n    return 1\n", tests=TESTS)
+Script = Callable[..., Path]
+
+
+@pytest.fixture
+def settings(script: Script) -> Callable[..., Settings]:
+    def made(**parts: object) -> Settings:
+        script(**parts)
+        return resolve({}).values
+
+    return made
+
+
+def judged(settings: Settings, case: Case, way: str = "predicted") -> quality.Outcome:
+    own = Own(load(settings))
+    words = Words(own.loaded.tokenizer, own.loaded.prompt)
+    return quality.outcome(case, words, own, way, settings)
+
+
+@pytest.mark.parametrize("way", ["predicted", "plain"])
+@pytest.mark.parametrize(
+    ("replace", "passed", "refused"),
+    [
+        pytest.param([["return 1", "return 2"]], True, False, id="right"),
+        pytest.param([["return 1", "return 3"]], False, False, id="wrong"),
+        pytest.param([], False, False, id="unchanged"),
+        pytest.param([["return 1", "return ("]], False, True, id="does-not-parse"),
+    ],
+)
+def test_an_edit_passes_when_its_tests_do(
+    settings: Callable[..., Settings], replace: object, passed: bool, refused: bool, way: str
+) -> None:
+    found = judged(settings(replace=replace), CASE, way)
+    assert (found.passed, found.refused) == (passed, refused)
+
+
+def test_a_refused_edit_leaves_the_file_and_its_answer_is_tested_too(
+    settings: Callable[..., Settings],
+) -> None:
+    case = Case("c", "main.py", "-", "x = [1]\n", tests="def check():\n    assert x == [1]\n")
+    found = judged(settings(answer="x = [1\n```"), case)
+    assert found.refused
+    assert found.passed
+    assert not found.raw_passed
+
+
+def test_predicted_and_plain_give_the_same_list(settings: Callable[..., Settings]) -> None:
+    chosen = settings(replace=[["1", "2"]])
+    predicted, plain = judged(chosen, CASE), judged(chosen, CASE, "plain")
+    assert quality.differing([predicted], [plain]) == []
+    assert predicted.passes < plain.passes
+    score = quality.score("specedit", [predicted])
+    assert (score.cases, score.passed, score.share) == (1, 1, 1.0)
+
+
+def test_a_dictated_answer_is_written_whatever_the_model_would_say(
+    settings: Callable[..., Settings],
+) -> None:
+    chosen = settings(answer="something else\n```")
+    own = Own(load(chosen))
+    words = Words(own.loaded.tokenizer, own.loaded.prompt)
+    case = Case("c", "a.py", "-", "one = 1\ntwo = 2\n", after="one = 1\ntwo = 3\nmore = 4\n")
+    told = task(case, words, chosen, own=False)
+    for way in ("predicted", "plain"):
+        assert own.run(told, way).tokens == told.answer
+    assert own.run(told, "plain").passes == len(told.answer)
+    short = task(case, words, chosen, own=False, limit=5)
+    assert own.run(short, "predicted").tokens == told.answer[:5]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param("x = 1", "", id="ends-well"),
+        pytest.param("assert 1 == 2, 'odd'", "AssertionError: odd", id="fails"),
+        pytest.param("import time\ntime.sleep(60)", "took more than 1 s", id="takes-too-long"),
+        pytest.param("x = 'a' * (3 << 30)", "MemoryError", id="takes-too-much"),
+        pytest.param("open('big', 'wb').write(b'0' * (1 << 25))", "OSError", id="writes-too-much"),
+        pytest.param("raise SystemExit(3)", "exit code 3", id="says-nothing"),
+    ],
+)
+def test_a_program_runs_within_limits(text: str, said: str) -> None:
+    found = sandbox.run(text, seconds=1, memory=2 << 30)
+    assert found.passed == (not said)
+    assert said in found.why
+
+
+def test_a_program_finds_neither_our_folder_nor_our_variables(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OUR_SECRET", "x")
+    here = str(Path.cwd())
+    assert sandbox.run(f"import os\nassert os.getcwd() != {here!r}").passed
+    assert sandbox.run("import os\nassert 'OUR_SECRET' not in os.environ").passed
+
+
+def test_there_is_no_network_or_it_is_said() -> None:
+    connect = (
+        "import socket\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+        "s.connect(('192.0.2.1', 9))"
+    )
+    if sandbox.caution():
+        assert "network" in sandbox.caution()
+    else:
+        assert not sandbox.run(connect).passed
+
+
+def test_code_stands_where_its_context_says() -> None:
+    assert sandbox.program("x = 1", "T", "a\n{{Code}}\nb") == "a\nx = 1\nb\n\nT\n\ncheck()\n"
+    assert sandbox.program("x = 1", "T") == "\nx = 1\n\nT\n\ncheck()\n"
+
+
+def test_a_peer_that_is_not_installed_is_skipped_with_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import specedit.bench.peers as names
+
+    monkeypatch.setattr(names, "find_spec", lambda name: None)
+    found, lines = peers("all")
+    assert {n.family for n in found} == {"own", "transformers"}
+    skipped = {line.name: line.skipped for line in lines}
+    assert skipped["llama.cpp-plain"] == "not installed: pip install llama-cpp-python"
+    assert skipped["openvino-lookup"] == "not installed: pip install openvino-genai"
+
+
+Command = Callable[..., subprocess.CompletedProcess[bytes]]
+
+
+def test_one_command_measures_and_prints_one_object(specedit: Command, script: Script) -> None:
+    script(answer="x\n```")
+    done = specedit(
+        *("bench", "--against", "specedit-plain", "--kinds", "line", "--lines", "50"),
+        *("--rounds", "1", "--cost", "--json"),
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["command"] == "bench"
+    (case,) = found["cases"]
+    own, plain = case["peers"]["specedit"], case["peers"]["specedit-plain"]
+    assert own["tokens"] == plain["tokens"] == plain["passes"] == case["tokens"]["answer"]
+    assert own["passes"] < plain["passes"]
+    assert found["cost"]["predicted_dollars"] >= found["cost"]["plain_dollars"]
+    assert b"specedit, end to end, 1 cases" in done.stderr
+
+
+def test_one_command_judges_and_says_one_line(
+    specedit: Command, script: Script, tmp_path: Path
+) -> None:
+    script(replace=[["return 1", "return 2"]])
+    cases = tmp_path / "cases.jsonl"
+    row = {"id": "c", "instruction": "Return 2.", "before": CASE.before, "tests": TESTS}
+    cases.write_text(json.dumps({**row, "filename": "main.py"}) + "\n")
+    done = specedit("bench", "--quality", cases, "--against", "specedit-plain")
+    assert done.returncode == 0, done.stderr
+    line = b"specedit: 1 of 1 pass (100.0 %); specedit-plain: 1 of 1 pass (100.0 %)"
+    assert line in done.stderr
+    assert b"pass@1" in done.stdout
+
+
+def test_results_can_be_drawn_again_and_other_files_are_refused(
+    specedit: Command, script: Script, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    script(answer="x\n```")
+    result = tmp_path / "r.json"
+    result.write_bytes(specedit("bench", "--engine-table", "--json", "--against", "none").stdout)
+    done = specedit("bench", "--from", result, "--plots", tmp_path / "plots")
+    assert done.returncode == 0, done.stderr
+    assert sorted(p.name for p in (tmp_path / "plots").iterdir()) == ["widths.png", "widths.svg"]
+    (tmp_path / "other.json").write_text("{}")
+    refused = specedit("bench", "--from", tmp_path / "other.json")
+    assert refused.returncode == 2
+    assert b"is not a result" in refused.stderr
