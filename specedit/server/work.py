@@ -20,7 +20,7 @@ from specedit.errors import ServerError, SpeceditError
 from specedit.local import Loaded, load
 from specedit.plan import Plan
 from specedit.prefix import Prefixes
-from specedit.server.metrics import Metrics
+from specedit.server.metrics import Metrics, give_back
 from specedit.settings import Settings
 from specedit.wire import appeared
 
@@ -169,6 +169,11 @@ class Worker:
             self.active = time.monotonic()
             with self._changed:
                 self._running = None
+                resting = not self._waiting
+            if resting:
+                give_back()
+        if self.loaded is not None:
+            self.loaded.close()
 
     def _load(self) -> None:
         loading = load(self._settings)
