@@ -1,0 +1,349 @@
+"""The engines themselves, apart from drafting: time per pass, context, memory, start, agreement.
+
+    python -m specedit.bench.engine widths  MODEL [--context N]   exact, bf16, llama.cpp, in turn
+    python -m specedit.bench.engine quality MODEL FILE...         agreement and perplexity, to bf16
+    python -m specedit.bench.engine context MODEL                 time per pass from 1k to 32k
+    python -m specedit.bench.engine start   MODEL                 from the command to the first pass
+
+Knows the engines' insides (products alone, a cache filled with noise). Every measurement runs in a
+process of its own, whose last line on stdout is JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from specedit.errors import ModelError
+from specedit.models.files import ModelFiles
+
+if TYPE_CHECKING:
+    from specedit.engines.exact.engine import ExactEngine
+
+WIDTHS = (1, 8, 16, 32, 64, 128, 256)
+CONTEXTS = (1024, 4096, 8192, 16384, 32512)
+ROUNDS = 5
+LENGTH = 1700  # tokens of each file that are read for agreement
+
+
+def files_of(model: str) -> ModelFiles:
+    from specedit.models.resolve import local
+
+    found = local(model)
+    if found is None:
+        raise ModelError(f"{model} is not here.", hint=f"specedit model pull {model}")
+    return found
+
+
+def open_engine(options: Namespace) -> ExactEngine:
+    from specedit.engines.exact import open_exact
+    from specedit.models.store import store_path
+
+    return open_exact(
+        files_of(options.model),
+        store=store_path(),
+        threads=options.threads,
+        precision=options.precision,
+    )
+
+
+def median(run: Callable[[], object], rounds: int = ROUNDS) -> float:
+    """Median seconds, after one run that is not counted."""
+    run()
+    times = []
+    for _ in range(rounds):
+        started = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times)
+
+
+def ids_of(count: int) -> list[int]:
+    return [(7919 * i * i + 104729 * i) % 150_000 for i in range(count)]
+
+
+def peak_mb() -> float:
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def exact(options: Namespace) -> dict[str, Any]:
+    """Seconds per pass, of whole passes and of their integer products alone; and of a prefill."""
+    engine, ids = open_engine(options), ids_of(options.context + 1)
+    started = time.perf_counter()
+    for _ in engine.begin(ids):
+        pass
+    prefill = time.perf_counter() - started
+
+    def one(width: int) -> None:
+        engine.crop(options.context)
+        engine.forward(ids[:width])
+
+    passes = {w: median(lambda w=w: one(w)) for w in WIDTHS}  # type: ignore[misc]
+    found = {"passes": passes, "prefill_s": prefill, "peak_mb": peak_mb()}
+    for name, digits in (("products", 1), ("products_two", 2)):
+        found[name] = {w: products(engine, w, digits) for w in WIDTHS}
+    return found
+
+
+def products(engine: ExactEngine, width: int, digits: int) -> float:
+    """Seconds of a pass's integer products and nothing else: oneDNN's rate at these shapes.
+
+    `digits` of `down_proj`'s input: the model itself needs one.
+    """
+    import torch
+
+    model = engine.model
+    narrow = torch.randint(0, 256, (width, model.config.hidden), dtype=torch.uint8)
+    mixed = torch.randint(0, 256, (width, model.config.heads * model.config.head_size))
+    inner = torch.randint(0, 256, (width * digits, model.config.inner), dtype=torch.uint8)
+    heads = mixed.to(torch.uint8)
+
+    def run() -> None:
+        for layer in model.layers:
+            for linear, rows in (
+                (layer.qkv, narrow),
+                (layer.out, heads),
+                (layer.gate_up, narrow),
+                (layer.down, inner),
+            ):
+                linear(rows)
+        for part in model.head:
+            part(narrow)
+
+    with torch.inference_mode():
+        return median(run)
+
+
+def bf16(options: Namespace) -> dict[str, Any]:
+    """The same of transformers in bf16, over the same file's weights."""
+    import torch
+    from transformers import DynamicCache
+
+    model = reference(options)
+    cache = DynamicCache(config=model.config)
+    ids = torch.tensor([ids_of(options.context)])
+
+    def feed(piece: Any, keep: int) -> None:
+        with torch.inference_mode():
+            out = model(input_ids=piece, past_key_values=cache, use_cache=True, logits_to_keep=keep)
+            out.logits[0].argmax(-1)
+
+    started = time.perf_counter()
+    for at in range(0, options.context, 256):
+        feed(ids[:, at : at + 256], 1)
+    prefill = time.perf_counter() - started
+
+    def one(width: int) -> None:
+        cache.crop(options.context)
+        feed(ids[:, :width], width)
+
+    passes = {w: median(lambda w=w: one(w)) for w in WIDTHS}  # type: ignore[misc]
+    return {"passes": passes, "prefill_s": prefill, "peak_mb": peak_mb()}
+
+
+def llama(options: Namespace) -> dict[str, Any]:
+    """The same of llama.cpp on the same file, with logits of every position."""
+    from llama_cpp import Llama
+
+    model = Llama(
+        str(files_of(options.model).path),
+        n_ctx=options.context + 512,
+        n_batch=512,
+        n_ubatch=512,
+        n_threads=options.threads,
+        n_threads_batch=options.threads,
+        logits_all=True,
+        verbose=False,
+    )
+    ids = ids_of(options.context)
+    started = time.perf_counter()
+    for at in range(0, options.context, 256):
+        model.eval(ids[at : at + 256])  # type: ignore[no-untyped-call]
+    prefill = time.perf_counter() - started
+
+    def one(width: int) -> None:
+        model.n_tokens = options.context  # eval forgets what lies behind it
+        model.eval(ids[:width])  # type: ignore[no-untyped-call]
+
+    passes = {w: median(lambda w=w: one(w)) for w in WIDTHS}  # type: ignore[misc]
+    return {"passes": passes, "prefill_s": prefill, "peak_mb": peak_mb()}
+
+
+def reference(options: Namespace) -> Any:
+    """transformers' model over the same weights, in bf16."""
+    import torch
+
+    torch.set_num_threads(options.threads)
+    files = files_of(options.model)
+    if files.kind == "gguf":
+        from specedit.engines.gguf_model import build
+
+        return build(files.path, torch.bfloat16).eval()
+    from transformers import AutoModelForCausalLM
+
+    return AutoModelForCausalLM.from_pretrained(str(files.path), dtype=torch.bfloat16).eval()
+
+
+def context(options: Namespace) -> dict[str, Any]:
+    """Seconds per pass behind more and more positions (of noise: only their number matters)."""
+    import torch
+
+    engine = open_engine(options)
+    found: dict[int, dict[int, float]] = {}
+    for length in CONTEXTS:
+        if length + 64 > engine.info.window:
+            break
+        engine.cache.reserve(length + 64)
+        for tensor in (*engine.cache.keys, *engine.cache.values):
+            tensor[:, len(engine.cache.ids) : length].normal_(
+                generator=torch.Generator().manual_seed(0)
+            )
+        engine.cache.ids[:] = ids_of(length)
+
+        def one(width: int, length: int = length) -> None:
+            engine.crop(length)
+            engine.forward(ids_of(width))
+
+        found[length] = {w: median(lambda w=w: one(w), 3) for w in (1, 64)}  # type: ignore[misc]
+        engine.crop(length)
+    return {"contexts": found, "cache_mb": engine.cache.bytes / 2**20, "peak_mb": peak_mb()}
+
+
+def start(options: Namespace) -> dict[str, Any]:
+    """Seconds from an empty interpreter to the first pass, in parts (nothing overlaps here)."""
+    marks = [("", time.perf_counter())]
+
+    def mark(name: str) -> None:
+        marks.append((name, time.perf_counter()))
+
+    import torch
+
+    torch.set_num_threads(options.threads)
+    mark("import torch")
+    from specedit.models.tokenizer import load_tokenizer
+
+    tokenizer = load_tokenizer(files_of(options.model))
+    mark("tokenizer")
+    engine = open_engine(options)
+    mark("map, check and pack the weights")
+    ids = tokenizer.encode("def main():\n    pass\n")
+    for _ in engine.begin(ids):
+        pass
+    engine.forward(ids[-1:])
+    mark("first passes")
+    parts = {name: at - marks[i][1] for i, (name, at) in enumerate(marks[1:])}
+    return {"parts": parts, "total_s": marks[-1][1] - marks[0][1], "peak_mb": peak_mb()}
+
+
+def quality(options: Namespace) -> dict[str, Any]:
+    """Teacher-forced over real files: how often the choices agree, and both perplexities."""
+    from specedit.models.tokenizer import load_tokenizer
+
+    tokenizer = load_tokenizer(files_of(options.model))
+    texts = [Path(name).read_text("utf-8") for name in options.files]
+    rows = [tokenizer.encode(text)[:LENGTH] for text in texts]
+    theirs = list(_judged_by_bf16(reference(options), rows))
+    ours = list(_judged_by_exact(open_engine(options), rows))
+    per = [_agreement(mine, other) for mine, other in zip(ours, theirs, strict=True)]
+    total = _agreement([j for m in ours for j in m], [j for o in theirs for j in o])
+    return {"files": dict(zip(options.files, per, strict=True)), "total": total}
+
+
+Judged = list[tuple[int, float]]  # per position: the choice, and the loss on the next id
+
+
+def _judge(logits: Any, targets: Sequence[int]) -> Judged:
+    import torch
+
+    loss = torch.nn.functional.cross_entropy(logits, torch.tensor(targets), reduction="none")
+    return list(zip(logits.argmax(-1).tolist(), loss.tolist(), strict=True))
+
+
+def _judged_by_bf16(model: Any, rows: list[list[int]]) -> Iterator[Judged]:
+    import torch
+
+    for ids in rows:
+        with torch.inference_mode():
+            hidden = model.model(torch.tensor([ids])).last_hidden_state[0]
+            found: Judged = []
+            for at in range(0, len(ids) - 1, 256):
+                end = min(at + 256, len(ids) - 1)
+                found += _judge(model.lm_head(hidden[at:end]).float(), ids[at + 1 : end + 1])
+        yield found
+
+
+def _judged_by_exact(engine: ExactEngine, rows: list[list[int]]) -> Iterator[Judged]:
+    import torch
+
+    for ids in rows:
+        found: Judged = []
+        engine.swap(engine.new_cache())
+        for at in range(0, len(ids) - 1, 256):
+            end = min(at + 256, len(ids) - 1)
+            with torch.inference_mode():
+                hidden = engine.model.read(ids[at:end], engine.cache)
+                assert hidden is not None
+                parts, factor = engine.model.logits(hidden)
+                logits = torch.cat([part * factor for part in parts], -1)
+            found += _judge(logits, ids[at + 1 : end + 1])
+        yield found
+
+
+def _agreement(mine: Judged, other: Judged) -> dict[str, float]:
+    count = len(mine)
+    losses = [sum(loss for _, loss in side) / count for side in (mine, other)]
+    return {
+        "tokens": count,
+        "agreement": sum(a == b for (a, _), (b, _) in zip(mine, other, strict=True)) / count,
+        "perplexity": 2.718281828459045 ** losses[0],
+        "perplexity_bf16": 2.718281828459045 ** losses[1],
+        "ratio": 2.718281828459045 ** (losses[0] - losses[1]),
+    }
+
+
+def widths(options: Namespace) -> dict[str, Any]:
+    """The width table: each engine in a process of its own, one after the other."""
+    found: dict[str, Any] = {}
+    for what in ("exact", "bf16", "llama"):
+        run = [sys.executable, "-m", __spec__.name if __spec__ else __name__, what, options.model]
+        run += [f"--context={options.context}", f"--threads={options.threads}"]
+        done = subprocess.run(run, capture_output=True, text=True, check=False)
+        lines = done.stdout.strip().splitlines()
+        if done.returncode or not lines:
+            said = (done.stderr.strip() or "nothing said").splitlines()[-1]
+            print(f"{what}: not measured ({said})", file=sys.stderr)
+            continue
+        found[what] = json.loads(lines[-1])
+        passes = found[what]["passes"]
+        print(what, *(f"{w}: {1000 * s:.0f} ms" for w, s in passes.items()), file=sys.stderr)
+    return found
+
+
+MEASUREMENTS: dict[str, Callable[[Namespace], dict[str, Any]]] = {
+    f.__name__: f for f in (widths, exact, bf16, llama, quality, context, start)
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = ArgumentParser(description="Measure the engines on this machine.")
+    parser.add_argument("what", choices=MEASUREMENTS)
+    parser.add_argument("model")
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--context", type=int, default=1024)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--precision", default="balanced")
+    options = parser.parse_args(arguments)
+    print(json.dumps(MEASUREMENTS[options.what](options)))
+
+
+if __name__ == "__main__":
+    main()
