@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specedit.ask import Question, choose
@@ -62,6 +62,7 @@ def test_only_q_ends_the_questions_of_later_files() -> None:
     assert not play("d")[2]
 
 
+@settings(deadline=None)
 @given(st.text("ab\n", max_size=30), st.text("ab\n", max_size=30), st.data())
 def test_yes_to_all_is_the_new_text_and_no_to_all_the_old(
     before: str, after: str, data: st.DataObject

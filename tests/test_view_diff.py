@@ -132,7 +132,7 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=40, deadline=None)
 @given(LINES, LINES, st.sampled_from([12, 40, 79, 140, 200]))
 def test_no_row_is_wider_than_the_terminal_and_no_line_is_lost(
     before: list[str], after: list[str], width: int
