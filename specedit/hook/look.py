@@ -226,7 +226,7 @@ def _planned(source: Source, step: Step, settings: Settings) -> Job | Edit:
         return plan_edit(source, step.instruction, settings)
     from specedit.rename import plan_rename
 
-    return plan_rename(source, step.old, step.new, settings)
+    return plan_rename(source, step.old, step.new, settings, absent_ok=True)
 
 
 def _over(clock: _Clock, step: Step) -> str:
