@@ -48,10 +48,6 @@ class Index:
         at = bisect_left(places, near)
         return places[max(0, at - NEAREST) : at + NEAREST], len(places)
 
-    def count(self, token: int) -> int:
-        """How often `token` occurs in the prediction."""
-        return len(self._after.get(token, ()))
-
     def held(self, at: int, said: Sequence[int]) -> int:
         """How many of the last ids of `said` precede `at` in the prediction."""
         ids = self.ids
