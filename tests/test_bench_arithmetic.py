@@ -13,7 +13,15 @@ from specedit.bench.bound import Bound, Work
 from specedit.bench.cost import Usage, bill, dollars, predicted_usage
 from specedit.bench.peers import NAMES, Name, missing, wanted
 from specedit.bench.peers.base import Run, Task
-from specedit.bench.timing import Measured, alternate, best, geometric, rotated, speedup
+from specedit.bench.timing import (
+    Interrupted,
+    Measured,
+    alternate,
+    best,
+    geometric,
+    rotated,
+    speedup,
+)
 from specedit.errors import UsageError
 from specedit.plan import Plan
 from specedit.settings import Settings
@@ -188,3 +196,16 @@ def test_plots_are_svg_and_png_and_the_same_again(tmp_path: Path) -> None:
     ]
     assert [p.read_bytes() for p in first] == [p.read_bytes() for p in again]
     assert all(p.stat().st_size < 200_000 for p in first)
+
+
+def test_an_interrupted_run_shows_what_was_measured() -> None:
+    names = list(NAMES[:2])
+
+    class Tired(Player):
+        def run(self, task: Task, way: str) -> Run:
+            raise KeyboardInterrupt
+
+    players = {names[0].name: Player([], "a", (4, 5)), names[1].name: Tired([], "b", ())}
+    with pytest.raises(Interrupted) as early:
+        alternate(TASK, names, lambda n: players[n.name], rounds=3)
+    assert [m.peer for m in early.value.measured] == [names[0].name]

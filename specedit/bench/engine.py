@@ -167,12 +167,12 @@ def llama(options: Namespace) -> dict[str, Any]:
     ids = ids_of(options.context)
     started = time.perf_counter()
     for at in range(0, options.context, 256):
-        model.eval(ids[at : at + 256])  # type: ignore[no-untyped-call]
+        model.eval(ids[at : at + 256])
     prefill = time.perf_counter() - started
 
     def one(width: int) -> None:
         model.n_tokens = options.context  # eval forgets what lies behind it
-        model.eval(ids[:width])  # type: ignore[no-untyped-call]
+        model.eval(ids[:width])
 
     passes = {w: median(lambda w=w: one(w)) for w in WIDTHS}  # type: ignore[misc]
     return {"passes": passes, "prefill_s": prefill, "peak_mb": peak_mb()}
@@ -190,7 +190,8 @@ def reference(options: Namespace) -> Any:
         return build(files.path, torch.bfloat16).eval()
     from transformers import AutoModelForCausalLM
 
-    return AutoModelForCausalLM.from_pretrained(str(files.path), dtype=torch.bfloat16).eval()
+    found: Any = AutoModelForCausalLM.from_pretrained(str(files.path), dtype=torch.bfloat16)
+    return found.eval()
 
 
 def context(options: Namespace) -> dict[str, Any]:

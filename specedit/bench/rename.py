@@ -97,7 +97,8 @@ def search_and_replace(case: Case) -> str:
     """Every whole word, wherever it stands."""
     text = case.before
     for old, new in case.pairs:
-        text = re.sub(rf"(?<![\w$]){re.escape(old)}(?![\w$])", lambda _, new=new: new, text)
+        written = new.replace("\\", r"\\")
+        text = re.sub(rf"(?<![\w$]){re.escape(old)}(?![\w$])", written, text)
     return text
 
 

@@ -16,7 +16,7 @@ from specedit.bench.peers import Name, missing, wanted
 from specedit.bench.peers.base import Options, Task
 from specedit.bench.quality import Outcome, outcome
 from specedit.bench.tasks import Words
-from specedit.bench.timing import Measured, alternate
+from specedit.bench.timing import Interrupted, Measured, alternate
 from specedit.bench.worker import Worker
 from specedit.errors import ModelError
 from specedit.settings import Settings
@@ -136,7 +136,15 @@ def side_by_side(
             said(f"{name.name}: warming up")
             bench.runner(name).run(warm, name.way)
         for case, task in zip(cases, found, strict=True):
-            measured = alternate(task, bench.names, bench.runner, rounds=asked.rounds, said=said)
+            try:
+                measured = alternate(
+                    task, bench.names, bench.runner, rounds=asked.rounds, said=said
+                )
+            except Interrupted as early:
+                if early.measured:
+                    yield Row(case, task, tuple(early.measured))
+                said("interrupted: what was measured until now is shown")
+                break
             yield Row(case, task, tuple(measured))
         yield from bench.lines()
     yield from skipped

@@ -60,14 +60,30 @@ def alternate(
 ) -> list[Measured]:
     """Every peer `rounds` times, the order turned by one each round."""
     runs: dict[str, list[Run]] = {n.name: [] for n in names}
-    for turn in range(rounds):
-        for name in rotated(names, turn):
-            said(f"{task.id}: {name.name} ({turn + 1} of {rounds})")
-            runs[name.name].append(runner(name).run(task, name.way))
-    plain = {n.family.removesuffix("_lookup"): runs[n.name][-1].tokens for n in names if n.plain}
+    try:
+        for turn in range(rounds):
+            for name in rotated(names, turn):
+                said(f"{task.id}: {name.name} ({turn + 1} of {rounds})")
+                runs[name.name].append(runner(name).run(task, name.way))
+    except KeyboardInterrupt:
+        raise Interrupted(_folded(task, names, runs)) from None
+    return _folded(task, names, runs)
+
+
+class Interrupted(Exception):
+    """A person has seen enough; what was measured of the last task."""
+
+    def __init__(self, measured: list[Measured]) -> None:
+        super().__init__("interrupted")
+        self.measured = measured
+
+
+def _folded(task: Task, names: Sequence[Name], runs: Mapping[str, Sequence[Run]]) -> list[Measured]:
+    ran = [n for n in names if runs[n.name]]
+    plain = {n.family.removesuffix("_lookup"): runs[n.name][-1].tokens for n in ran if n.plain}
     return [
         Measured(task.id, n.name, tuple(runs[n.name]), _same(n, runs[n.name][-1], plain, task))
-        for n in names
+        for n in ran
     ]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from dataclasses import dataclass
@@ -36,19 +37,28 @@ class Worker:
         self._process = context.Process(target=_serve, args=(theirs, family, options), daemon=True)
         self._process.start()
         theirs.close()
-        opened = self._take()
+        self._busy = True
+        try:
+            opened = self._take()
+        except BaseException:
+            self.close()
+            raise
+        self._busy = False
         assert isinstance(opened, Opened)
         self.load_s, self.note = opened.load_s, opened.note
         self.peak_mb = 0.0
 
     def run(self, task: Task, way: str) -> Run:
+        self._busy = True
         self._pipe.send((task, way))
         run, self.peak_mb = self._take()
         assert isinstance(run, Run)
+        self._busy = False
         return run
 
     def close(self) -> None:
-        if self._process.is_alive():
+        """End the process; one that is still at work (we were interrupted) is not waited for."""
+        if self._process.is_alive() and not self._busy:
             self._pipe.send(None)
             self._process.join(timeout=20)
         if self._process.is_alive():
@@ -71,6 +81,7 @@ class Worker:
 
 def _serve(pipe: Connection, family: str, options: Options) -> None:
     """The child: open the peer, answer tasks until None comes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     try:
         started = time.perf_counter()
         peer = import_module(f"specedit.bench.peers.{family}").open_peer(options)
