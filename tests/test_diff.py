@@ -20,6 +20,7 @@ BYTES = st.lists(
 ).map(b"".join)
 
 
+@settings(deadline=None)
 @given(TEXT, TEXT)
 def test_all_hunks_applied_are_the_new_text_and_none_the_old(before: str, after: str) -> None:
     found = hunks(before, after)
@@ -28,6 +29,7 @@ def test_all_hunks_applied_are_the_new_text_and_none_the_old(before: str, after:
     assert bool(found) == (before != after)
 
 
+@settings(deadline=None)
 @given(TEXT, TEXT)
 def test_hunks_count_what_they_show(before: str, after: str) -> None:
     found = hunks(before, after)

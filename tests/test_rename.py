@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specedit.bench import rename as bench
@@ -69,7 +69,7 @@ def test_each_scope_holds_the_one_before_it() -> None:
     derived = rename(USER, "username", "email", "derived").text
     assert "self.email = email" in code
     assert "A user with a username" in code
-    assert "A user with a email and two emails" in comments
+    assert "A user with an email and two emails" in comments
     assert "the Email as typed" in comments
     assert "get_username" in comments
     assert '_username = "username"' in comments
@@ -179,6 +179,7 @@ def test_a_go_import_gets_an_alias() -> None:
     )
 
 
+@settings(deadline=None)
 @given(st.text("xyz_ =\n()[]{}:.,;'\"#/*\\né𝒳", max_size=60), st.sampled_from(sorted(BY_NAME)))
 def test_any_text_of_any_language_is_renamed_or_refused(text: str, language: str) -> None:
     try:

@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specedit.errors import InputError
@@ -29,6 +29,7 @@ LINES = st.lists(
 
 
 @pytest.mark.parametrize(("bom", "encoding"), ENCODINGS)
+@settings(deadline=None)
 @given(lines=LINES, end=st.text("ab", max_size=2))
 def test_an_untouched_text_is_the_same_bytes(
     bom: bytes, encoding: str, lines: list[tuple[str, str]], end: str
@@ -39,6 +40,7 @@ def test_an_untouched_text_is_the_same_bytes(
     assert read.encode(read.text) == data
 
 
+@settings(deadline=None)
 @given(lines=LINES, at=st.integers(0, 12), put=st.text("xy\n", max_size=4))
 def test_only_the_changed_line_gets_another_ending(
     lines: list[tuple[str, str]], at: int, put: str

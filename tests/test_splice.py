@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specedit.errors import UsageError
@@ -30,6 +30,7 @@ class B:
 """
 
 
+@settings(deadline=None)
 @given(st.lists(st.text("ab \r", max_size=3), min_size=1, max_size=9), st.data())
 def test_a_region_put_back_is_the_text(lines: list[str], data: st.DataObject) -> None:
     text = "\n".join(lines) or "x"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from specedit.text import names
 from specedit.text.regions import Region
@@ -44,7 +45,19 @@ def comment_edits(
                 continue
             start = part.start + len(text[:offset].encode())
             found.append(Edit(start, start + len(there.encode()), there, put_there, "comment"))
+            found += _article(text, offset, start, there, put_there)
     return found
+
+
+def _article(text: str, offset: int, start: int, old: str, new: str) -> Iterator[Edit]:
+    """ "a username" becomes "an email"."""
+    before = re.search(r"\b([Aa])(n?) $", text[:offset])
+    if before is None or names.is_voiced(old) == names.is_voiced(new):
+        return
+    if bool(before[2]) == names.is_voiced(old):
+        written = before[1] + ("n" if names.is_voiced(new) else "")
+        at = start - len(before[0])
+        yield Edit(at, start - 1, before[1] + before[2], written, "comment")
 
 
 def _speaks(text: str, offset: int, there: str) -> bool:

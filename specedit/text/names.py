@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from specedit.text.scoping.rules import places
 
 WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+|[^\W\d_A-Za-z]+")
 NAME = re.compile(r"[^\W\d]\w*")
+ARTICLES = frozenset({"a", "an"})
 SHORT = 3  # below this a name is not looked for in other spellings
 COMMON = places(  # English in a comment far more often than anybody's variable
     "a an and are as at be but by can do for from has have if in into is it its may no not of on",
@@ -71,6 +73,11 @@ def variants(old: str, new: str) -> dict[str, str]:
     return dict(sorted(found.items(), key=lambda pair: -len(pair[0])))
 
 
+def is_voiced(word: str) -> bool:
+    """Whether a word begins with a vowel's sound, as far as letters tell ("u", "h" do not)."""
+    return word[:1].lower() in "aeio" and not word.lower().startswith(("eu", "one"))
+
+
 def mentions(text: str, spellings: dict[str, str]) -> Iterator[tuple[int, str, str]]:
     """Where a spelling stands as a whole word: offset, what stands there, what to write."""
     if not spellings:
@@ -82,6 +89,7 @@ def mentions(text: str, spellings: dict[str, str]) -> Iterator[tuple[int, str, s
         yield match.start(), match[0], spellings[match[0]]
 
 
+@lru_cache(maxsize=4096)
 def derived(name: str, old: str, new: str) -> str | None:
     """`name` with the words of `old` in it replaced by those of `new`, in its own spelling.
 

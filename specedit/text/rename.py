@@ -7,7 +7,6 @@ what the scope allows. Knows one file.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 
 from specedit.errors import UsageError
@@ -117,7 +116,7 @@ def rename_places(
             f"{'comments' if taken == 2 else 'strings and derived names'}"
         )
     kept = [edit for level in levels[:taken] for edit in level]
-    outside = _outside(levels, taken) + _others(found, chosen, old)
+    outside = _outside(data, levels, taken) + _others(found, chosen, old)
     renamed = _finish(text, data, old, new, kept)
     spelled = sorted({place.line for place in renamed[1] if _spelled_out(place)})
     if spelled:
@@ -171,20 +170,22 @@ def _is_variable(one: Meaning, typing: Typing) -> bool:
     )
 
 
-def _outside(levels: list[list[Edit]], taken: int) -> list[Outside]:
+def _outside(data: bytes, levels: list[list[Edit]], taken: int) -> list[Outside]:
     flags = {
         "comment": "--scope comments",
         "derived": "--scope derived",
         "string": "--scope derived",
     }
-    counted: Counter[tuple[str, str]] = Counter()
+    found: dict[tuple[str, str], list[int]] = {}
     for level in levels[taken:]:
         for edit in level:
-            counted[(edit.old, edit.kind)] += 1
+            if edit.old.lower() not in names.ARTICLES:
+                line = data.count(b"\n", 0, edit.start) + 1
+                found.setdefault((edit.old, edit.kind), []).append(line)
     where = {"comment": " in comments", "string": " in strings"}
     return [
-        Outside(name + where.get(kind, ""), many, (), flags[kind])
-        for (name, kind), many in sorted(counted.items())
+        Outside(name + where.get(kind, ""), len(lines), tuple(sorted(set(lines))), flags[kind])
+        for (name, kind), lines in sorted(found.items())
     ]
 
 
@@ -249,7 +250,7 @@ def _words(text: str, language: Language | None, old: str, new: str, scope: str)
         new,
         written,
         places,
-        tuple(_outside(levels, taken)),
+        tuple(_outside(data, levels, taken)),
         scopes=1,
         notes=(f"scopes not checked: {named} has no rules for names; whole words were replaced",),
         allowed=tuple(sorted({(edit.old, edit.new) for edit in kept})),

@@ -23,7 +23,8 @@ from specedit.text.lines import restore_endings
 if TYPE_CHECKING:
     from specedit.text.syntax import Language
 
-LARGEST = 4 * 1024 * 1024  # bytes; more than any window holds, and read in milliseconds
+LARGEST = 8 * 1024 * 1024  # bytes; a larger file takes a parser more than seconds
+LONGEST = 500_000  # characters of one line: a minified bundle, which no window holds
 LINE_END = re.compile("\r\n|\r|\n")
 UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
@@ -56,6 +57,8 @@ class Source:
             raise InputError(f"{name}: a binary file", hint="specedit edits text files.")
         found = LINE_END.findall(raw)
         kinds = set(found)
+        if len(raw) > LONGEST:
+            _check_lines(name, raw)
         endings = tuple(kinds) if len(kinds) == 1 else tuple(found) or ("\n",)
         text = raw if kinds <= {"\n"} else LINE_END.sub("\n", raw)
         return cls(name, text, data, path, encoding, bom, endings)
@@ -136,6 +139,15 @@ def _not_text(name: str, encoding: str, offset: int, data: bytes) -> InputError:
         f"{name}: not {label}: byte 0x{data[offset]:02x} at offset {offset}, line {line}",
         hint="Convert it first, for example: iconv -f WINDOWS-1252 -t UTF-8 FILE",
     )
+
+
+def _check_lines(name: str, raw: str) -> None:
+    longest = max(len(line) for line in raw.replace("\r", "\n").split("\n"))
+    if longest > LONGEST:
+        raise InputError(
+            f"{name}: a line of {longest:,} characters; the limit is {LONGEST:,}",
+            hint="No model's window holds it. Is this a generated or minified file?",
+        )
 
 
 def _too_large(name: str, size: int) -> InputError:

@@ -162,6 +162,8 @@ def _target(scopes: Scopes, node: Branch, where: str, leaf: Branch) -> Scope:
 
 def _announced(scopes: Scopes, node: Branch, name: str) -> Scope | None:
     """Python's `global x` and `nonlocal x`: the scope that an assignment to x means."""
+    if b"global" not in scopes.data and b"nonlocal" not in scopes.data:
+        return None
     function = scopes.scope_of(node)
     while function.kind == "block" and function.parent is not None:
         function = function.parent
