@@ -86,7 +86,7 @@ def opened(browser: str, tmp_path: Path) -> Callable[[Path], str]:
                 path.as_uri(),
             ],
             capture_output=True,
-            timeout=60,
+            timeout=120,
             check=False,
         )
         return done.stdout.decode("utf-8")
