@@ -35,9 +35,12 @@ def terminal(tmux: str, tmp_path: Path) -> Iterator[Callable[..., Look]]:
         ours = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
         words = ["env", *(f"-u{n}" for n in ours), *(f"{n}={v}" for n, v in given.items())]
         command = shlex.join([*words, sys.executable, "-m", "specedit", *arguments])
-        shell = f"{command}; echo finished; sleep 60"
+        shell = f"until [ -e go ]; do sleep 0.05; done; {command}; echo finished; sleep 120"
         size = ["-x", str(width), "-y", "40"]
         subprocess.run([*base, "new-session", "-d", *size, "-c", str(tmp_path), shell], check=True)
+        drawn = shlex.join(["tee", str(tmp_path / "drawn")])
+        subprocess.run([*base, "pipe-pane", drawn + " > /dev/null"], check=True)
+        (tmp_path / "go").touch()
 
         def look(pattern: str) -> str:
             deadline = time.monotonic() + 60
