@@ -30,7 +30,8 @@ def test_the_outcome_is_what_the_case_says(case: Path) -> None:
             str(said.get("scope", "comments")), said.get("line"),  # type: ignore[arg-type]
         )  # fmt: skip
         assert guess.text == after.text
-        assert [str(one) for one in guess.outside] == said.get("outside", [])
+        for outside in said.get("outside", []):  # type: ignore[attr-defined]
+            assert outside in [str(one) for one in guess.outside]
     problems = check(before.text, after.text, before.language, str(said.get("instruction", "")))
     assert [one for one in problems if one.refuses] == []
     assert before.encode(before.text) == before.data

@@ -72,6 +72,7 @@ def choose(
         notes.append(f"nothing in this file declares `{old}`; rename it where it is declared, too")
     notes += _overrides(chosen, typing) + _overloads(chosen, typing)
     notes += _cycles(chosen, typing) + _namesakes(chosen, found, typing)
+    notes += _literals(chosen, found)
     return chosen, notes
 
 
@@ -179,6 +180,19 @@ def _namesakes(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> l
                     f"line {leaf.line}: it is set from `{one.declared[0].name}`, which stays"
                 )
     return notes
+
+
+def _literals(chosen: list[Meaning], found: list[Meaning]) -> list[str]:
+    """Object literals of no known class that have a member of the name."""
+    if not any(one.is_member for one in chosen):
+        return []
+    lines = sorted(
+        line
+        for one in found
+        if one not in chosen and one.owners and all(x.node.type == "object" for x in one.owners)
+        for line in one.lines
+    )
+    return [f"an object literal may be meant, too, and stays: {said_lines(lines)}"] if lines else []
 
 
 def _overloads(chosen: list[Meaning], typing: Typing) -> list[str]:

@@ -9,6 +9,8 @@ from specedit.text.scoping.scope import Declared
 from specedit.text.scoping.tree import Branch
 from specedit.text.scoping.typing import DEEP, Known, Typing, first_of, last_of
 
+ADDS = frozenset({"push", "unshift", "add", "fill", "includes", "indexOf"})  # to a list
+
 
 def context(typing: Typing, node: Branch, deep: int = 0) -> Known:
     """The class an object literal is meant for, by where it stands."""
@@ -83,6 +85,8 @@ def _parameter_type(typing: Typing, arguments: Branch, node: Branch) -> Branch |
     if callee.type in typing.rules.names:
         declared = typing.lookup(typing.scopes.label(callee), callee, "call")
     elif (member := typing.member_leaf(callee)) is not None:
+        if typing.scopes.label(member) in ADDS:
+            return typing.element(typing.type_written(typing.receiver(member)))
         owners = typing.type_of(typing.receiver(member))
         found = typing.members(owners or (), typing.scopes.label(member))
         declared = found[0] if found else None

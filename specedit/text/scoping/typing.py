@@ -226,13 +226,22 @@ class Typing(Lookup):
             return last_of(inner)
         return None
 
+    def type_written(self, node: Branch | None) -> Branch | None:
+        """The type expression that a variable or a member was declared with."""
+        if node is None:
+            return None
+        declared: Declared | None = None
+        if node.type in self.rules.names:
+            declared = self.lookup(self.scopes.label(node), node)
+        elif (leaf := self.member_leaf(node)) is not None:
+            owners = self.type_of(self.receiver(leaf))
+            found = self.members(owners or (), self.scopes.label(leaf))
+            declared = found[0] if found else None
+        return type_part(declared) if declared is not None else None
+
     def element_of(self, node: Branch | None, deep: int) -> Known:
         """The class of what a loop or an index takes out of `node`."""
-        if node is None or node.type not in self.rules.names:
-            return None
-        declared = self.lookup(self.scopes.label(node), node)
-        typed = type_part(declared) if declared is not None else None
-        element = self.element(typed)
+        element = self.element(self.type_written(node))
         return self.named_type(element, deep + 1) if element is not None else None
 
     def _returned(self, one: Declared, deep: int) -> Known:
