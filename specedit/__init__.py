@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from specedit.report import Edit as Edit
     from specedit.text.source import Source as Source
 
+__version__ = "0.1.0"  # pyproject.toml says the same
+
 __all__ = ["Edit", "Editor", "Source", "SpeceditError"]
 
 _HOMES = {

@@ -16,11 +16,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from specedit import wire
+from specedit import __version__, wire
 from specedit.backend import Backend, Event, Loading
 from specedit.errors import ServerError, SpeceditError
 from specedit.plan import Plan
-from specedit.runtime import UNIX_SOCKETS, Place, Record, folders, identity, place, version
+from specedit.runtime import UNIX_SOCKETS, Place, Record, folders, identity, place
 from specedit.settings import Settings
 
 CONNECT_S = 2.0
@@ -135,7 +135,7 @@ def find_server(settings: Settings) -> ServerBackend | None:
 
 
 def answers(record: Record, settings: Settings) -> bool:
-    return record.version == version() and record.identity == identity(settings)
+    return record.version == __version__ and record.identity == identity(settings)
 
 
 def _started(where: Place, settings: Settings) -> Record | None:

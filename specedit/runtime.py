@@ -22,7 +22,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from specedit.errors import ServerError
 from specedit.settings import Settings
@@ -171,24 +171,6 @@ def release(file: IO[bytes]) -> None:
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_UN)
-
-
-def version() -> str:
-    """The installed version, and when the code last changed where it is not installed."""
-    import specedit
-
-    found: Any = getattr(specedit, "__version__", "")
-    return str(found) or _installed()
-
-
-def _installed() -> str:
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
-
-    try:
-        return installed("specedit")
-    except PackageNotFoundError:
-        return "uninstalled"
 
 
 def folders() -> dict[str, str]:

@@ -6,6 +6,7 @@ import os
 import socket
 import stat
 import threading
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 from warm_server import Running, plan, running, until
 
-from specedit import client, runtime, wire
+from specedit import __version__, client, runtime, wire
 from specedit.backend import Answer, Event, Loading, Ready, Written
 from specedit.client import ServerBackend, ServerBusyError, ServerGoneError, WithFallback
 from specedit.connect import connect
@@ -241,12 +242,12 @@ def test_a_terminals_server_that_answers_otherwise_is_left_alone(
 def test_a_server_of_another_version_is_not_asked(
     server: Running, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("specedit.client.version", lambda: "99")
+    monkeypatch.setattr("specedit.client.__version__", "99")
     assert client.find_server(SETTINGS) is None
 
 
 def test_what_a_dead_server_left_is_not_believed(place: Place) -> None:
-    place.write(Record(os.getpid(), runtime.version(), runtime.identity(SETTINGS), "unix:x"))
+    place.write(Record(os.getpid(), __version__, runtime.identity(SETTINGS), "unix:x"))
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind(str(place.socket))
     assert place.record() is None
@@ -303,3 +304,8 @@ def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path: Path) -> None:
 def test_a_gone_server_says_so(place: Place) -> None:
     with pytest.raises(ServerGoneError):
         client.status(Record(1, "", {}, f"unix:{place.folder / 'nothing'}"))
+
+
+def test_the_version_is_the_packages() -> None:
+    pyproject = Path(client.__file__).parent.parent / "pyproject.toml"
+    assert tomllib.loads(pyproject.read_text("utf-8"))["project"]["version"] == __version__

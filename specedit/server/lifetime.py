@@ -22,8 +22,9 @@ from typing import IO, Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from specedit import __version__
 from specedit.errors import ServerError
-from specedit.runtime import UNIX_SOCKETS, Place, Record, identity, take, version
+from specedit.runtime import UNIX_SOCKETS, Place, Record, identity, take
 from specedit.server.app import Api, make_app
 from specedit.server.channel import Limits
 from specedit.server.gate import Door, is_loopback
@@ -66,7 +67,7 @@ def serve(
         with _sockets(options, place) as (sockets, address, url):
             token = options.token or ("" if UNIX_SOCKETS else secrets.token_urlsafe(24))
             record = Record(
-                os.getpid(), version(), identity(settings), address, token,
+                os.getpid(), __version__, identity(settings), address, token,
                 options.background, url,
             )  # fmt: skip
             place.write(record)
