@@ -83,6 +83,7 @@ def choose(
     here: Path,
     *,
     containing: str | Sequence[str] | None = None,
+    any_case: bool = False,
     staged: bool = False,
     changed: bool = False,
     since: str | None = None,
@@ -91,7 +92,8 @@ def choose(
 
     `staged`: in the index and not in HEAD so. `changed`: not as HEAD has them, new files among
     them. `since`: changed since this branch left REF, committed or not. `containing`: of those (of
-    all tracked files, when nothing else chooses) the ones that hold any of these texts.
+    all tracked files, when nothing else chooses) the ones that hold any of these texts, in
+    `any_case` if so.
     Deleted files, symlinks and submodules are no files to edit. The order is that of the names: a
     prompt begins with its file's name, so what the cache holds of one file serves its neighbour.
     """
@@ -105,7 +107,7 @@ def choose(
         chosen = (chosen or set()) | set(_differing(root, _left(root, since)))
     if containing is not None:
         texts = [containing] if isinstance(containing, str) else containing
-        holding = _holding(root, texts, untracked=chosen is not None)
+        holding = _holding(root, texts, any_case=any_case, untracked=chosen is not None)
         chosen = holding if chosen is None else chosen & holding
     paths = [root / name for name in sorted(chosen or ())]
     return [_seen(path, here) for path in paths if _editable(path)]
@@ -134,11 +136,11 @@ def _has_head(root: Path) -> bool:
     return ask(root, "rev-parse", "--verify", "-q", "HEAD", codes=(0, 1, 128))[0] == 0
 
 
-def _holding(root: Path, texts: Sequence[str], *, untracked: bool) -> set[str]:
+def _holding(root: Path, texts: Sequence[str], *, any_case: bool, untracked: bool) -> set[str]:
     """Text files that hold one of `texts`, as git's own search finds them in the work tree."""
     wanted = [word for text in texts for word in ("-e", text)]
-    where = ("--untracked",) if untracked else ()
-    words = ("grep", "-lzIF", "--no-recurse-submodules", *where, *wanted)
+    how = [*(["-i"] if any_case else []), *(["--untracked"] if untracked else [])]
+    words = ("grep", "-lzIF", "--no-recurse-submodules", *how, *wanted)
     return set(_names(ask(root, *words, codes=(0, 1))[1]))
 
 

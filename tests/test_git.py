@@ -84,8 +84,9 @@ def test_containing_looks_at_tracked_text_files_only(repo: Repository) -> None:
 
 
 def test_containing_is_a_text_not_a_pattern(repo: Repository) -> None:
-    repo.commit({"a.py": "axb\n", "b.py": "a.b\n"})
+    repo.commit({"a.py": "axb\n", "b.py": "a.b\n", "c.py": "A.B\n"})
     assert chosen(containing="a.b") == {"b.py"}
+    assert chosen(containing="a.b", any_case=True) == {"b.py", "c.py"}
 
 
 def test_the_whole_work_tree_is_chosen_from_and_named_as_seen(

@@ -9,6 +9,7 @@ import typer
 from specedit.cli.options import (
     SHARED,
     Changed,
+    Jobs,
     Since,
     Staged,
     lines_range,
@@ -40,6 +41,7 @@ def edit(
     staged: Staged = False,
     changed: Changed = False,
     since: Since = None,
+    jobs: Jobs = None,
     *,
     resolved: Resolved,
 ) -> int:
@@ -59,7 +61,7 @@ def edit(
 
     return work(
         "edit",
-        Chosen(tuple(files or ()), staged=staged, changed=changed, since=since),
+        Chosen(tuple(files or ()), staged=staged, changed=changed, since=since, jobs=jobs),
         planner,
         resolved,
     )

@@ -100,7 +100,7 @@ def _over(look: Look, entries: Sequence[Staged]) -> int:
     said: list[str] = []
     code, fixed = DONE, 0
     console = Console(stderr=True, highlight=False)
-    with Live(console, len(entries)) as live:
+    with Live(console, [entry.name for entry in entries]) as live:
         for item in look.over(entries):
             match item:
                 case Asked():

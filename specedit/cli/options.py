@@ -17,6 +17,7 @@ from specedit.settings import Settings, resolve
 
 Staged = Annotated[bool, typer.Option("--staged", help="the files in git's index")]
 Changed = Annotated[bool, typer.Option("--changed", help="the files git sees changed")]
+Jobs = Annotated[int | None, typer.Option(metavar="N", help="refused: one engine serves all files")]
 Since = Annotated[str | None, typer.Option(metavar="REF", help="the files changed since a commit")]
 
 SHORT = {"quiet": ("-q",), "verbose": ("-v",)}

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from specedit.cli.options import SHARED, Changed, Since, Staged, settings_options
+from specedit.cli.options import SHARED, Changed, Jobs, Since, Staged, settings_options
 from specedit.settings import Resolved
 
 
@@ -24,6 +24,7 @@ def rename(
     staged: Staged = False,
     changed: Changed = False,
     since: Since = None,
+    jobs: Jobs = None,
     *,
     resolved: Resolved,
 ) -> int:
@@ -38,7 +39,9 @@ def rename(
             staged=staged,
             changed=changed,
             since=since,
+            jobs=jobs,
             containing=old.split(".")[-1],
+            any_case=resolved.values.scope == "derived",
         ),
         lambda source: plan_rename(
             source,

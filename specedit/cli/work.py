@@ -28,6 +28,8 @@ class Chosen:
     changed: bool = False
     since: str | None = None
     containing: str | None = None
+    any_case: bool = False  # of `containing`: names built from it begin small or large
+    jobs: int | None = None
 
     @property
     def from_git(self) -> bool:
@@ -63,6 +65,7 @@ def files(chosen: Chosen) -> list[str]:
     found = git.choose(
         here,
         containing=chosen.containing,
+        any_case=chosen.any_case,
         staged=chosen.staged,
         changed=chosen.changed,
         since=chosen.since,
@@ -98,6 +101,12 @@ def _refuse_conflicts(chosen: Chosen, settings: Settings) -> None:
         raise UsageError("`-` reads stdin and stands alone.")
     if chosen.names and chosen.from_git:
         raise UsageError("Name files, or let git choose them; not both.")
+    if chosen.jobs is not None and chosen.jobs != 1:
+        raise UsageError(
+            f"--jobs {chosen.jobs}: one engine serves all files, one after the other. A second one "
+            "would take as much memory again and share the same cores.",
+            hint="--threads N uses more cores for the one; its cache serves the next file too.",
+        )
     if settings.json and settings.diff:
         raise UsageError("--json and --diff both want stdout.", hint="--json holds the diff.")
     if settings.ask and (settings.check or settings.diff or settings.json):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 
@@ -22,6 +22,7 @@ from specedit.engines.base import Prefill
 from specedit.report import Tally
 from specedit.view import code, colours
 from specedit.view.growing import Growing
+from specedit.view.progress import Progress, sizes
 
 PATIENCE = 0.4  # seconds before a wait is worth a word
 BAR = 24  # cells
@@ -44,13 +45,16 @@ class _Phase:
 
 
 class Live:
-    """The display of one run over `files` files. Feed it events; it draws from a thread."""
+    """The display of one run over files, named or counted. Feed it events; it draws from a
+    thread."""
 
-    def __init__(self, console: Console, files: int = 1, *, quiet: bool = False) -> None:
+    def __init__(
+        self, console: Console, files: int | Sequence[str] = 1, *, quiet: bool = False
+    ) -> None:
         self.console = console
         self.enabled = not quiet and console.is_terminal and _is_terminal(console)
-        self._files = files
-        self._finished = 0
+        names = [str(number) for number in range(files)] if isinstance(files, int) else files
+        self._progress = Progress(sizes(names) if self.enabled else dict.fromkeys(names, 0))
         self._path = ""
         self._phase = _Phase("starting")
         self._drafted = Tally()
@@ -60,10 +64,17 @@ class Live:
         self._growing: Growing | None = None
         self._lock = threading.Lock()
         self._screen: Screen | None = None
+        self._entered = False
         self._spinner = Spinner("dots" if colours.unicode(console) else "line")
 
     def __enter__(self) -> Live:
-        if self.enabled:
+        self._entered = True
+        self._start()
+        return self
+
+    def _start(self) -> None:
+        """Show the display; a question or a report has taken it away."""
+        if self.enabled and self._entered and self._screen is None:
             self._screen = Screen(
                 get_renderable=self._draw,
                 console=self.console,
@@ -73,7 +84,6 @@ class Live:
                 vertical_overflow="crop",
             )
             self._screen.start()
-        return self
 
     def __exit__(
         self,
@@ -81,6 +91,7 @@ class Live:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._entered = False
         self.stop()
 
     def stop(self) -> None:
@@ -91,6 +102,7 @@ class Live:
 
     def begin(self, path: str, before: str = "") -> None:
         """The next file, and the text that the answer will replace."""
+        self._start()
         with self._lock:
             self._path = path
             self._phase = _Phase("starting")
@@ -113,6 +125,7 @@ class Live:
                 self._phase.unit = event.unit
             elif isinstance(event, Ready):
                 self._phase = _Phase("reading the prompt")
+                self._progress.begin()
                 self._drafted, self._tokens, self._passes = Tally(), 0, 0
                 if self._growing and not self._answered:  # whatever came before is void
                     self._growing = self._growing.anew()
@@ -130,7 +143,7 @@ class Live:
     def finish(self, path: str) -> None:
         """This file is done, whatever became of it."""
         with self._lock:
-            self._finished += 1
+            self._progress.finish(path)
             self._growing = None
             self._phase = _Phase("starting")
 
@@ -140,6 +153,7 @@ class Live:
             self._phase = _Phase("decoding")
             self._phase.since -= chunk.seconds
         self._tokens += len(chunk.tokens)
+        self._progress.decoded(len(chunk.tokens), chunk.seconds)
         self._passes += 1
         self._drafted += Tally(chunk.proposed, chunk.accepted)
         if self._growing and not self._answered:
@@ -149,17 +163,33 @@ class Live:
         with self._lock:
             parts: list[RenderableType] = []
             if self._growing:
-                room = self.console.height - 3
+                room = self.console.height - 4
                 parts += self._growing.rows(room)
             if self._phase.seconds > PATIENCE or self._phase.what in ("prefill", "decoding"):
                 parts.append(_Line(self._spinner, list(self._words())))
+                if self._progress.files > 1:
+                    parts.append(_Line(self._spinner, list(self._over_files())))
             return Group(*parts)
+
+    def _over_files(self) -> Iterator[Text]:
+        """The bar over all files: how far, how much longer, how fast."""
+        progress, share = self._progress, 0.0
+        if self._growing and self._growing.share is not None:
+            share = self._growing.share
+        yield bar(progress.share(share, self._path), self.console)
+        yield Text(f"{progress.finished} of {progress.files} files", "bold")
+        left = progress.left(share, self._path)
+        if left is not None:
+            yield Text(f"{colours.seconds(left)} left")
+        if progress.pace:
+            yield Text(f"{progress.pace:.0f} tokens/s over all", "cyan")
 
     def _words(self) -> Iterator[Text]:
         """The progress line, most important words first."""
         phase = self._phase
-        if self._files > 1:
-            yield Text(f"[{min(self._finished + 1, self._files)}/{self._files}]", "bold")
+        files = self._progress.files
+        if files > 1:
+            yield Text(f"[{min(self._progress.finished + 1, files)}/{files}]", "bold")
         if phase.what == "decoding":
             if self._path:
                 yield Text(code.name(self._path), "bold")

@@ -32,7 +32,7 @@ class Screen:
         self.model: ModelLine | None = None
         self._settings = settings
         self._console = colours.terminal()
-        self._live = Live(self._console, len(names), quiet=settings.quiet)
+        self._live = Live(self._console, names, quiet=settings.quiet)
         self._trace: Writer | None = None
         self._written: list[Written] = []
         self._answered = False

@@ -1,0 +1,114 @@
+"""Work over the files that git chooses: what is touched, what is said, and Ctrl-C in the middle."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hook_repository import Hooked
+
+FILES = {
+    "a.py": "Old = 1\nprint(Old)\n",
+    "b dir/é.py": "class Old:\n    pass\n",
+    "comment.py": "# Old is it\nx = 1\n",
+    "string.py": 'print("Old")\n',
+    "part.py": "OldThing = 1\n",
+    "lower.py": "old_id = 1\n",
+    "notes.md": "About Old.\n",
+    "data.json": '{"Old": 1}\n',
+}
+TOUCHED = {"a.py", "b dir/é.py", "comment.py"}
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Hooked:
+    made = Hooked.make(tmp_path / "repo", "[tool.specedit]\n")
+    made.repo.commit(FILES)
+    made.repo.git("config", "core.quotePath", "false")
+    return made
+
+
+def touched(desk: Hooked) -> set[str]:
+    return set(desk.repo.git("diff", "--name-only").splitlines())
+
+
+def test_a_rename_without_files_is_of_the_whole_repository(desk: Hooked) -> None:
+    code, out, err = desk.specedit("rename", "Old", "New")
+    assert (code, out) == (0, "")
+    assert touched(desk) == TOUCHED
+    assert desk.asked == 3, "no model is asked where tree-sitter finds nothing"
+    assert desk.repo.read("b dir/é.py") == "class New:\n    pass\n"
+    for name in ("notes.md", "data.json"):
+        assert f"{name}: holds the name, but is no code" in err
+    assert desk.specedit("undo")[0] == 0 and touched(desk) == set()
+
+
+def test_derived_names_are_looked_for_in_any_case(desk: Hooked) -> None:
+    Path(desk.repo.env["SPECEDIT_SCRIPT"]).write_text(
+        '{"replace": [["Old", "New"], ["old", "new"]]}'
+    )
+    assert desk.specedit("rename", "Old", "New", "--scope", "derived")[0] == 0
+    assert touched(desk) == TOUCHED | {"string.py", "part.py", "lower.py"}
+
+
+@pytest.mark.parametrize("how", [["--staged"], ["--changed"], ["--since", "HEAD"]], ids="".join)
+def test_git_chooses_the_files_of_an_edit(desk: Hooked, how: list[str]) -> None:
+    desk.repo.write("a.py", FILES["a.py"] + "y = 2\n")
+    desk.repo.git("add", "a.py")
+    code, _, err = desk.specedit("edit", "Old becomes New.", *how)
+    assert code == 0 and touched(desk) == {"a.py"}
+    assert "a.py: held uncommitted changes: edited as it was" in err
+
+
+def test_clean_only_refuses_before_anything_happens(desk: Hooked) -> None:
+    desk.repo.write("comment.py", FILES["comment.py"] + "mine = 2\n")
+    code, _, err = desk.specedit("rename", "Old", "New", "--clean-only")
+    assert code == 2 and "Uncommitted changes in comment.py" in err
+    assert touched(desk) == {"comment.py"} and desk.asked == 0
+    desk.repo.git("commit", "-qam", "mine")
+    assert desk.specedit("rename", "Old", "New", "--clean-only")[0] == 0
+
+
+def test_nothing_chosen_is_done_at_once(desk: Hooked) -> None:
+    code, out, err = desk.specedit("rename", "Nowhere", "New", "--json")
+    assert code == 0 and json.loads(out)["files"] == []
+    assert "git names no file that holds 'Nowhere'" in err
+    assert desk.specedit("edit", "x", "--staged")[0] == 0
+
+
+def test_files_and_git_do_not_both_choose(desk: Hooked) -> None:
+    code, _, err = desk.specedit("edit", "x", "a.py", "--staged")
+    assert code == 2 and "not both" in err
+
+
+@pytest.mark.parametrize("jobs", ["0", "4"])
+def test_jobs_are_refused_with_the_reason(desk: Hooked, jobs: str) -> None:
+    code, _, err = desk.specedit("rename", "Old", "New", "--jobs", jobs)
+    assert code == 2 and "one engine serves all files" in err and touched(desk) == set()
+
+
+def test_an_interrupt_keeps_what_is_done_and_says_what_is_not(tmp_path: Path) -> None:
+    slow = Hooked.make(tmp_path / "repo", "[tool.specedit]\n", delay_s=0.4)
+    slow.repo.commit({f"{n}.py": f"Old = {n}\n" for n in range(5)})
+    words = [sys.executable, "-m", "specedit", "rename", "Old", "New"]
+    process = subprocess.Popen(
+        words, cwd=slow.repo.root, env=slow.repo.env, stderr=subprocess.PIPE, text=True
+    )
+    until = time.monotonic() + 30
+    while "0.py" not in slow.repo.git("diff", "--name-only") and time.monotonic() < until:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    done = touched(slow)
+    assert "0.py" in done and "4.py" not in done
+    assert "nothing half-written" in said.replace("\n", " ")
+    assert all(
+        f"{n}.py" in said.partition("Not done:")[2] for n in range(5) if f"{n}.py" not in done
+    )
+    assert not list(slow.repo.root.glob(".specedit-*"))
