@@ -173,7 +173,7 @@ RESULT = {
         case(50, 0.5, specedit=2.0, specedit_plain=4.0),
         case(200, 0.005, specedit=3.0, specedit_plain=30.0),
     ],
-    "widths": [{"width": 1, "ms": 50.0}, {"width": 8, "ms": 80.0}],
+    "widths": {"exact": [{"width": 1, "ms": 50.0}, {"width": 8, "ms": 80.0}]},
 }
 
 

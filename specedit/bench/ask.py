@@ -126,6 +126,7 @@ def _speed(
         else:
             results.rows.append(item)
     found.parts.append(table.rows_table(results.rows, results.bound, verbose=verbose))
+    found.parts.append(table.told(results.rows))
     skipped = [p for p in results.peers if p.skipped]
     found.parts.append(table.peers_table(results.peers if verbose else skipped))
     found.line = table.conclusion(results.rows, results.bound)
@@ -191,7 +192,7 @@ def _widths(settings: Settings, results: Results, found: Found, said: Said) -> N
     from specedit.bench import widths
 
     said("measuring passes")
-    results.widths = list(widths.measure(settings))
+    results.widths = widths.measure(settings, results.threads)
     found.parts.append(table.widths_table(results.widths))
 
 

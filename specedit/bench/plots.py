@@ -28,6 +28,7 @@ COLOURS = {
     "openvino-lookup": "#a893b8",
 }
 BOUND = "the machine's bound"
+ENGINES = {"exact": "specedit, exact int8", "bf16": "transformers, bf16", "llama": "llama.cpp"}
 Result = Mapping[str, Any]
 
 
@@ -121,9 +122,10 @@ def _seconds(axes: Any, cases: Sequence[Mapping[str, Any]]) -> None:
 def _widths(axes: Any, results: Sequence[Result]) -> None:
     """Milliseconds of a pass against its width."""
     for result in results:
-        points = result["widths"]
-        label = f"{result['model']}, {result['machine']['processor']}"
-        axes.plot([p["width"] for p in points], [p["ms"] for p in points], "o-", ms=4, label=label)
+        for engine, points in result["widths"].items():
+            x, y = [p["width"] for p in points], [p["ms"] for p in points]
+            machine = f", {result['machine']['processor']}" if len(results) > 1 else ""
+            axes.plot(x, y, "o-", ms=4, label=f"{ENGINES.get(engine, engine)}{machine}")
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     _plain_numbers(axes.xaxis, (1, 2, 4, 8, 16, 32, 64, 128, 256))

@@ -33,7 +33,7 @@ class Results:
     peers: list[PeerLine] = field(default_factory=list)
     scores: list[dict[str, Any]] = field(default_factory=list)
     bound: Bound | None = None
-    widths: list[tuple[int, float]] = field(default_factory=list)  # (width, seconds)
+    widths: dict[str, list[tuple[int, float]]] = field(default_factory=dict)  # seconds, by engine
     cost: dict[str, Any] | None = None
 
 
@@ -58,7 +58,10 @@ def results_json(r: Results) -> dict[str, Any]:
         "peers": [_peer(p) for p in r.peers],
         "bound": None if r.bound is None else {"peak_operations_s": round(r.bound.peak)},
         "cases": [row_json(row, r.bound) for row in r.rows],
-        "widths": [{"width": w, "ms": round(1000 * s, 2)} for w, s in r.widths],
+        "widths": {
+            engine: [{"width": w, "ms": round(1000 * s, 2)} for w, s in points]
+            for engine, points in r.widths.items()
+        },
         "quality": r.scores,
         "cost": r.cost,
     }

@@ -118,6 +118,27 @@ KINDS = (
 )
 
 
+def differences(rows: Sequence[Row]) -> list[str]:
+    """For each peer with a plain way: in how many files its answer is not its own plain one."""
+    said = []
+    for peer in dict.fromkeys(m.peer for row in rows for m in row.measured):
+        asked = [m.same for row in rows if (m := row.of(peer)) and m.same is not None]
+        if asked:
+            said.append(
+                f"{peer}: {asked.count(False)} of {len(asked)} answers differ from its own plain"
+            )
+    return said
+
+
+def told(rows: Sequence[Row]) -> RenderableType:
+    """Whose answers these are."""
+    if any(row.task.dictated for row in rows):
+        text = "every peer writes the same given answer; with --own each writes its own"
+    else:
+        text = "\n".join(["each peer writes its own answer", *differences(rows)])
+    return Text(text, style="dim")
+
+
 def _ratio(row: Row, beginning: str, fastest: bool) -> float | None:
     if not fastest:
         return speedup(row.measured, OWN, beginning)
@@ -138,12 +159,16 @@ def show(*parts: RenderableType) -> None:
     Console(soft_wrap=True).print(Group(*parts))
 
 
-def widths_table(widths: Iterable[tuple[int, float]]) -> RenderableType:
+def widths_table(widths: Mapping[str, Sequence[tuple[int, float]]]) -> RenderableType:
+    """Milliseconds of a pass: an engine a row, a width a column."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("width", "ms", "ms a token"):
-        table.add_column(name, justify="right")
-    for width, seconds in widths:
-        table.add_row(str(width), f"{1000 * seconds:.1f}", f"{1000 * seconds / width:.1f}")
+    table.add_column("ms at width")
+    wide = sorted({w for points in widths.values() for w, _ in points})
+    for width in wide:
+        table.add_column(str(width), justify="right")
+    for engine, points in widths.items():
+        known = dict(points)
+        table.add_row(engine, *(f"{1000 * known[w]:.0f}" if w in known else "" for w in wide))
     return table
 
 

@@ -1,15 +1,18 @@
-"""What one pass costs here, by its width: the engine that `specedit edit` would use.
+"""What one pass costs here, by its width: our engine beside bf16 and llama.cpp.
 
-Widths alternate, so that a noisy moment spoils no single one; the median of each is given.
+The exact engine's table is `bench.engine`'s; any other engine is measured here, alone: widths
+alternate, so that a noisy moment spoils no single one, and the median of each is given.
 """
 
 from __future__ import annotations
 
 import statistics
 import time
+from argparse import Namespace
 from collections.abc import Iterator
 
 from specedit.bench.peers.own import load
+from specedit.engines import exact
 from specedit.engines.base import Engine
 from specedit.settings import Settings
 
@@ -18,12 +21,20 @@ CONTEXT = 1024
 ROUNDS = 5
 
 
-def measure(
-    settings: Settings, *, context: int = CONTEXT, rounds: int = ROUNDS
-) -> Iterator[tuple[int, float]]:
-    """(width, median seconds) after `context` positions."""
+def measure(settings: Settings, threads: int) -> dict[str, list[tuple[int, float]]]:
+    """For each engine: (width, median seconds) after `CONTEXT` positions."""
+    if settings.engine in ("auto", "exact") and exact.available() is None:
+        from specedit.bench import engine as table
+
+        options = Namespace(
+            model=settings.model, context=CONTEXT, threads=threads, precision=settings.precision
+        )
+        return {
+            name: [(int(w), float(s)) for w, s in found["passes"].items()]
+            for name, found in table.widths(options).items()
+        }
     engine = load(settings).engine
-    yield from of_engine(engine, context=context, rounds=rounds)
+    return {engine.info.name: list(of_engine(engine, context=CONTEXT, rounds=ROUNDS))}
 
 
 def of_engine(engine: Engine, *, context: int, rounds: int) -> Iterator[tuple[int, float]]:

@@ -30,8 +30,8 @@ def bench(
     ] = "all",
     kinds: Annotated[
         str, typer.Option(help="generated edits, comma-separated, or all")
-    ] = "line,insert,half",
-    lines: Annotated[str, typer.Option(help="lengths of generated files")] = "50,200",
+    ] = "line,half",
+    lines: Annotated[str, typer.Option(help="lengths of generated files")] = "50",
     languages: Annotated[str, typer.Option(help="languages of generated files, or all")] = "python",
     rounds: Annotated[int, typer.Option(min=1, help="measured runs of each peer")] = 3,
     own: Annotated[
