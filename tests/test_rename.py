@@ -78,6 +78,36 @@ def test_each_scope_holds_the_one_before_it() -> None:
     assert "username" not in derived.lower()
 
 
+@pytest.mark.parametrize(
+    ("comment", "written"),
+    [
+        pytest.param("the user's username", "the user's email", id="prose"),
+        pytest.param("Usernames, USERNAME", "Emails, EMAIL", id="spellings"),
+        pytest.param("a username, A username", "an email, An email", id="article"),
+        pytest.param("https://x.org/username a@username.org", None, id="addresses"),
+        pytest.param("usernameless, _username", None, id="other-names"),
+    ],
+)
+def test_mentions_in_comments(comment: str, written: str | None) -> None:
+    text = f"# {comment}\nusername = 1\n"
+    expected = f"# {written or comment}\nemail = 1\n"
+    assert rename(text, "username", "email", "comments").text == expected
+
+
+@pytest.mark.parametrize(
+    ("comment", "written"),
+    [
+        pytest.param("to a or b", None, id="prose"),
+        pytest.param("see `to`", "see `target`", id="marked-as-code"),
+        pytest.param("@param to where", "@param target where", id="parameter"),
+    ],
+)
+def test_everyday_words_are_mentions_only_when_marked(comment: str, written: str | None) -> None:
+    text = f"# {comment}\nto = 1\n"
+    expected = f"# {written or comment}\ntarget = 1\n"
+    assert rename(text, "to", "target", "comments").text == expected
+
+
 def test_what_stands_outside_the_scope_is_counted_with_the_flag_that_takes_it_in() -> None:
     outside = {
         one.name: (one.places, one.flag) for one in rename(USER, "username", "email").outside

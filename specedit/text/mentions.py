@@ -61,7 +61,11 @@ def _article(text: str, offset: int, start: int, old: str, new: str) -> Iterator
 
 
 def _speaks(text: str, offset: int, there: str) -> bool:
-    """Whether a short or everyday word in a comment means the name: only when marked as code."""
+    """Whether a mention in a comment means the name; a short or everyday word must be marked."""
+    start = max(text.rfind(blank, 0, offset) for blank in " \t\n") + 1
+    word = re.match(r"\S*", text[start:])
+    if word is not None and re.search(r"://|\w@\w", word[0]):
+        return False  # an address is nobody's identifier
     if len(there) >= names.SHORT and there.lower() not in names.COMMON:
         return True
     before, after = text[:offset][-12:], text[offset + len(there) :][:1]
