@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import platform
+import sys
 from pathlib import Path
 
 import torch
+
+MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # of mallopt(3)
+KEPT = 256 << 20
 
 
 def reason() -> str | None:
@@ -18,6 +23,21 @@ def reason() -> str | None:
     if not (_vnni_of_torch() or _vnni_of_linux()):
         return "this processor has no VNNI (int8 products) instructions"
     return None
+
+
+def keep_memory() -> None:
+    """Ask glibc to keep freed blocks: a pass frees and takes back the same 40 MB each time.
+
+    Given back to the system, they cost 9,500 page faults in a pass of width 64.
+    """
+    if sys.platform != "linux":
+        return
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError):  # another C library
+        return
+    mallopt(MMAP_THRESHOLD, KEPT)
+    mallopt(TRIM_THRESHOLD, KEPT)
 
 
 def processor() -> str:

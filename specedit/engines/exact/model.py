@@ -9,7 +9,6 @@ written in real numbers because the complex product does, too.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -43,7 +42,7 @@ class Layer:
 class Model:
     """Packed weights of one model."""
 
-    def __init__(self, weights: Weights, *, close: bool, workers: int) -> None:
+    def __init__(self, weights: Weights, *, close: bool) -> None:
         self.config = config = weights.config
         self.close = close
         self.layout = Layout(config)
@@ -79,12 +78,15 @@ class Model:
                 linear(f"{at}.down", two=True),
             )
 
-        with ThreadPoolExecutor(workers) as pool:
+        # packing is single-threaded work of many tensors: one worker per core, one thread each
+        threads = torch.get_num_threads()
+        with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
             parts = sum(name.startswith("head.") for name in weights.entries) // 2
             head = [pool.submit(linear, f"head.{part}") for part in range(parts)]
             layers = [pool.submit(layer, index) for index in range(config.layers)]
             self.layers = [job.result() for job in layers]
             self.head = [job.result() for job in head]
+        torch.set_num_threads(threads)
 
     def read(self, ids: Sequence[int], cache: Cache, *, last: bool = True) -> torch.Tensor | None:
         """Feed ids behind what the cache holds; the final hidden rows, or None without `last`.
@@ -177,4 +179,4 @@ def load(path: Path, source: str, *, close: bool) -> Model:
     """Map a converted file and pack its weights; `Damaged` when it is not what was written."""
     weights = open_weights(path, source)
     with torch.inference_mode():
-        return Model(weights, close=close, workers=os.cpu_count() or 1)
+        return Model(weights, close=close)

@@ -10,6 +10,7 @@ from specedit.engines.base import EngineInfo
 from specedit.engines.exact import PRECISIONS
 from specedit.engines.exact.check import verdict
 from specedit.engines.exact.engine import ExactEngine
+from specedit.engines.exact.machine import keep_memory
 from specedit.engines.exact.model import load
 from specedit.engines.exact.weights import Damaged
 from specedit.errors import UsageError
@@ -26,6 +27,7 @@ def open_engine(
         )
     if threads:
         torch.set_num_threads(threads)
+    keep_memory()
     close = precision == "close"
     path, source = converted_path(files, store), source_of(files)
     for _ in convert(files, store, precision):
