@@ -70,7 +70,7 @@ def specedit() -> Specedit:
 
 @pytest.fixture
 def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
-    """Play a model: `script(replace=[[OLD, NEW]])` or `script(answer=TEXT)`; returns the calls file."""
+    """Play a model: `script(replace=[[OLD, NEW]])`, `script(answer=TEXT)`; gives the calls file."""
 
     def play(**parts: object) -> Path:
         import json

@@ -46,9 +46,7 @@ def read(data: bytes, closing: str = "```", stop: tuple[str, ...] = ()) -> tuple
         "no closing asked for",
     ],
 )
-def test_the_closing_line_ends_the_answer(
-    said: str, closing: str, text: str, closed: bool
-) -> None:
+def test_the_closing_line_ends_the_answer(said: str, closing: str, text: str, closed: bool) -> None:
     reader, _ = read(said.encode(), closing)
     assert (reader.text(), reader.closed) == (text, closed)
 

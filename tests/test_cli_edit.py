@@ -1,4 +1,4 @@
-"""`specedit edit` as scripts see it: exit code, stdout, stderr, and the file, all three compared."""
+"""`specedit edit` as scripts see it: exit code, stdout, stderr and the file, all compared."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class Engine(Protocol):
     def begin(
         self, prompt: Sequence[int], sampling: Sampling = GREEDY, *, audit: bool = False
     ) -> Iterator[Prefill]:
-        """Prefill in chunks; exhaust it before `forward`. Abandoning it leaves a valid shorter cache."""
+        """Prefill in chunks; exhaust it before `forward`. Abandoned, it leaves a shorter cache."""
         ...
 
     def forward(self, ids: Sequence[int]) -> Choices: ...
