@@ -52,7 +52,7 @@ class EngineInfo:
 
 @dataclass(frozen=True)
 class Prefill:
-    """Progress of `begin`: `done` of `total` prompt positions are in the cache, `reused` were there."""
+    """Progress of `begin`: `done` of `total` positions are in the cache, `reused` were before."""
 
     done: int
     total: int
