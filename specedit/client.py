@@ -40,16 +40,14 @@ class ServerBusyError(ServerError):
 class ServerBackend:
     """Runs Plans in a warm server of ours. Closing a run's generator cancels it there."""
 
+    notes: tuple[str, ...] = ()
+
     def __init__(self, record: Record) -> None:
         self._record = record
 
     @property
     def server(self) -> str | None:
         return self._record.address
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return ()
 
     def run(self, plan: Plan) -> Iterator[Event]:
         return self._events(wire.RUN, plan)
@@ -116,37 +114,47 @@ class WithFallback:
 
 
 def find_server(settings: Settings) -> ServerBackend | None:
-    """Our server, when one runs that answers as this process would, or `warm` starts one.
+    """Our server, when one runs that answers as this process would, or `warm` starts one."""
+    return look(settings)[0]
+
+
+def look(settings: Settings) -> tuple[ServerBackend | None, str]:
+    """The server to use, and why one that is there (or was wanted) is not used.
 
     A background server with another version or model is replaced. One that a person started in a
-    terminal is left alone."""
+    terminal is left alone, and so is one that is at work."""
     if settings.server != "auto":
-        return None
+        return None, ""
     try:
         where = place()
         record = where.record()
         if record is None and not settings.warm:
-            return None
+            return None, ""
         if record is None or not answers(record, settings):
             record = _started(where, settings)
-    except (ServerError, OSError):
-        return None
-    return None if record is None else ServerBackend(record)
+    except (ServerError, OSError) as problem:
+        return None, f"No server was used: {problem}"
+    if not answers(record, settings):
+        own, other = identity(settings)["model"], record.identity.get("model")
+        what = f"model {other}" if own != other else "other settings or another version"
+        return None, f"The running server (process {record.pid}) has {what}, and was left alone."
+    return ServerBackend(record), ""
 
 
 def answers(record: Record, settings: Settings) -> bool:
     return record.version == __version__ and record.identity == identity(settings)
 
 
-def _started(where: Place, settings: Settings) -> Record | None:
-    """The record of a server that fits, after starting it (or waiting for who does)."""
+def _started(where: Place, settings: Settings) -> Record:
+    """The record of a server that fits, after starting it (or waiting for who does); or of the
+    one that cannot be replaced."""
     with where.starting():
         record = where.record()
         if record is not None:
-            if answers(record, settings):
+            if answers(record, settings) or not record.background:
                 return record
-            if not record.background or status(record)["requests"]["running"]:
-                return None
+            if status(record)["requests"]["running"]:
+                return record
             stop(where, record)
         return launch(where, arguments(settings, "--socket-only"))
 
@@ -188,12 +196,9 @@ def launch(where: Place, command: list[str], variables: Mapping[str, str] | None
             start_new_session=True,
         )
     until = time.monotonic() + START_S
-    while time.monotonic() < until:
-        record = where.record()
-        if record is not None and _listens(record):
+    while time.monotonic() < until and (process.poll() is None or where.record()):
+        if (record := where.record()) is not None and _listens(record):
             return record
-        if process.poll() is not None and record is None:
-            break
         time.sleep(0.02)
     said = where.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     raise ServerError(

@@ -15,15 +15,19 @@ def connect(settings: Settings) -> Backend:
         from specedit.remote import RemoteBackend
 
         return RemoteBackend(settings)
+    note = ""
     if settings.server == "auto":
-        from specedit.client import WithFallback, find_server
+        from specedit.client import WithFallback, look
 
-        if (server := find_server(settings)) is not None:
+        server, note = look(settings)
+        if server is not None:
             return WithFallback(server, lambda: _local(settings))
-    return _local(settings)
+    return _local(settings, note)
 
 
-def _local(settings: Settings) -> Backend:
+def _local(settings: Settings, note: str = "") -> Backend:
     from specedit.local import LocalBackend
 
-    return LocalBackend(settings)
+    local = LocalBackend(settings)
+    local.notes = (note,) if note else ()
+    return local

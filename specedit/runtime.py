@@ -12,13 +12,11 @@ Knows paths, locks and settings. Does not know HTTP. Standard library only: the 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import socket
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -55,6 +53,8 @@ class Place:
         path = self.folder / "server.sock"
         if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH:
             return path
+        import hashlib
+
         name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
         return private(Path("/tmp") / f"specedit-{_user()}") / f"{name}.sock"
 
@@ -112,6 +112,8 @@ def place() -> Place:
     given = os.environ.get("XDG_RUNTIME_DIR")
     if given and Path(given).is_dir() and os.access(given, os.W_OK):
         return Place(private(Path(given) / "specedit"))
+    import tempfile
+
     return Place(private(Path(tempfile.gettempdir()) / f"specedit-{_user()}"))
 
 

@@ -235,8 +235,11 @@ DIFFERENT = {
 def test_a_terminals_server_that_answers_otherwise_is_left_alone(
     server: Running, place: Place, fields: dict[str, Any]
 ) -> None:
-    assert client.find_server(replace(SETTINGS, **fields)) is None
+    other = replace(SETTINGS, **fields)
+    assert client.find_server(other) is None
     assert server.status()["state"] == "ready"
+    backend = connect(other)
+    assert isinstance(backend, LocalBackend) and "left alone" in backend.notes[0]
 
 
 def test_a_server_of_another_version_is_not_asked(
@@ -285,6 +288,7 @@ def test_a_folder_that_is_not_one_is_not_trusted(
     with pytest.raises(ServerError):
         runtime.place()
     assert client.find_server(SETTINGS) is None
+    assert "trusted" in connect(SETTINGS).notes[0]
 
 
 def test_a_folder_open_to_others_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,6 +308,20 @@ def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path: Path) -> None:
 def test_a_gone_server_says_so(place: Place) -> None:
     with pytest.raises(ServerGoneError):
         client.status(Record(1, "", {}, f"unix:{place.folder / 'nothing'}"))
+
+
+def test_without_unix_sockets_it_is_loopback_and_a_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("specedit.server.lifetime.UNIX_SOCKETS", False)
+    monkeypatch.setattr("specedit.client.UNIX_SOCKETS", False)
+    with running(tmp_path, REPLACE, port=None) as server:
+        assert server.record.address.startswith("http://127.0.0.1:") and server.record.token
+        assert [e for e in ServerBackend(server.record).run(plan("x")) if isinstance(e, Answer)]
+        assert server.ask("GET", "/v1/models").status == 401
+        stranger = ServerBackend(replace(server.record, token="guess"))
+        with pytest.raises(ServerError):
+            list(stranger.run(plan("x")))
 
 
 def test_the_version_is_the_packages() -> None:

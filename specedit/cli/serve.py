@@ -6,6 +6,7 @@ Reads flags, starts or asks a server. Where it listens is said on stderr; `statu
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -59,7 +60,13 @@ def serve(
         if idle_minutes is not None:
             settings = replace(settings, idle_minutes=idle_minutes)
         doors = ["--host", host] if port is None else ["--host", host, "--port", str(port)]
-        return _background(settings, ["--socket-only"] if socket_only else doors, token)
+        doors = ["--socket-only"] if socket_only else doors
+
+        def opened(record: Record) -> bool:
+            fits = record.url.endswith(f":{port}") if port else bool(record.url)
+            return (socket_only or fits) and (not token or token == record.token)
+
+        return _background(settings, doors, token, opened)
     from specedit.runtime import place
     from specedit.server.lifetime import PORT, Options, TakenError
     from specedit.server.lifetime import serve as run
@@ -111,15 +118,23 @@ def stop() -> int:
     return 0
 
 
-def _background(settings: Settings, doors: list[str], token: str) -> int:
+def _background(
+    settings: Settings, doors: list[str], token: str, opened: Callable[[Record], bool]
+) -> int:
     """Start this same command once more, detached from the terminal."""
     from specedit import client
+    from specedit.errors import ServerError
     from specedit.runtime import place
 
     where = place()
     with where.starting():
         record = where.record()
-        if record is not None and not client.answers(record, settings):
+        if record is not None and not (client.answers(record, settings) and opened(record)):
+            if not record.background:
+                raise ServerError(
+                    f"Another server runs in a terminal (process {record.pid}).",
+                    hint="specedit serve stop",
+                )
             client.stop(where, record)
             record = None
         if record is None:  # the token is no flag: command lines can be listed by others

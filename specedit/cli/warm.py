@@ -22,16 +22,16 @@ def warm(
 ) -> int:
     """Read files into the server's cache (for editors, when a file is opened). Starts a server in
     the background when none runs."""
-    from specedit.client import find_server
+    from specedit.client import look
     from specedit.engines.base import Prefill
     from specedit.errors import ServerError
     from specedit.plan import plan_edit
     from specedit.text import source as sources
 
     settings = replace(resolved.values, warm=True, server="auto")
-    server = find_server(settings)
+    server, why = look(settings)
     if server is None:
-        raise ServerError("No server could be used.", hint="specedit serve status")
+        raise ServerError(why, hint="specedit serve status")
     for name in files:
         source = sources.read(name)
         last = Prefill(0, 0, 0, 0.0)

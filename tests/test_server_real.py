@@ -1,0 +1,73 @@
+"""The real 0.5B model behind a server: bit for bit as in this process, and warm at second sight."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from warm_server import process, until
+
+from specedit import client, runtime
+from specedit.backend import Answer, Written
+from specedit.client import ServerBackend
+from specedit.local import LocalBackend
+from specedit.plan import Plan, plan_edit
+from specedit.settings import Settings
+from specedit.text.source import Source
+
+pytestmark = pytest.mark.real
+SETTINGS = Settings(model="qwen2.5-coder-0.5b", engine="exact")
+LINES = inspect.getsource(argparse).splitlines(keepends=True)[600:1000]
+
+
+@pytest.fixture
+def server(
+    real_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ServerBackend]:
+    monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path))
+    place = runtime.place()
+    with process("--socket-only", "--engine", "exact", "--model", SETTINGS.model, env={}):
+        until(lambda: place.record() is not None)
+        record = place.record()
+        assert record is not None
+        until(lambda: client._listens(record))
+        yield ServerBackend(record)
+
+
+def plan(instruction: str, lines: int = 400, tokens: int = 8) -> Plan:
+    source = Source.from_bytes("parser.py", "".join(LINES[:lines]).encode())
+    return replace(plan_edit(source, instruction, SETTINGS).plan, audit=True, max_tokens=tokens)
+
+
+def answer(backend: ServerBackend | LocalBackend, asked: Plan) -> Answer:
+    return next(e for e in backend.run(asked) if isinstance(e, Answer))
+
+
+def test_a_second_instruction_reads_the_file_from_the_cache(server: ServerBackend) -> None:
+    first = answer(server, plan("Rename add_argument to add_option."))
+    other = answer(server, plan("Say what an empty file is for.", lines=20))
+    second = plan("Give every function a docstring.")
+    warm = answer(server, second)
+    assert other.reused < other.prompt
+    assert warm.prompt - warm.reused <= 0.15 * (first.prompt - first.reused)
+    fresh = answer(server, replace(second, fresh=True))
+    assert fresh.reused == 0
+    assert (warm.text, warm.logits_digest) == (fresh.text, fresh.logits_digest)
+
+
+def test_the_server_answers_as_this_process_does(server: ServerBackend) -> None:
+    asked = plan("Rename add_argument to add_option.", lines=12, tokens=60)
+    there, local = answer(server, asked), LocalBackend(SETTINGS)
+    here = answer(local, asked)
+    local.close()
+    assert (there.text, there.logits_digest) == (here.text, here.logits_digest)
+
+
+def test_the_first_text_comes_with_the_first_pass(server: ServerBackend) -> None:
+    events = server.run(plan("Rename add_argument to add_option.", lines=12))
+    first = next(e for e in events if isinstance(e, Written))
+    assert first.pieces and len(first.pieces) == len(first.chunk.tokens)
