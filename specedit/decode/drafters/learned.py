@@ -59,7 +59,10 @@ def word_trust(kind: str, asked: bool) -> Trust:
 
 
 class Learned:
-    """The rules of one answer."""
+    """The rules of one answer.
+
+    `foreseen`: the change asked for is a rename that the prediction already made, or that the
+    rules will make; little else is to be expected."""
 
     def __init__(
         self, ids: Sequence[int], codec: Codec | None, instruction: Sequence[int] = ()
@@ -75,6 +78,7 @@ class Learned:
             self._starts = list(accumulate(map(len, pieces), initial=0))
             asked = b"".join(codec.piece(token) for token in instruction)
             self._asked = words.asked(asked.decode("utf-8", "replace"))
+        self.foreseen = any(new.encode() in self._text for _, new in self._asked)
         self.begin()
 
     def begin(self) -> None:
@@ -83,6 +87,7 @@ class Learned:
         self._pairs: set[tuple[str, str]] = set()
         for pair in self._asked:
             self._rename(pair, 0, asked=True)
+        self.foreseen |= bool(self._words)
 
     def at(self, at: int) -> Rule | None:
         """The rule for the prediction's ids from `at` on."""

@@ -31,7 +31,8 @@ LEAST = 0.03  # a draft ends where less than this is left of its chance
 # The chance that the next id leaves the prediction, by the ids that followed it in a row.
 _STEPS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 _RISKS = (0.5, 0.5, 0.2, 0.1, 0.04, 0.008, 0.004, 0.002, 0.001, 0.0008, 0.0006, 0.0003)
-FIRST_RISK = 0.0011  # before anything was changed
+FIRST_RISK = 0.0011  # before anything was changed,
+FORESEEN = 0.2  # of that, where the change asked for is in the prediction or its rules
 
 
 def _table() -> list[float]:
@@ -213,6 +214,7 @@ class PredictionDrafter:
         steps: list[Step] = []
         sure: float | None = self._chance if self._fresh else None
         applied = -1
+        first = FIRST_RISK * (FORESEEN if self._learned.foreseen else 1)
         if self._rule is not None:
             rule, part = self._rule
             for n in range(part, len(rule.ids)):
@@ -225,8 +227,7 @@ class PredictionDrafter:
             if sure is not None:
                 stay = sure
             else:
-                risk = RISKS[run if run < len(RISKS) else -1] if self._edits else FIRST_RISK
-                stay = 1 - risk
+                stay = 1 - (RISKS[run if run < len(RISKS) else -1] if self._edits else first)
             sure = None
             rule_here = self._learned.at(at) if at != applied else None
             if rule_here is not None and rule_here.ids and rule_here.chance >= 0.5:
