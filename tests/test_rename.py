@@ -202,6 +202,24 @@ def test_a_shorthand_is_spelled_out_when_half_of_it_is_renamed() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("parameter", "written"),
+    [
+        ("&mut self", "&mut Self"),
+        ("&self", "&Self"),
+        ("self", "Self"),
+        ("&'a self", "&'a Self"),
+    ],
+)
+def test_rust_s_self_becomes_a_parameter_and_back(parameter: str, written: str) -> None:
+    method = "impl A {{\n    fn f({}, n: i32) -> i32 {{ g({}.x); let self_x = 1; n }}\n}}\n"
+    before, after = method.format(parameter, "self"), method.format(f"this: {written}", "this")
+    there = rename(before, "self", "this", line=2, language="rust")
+    assert there.text == after
+    assert "calls" in there.notes[0]
+    assert rename(after, "this", "self", line=2, language="rust").text == before
+
+
 def test_a_go_import_gets_an_alias() -> None:
     text = 'package a\n\nimport "fmt"\n\nfunc f() { fmt.Println() }\n'
     assert rename(text, "fmt", "out", language="go").text == (

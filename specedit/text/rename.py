@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from specedit.errors import UsageError
-from specedit.text import names, syntax
+from specedit.text import names, receiver, syntax
 from specedit.text.choose import choose, describe, said_lines
 from specedit.text.languages import Language
 from specedit.text.mentions import comment_edits, derived_edits, opaque_edits, reach
@@ -94,6 +94,8 @@ def rename_places(
     if language is None or rules is None:
         return _words(text, language, old, new, scope)
     dialect = syntax.dialect(text, language)
+    if language.name == "rust" and old == "self":
+        return _from_self(text, dialect, new, line)
     found, typing = meanings(text, dialect, old.lstrip("$"))
     if old.startswith("$"):
         found = [one for one in found if _is_variable(one, typing)] or found
@@ -105,10 +107,13 @@ def rename_places(
     inside = reach(chosen, found, typing) if len(chosen) < len(found) else None
     comments = list(comment_edits(data, parts, old, new, inside))
     wider = list(derived_edits(data, parts, typing, old, new))
-    code = list(edits.values()) + list(opaque_edits(data, parts, old, new))
+    if language.name == "rust" and new == "self":
+        notes += _to_self(edits, chosen, data)
+    code = list(edits.values())
+    code += opaque_edits(data, parts, old, new) if inside is None else []
     levels = [code, comments, wider]
     taken = SCOPES.index(scope) + 1
-    exact = [any(edit.old == old for edit in level) for level in levels]
+    exact = [bool(code), *(any(edit.old == old for edit in level) for level in levels[1:])]
     if not any(exact[:taken]) and any(exact):
         taken = exact.index(True) + 1
         notes.append(
@@ -134,6 +139,26 @@ def rename_places(
         tuple(notes),
         tuple(sorted({(edit.old, edit.new) for edit in kept})),
     )
+
+
+def _from_self(text: str, language: Language, new: str, line: int | None) -> RenameGuess:
+    data = text.encode("utf-8", "surrogatepass")
+    edits = receiver.from_self(grow(text, language), data, new, line)
+    written, places = _finish(text, data, "self", new, edits)
+    allowed = tuple(sorted({(edit.old, edit.new) for edit in edits}))
+    return RenameGuess("self", new, written, places, (), (), 1, (receiver.CALLS,), allowed)
+
+
+def _to_self(edits: dict[int, Edit], chosen: list[Meaning], data: bytes) -> list[str]:
+    """Rust: the renamed parameter is written as a receiver, where its type allows it."""
+    for one in chosen:
+        for declared in one.declared:
+            edit = receiver.to_self(declared.leaf, data)
+            if edit is not None:
+                del edits[declared.leaf.start]
+                edits[edit.start] = edit
+                return [receiver.CALLS]
+    return []
 
 
 def _split(old: str) -> tuple[str, str]:
