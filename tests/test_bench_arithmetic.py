@@ -115,7 +115,7 @@ class Player:
 def test_runs_alternate_and_the_order_turns() -> None:
     names, log = list(NAMES[:3]), []
     players = {n.name: Player(log, n.name, (4, 5)) for n in names}
-    alternate(TASK, names, lambda n: players[n.name], rounds=2)
+    alternate(TASK, names, lambda n, t: players[n.name].run(t, n.way), rounds=2)
     asked = [entry.split(":")[0] for entry in log]
     assert asked[:3] == [n.name for n in names]
     assert asked[3:] == [n.name for n in rotated(names, 1)]
@@ -127,9 +127,12 @@ def test_an_own_answer_is_compared_with_its_own_plain_one() -> None:
     log: list[str] = []
     players = {n: Player(log, n, t) for n, t in answers.items()}
     own = replace(TASK, answer=())
-    same = {m.peer: m.same for m in alternate(own, names, lambda n: players[n.name], rounds=1)}
+    same = {
+        m.peer: m.same
+        for m in alternate(own, names, lambda n, t: players[n.name].run(t, n.way), rounds=1)
+    }
     assert same == {"llama.cpp-plain": None, "llama.cpp-lookup-2": False, "specedit": None}
-    told = alternate(TASK, names, lambda n: players[n.name], rounds=1)
+    told = alternate(TASK, names, lambda n, t: players[n.name].run(t, n.way), rounds=1)
     assert {m.same for m in told} == {None}
 
 
@@ -207,5 +210,11 @@ def test_an_interrupted_run_shows_what_was_measured() -> None:
 
     players = {names[0].name: Player([], "a", (4, 5)), names[1].name: Tired([], "b", ())}
     with pytest.raises(Interrupted) as early:
-        alternate(TASK, names, lambda n: players[n.name], rounds=3)
+        alternate(TASK, names, lambda n, t: players[n.name].run(t, n.way), rounds=3)
     assert [m.peer for m in early.value.measured] == [names[0].name]
+
+
+def test_a_peer_that_is_gone_leaves_the_others() -> None:
+    names = list(NAMES[:2])
+    found = alternate(TASK, names, lambda n, t: None if n == names[1] else run(1.0), rounds=2)
+    assert [(m.peer, len(m.runs)) for m in found] == [(names[0].name, 2)]

@@ -114,11 +114,7 @@ def _speed(
     said: Said,
     verbose: bool,
 ) -> None:
-    said("measuring the int8 product's peak")
-    peak = bounds.peak(results.threads)
-    work = _work(settings)
-    if peak is not None and work is not None:
-        results.bound = bounds.Bound(work, peak)
+    results.bound = _bound(settings, results.threads, said)
     asked = Asked(wanted.against, wanted.rounds, wanted.own, wanted.limit)
     for item in side_by_side(cases_of(wanted), words, settings, asked, said):
         if isinstance(item, PeerLine):
@@ -127,19 +123,28 @@ def _speed(
             results.rows.append(item)
     found.parts.append(table.rows_table(results.rows, results.bound, verbose=verbose))
     found.parts.append(table.told(results.rows))
-    skipped = [p for p in results.peers if p.skipped]
-    found.parts.append(table.peers_table(results.peers if verbose else skipped))
+    if verbose:
+        found.parts.append(table.peers_table(p for p in results.peers if not p.skipped))
+    found.parts += table.skipped(results.peers)
     found.line = table.conclusion(results.rows, results.bound)
     if wanted.cost:
         pairs = [usages_of(r.task, r.measured[0].runs[-1].tokens, words) for r in results.rows]
         _cost(pairs, settings, results, found)
 
 
-def _work(settings: Settings) -> bounds.Work | None:
+def _bound(settings: Settings, threads: int, said: Said) -> bounds.Bound | None:
+    """What the machine could do at best, where the exact engine runs."""
     from specedit.models.resolve import local
 
+    if settings.engine not in ("auto", "exact"):
+        return None
     files = local(settings.model)
-    return None if files is None else bounds.work_of(files)
+    work = None if files is None else bounds.work_of(files)
+    if work is None:
+        return None
+    said("measuring the int8 product's peak")
+    peak = bounds.peak(threads)
+    return None if peak is None else bounds.Bound(work, peak)
 
 
 def _quality(
@@ -169,7 +174,7 @@ def _quality(
         differs = quality.differing(own, outcomes)
         results.scores.append(quality.score_json(scores[-1], outcomes, differs))
     found.parts.append(table.scores_table(scores))
-    found.parts.append(table.peers_table([p for p in results.peers if p.skipped]))
+    found.parts += table.skipped(results.peers)
     found.line = "; ".join(
         f"{s.name}: {s.passed} of {s.cases} pass ({100 * s.share:.1f} %)" for s in scores
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from specedit.bench import tasks as making
 from specedit.bench.cases import Case
 from specedit.bench.peers import Name, missing, wanted
-from specedit.bench.peers.base import Options, Task
+from specedit.bench.peers.base import Options, Run, Task
 from specedit.bench.quality import Outcome, outcome
 from specedit.bench.tasks import Words
 from specedit.bench.timing import Interrupted, Measured, alternate
@@ -112,6 +112,16 @@ class Bench:
     def runner(self, name: Name) -> Worker:
         return self._workers[name.family]
 
+    def run(self, name: Name, task: Task) -> Run | None:
+        """A measured run; None when the peer's process ended, now or earlier."""
+        if name.family in self._broken:
+            return None
+        try:
+            return self._workers[name.family].run(task, name.way)
+        except ModelError as problem:
+            self._broken[name.family] = problem.message
+            return None
+
     def lines(self) -> list[PeerLine]:
         """What is to be said of each."""
         return [self._line(n) for n in self._wanted]
@@ -134,12 +144,10 @@ def side_by_side(
     with Bench(names, options, said) as bench:
         for name in bench.names:
             said(f"{name.name}: warming up")
-            bench.runner(name).run(warm, name.way)
+            bench.run(name, warm)
         for case, task in zip(cases, found, strict=True):
             try:
-                measured = alternate(
-                    task, bench.names, bench.runner, rounds=asked.rounds, said=said
-                )
+                measured = alternate(task, bench.names, bench.run, rounds=asked.rounds, said=said)
             except Interrupted as early:
                 if early.measured:
                     yield Row(case, task, tuple(early.measured))

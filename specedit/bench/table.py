@@ -16,51 +16,62 @@ from specedit.bench.bound import Bound
 from specedit.bench.peers import OWN
 from specedit.bench.quality import Score
 from specedit.bench.side import PeerLine, Row
-from specedit.bench.timing import best, geometric, speedup
+from specedit.bench.timing import Measured, best, geometric, speedup
 from specedit.bench.workloads import share_changed
+
+WIDE = 110  # columns, where there is no terminal to ask
 
 
 def rows_table(rows: Sequence[Row], bound: Bound | None, *, verbose: bool) -> RenderableType:
     """Each case by each peer: seconds end to end, and how many times specedit's."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("case", "peer"):
-        table.add_column(name)
-    columns = ["prompt", "answer", "seconds", "specedit is", "prefill", "decode", "tokens/s"]
-    if verbose:
-        columns += ["spread", "passes", "as plain"]
-    for name in columns:
-        table.add_column(name, justify="right")
-    for row in rows:
-        for cells in _cells(row, bound, verbose):
-            table.add_row(*cells)
-    return table
+    return Group(*(part for row in rows for part in _row(row, bound, verbose)))
 
 
-def _cells(row: Row, bound: Bound | None, verbose: bool) -> Iterable[list[str]]:
-    title = f"{row.case.id} ({row.case.lines} lines, {changed(row):.0%} changed)"
+def _row(row: Row, bound: Bound | None, verbose: bool) -> Iterable[RenderableType]:
+    answer = row.measured[0].tokens if row.measured else 0
+    yield Text(
+        f"{row.case.id}: {row.case.lines} lines, {changed(row):.1%} changed, "
+        f"{len(row.task.prompt)} tokens in, {answer} out",
+        style="bold",
+    )
+    columns = ["seconds", "specedit is", "prefill", "decode", "tokens/s"]
+    table = _table("peer", *columns, *(("spread", "passes", "as plain") if verbose else ()))
     for m in row.measured:
-        times = speedup(row.measured, OWN, m.peer)
-        cells = [
-            title,
-            m.peer,
-            str(len(row.task.prompt)),
-            str(m.tokens),
-            f"{m.seconds('total_s'):.2f}",
-            "" if m.peer == OWN or times is None else f"{times:.2f}x",
-            f"{m.seconds('prefill_s'):.2f}",
-            f"{m.seconds('decode_s'):.2f}",
-            f"{m.tokens_per_second:.1f}",
-        ]
-        if verbose:
-            same = {True: "identical", False: "differs", None: ""}[m.same]
-            cells += [f"{m.spread():.0%}", str(m.runs[-1].passes or ""), same]
-        yield cells
-        title = ""
+        table.add_row(*_cells(row, m, verbose))
     if bound is not None and row.measured:
-        least = bound.seconds(len(row.task.prompt), row.measured[0].tokens)
-        own = row.of(OWN)
-        times_bound = "" if own is None else f"{least / own.seconds('total_s'):.2f}x"
-        yield ["", "the machine's bound", "", "", f"{least:.2f}", times_bound]
+        table.add_row("the machine's bound", *_bound_cells(row, bound))
+    yield table
+    yield Text()
+
+
+def _cells(row: Row, m: Measured, verbose: bool) -> Iterable[str]:
+    times = speedup(row.measured, OWN, m.peer)
+    yield m.peer
+    yield f"{m.seconds('total_s'):.2f}"
+    yield "" if m.peer == OWN or times is None else f"{times:.2f}x"
+    yield f"{m.seconds('prefill_s'):.2f}"
+    yield f"{m.seconds('decode_s'):.2f}"
+    yield f"{m.tokens_per_second:.1f}"
+    if verbose:
+        yield f"{m.spread():.0%}"
+        yield str(m.runs[-1].passes or "")
+        yield {True: "identical", False: "differs", None: ""}[m.same]
+
+
+def _bound_cells(row: Row, bound: Bound) -> Iterable[str]:
+    least = bound.seconds(len(row.task.prompt), row.measured[0].tokens)
+    own = row.of(OWN)
+    yield f"{least:.2f}"
+    if own is not None:
+        yield f"{least / own.seconds('total_s'):.2f}x"
+
+
+def _table(*names: str) -> Table:
+    """Names to the left, numbers to the right."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for at, name in enumerate(names):
+        table.add_column(name, justify="right" if at else "left", no_wrap=True)
+    return table
 
 
 def changed(row: Row) -> float:
@@ -68,22 +79,21 @@ def changed(row: Row) -> float:
 
 
 def peers_table(lines: Iterable[PeerLine]) -> RenderableType:
-    """Loading and memory of each peer, and what was skipped."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name, side in (("peer", "left"), ("load s", "right"), ("peak MB", "right"), ("", "left")):
-        table.add_column(name, justify="right" if side == "right" else "left")
+    """Loading and memory of each peer."""
+    table = _table("peer", "load s", "peak MB", "how")
+    table.columns[-1].justify = "left"
     for p in lines:
-        if p.skipped:
-            table.add_row(p.name, "", "", Text(f"skipped: {p.skipped}", style="yellow"))
-        else:
-            table.add_row(p.name, f"{p.load_s:.1f}", f"{p.peak_mb:.0f}", p.note)
+        table.add_row(p.name, f"{p.load_s:.1f}", f"{p.peak_mb:.0f}", p.note)
     return table
 
 
+def skipped(lines: Iterable[PeerLine]) -> list[RenderableType]:
+    """Each peer that did not run, and why."""
+    return [Text(f"{p.name} skipped: {p.skipped}", style="yellow") for p in lines if p.skipped]
+
+
 def scores_table(scores: Iterable[Score]) -> RenderableType:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("who", "cases", "passed", "pass@1", "refused", "seconds"):
-        table.add_column(name, justify="left" if name == "who" else "right")
+    table = _table("who", "cases", "passed", "pass@1", "refused", "seconds")
     for s in scores:
         share = f"{100 * s.share:.1f} %"
         table.add_row(
@@ -156,16 +166,16 @@ def over_bound(row: Row, bound: Bound) -> float | None:
 
 def show(*parts: RenderableType) -> None:
     """On stdout: what was asked for."""
-    Console(soft_wrap=True).print(Group(*parts))
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = WIDE
+    console.print(Group(*parts))
 
 
 def widths_table(widths: Mapping[str, Sequence[tuple[int, float]]]) -> RenderableType:
     """Milliseconds of a pass: an engine a row, a width a column."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("ms at width")
     wide = sorted({w for points in widths.values() for w, _ in points})
-    for width in wide:
-        table.add_column(str(width), justify="right")
+    table = _table("ms at width", *(str(w) for w in wide))
     for engine, points in widths.items():
         known = dict(points)
         table.add_row(engine, *(f"{1000 * known[w]:.0f}" if w in known else "" for w in wide))

@@ -53,18 +53,19 @@ class Measured:
 def alternate(
     task: Task,
     names: Sequence[Name],
-    runner: Callable[[Name], Runner],
+    run: Callable[[Name, Task], Run | None],
     *,
     rounds: int,
     said: Callable[[str], None] = lambda text: None,
 ) -> list[Measured]:
-    """Every peer `rounds` times, the order turned by one each round."""
+    """Every peer `rounds` times, the order turned by one each round. None: the peer is gone."""
     runs: dict[str, list[Run]] = {n.name: [] for n in names}
     try:
         for turn in range(rounds):
             for name in rotated(names, turn):
                 said(f"{task.id}: {name.name} ({turn + 1} of {rounds})")
-                runs[name.name].append(runner(name).run(task, name.way))
+                if (done := run(name, task)) is not None:
+                    runs[name.name].append(done)
     except KeyboardInterrupt:
         raise Interrupted(_folded(task, names, runs)) from None
     return _folded(task, names, runs)

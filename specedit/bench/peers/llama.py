@@ -81,6 +81,8 @@ def open_llama(options: Options, draft: Any) -> LlamaCpp:
         n_threads=options.threads,
         n_threads_batch=options.threads,
         draft_model=draft,
+        logits_all=draft
+        is not None,  # with a draft it keeps every row, and must make room for them
         verbose=False,
     )
     from llama_cpp import __version__
