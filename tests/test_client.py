@@ -39,8 +39,8 @@ def server(tmp_path: Path) -> Iterator[Running]:
 
 @pytest.fixture
 def slow(tmp_path: Path) -> Iterator[Running]:
-    script = {"answer": "ab" * 5_000, "delay_s": 0.02}
-    with running(tmp_path, script, draft="none", limits=Limits(waiting=1)) as found:
+    script = {"answer": "ab" * 5_000, "delay_s": 0.02, "calls": str(tmp_path / "calls")}
+    with running(tmp_path, script, draft="none", limits=Limits(waiting=2)) as found:
         yield found
 
 
@@ -112,6 +112,24 @@ def test_warm_reads_the_prompt_and_nothing_more(server: Running) -> None:
     assert answer.reused == answer.prompt - 1
 
 
+def test_a_run_goes_before_a_warm_up(slow: Running, tmp_path: Path) -> None:
+    held = ServerBackend(slow.record).run(plan("x", draft=()))
+    while not isinstance(next(held), Written):
+        pass
+    backend = ServerBackend(slow.record)
+    short, long = plan("y"), plan("z" * 100, max_tokens=1)
+    threads = []
+    for events in (backend.warm(short), backend.run(long)):
+        threads.append(threading.Thread(target=list, args=(events,)))
+        threads[-1].start()
+        until(lambda: slow.status()["requests"]["queued"] == len(threads))
+    held.close()  # type: ignore[attr-defined]
+    for thread in threads:
+        thread.join()
+    begun = [int(line.split()[1]) for line in (tmp_path / "calls").read_text().splitlines()]
+    assert begun[-2] > begun[-1]
+
+
 # --- falling back
 
 
@@ -171,16 +189,19 @@ def test_a_busy_server_is_not_waited_for(slow: Running) -> None:
     held = ServerBackend(slow.record).run(plan("x", draft=()))
     while not isinstance(next(held), Written):
         pass
-    queued = threading.Thread(target=lambda: list(_until_gone(slow.record)))
-    queued.start()
-    until(lambda: slow.status()["requests"]["queued"] == 1)
+    queued = []
+    for waiting in (1, 2):
+        queued.append(threading.Thread(target=lambda: list(_until_gone(slow.record))))
+        queued[-1].start()
+        until(lambda: slow.status()["requests"]["queued"] == waiting)  # noqa: B023
     with pytest.raises(ServerBusyError):
         list(ServerBackend(slow.record).run(plan("x")))
     backend = WithFallback(ServerBackend(slow.record), Local)
     assert [e.text for e in backend.run(plan("x")) if isinstance(e, Answer)] == ["here"]
     held.close()  # type: ignore[attr-defined]
     list(client._lines(slow.record, wire.STOP, b""))
-    queued.join()
+    for thread in queued:
+        thread.join()
 
 
 def _until_gone(record: Record) -> Iterator[Event]:

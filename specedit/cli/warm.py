@@ -38,6 +38,6 @@ def warm(
         for event in server.warm(plan_edit(source, "-", settings).plan):
             last = event if isinstance(event, Prefill) else last
         if not settings.quiet:
-            said = f"{last.total} tokens, {last.reused} known, {last.seconds:.1f} s"
+            said = f"{last.done} of {last.total} tokens read, {last.reused} known before"
             print(f"specedit: {name}: {said}", file=sys.stderr)
     return 0

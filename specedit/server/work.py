@@ -63,6 +63,7 @@ class Job:
         self.count = count  # say which part of the prediction appeared
         self.queued = time.monotonic()
         self.cancelled = threading.Event()
+        self.yields = threading.Event()  # a warm job whose place a run wants; what it read stays
 
 
 STOPPING = "The server is stopping."
@@ -122,6 +123,9 @@ class Worker:
                 self._metrics.refused += 1
                 raise QueueFullError(self._metrics.wait_guess(len(self._waiting)))
             self._waiting.append(job)
+            running = self._running
+            if running is not None and running.warm and not job.warm:
+                running.yields.set()
             self._changed.notify_all()
 
     def cancel(self, job: Job) -> None:
@@ -205,7 +209,8 @@ class Worker:
                 self._changed.wait()
             if self._stopping:
                 return None
-            self._running = self._waiting.popleft()
+            self._running = next((j for j in self._waiting if not j.warm), self._waiting[0])
+            self._waiting.remove(self._running)
             return self._running
 
     def _do(self, job: Job) -> None:
@@ -220,6 +225,8 @@ class Worker:
                         error = ServerError(STOPPING if self._stopping else "Cancelled.")
                         break
                     job.sink(item)
+                    if job.yields.is_set():
+                        break
         except SpeceditError as known:
             error = known
         except Exception as unknown:
