@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specedit import curves
 from specedit.answer import Reader
 from specedit.backend import Answer, Event, Loading, Ready, Written
+from specedit.decode import cost
 from specedit.decode.events import Chunk, Done
 from specedit.engines.base import Engine, Prefill
 from specedit.errors import TooLong, UsageError
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 Render = Callable[[Sequence[tuple[str, Sequence[str]]], str], list[int]]
 STAGES = {"wait": "Waiting for", "fetch": "Fetching", "verify": "Checking"}
-RECENT = 256  # passes remembered to see whether the cost curve still fits
 ROOM = 1024  # tokens an answer may have beyond twice its prompt
 
 
@@ -67,20 +66,19 @@ class Loaded:
         tokenizer: Any,
         render: Render,
         widths: Widths,
-        curve_file: Path | None = None,
+        curve: tuple[Path, str] | None = None,  # the file and key its cost curve is kept under
     ) -> None:
         self.line = line
         self.engine = engine
         self.tokenizer = tokenizer
         self._render = render
         self._widths = widths
-        self._curve_file = curve_file
-        self._passes: deque[tuple[int, float]] = deque(maxlen=RECENT)
+        self._curve = curve
 
     def close(self) -> None:
-        """Forget a cost curve that this machine no longer follows; the next load measures anew."""
-        if self._curve_file and curves.bent(self._widths.curve, self._passes):
-            self._curve_file.unlink(missing_ok=True)
+        """Keep what passes were seen to cost: the next load starts from there."""
+        if self._curve is not None:
+            _keep(*self._curve, self._widths.curve)
 
     def prompt(self, plan: Plan) -> list[int]:
         return self._render([(m.role, m.segments) for m in plan.messages], plan.opening)
@@ -136,7 +134,6 @@ class Loaded:
                 case Chunk():
                     decode_s += event.seconds
                     completion += len(event.tokens)
-                    self._passes.append((event.width, event.seconds))
                     yield Written(event, reader.take())
                 case Done():
                     yield Answer(
@@ -187,13 +184,20 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
     def render(turns: Sequence[tuple[str, Sequence[str]]], opening: str) -> list[int]:
         return prompt_ids(tokenizer, template, turns, opening)
 
-    file = curves.place(home or store_path(), line)
-    curve = curves.load(file)
+    kept = (home or store_path()) / "curves.json"
+    key = cost.key(line.sha256 or line.name, info)
+    curve = cost.load(kept, key)
     if curve is None:
         yield Loading("Measuring what passes cost here")
-        curve = curves.measure(engine)
-        curves.save(file, curve)
-    return Loaded(line, engine, tokenizer, render, Widths(curve), file)
+        curve = cost.measure(engine)
+        _keep(kept, key, curve)
+    return Loaded(line, engine, tokenizer, render, Widths(clock=cost.Clock(curve)), (kept, key))
+
+
+def _keep(path: Path, key: str, curve: cost.Curve) -> None:
+    """A store that cannot be written costs the next run a measurement, not this one its edit."""
+    with suppress(OSError):
+        cost.save(path, key, curve)
 
 
 def _scripted() -> Loaded:

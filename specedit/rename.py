@@ -92,8 +92,6 @@ def untouched(source: Source, *said: str) -> Edit:
 def notes(guess: RenameGuess) -> tuple[str, ...]:
     """What a person should know about the choice of places."""
     said = list(guess.notes)
-    if guess.scopes > 1:
-        said.append(f"`{guess.old}` means {guess.scopes} things here; all were renamed (--line N)")
     return (*said, *(str(outside) for outside in guess.outside))
 
 

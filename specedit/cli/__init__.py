@@ -53,6 +53,7 @@ COMMANDS = (
     "undo",
     "view",
     "bench",
+    "replay",
     "config",
 )
 
