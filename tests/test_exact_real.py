@@ -1,0 +1,64 @@
+"""The promise on real weights: any split of the same tokens gives the same bits."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from specedit.engines.exact import open_exact
+from specedit.engines.exact.engine import ExactEngine
+from specedit.models.resolve import local
+
+pytestmark = pytest.mark.real
+WIDTHS = (1, 2, 3, 7, 8, 16, 33, 64, 127, 128, 129, 256, 300, 512)
+
+
+@pytest.fixture(params=["balanced", "close"])
+def engine(request: pytest.FixtureRequest, real_home: Path) -> Iterator[ExactEngine]:
+    files = local("qwen2.5-coder-0.5b", home=real_home)
+    assert files is not None
+    threads = torch.get_num_threads()
+    yield open_exact(files, store=real_home, precision=request.param)
+    torch.set_num_threads(threads)
+
+
+def digests(engine: ExactEngine, ids: list[int], seed: int) -> list[str]:
+    """A digest per position: random widths, random crops, random prefixes reused, some threads."""
+    numbers = random.Random(seed)
+    torch.set_num_threads(numbers.choice((1, 2, 3)))
+    engine.swap(engine.new_cache())
+    list(engine.begin(ids[: numbers.choice((2, 90, 257))], audit=True))
+    found: dict[int, str] = {}
+    while engine.length < len(ids):
+        if numbers.random() < 0.25:
+            engine.crop(numbers.randrange(max(1, engine.length - 300), engine.length + 1))
+        if numbers.random() < 0.1:
+            list(engine.begin(ids[: numbers.randrange(2, engine.length + 2)], audit=True))
+        at = engine.length
+        rows = engine.forward(ids[at : at + numbers.choice(WIDTHS)]).rows
+        assert rows is not None
+        for index, row in enumerate(rows, at):
+            digest = hashlib.sha256(row).hexdigest()
+            assert found.setdefault(index, digest) == digest
+    return [found[index] for index in range(300, len(ids))]
+
+
+@pytest.mark.parametrize(
+    ("length", "splits"),
+    [(700, 3), pytest.param(2500, 40, marks=pytest.mark.long)],
+    ids=["short", "long"],
+)
+def test_any_split_gives_the_same_bits(engine: ExactEngine, length: int, splits: int) -> None:
+    ids = [random.Random(1).randrange(150_000) for _ in range(length)]
+    engine.swap(engine.new_cache())
+    list(engine.begin(ids[:2], audit=True))
+    rows = engine.forward(ids[1:]).rows
+    assert rows is not None
+    expected = [hashlib.sha256(row).hexdigest() for row in rows][299:]
+    for seed in range(splits):
+        assert digests(engine, ids, seed) == expected, f"seed {seed}"
