@@ -159,7 +159,7 @@ def test_one_command_measures_and_prints_one_object(specedit: Command, script: S
     assert own["tokens"] == plain["tokens"] == plain["passes"] == case["tokens"]["answer"]
     assert own["passes"] < plain["passes"]
     assert found["cost"]["predicted_dollars"] >= found["cost"]["plain_dollars"]
-    assert b"specedit, end to end, 1 cases" in done.stderr
+    assert b"specedit, end to end, 1 case:" in done.stderr
 
 
 def test_one_command_judges_and_says_one_line(

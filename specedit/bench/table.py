@@ -114,7 +114,11 @@ def conclusion(rows: Sequence[Row], bound: Bound | None) -> str:
         if over:
             parts.append(f"{geometric(over):.1f} times the machine's bound")
     said = ", ".join(parts) or "nothing to compare with"
-    return f"specedit, end to end, {len(rows)} cases: {said}"
+    return f"specedit, end to end, {_counted(rows)}: {said}"
+
+
+def _counted(rows: Sequence[Row]) -> str:
+    return "1 case" if len(rows) == 1 else f"{len(rows)} cases"
 
 
 KINDS = (

@@ -15,6 +15,7 @@ from specedit.bench.peers.base import Options, Run, Task
 from specedit.decode.events import FREE
 from specedit.engines.base import GREEDY, Choices, Engine, EngineInfo, Prefill, Sampling
 from specedit.local import Loaded
+from specedit.plan import Plan
 from specedit.settings import Settings
 
 
@@ -70,10 +71,7 @@ class Own:
         finally:
             self.loaded.engine = engine
 
-    def _run(self, plan: object) -> Run:
-        from specedit.plan import Plan
-
-        assert isinstance(plan, Plan)
+    def _run(self, plan: Plan) -> Run:
         tokens: list[int] = []
         passes = proposed = accepted = 0
         answer: Answer | None = None
