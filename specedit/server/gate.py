@@ -19,6 +19,7 @@ from specedit.server.refusal import Refusal, respond
 
 App = Callable[[Any, Any, Any], Awaitable[None]]
 OWN = "/specedit/"
+UNIX = ("unix", None)  # the address in the scope of what came through the private socket
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -57,9 +58,8 @@ class Gate:
         await self._app(scope, receive, send)
 
     def refusal(self, scope: Mapping[str, Any]) -> Refusal | None:
-        server = scope.get("server")
-        if server is not None and server[1] is None:
-            return None  # the Unix socket
+        if scope.get("server") == UNIX:
+            return None
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         host = headers.get("host", "")
         if not self._ours(host):

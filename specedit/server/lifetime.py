@@ -27,7 +27,7 @@ from specedit.errors import ServerError
 from specedit.runtime import UNIX_SOCKETS, Place, Record, identity, take
 from specedit.server.app import Api, make_app
 from specedit.server.channel import Limits
-from specedit.server.gate import Door, is_loopback
+from specedit.server.gate import UNIX, Door, is_loopback
 from specedit.server.metrics import Metrics
 from specedit.server.work import Worker
 from specedit.settings import Settings
@@ -242,6 +242,9 @@ def _patient(head_s: float) -> type[H11Protocol]:
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
+            opened = transport.get_extra_info("socket")
+            if UNIX_SOCKETS and opened is not None and opened.family == socket.AF_UNIX:
+                self.server = UNIX  # what older versions of uvicorn do not tell
             self._time()
 
         def data_received(self, data: bytes) -> None:
