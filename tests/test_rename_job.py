@@ -53,6 +53,11 @@ def test_a_taken_name_is_refused_with_its_line() -> None:
     assert isinstance(plan_rename(source, "one", "two", Settings(allow_extra=True)), Job)
 
 
+def test_an_attribute_that_is_only_assigned_is_taken_too() -> None:
+    with pytest.raises(RefusedEdit, match="line 6"):
+        planned("age")
+
+
 def test_an_absent_name_is_an_error_with_the_nearest_unless_many_files_are_asked() -> None:
     source = Source.from_bytes("user.py", BEFORE)
     with pytest.raises(InputError, match="usernam"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from specedit.text.scoping.meaning import Meaning
+from specedit.text.scoping.meaning import Meaning, members_called
 from specedit.text.scoping.scope import FUNCTIONS, TYPES, Declared
 from specedit.text.scoping.tree import Branch
 from specedit.text.scoping.typing import Typing
@@ -115,6 +115,12 @@ def clashes(chosen: list[Meaning], typing: Typing, new: str) -> Iterator[tuple[i
                     other.leaf.line,
                     f"line {other.leaf.line}: `{new}` is already a {other.kind} there",
                 )
+        if one.is_member:  # `self.x = 0` declares nothing, and is a member all the same
+            for met in members_called(typing, new, one.owners):
+                if not met.declared and id(met.leaves[0]) not in seen:
+                    seen.add(id(met.leaves[0]))
+                    at = met.leaves[0].line
+                    yield at, f"line {at}: `{new}` is already a member there"
 
 
 def _same_sort(one: Declared, other: Declared, typing: Typing) -> bool:

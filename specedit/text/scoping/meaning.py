@@ -45,6 +45,15 @@ def meanings(text: str, language: Language, name: str) -> tuple[list[Meaning], T
     return found, typing
 
 
+def members_called(typing: Typing, name: str, owners: list[Owner]) -> list[Meaning]:
+    """What `name` means already as a member of one of `owners`, declared or only used."""
+    return [
+        one
+        for one in _Sorting(typing, name).groups()
+        if any(owner is other for owner in owners for other in one.owners)
+    ]
+
+
 class _Sorting:
     """Union-find over declarations and places."""
 
