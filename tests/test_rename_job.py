@@ -20,7 +20,7 @@ Script = Callable[..., Path]
 
 BEFORE = (
     b"class User:\n"
-    b'    """A user has a username."""\n\n'
+    b'    """Somebody, by username."""\n\n'
     b"    def __init__(self, username):\n"
     b"        self.username = username\n"
     b"        self.age = 0\n"
