@@ -6,6 +6,7 @@ Knows all of this package; knows no flags and no terminal.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,7 @@ from specedit.bench.results import Results, cost_json, results_json, usages_of
 from specedit.bench.side import Asked, PeerLine, judged, side_by_side, threads_of
 from specedit.bench.tasks import Words, task, words_of
 from specedit.bench.workloads import KINDS, workloads
-from specedit.errors import InputError, ModelError
+from specedit.errors import InputError, ModelError, UsageError
 from specedit.settings import Settings
 
 Said = Callable[[str], None]
@@ -158,6 +159,8 @@ def _quality(
     from specedit.bench import sandbox
 
     assert wanted.quality is not None
+    if sys.platform == "win32":
+        raise UsageError("--quality limits its tests as POSIX systems can, and this is Windows.")
     if sandbox.caution():
         said(sandbox.caution())
     cases = part(read_cases(wanted.quality), wanted.half)
