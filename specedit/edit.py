@@ -21,7 +21,6 @@ from specedit.errors import InputError, TooLong
 from specedit.plan import Job, job, region_of, symbol_names, whole
 from specedit.report import Compared, Edit, Figures, Tally
 from specedit.settings import Settings
-from specedit.text import diff, guard
 from specedit.text.source import Source
 
 NO_FIGURES = Figures()
@@ -148,6 +147,8 @@ def judge(work: Job, answer: Answer) -> Judged:
 
 def _checked(work: Job, text: str, notes: list[str]) -> Judged:
     source = work.source
+    from specedit.text import guard
+
     found = guard.check(source.text, text, source.language, work.instruction, work.allow_extra)
     notes += [str(p) for p in found if not p.refuses]
     return Judged(text, tuple(str(p) for p in found if p.refuses), tuple(notes))
@@ -170,6 +171,8 @@ def with_ending_of(before: str, after: str) -> str:
 
 def recheck(work: Job, text: str) -> tuple[str, ...]:
     """What stands against writing `text`, a part of an edit that had passed its checks."""
+    from specedit.text import guard
+
     found = guard.check(
         work.source.text, text, work.source.language, work.instruction, work.allow_extra
     )
@@ -188,6 +191,8 @@ def conclude(work: Job, judged: Judged, figures: Figures) -> Edit:
 
 def outcome(source: Source, text: str, figures: Figures = NO_FIGURES) -> Edit:
     """What it means for the file to hold `text`."""
+    from specedit.text import diff
+
     after = source.data if text == source.text else source.encode(text)
     counts = diff.counts(source.text, text)
     return Edit(

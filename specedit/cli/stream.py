@@ -47,23 +47,21 @@ def filter_stream(command: str, planner: Planner, settings: Settings) -> int:
 
 
 def _run(command: str, data: bytes, planner: Planner, settings: Settings) -> Report:
+    from specedit.cli.early import Early
+    from specedit.cli.work import make_screen
     from specedit.connect import connect
     from specedit.run import lines_of_stdin, over
-    from specedit.view.screen import Screen
 
     name = settings.stdin_filename or "stdin"
     backend = connect(settings)
     started = time.perf_counter()
     try:
-        with Screen(settings, command, [name]) as screen:
+        early = Early(planner)
+        items = over([name], early, backend, settings, read=lambda n: lines_of_stdin(data, n))
+        screen, items = early.shown(items, backend, lambda: make_screen(settings, command, [name]))
+        with screen:
             edits = []
-            for _, item in over(
-                [name],
-                screen.watch(planner),
-                backend,
-                settings,
-                read=lambda n: lines_of_stdin(data, n),
-            ):
+            for _, item in items:
                 if isinstance(item, Edit):
                     screen.edit(name, item)
                     edits.append(item)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from specedit.cli.early import Early
 from specedit.errors import INTERRUPTED, UsageError
 from specedit.report import Edit, Report
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from specedit.backend import Backend, Event
     from specedit.run import Planner
     from specedit.settings import Resolved, Settings
+    from specedit.view.screen import Screen
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,16 @@ def _refuse_conflicts(chosen: Chosen, settings: Settings) -> None:
         raise UsageError("--audit reads logits, which no remote server gives.")
 
 
+def make_screen(settings: Settings, command: str, names: list[str]) -> Screen:
+    """What shows the run, imported with what judges its answer."""
+    from importlib import import_module
+
+    from specedit.view.screen import Screen
+
+    import_module("specedit.text.guard")
+    return Screen(settings, command, names)
+
+
 def _over(
     command: str,
     names: list[str],
@@ -128,20 +140,22 @@ def _over(
     from specedit.journal import Recorder
     from specedit.models.store import store_path
     from specedit.run import over
-    from specedit.view.screen import Screen
 
     dry = settings.check or settings.diff
     dirty = uncommitted(names, settings) if settings.clean_only or not dry else set()
     recorder = None if dry else Recorder(store_path(), command)
-    screen = stack.enter_context(Screen(settings, command, names))
     started = time.perf_counter()
+    early = Early(planner)
     items = over(
         names,
-        screen.watch(planner),
+        early,
         backend,
         settings,
-        asker=screen.ask if settings.ask else None,
+        asker=(lambda source, edit: screen.ask(source, edit)) if settings.ask else None,
         recorder=recorder,
+    )
+    screen, items = early.shown(
+        items, backend, lambda: stack.enter_context(make_screen(settings, command, names))
     )
     edits, interrupted = [], False
     try:
@@ -161,11 +175,8 @@ def _over(
 
 
 def _edits(
-    items: Iterator[tuple[str, Event | Edit]], screen: object, dirty: set[str]
+    items: Iterator[tuple[str, Event | Edit]], screen: Screen, dirty: set[str]
 ) -> Iterator[Edit]:
-    from specedit.view.screen import Screen
-
-    assert isinstance(screen, Screen)
     for name, item in items:
         if isinstance(item, Edit):
             if item.written and name in dirty:
