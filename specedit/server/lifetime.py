@@ -33,7 +33,7 @@ from specedit.server.work import Worker
 from specedit.settings import Settings
 
 PORT = 8737
-GRACE_S = 3.0  # what runs may finish within this, once the end is wanted
+GRACE_S = 2.0  # what runs may finish within this, once the end is wanted
 LOCK_TRIES = 50  # 20 ms apart: a client that asks who lives holds the lock for a moment
 
 
