@@ -16,7 +16,7 @@ from specedit import editors
 DRIVER = """
 let s:status = has('nvim') ? 'v:lua.SpeceditStatus()' : 'SpeceditStatus()'
 function! Wait()
-  let l:left = 600
+  let l:left = 4000
   while eval(s:status) !=# '' && l:left > 0
     sleep 20m
     let l:left -= 1
@@ -76,29 +76,23 @@ def vim(request: pytest.FixtureRequest, tmp_path: Path) -> Vim:
     return make(request.param, Desk.make(tmp_path))
 
 
-def test_the_buffer_is_edited_and_one_undo_takes_it_back(vim: Vim) -> None:
-    found = vim.drive("4", "Specedit Old becomes New.")
-    assert text(found["lines"]) == BUFFER.replace("Old", "New")
-    assert text(found["undone"]) == BUFFER
+def test_the_buffer_is_edited_as_it_is_and_one_undo_takes_it_back(vim: Vim) -> None:
+    found = vim.drive("4", "call setline(1, 'Old = 0')", "Specedit Old becomes New.")
+    unsaved = BUFFER.replace("x = 1", "Old = 0")
+    assert text(found["lines"]) == unsaved.replace("Old", "New")
+    assert text(found["undone"]) == unsaved
     assert found["cursor"][0] == 4
     assert found["messages"].strip().splitlines()[-1].startswith("a é.py: ")
     assert (vim.desk.root / "a é.py").read_text() == BUFFER, "the file on the disk is not touched"
 
 
-def test_what_is_not_saved_is_edited_too(vim: Vim) -> None:
-    found = vim.drive("call setline(1, 'Old = 0')", "Specedit Old becomes New.")
-    assert found["lines"][:2] == ["New = 0", "New = 2"]
-
-
 @pytest.mark.parametrize(
     ("before", "pairs"),
     [
-        (BUFFER, [["Old = 2\n", "New = 2\nmore = 1\nstill = 2\n"]]),
-        (BUFFER, [["x = 1\n", ""], ["z = 3\n", "z = 4\nzz = 5\n"]]),
-        ("Old = 1", [["Old", "New"]]),
-        ("one = 'Old → 文'\r\n\r\n", [["→", "⇒"]]),
+        (BUFFER, [["x = 1\n", ""], ["z = 3\n", "z = 4\nzz = 5\nmore = 6\n"]]),
+        ("one = 'Old → 文'\r\n\r\ntwo = 2", [["→", "⇒"], ["two = 2", "two = 3"]]),
     ],
-    ids=["longer", "both ends", "no last newline", "dos and wide"],
+    ids=["longer", "dos, wide, no last newline"],
 )
 def test_the_whole_answer_arrives(vim: Vim, before: str, pairs: list[list[str]]) -> None:
     vim.desk.play(replace=pairs)
@@ -108,7 +102,7 @@ def test_the_whole_answer_arrives(vim: Vim, before: str, pairs: list[list[str]])
     for old, new in pairs:
         after = after.replace(old, new)
     out = (vim.desk.root / "out.py").read_bytes().decode()
-    assert out.removesuffix("\n") == after.removesuffix("\n")
+    assert out.rstrip("\r\n") == after.rstrip("\r\n")
     assert text(found["undone"]).strip("\n") == before.replace("\r\n", "\n").strip("\n")
     assert path.read_bytes().decode() == before
 

@@ -61,6 +61,8 @@ local function apply(buffer, new)
     tail = tail + 1
   end
   if head + tail < math.max(#old, #new) then
+    -- Writing this option begins a new undo step, whatever was done just before.
+    vim.bo[buffer].undolevels = vim.bo[buffer].undolevels
     local lines = vim.list_slice(new, head + 1, #new - tail)
     vim.api.nvim_buf_set_lines(buffer, head, #old - tail, true, lines)
   end

@@ -143,6 +143,8 @@ function! s:Apply(buffer, new) abort
   let l:gone = len(l:old) - l:head - l:tail
   let l:come = len(l:new) - l:head - l:tail
   let l:same = min([l:gone, l:come])
+  " Writing this option begins a new undo step, whatever was done just before.
+  call setbufvar(a:buffer, '&undolevels', getbufvar(a:buffer, '&undolevels'))
   if l:same > 0
     call setbufline(a:buffer, l:head + 1, l:new[l:head : l:head + l:same - 1])
   endif
