@@ -26,6 +26,7 @@ from specedit.report import ModelLine
 from specedit.settings import Settings
 
 SILENCE_S = 120.0
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 TOKEN = -1  # the id of a token whose id nobody told
 
 
@@ -35,6 +36,7 @@ class Profile:
 
     predicts: bool = True
     limit: str = "max_completion_tokens"
+    limit_predicted: str = ""  # with a prediction, where that is another
     seed: str = "seed"
     stream_usage: bool = True  # takes `stream_options`; the others send usage unasked
     domain: str = ""  # where `key` may go
@@ -43,7 +45,9 @@ class Profile:
 
 PROFILES = {
     "specedit": Profile(),
-    "openai": Profile(domain="openai.com", key="OPENAI_API_KEY"),
+    "openai": Profile(  # refuses max_completion_tokens beside a prediction
+        limit_predicted="max_tokens", domain="openai.com", key="OPENAI_API_KEY"
+    ),
     "mistral": Profile(
         limit="max_tokens",
         seed="random_seed",
@@ -88,7 +92,7 @@ class RemoteBackend:
         if not self._sent:
             return ()
         note = f"{self._sent:,} bytes were sent to {self._host}"
-        return (note if self._secure or _local(self._host) else f"{note}, unencrypted",)
+        return (note if self._secure or self._host in LOOPBACK else f"{note}, unencrypted",)
 
     def close(self) -> None:
         pass
@@ -158,13 +162,15 @@ def request_json(plan: Plan, model: str, profile: Profile) -> dict[str, Any]:
         body["stream_options"] = {"include_usage": True}
     if plan.sampling.temperature > 0:
         body |= {"top_p": plan.sampling.top_p, profile.seed: plan.sampling.seed}
-    if plan.max_tokens:
-        body[profile.limit] = plan.max_tokens
     if plan.stop:
         body["stop"] = list(plan.stop)
+    limit = profile.limit
     if profile.predicts and plan.prediction is not None:
         content = plan.opening + plan.prediction + plan.closing
         body["prediction"] = {"type": "content", "content": content}
+        limit = profile.limit_predicted or limit
+    if plan.max_tokens:
+        body[limit] = plan.max_tokens
     return body
 
 
@@ -291,7 +297,3 @@ def _said(host: str, data: Any, code: int) -> ServerError:
     said = said or (data.get("message") if isinstance(data, dict) else None) or "no reason given"
     hints = {401: "Give its key in SPECEDIT_API_KEY.", 404: "Is --model right, and the URL?"}
     return ServerError(f"{host} refused ({code}): {said}", hint=hints.get(code, ""))
-
-
-def _local(host: str) -> bool:
-    return host in ("localhost", "127.0.0.1", "::1")

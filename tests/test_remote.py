@@ -116,7 +116,7 @@ BASE = {"model": "m", "messages": MESSAGES, "stream": True, "temperature": 0.0}
 PREDICTION = {"type": "content", "content": "```python\na = 1\n```"}
 WANTS_USAGE = {"stream_options": {"include_usage": True}}
 SENT: dict[str, dict[str, Any]] = {
-    "openai": {**WANTS_USAGE, "max_completion_tokens": 99, "prediction": PREDICTION},
+    "openai": {**WANTS_USAGE, "max_tokens": 99, "prediction": PREDICTION},
     "specedit": {**WANTS_USAGE, "max_completion_tokens": 99, "prediction": PREDICTION},
     "cerebras": {**WANTS_USAGE, "max_completion_tokens": 99, "prediction": PREDICTION},
     "fireworks": {**WANTS_USAGE, "max_tokens": 99, "prediction": PREDICTION},
@@ -131,6 +131,11 @@ def test_each_profile_sends_these_fields_and_no_others(endpoint: Endpoint, profi
     assert endpoint.requests == [{**BASE, **SENT[profile]}]
     assert endpoint.paths == ["/v1/chat/completions"]
     assert endpoint.headers[0]["content-type"] == "application/json"
+
+
+def test_without_a_prediction_openai_takes_its_newer_limit(endpoint: Endpoint) -> None:
+    answer(backend(endpoint), replace(PLAN, prediction=None))
+    assert endpoint.requests == [{**BASE, **WANTS_USAGE, "max_completion_tokens": 99}]
 
 
 @pytest.mark.parametrize("profile", PROFILES)

@@ -106,7 +106,8 @@ class Api:
 
     async def health(self, request: Request) -> Response:
         state = self._worker.state
-        return JSONResponse({"status": "ok" if state == "ready" else state})
+        ready = state == "ready"
+        return JSONResponse({"status": "ok" if ready else state}, 200 if ready else 503)
 
     async def metrics(self, request: Request) -> Response:
         worker, prefixes = self._worker, self._worker.prefixes
