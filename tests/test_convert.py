@@ -77,7 +77,7 @@ def header(path: Path) -> None:
 
 def weights(path: Path) -> None:
     raw = bytearray(path.read_bytes())
-    entry = open_weights(path, json.loads(_header(raw))["source"]).entries["layer.1.down.weight"]
+    entry = open_weights(path, json.loads(_header(raw))["source"]).entries["layer.1.down.0.weight"]
     raw[entry["offset"] + 77] ^= 4
     path.write_bytes(raw)
 

@@ -89,35 +89,29 @@ def exact(options: Namespace) -> dict[str, Any]:
 
     passes = {w: median(lambda w=w: one(w)) for w in WIDTHS}  # type: ignore[misc]
     found = {"passes": passes, "prefill_s": prefill, "peak_mb": peak_mb()}
-    for name, digits in (("products", 1), ("products_two", 2)):
-        found[name] = {w: products(engine, w, digits) for w in WIDTHS}
+    found["products"] = {w: products(engine, w) for w in WIDTHS}
     return found
 
 
-def products(engine: ExactEngine, width: int, digits: int) -> float:
-    """Seconds of a pass's integer products and nothing else: oneDNN's rate at these shapes.
-
-    `digits` of `down_proj`'s input: the model itself needs one.
-    """
+def products(engine: ExactEngine, width: int) -> float:
+    """Seconds of a pass's integer products and nothing else: oneDNN's rate at these shapes."""
     import torch
 
     model = engine.model
-    narrow = torch.randint(0, 256, (width, model.config.hidden), dtype=torch.uint8)
-    mixed = torch.randint(0, 256, (width, model.config.heads * model.config.head_size))
-    inner = torch.randint(0, 256, (width * digits, model.config.inner), dtype=torch.uint8)
-    heads = mixed.to(torch.uint8)
+    config = model.config
+    sizes = {config.hidden, config.heads * config.head_size}
+    sizes |= {down.inputs for _, down in model.layers[0].gated}
+    rows = {n: torch.randint(0, 256, (width, n), dtype=torch.uint8) for n in sizes}
 
     def run() -> None:
         for layer in model.layers:
-            for linear, rows in (
-                (layer.qkv, narrow),
-                (layer.out, heads),
-                (layer.gate_up, narrow),
-                (layer.down, inner),
-            ):
-                linear(rows)
+            layer.qkv(rows[layer.qkv.inputs])
+            layer.out(rows[layer.out.inputs])
+            for gate_up, down in layer.gated:
+                gate_up(rows[gate_up.inputs])
+                down(rows[down.inputs])
         for part in model.head:
-            part(narrow)
+            part(rows[part.inputs])
 
     with torch.inference_mode():
         return median(run)
@@ -143,8 +137,8 @@ def bf16(options: Namespace) -> dict[str, Any]:
     prefill = time.perf_counter() - started
 
     def one(width: int) -> None:
-        cache.crop(options.context)
         feed(ids[:, :width], width)
+        cache.crop(-width)
 
     passes = {w: median(lambda w=w: one(w)) for w in WIDTHS}  # type: ignore[misc]
     return {"passes": passes, "prefill_s": prefill, "peak_mb": peak_mb()}

@@ -26,6 +26,7 @@ from specedit.models.files import ModelFiles
 from specedit.models.store import Lock, require_space
 
 HEAD_PARTS = 8  # the output layer is cut so that a part's logits stay in the processor's cache
+INNER_PIECE = 1792  # of the gated layer's inner width: digits, scales and weights are cut there
 PART = 4096  # rows of the embedding read at a time
 
 
@@ -154,7 +155,12 @@ def _names(checkpoint: Checkpoint) -> Iterator[Job]:
             yield f"{at}.head_norms", [(f"{blk}.attn_{k}_norm.weight", 0, None) for k in "qk"]
         yield f"{at}.qkv", [(f"{blk}.attn_{k}.weight", 0, None) for k in "qkv"]
         yield f"{at}.out", [(f"{blk}.attn_output.weight", 0, None)]
-        yield f"{at}.gate_up", [(f"{blk}.ffn_{k}.weight", 0, None) for k in ("gate", "up")]
+        for piece, start in enumerate(range(0, config.inner, INNER_PIECE)):
+            stop = min(start + INNER_PIECE, config.inner)
+            both: list[tuple[str, int, int | None]] = [
+                (f"{blk}.ffn_{k}.weight", start, stop) for k in ("gate", "up")
+            ]
+            yield f"{at}.gate_up.{piece}", both
         yield f"{at}.down", [(f"{blk}.ffn_down.weight", 0, None)]
 
 
@@ -173,9 +179,17 @@ def _make(checkpoint: Checkpoint, job: Job) -> list[tuple[str, torch.Tensor]]:
     if name.endswith("head_norms"):
         query, key = (checkpoint.vector(p) for p, _, _ in pieces)
         return [(name, torch.stack([query] * config.heads + [key] * config.kv_heads))]
-    weight, scales = quantise(torch.cat([checkpoint.matrix(*piece) for piece in pieces]))
+    whole = torch.cat([checkpoint.matrix(*piece) for piece in pieces])
     for piece, _, _ in pieces:
         checkpoint.release(piece)
+    if not name.endswith(".down"):
+        return _quantised(name, whole)
+    parts = enumerate(torch.split(whole, INNER_PIECE, -1))
+    return [made for index, part in parts for made in _quantised(f"{name}.{index}", part)]
+
+
+def _quantised(name: str, rows: torch.Tensor) -> list[tuple[str, torch.Tensor]]:
+    weight, scales = quantise(rows)
     return [(f"{name}.weight", weight), (f"{name}.scales", scales)]
 
 

@@ -26,6 +26,7 @@ class Linear:
     packed: torch.Tensor
     scales: torch.Tensor
     zeros: torch.Tensor
+    inputs: int
     two: bool
 
     def __call__(self, digits: torch.Tensor) -> torch.Tensor:
@@ -52,7 +53,7 @@ def pack(weight: torch.Tensor, scales: torch.Tensor, *, two: bool) -> Linear:
     """Weights [out, in] into the layout the processor likes."""
     packed = torch.ops.onednn.qlinear_prepack(weight, None)
     zeros = torch.zeros(scales.numel(), dtype=torch.int64)
-    return Linear(packed, scales.clone(), zeros, two)
+    return Linear(packed, scales.clone(), zeros, weight.shape[1], two)
 
 
 def digits(rows: torch.Tensor, two: bool) -> tuple[torch.Tensor, torch.Tensor]:
@@ -80,8 +81,13 @@ def _bytes(rows: torch.Tensor) -> torch.Tensor:
 def product(linear: Linear, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """rows @ weights, up to the factor per row that stands beside it. Destroys `rows`."""
     taken, scale = digits(rows, linear.two)
+    return combined(linear, taken), scale
+
+
+def combined(linear: Linear, taken: torch.Tensor) -> torch.Tensor:
+    """The raw product of digits, the second digits' share added."""
     found = linear(taken)
     if not linear.two:
-        return found, scale
-    count = rows.shape[0]
-    return found[:count].add_(found[count:], alpha=1.0 / REMAINDER), scale
+        return found
+    count = found.shape[0] // 2
+    return found[:count].add_(found[count:], alpha=1.0 / REMAINDER)

@@ -19,7 +19,7 @@ from torch import rms_norm
 
 from specedit.engines.exact.attention import Layout, attend
 from specedit.engines.exact.cache import Cache
-from specedit.engines.exact.linear import REMAINDER, Linear, digits, pack, product
+from specedit.engines.exact.linear import Linear, combined, digits, pack, product
 from specedit.engines.exact.weights import Weights, open_weights
 
 TURNS = 4096  # positions per piece of the rotary tables
@@ -35,8 +35,7 @@ class Layer:
     head_norms: torch.Tensor | None
     out: Linear
     inner_norm: torch.Tensor
-    gate_up: Linear
-    down: Linear
+    gated: list[tuple[Linear, Linear]]  # gate and up, then down, a piece of the inner width each
 
 
 class Model:
@@ -51,10 +50,9 @@ class Model:
         self.norm = weights.tensor("norm").clone()
         self.cosines = self.sines = torch.empty(0, config.head_size)
 
-        def linear(name: str, two: bool = close) -> Linear:
-            packed = pack(
-                weights.tensor(f"{name}.weight"), weights.tensor(f"{name}.scales"), two=two
-            )
+        def linear(name: str) -> Linear:
+            weight, scales = weights.tensor(f"{name}.weight"), weights.tensor(f"{name}.scales")
+            packed = pack(weight, scales, two=close)
             weights.release(f"{name}.weight")
             return packed
 
@@ -74,10 +72,13 @@ class Model:
                 vector("head_norms"),
                 linear(f"{at}.out"),
                 inner,
-                linear(f"{at}.gate_up"),
-                linear(f"{at}.down", two=True),
+                [
+                    (linear(f"{at}.gate_up.{piece}"), linear(f"{at}.down.{piece}"))
+                    for piece in range(pieces)
+                ],
             )
 
+        pieces = sum(name.startswith("layer.0.down.") for name in weights.entries) // 2
         # packing is single-threaded work of many tensors: one worker per core, one thread each
         threads = torch.get_num_threads()
         with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
@@ -109,8 +110,7 @@ class Model:
             found, scale = product(layer.out, mixed)
             rows.addcmul_(found, scale)
             normed = rms_norm(rows, (config.hidden,), layer.inner_norm, config.epsilon)
-            found, scale = product(layer.down, self._inner(layer, normed))
-            rows.addcmul_(found, scale)
+            self._gated(layer, normed, rows)
         cache.ids.extend(ids)
         return rows if last else None
 
@@ -143,11 +143,18 @@ class Model:
         values[:, start:end] = heads[:, both:].transpose(0, 1)
         return turned[:, : config.heads].reshape(-1, size)
 
-    def _inner(self, layer: Layer, normed: torch.Tensor) -> torch.Tensor:
-        """silu(gate) * up."""
-        mixed, scale = product(layer.gate_up, normed)
-        gate, up = mixed.mul_(scale).chunk(2, -1)
-        return (gate * up).div_(gate.neg().exp_().add_(1.0))
+    def _gated(self, layer: Layer, normed: torch.Tensor, rows: torch.Tensor) -> None:
+        """rows += down(silu(gate) * up), piece by piece.
+
+        Each piece of the inner activations has digits and a scale of its own, so that an outlier
+        coarsens its piece only; and a piece of a width-64 pass stays in the processor's cache.
+        """
+        taken, scale = digits(normed, self.close)
+        for gate_up, down in layer.gated:
+            gate, up = combined(gate_up, taken).mul_(scale).chunk(2, -1)
+            inner = (gate * up).div_(gate.neg().exp_().add_(1.0))
+            found, step = product(down, inner)
+            rows.addcmul_(found, step)
 
     def logits(self, rows: torch.Tensor) -> tuple[list[torch.Tensor], torch.Tensor]:
         """Logits of final hidden rows in parts of the vocabulary, and each row's positive factor.
@@ -156,10 +163,7 @@ class Model:
         """
         normed = rms_norm(rows, (self.config.hidden,), self.norm, self.config.epsilon)
         taken, scale = digits(normed, self.close)
-        if not self.close:
-            return [linear(taken) for linear in self.head], scale
-        count, parts = rows.shape[0], [linear(taken) for linear in self.head]
-        return [p[:count].add_(p[count:], alpha=1.0 / REMAINDER) for p in parts], scale
+        return [combined(linear, taken) for linear in self.head], scale
 
     def _turns(self, start: int, end: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Cosines and signed sines of positions, from tables that grow in pieces of one shape."""

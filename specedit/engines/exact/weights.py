@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 import torch
 
 MAGIC = b"specedit"
-VERSION = 1
+VERSION = 2
 ALIGN = 4096
 PREFIX = struct.Struct("<8sIQ32s")
 DTYPES = {"int8": torch.int8, "float32": torch.float32, "bfloat16": torch.bfloat16}
