@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from warm_server import plan, running
 
@@ -184,6 +184,7 @@ def test_the_answer_is_what_stands_in_the_block(
 block = st.lists(st.text("ab`\n ", max_size=5), max_size=8).map("".join)
 
 
+@settings(deadline=None)
 @given(block, st.lists(st.integers(1, 4), max_size=40))
 def test_where_a_stream_is_cut_changes_nothing(text: str, cuts: list[int]) -> None:
     def read(deltas: list[str]) -> tuple[str, str, bool]:
