@@ -49,7 +49,7 @@ def draw(results: Sequence[Result], folder: Path) -> list[Path]:
             paint(axes, wanted)
             axes.grid(alpha=0.25)
             axes.spines[["top", "right"]].set_visible(False)
-            figure.text(0.995, 0.005, caption(results), ha="right", fontsize=6, color="#777777")
+            axes.set_title(caption(results), loc="right", fontsize=6, color="#777777")
             for ending in ("svg", "png"):
                 path = folder / f"{name}.{ending}"
                 figure.savefig(path, dpi=130, metadata=_still(ending))
@@ -103,7 +103,7 @@ def _seconds(axes: Any, cases: Sequence[Mapping[str, Any]]) -> None:
         axes.plot(
             [x for x, _ in points],
             [y for _, y in points],
-            "--" if peer == BOUND else "o-",
+            "v--" if peer == BOUND else "o-",
             ms=4,
             lw=1.5,
             label=peer,
