@@ -9,6 +9,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("shared machine", deadline=None)  # how long one example takes is not law
+settings.load_profile("shared machine")
 
 REAL_HOME = os.environ.get("SPECEDIT_HOME")
 SMALL = "qwen2.5-coder-0.5b"

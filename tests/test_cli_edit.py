@@ -172,6 +172,7 @@ def test_one_failure_leaves_the_others_done(specedit: Run, file: Path) -> None:
     [
         (["edit", "x"], "file"),
         (["edit", "x", "-", "y"], "alone"),
+        (["edit", "x", "-", "--ask"], "--ask"),
         (["edit", "x", "y", "--engine", "exakt"], "exact"),
         (["edit", "x", "y", "--json", "--diff"], "--json"),
         (["edit", "x", "y", "--lines", "two"], "A:B"),

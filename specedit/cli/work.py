@@ -113,6 +113,8 @@ def _refuse_conflicts(chosen: Chosen, settings: Settings) -> None:
         raise UsageError("--json and --diff both want stdout.", hint="--json holds the diff.")
     if settings.ask and (settings.check or settings.diff or settings.json):
         raise UsageError("--ask writes files; it does not go with --check, --diff or --json.")
+    if settings.ask and chosen.names == ("-",):
+        raise UsageError("--ask reads answers from stdin, and `-` reads the text from it.")
     if settings.stdin_filename and chosen.names != ("-",):
         raise UsageError("--stdin-filename goes with `-`.")
     if settings.server not in ("auto", "off") and settings.audit:
