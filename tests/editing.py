@@ -77,7 +77,7 @@ class Desk:
             env=self.env,
             input=stdin.encode(),
             capture_output=True,
-            timeout=120,
+            timeout=300,
         )
 
     def result(self, done: subprocess.CompletedProcess[bytes]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from specedit import editors
 DRIVER = """
 (require 'json)
 (defun wait ()
-  (let ((left 4000))
+  (let ((left 12000))
     (while (and (process-live-p specedit--process) (> left 0))
       (accept-process-output nil 0.02)
       (setq left (1- left))))

@@ -16,7 +16,7 @@ from specedit import editors
 DRIVER = """
 let s:status = has('nvim') ? 'v:lua.SpeceditStatus()' : 'SpeceditStatus()'
 function! Wait()
-  let l:left = 4000
+  let l:left = 12000
   while eval(s:status) !=# '' && l:left > 0
     sleep 20m
     let l:left -= 1
