@@ -98,7 +98,7 @@ def _speedup(axes: Any, cases: Sequence[Mapping[str, Any]]) -> None:
 
 def _seconds(axes: Any, cases: Sequence[Mapping[str, Any]]) -> None:
     """Seconds end to end against the file's length, small edits only."""
-    small = [c for c in cases if c["changed"] <= 0.3] or list(cases)
+    small = [c for c in cases if c["changed"] <= 0.1] or list(cases)
     for peer, points in sorted(seconds(small).items()):
         axes.plot(
             [x for x, _ in points],
