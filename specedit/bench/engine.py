@@ -17,10 +17,11 @@ import subprocess
 import sys
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from specedit.bench.agreement import agreement, judged_by_bf16, judged_by_exact
 from specedit.errors import ModelError
 from specedit.models.files import ModelFiles
 
@@ -246,63 +247,11 @@ def quality(options: Namespace) -> dict[str, Any]:
     tokenizer = load_tokenizer(files_of(options.model))
     texts = [Path(name).read_text("utf-8") for name in options.files]
     rows = [tokenizer.encode(text)[:LENGTH] for text in texts]
-    theirs = list(_judged_by_bf16(reference(options), rows))
-    ours = list(_judged_by_exact(open_engine(options), rows))
-    per = [_agreement(mine, other) for mine, other in zip(ours, theirs, strict=True)]
-    total = _agreement([j for m in ours for j in m], [j for o in theirs for j in o])
+    theirs = list(judged_by_bf16(reference(options), rows))
+    ours = list(judged_by_exact(open_engine(options), rows))
+    per = [agreement(mine, other) for mine, other in zip(ours, theirs, strict=True)]
+    total = agreement([j for m in ours for j in m], [j for o in theirs for j in o])
     return {"files": dict(zip(options.files, per, strict=True)), "total": total}
-
-
-Judged = list[tuple[int, float]]  # per position: the choice, and the loss on the next id
-
-
-def _judge(logits: Any, targets: Sequence[int]) -> Judged:
-    import torch
-
-    loss = torch.nn.functional.cross_entropy(logits, torch.tensor(targets), reduction="none")
-    return list(zip(logits.argmax(-1).tolist(), loss.tolist(), strict=True))
-
-
-def _judged_by_bf16(model: Any, rows: list[list[int]]) -> Iterator[Judged]:
-    import torch
-
-    for ids in rows:
-        with torch.inference_mode():
-            hidden = model.model(torch.tensor([ids])).last_hidden_state[0]
-            found: Judged = []
-            for at in range(0, len(ids) - 1, 256):
-                end = min(at + 256, len(ids) - 1)
-                found += _judge(model.lm_head(hidden[at:end]).float(), ids[at + 1 : end + 1])
-        yield found
-
-
-def _judged_by_exact(engine: ExactEngine, rows: list[list[int]]) -> Iterator[Judged]:
-    import torch
-
-    for ids in rows:
-        found: Judged = []
-        engine.swap(engine.new_cache())
-        for at in range(0, len(ids) - 1, 256):
-            end = min(at + 256, len(ids) - 1)
-            with torch.inference_mode():
-                hidden = engine.model.read(ids[at:end], engine.cache)
-                assert hidden is not None
-                parts, factor = engine.model.logits(hidden)
-                logits = torch.cat([part * factor for part in parts], -1)
-            found += _judge(logits, ids[at + 1 : end + 1])
-        yield found
-
-
-def _agreement(mine: Judged, other: Judged) -> dict[str, float]:
-    count = len(mine)
-    losses = [sum(loss for _, loss in side) / count for side in (mine, other)]
-    return {
-        "tokens": count,
-        "agreement": sum(a == b for (a, _), (b, _) in zip(mine, other, strict=True)) / count,
-        "perplexity": 2.718281828459045 ** losses[0],
-        "perplexity_bf16": 2.718281828459045 ** losses[1],
-        "ratio": 2.718281828459045 ** (losses[0] - losses[1]),
-    }
 
 
 def widths(options: Namespace) -> dict[str, Any]:
