@@ -7,7 +7,7 @@ Knows ids, bytes and the engine's `swap`. Does not know files, text or requests.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, cast, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 from specedit.engines.base import Engine
 
@@ -20,6 +20,8 @@ class Cache(Protocol):
 
     @property
     def bytes(self) -> int: ...
+
+    def copy(self, other: Any, length: int) -> None: ...
 
 
 @runtime_checkable
@@ -41,6 +43,7 @@ class Prefixes:
         self._any = engine
         self._engine = cast(Swaps, engine) if isinstance(engine, Swaps) else None
         self._resting: list[Cache] = []  # least recently used first; the engine's own is not here
+        self._prompts: dict[int, int] = {}  # of each cache, by id(): its prompt's length
         self._per_id = 0.0  # bytes an id takes, once known
         self.limit = limit
         self.hits = self.misses = 0
@@ -62,13 +65,12 @@ class Prefixes:
         for cache in () if fresh else (self._engine.cache, *self._resting):
             if (shared := common(cache.ids, prompt)) > length:
                 best, length = cache, shared
-        if _worth(length, best, prompt):
-            self.hits += 1
+        self.hits, self.misses = self.hits + bool(length), self.misses + (not length)
+        if length and 2 * length >= self._prompts.get(id(best), 0):
             self._install(best)
-        else:
-            self.misses += 1
-            if self._engine.cache.ids:
-                self._install(self._engine.new_cache())
+        elif self._engine.cache.ids:
+            self._install(self._begun(best, length))
+        self._prompts[id(self._engine.cache)] = len(prompt)
         self._drop_past(self.limit - int(self._per_id * len(prompt)))
 
     def settle(self) -> None:
@@ -82,6 +84,15 @@ class Prefixes:
         if own.bytes > self.limit:
             self._engine.swap(self._engine.new_cache())
 
+    def _begun(self, cache: Cache, length: int) -> Cache:
+        """A new cache with what the prompt shares. Taking the old one over would lose the rest of
+        its prompt: a short file that begins as a long one does would cost the long one."""
+        assert self._engine is not None
+        begun = self._engine.new_cache()
+        if length:
+            begun.copy(cache, length)
+        return begun
+
     def _install(self, cache: Cache) -> None:
         assert self._engine is not None
         if cache is self._engine.cache:
@@ -90,17 +101,18 @@ class Prefixes:
         out = self._engine.swap(cache)
         if out.ids:
             self._resting.append(out)
+        self._forget()
 
     def _drop_past(self, left: int) -> None:
         held = sum(cache.bytes for cache in self._resting)
         while self._resting and held > left:
             held -= self._resting.pop(0).bytes
+        self._forget()
 
-
-def _worth(length: int, cache: Cache, prompt: Sequence[int]) -> bool:
-    """A run loses what its cache held past `length`. A shared system prompt alone is no reason to
-    lose a file; half of the prompt, or half of the cache, is."""
-    return length > 0 and 2 * length >= min(len(prompt), len(cache.ids))
+    def _forget(self) -> None:
+        assert self._engine is not None
+        kept = {id(cache) for cache in (self._engine.cache, *self._resting)}
+        self._prompts = {n: length for n, length in self._prompts.items() if n in kept}
 
 
 def common(ids: Sequence[int], prompt: Sequence[int]) -> int:

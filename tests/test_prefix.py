@@ -20,6 +20,9 @@ class Cache:
     def bytes(self) -> int:
         return 10 * len(self.ids)
 
+    def copy(self, other: Cache, length: int) -> None:
+        self.ids[:] = other.ids[:length]
+
 
 class Swapping(ScriptedEngine):
     """A scripted engine with the exact engine's way to change caches."""
@@ -78,11 +81,12 @@ def test_the_least_recently_used_goes(engine: Swapping) -> None:
     assert read(prefixes, engine, B) == 0
 
 
-def test_a_shared_system_prompt_does_not_cost_a_file_its_cache(engine: Swapping) -> None:
+def test_a_shared_beginning_is_copied_and_costs_no_file_its_cache(engine: Swapping) -> None:
     prefixes = Prefixes(engine, 10_000)
     head = list(range(20))
     read(prefixes, engine, head + A)
-    assert read(prefixes, engine, head + B) == 0
+    assert read(prefixes, engine, head + B) == 20
+    assert read(prefixes, engine, head + A[:15]) == 35  # a short file that begins as a long one
     assert read(prefixes, engine, head + A) == 120
 
 

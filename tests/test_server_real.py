@@ -49,10 +49,12 @@ def answer(backend: ServerBackend | LocalBackend, asked: Plan) -> Answer:
 
 def test_a_second_instruction_reads_the_file_from_the_cache(server: ServerBackend) -> None:
     first = answer(server, plan("Rename add_argument to add_option."))
-    other = answer(server, plan("Say what an empty file is for.", lines=20))
+    part = plan("Say what an empty file is for.", lines=20)  # begins as the long one does
+    other = answer(server, part)
     second = plan("Give every function a docstring.")
     warm = answer(server, second)
-    assert other.reused < other.prompt
+    assert 0 < other.reused < other.prompt
+    assert answer(server, replace(part, fresh=True)).logits_digest == other.logits_digest
     assert warm.prompt - warm.reused <= 0.15 * (first.prompt - first.reused)
     fresh = answer(server, replace(second, fresh=True))
     assert fresh.reused == 0

@@ -46,6 +46,14 @@ class Cache:
         """Forget everything past the first `length` positions."""
         del self.ids[length:]
 
+    def copy(self, other: Cache, length: int) -> None:
+        """Begin as the first `length` positions of `other`, bit for bit."""
+        self.reserve(length)
+        for mine, theirs in ((self.keys, other.keys), (self.values, other.values)):
+            for to, of in zip(mine, theirs, strict=True):
+                to[:, :length] = of[:, :length]
+        self.ids[:] = other.ids[:length]
+
     def common(self, ids: Sequence[int]) -> int:
         """How many leading ids are already here."""
         count = 0
