@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -86,3 +87,8 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pat
         return calls
 
     return play
+
+
+def interruptible() -> None:
+    """For `preexec_fn`: a shell's background job ignores Ctrl-C, and so would its child."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)

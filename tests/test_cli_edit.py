@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import interruptible
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 Script = Callable[..., Path]
@@ -215,6 +216,7 @@ def test_ctrl_c_is_130_and_nothing_is_half_written(file: Path, script: Script) -
         [sys.executable, "-m", "specedit", "edit", "x", str(file)],
         stderr=subprocess.PIPE,
         env=dict(os.environ),
+        preexec_fn=interruptible,
     ) as running:
         wait_for(calls)
         running.send_signal(signal.SIGINT)

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from conftest import interruptible
 from hook_repository import Hooked
 
 FILES = {
@@ -97,7 +98,12 @@ def test_an_interrupt_keeps_what_is_done_and_says_what_is_not(tmp_path: Path) ->
     slow.repo.commit({f"{n}.py": f"Old = {n}\n" for n in range(5)})
     words = [sys.executable, "-m", "specedit", "rename", "Old", "New"]
     process = subprocess.Popen(
-        words, cwd=slow.repo.root, env=slow.repo.env, stderr=subprocess.PIPE, text=True
+        words,
+        cwd=slow.repo.root,
+        env=slow.repo.env,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=interruptible,
     )
     until = time.monotonic() + 30
     while "0.py" not in slow.repo.git("diff", "--name-only") and time.monotonic() < until:
