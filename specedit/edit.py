@@ -13,6 +13,7 @@ import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from specedit.backend import Answer, Backend, Event, Loading, Ready, Written
 from specedit.decode.events import FREE
@@ -22,6 +23,9 @@ from specedit.plan import Job, job, region_of, symbol_names, whole
 from specedit.report import Compared, Edit, Figures, Tally
 from specedit.settings import Settings
 from specedit.text.source import Source
+
+if TYPE_CHECKING:
+    from specedit.text.guard import Problem
 
 NO_FIGURES = Figures()
 
@@ -146,12 +150,17 @@ def judge(work: Job, answer: Answer) -> Judged:
 
 
 def _checked(work: Job, text: str, notes: list[str]) -> Judged:
-    source = work.source
-    from specedit.text import guard
-
-    found = guard.check(source.text, text, source.language, work.instruction, work.allow_extra)
+    found = _found(work, text)
     notes += [str(p) for p in found if not p.refuses]
     return Judged(text, tuple(str(p) for p in found if p.refuses), tuple(notes))
+
+
+def _found(work: Job, text: str) -> list[Problem]:
+    """What the guard says of `text` as this job's outcome."""
+    from specedit.text import guard
+
+    source = work.source
+    return guard.check(source.text, text, source.language, work.instruction, work.allow_extra)
 
 
 def _judge_rename(work: Job, text: str, notes: list[str]) -> Judged:
@@ -171,12 +180,7 @@ def with_ending_of(before: str, after: str) -> str:
 
 def recheck(work: Job, text: str) -> tuple[str, ...]:
     """What stands against writing `text`, a part of an edit that had passed its checks."""
-    from specedit.text import guard
-
-    found = guard.check(
-        work.source.text, text, work.source.language, work.instruction, work.allow_extra
-    )
-    return tuple(str(p) for p in found if p.refuses)
+    return tuple(str(p) for p in _found(work, text) if p.refuses)
 
 
 def conclude(work: Job, judged: Judged, figures: Figures) -> Edit:

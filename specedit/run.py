@@ -14,7 +14,7 @@ from specedit.edit import failed, outcome, perform, recheck, write
 from specedit.errors import InputError, RefusedEdit, UsageError
 from specedit.journal import Recorder
 from specedit.plan import Job
-from specedit.report import Edit, Report
+from specedit.report import Edit
 from specedit.settings import Settings
 from specedit.text import source as sources
 from specedit.text.source import Source
@@ -83,20 +83,7 @@ def _asked(job: Job, edit: Edit, asker: Asker | None) -> Edit:
     return replace(kept, notes=edit.notes, compared=edit.compared)
 
 
-def report(command: str, items: Iterable[tuple[str, Event | Edit]], server: str | None) -> Report:
-    """Fold a run's items into its Report, for callers that show nothing while it works."""
-    from specedit.backend import Ready
-
-    edits, model = [], None
-    for _, item in items:
-        if isinstance(item, Edit):
-            edits.append(item)
-        elif isinstance(item, Ready):
-            model = item.model
-    return Report(command, tuple(edits), model, server)
-
-
-def lines_of_stdin(data: bytes, name: str) -> Source:
+def from_stdin(data: bytes, name: str) -> Source:
     """Standard input as a Source without a file."""
     if not name:
         name = "stdin"

@@ -50,14 +50,14 @@ def _run(command: str, data: bytes, planner: Planner, settings: Settings) -> Rep
     from specedit.cli.early import Early
     from specedit.cli.work import make_screen
     from specedit.connect import connect
-    from specedit.run import lines_of_stdin, over
+    from specedit.run import from_stdin, over
 
     name = settings.stdin_filename or "stdin"
     backend = connect(settings)
     started = time.perf_counter()
     try:
         early = Early(planner)
-        items = over([name], early, backend, settings, read=lambda n: lines_of_stdin(data, n))
+        items = over([name], early, backend, settings, read=lambda n: from_stdin(data, n))
         screen, items = early.shown(items, backend, lambda: make_screen(settings, command, [name]))
         with screen:
             edits = []
