@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
@@ -9,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specedit.engines.base import Sampling
-from specedit.engines.exact.attention import Layout, attend
+from specedit.engines.exact.attention import Attention
+from specedit.engines.exact.blocks import BlockAttention
 from specedit.engines.exact.engine import _largest
 from specedit.engines.exact.linear import REMAINDER, digits
+from specedit.engines.exact.rows import RowAttention
 from specedit.engines.exact.weights import Config
 from specedit.engines.sampling import choose, uniform
 
@@ -37,16 +41,21 @@ def test_digits_stand_for_the_row(two: bool, spread: float) -> None:
     [(4, 2, 16), (12, 2, 128), (14, 2, 64), (3, 3, 8), (8, 1, 24)],
     ids=str,
 )
-def test_attention_is_causal_attention(heads: int, kv_heads: int, size: int) -> None:
-    shape = config(heads, kv_heads, size)
-    layout, numbers = Layout(shape), torch.Generator().manual_seed(4)
+@pytest.mark.parametrize(("kind", "close"), [(BlockAttention, 1e-5), (RowAttention, 0.03)])
+def test_attention_is_causal_attention(
+    heads: int, kv_heads: int, size: int, kind: Callable[[Config], Attention], close: float
+) -> None:
+    attention, numbers = kind(config(heads, kv_heads, size)), torch.Generator().manual_seed(4)
     keys, values = (torch.randn(kv_heads, 1024, size, generator=numbers) for _ in range(2))
     queries = torch.randn(1024, heads, size, generator=numbers)
     flat = queries.view(-1, size)
     for start, width in [(0, 1), (0, 300), (127, 2), (511, 130), (1000, 24)]:
         end = start + width
-        spans = layout.spans(start, width)
-        found = attend(flat[start * heads : end * heads], keys, values, spans)
+        spans = attention.spans(start, width)
+        dtype = attention.dtype
+        found = attention.attend(
+            flat[start * heads : end * heads], keys.to(dtype), values.to(dtype), spans
+        )
         mask = torch.arange(end)[None] <= torch.arange(start, end)[:, None]
         expected = torch.nn.functional.scaled_dot_product_attention(
             queries[start:end].transpose(0, 1)[None],
@@ -54,7 +63,7 @@ def test_attention_is_causal_attention(heads: int, kv_heads: int, size: int) -> 
             values[None, :, :end].repeat_interleave(heads // kv_heads, 1),
             attn_mask=mask,
         )
-        assert torch.allclose(found, expected[0].transpose(0, 1).reshape(-1, size), atol=1e-5)
+        assert torch.allclose(found, expected[0].transpose(0, 1).reshape(-1, size), atol=close)
 
 
 @settings(max_examples=60, deadline=None)

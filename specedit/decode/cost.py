@@ -125,8 +125,8 @@ def measure(engine: Engine, token: int = 0, *, widest: int = WIDTHS[-1]) -> Curv
 
 
 def key(model: str, info: EngineInfo) -> str:
-    """What a curve is of: the same model, engine, device and threads cost the same."""
-    return f"{model} {info.name} {info.device} {info.threads}"
+    """What a curve is of: the same model, engine (and its precision), device, threads."""
+    return f"{model} {info.name} {info.note} {info.device} {info.threads}"
 
 
 def load(path: Path, key: str) -> Curve | None:

@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 
 from specedit.engines.exact.check import check, verdict
-from specedit.engines.exact.model import load
+from specedit.engines.exact.loading import load
 from specedit.engines.exact.weights import VERSION, Damaged, open_weights, write
 from specedit.models.checkpoint import Checkpoint, open_checkpoint
 from specedit.models.files import ModelFiles
@@ -75,7 +75,7 @@ def convert(
             yield from _build(files, path, source)
         if verdict(store, path.name) is None:
             yield ConvertProgress("Checking that every pass is exact here", 0, 0)
-            check(load(path, source, close=False), store, path.name)
+            check(load(path, source, store, close=False), store, path.name)
     finally:
         lock.release()
 

@@ -1,6 +1,6 @@
 """The exact engine: int8 on the CPU, logits bit-equal at any chunking.
 
-weights (the mapped file) -> linear (integer products) -> attention (fixed shapes) -> model ->
+weights (the mapped file) -> linear (integer products) -> attention (rows or blocks) -> model ->
 cache -> engine (the seam). Torch is imported when an engine is opened, not before.
 """
 

@@ -10,18 +10,21 @@ from collections.abc import Sequence
 
 import torch
 
-from specedit.engines.exact.attention import TILE
 from specedit.engines.exact.weights import Config
+
+STEP = 128  # attention sees keys in whole steps: how many follows from the position alone
+TILE = 512  # the cache grows by this; a multiple of STEP
 
 
 class Cache:
     """Keys and values per layer, in whole tiles, zero where nothing was written."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, dtype: torch.dtype) -> None:
         self.ids: list[int] = []
         self.capacity = 0
         self.keys = [
-            torch.zeros(config.kv_heads, 0, config.head_size) for _ in range(config.layers)
+            torch.zeros(config.kv_heads, 0, config.head_size, dtype=dtype)
+            for _ in range(config.layers)
         ]
         self.values = [tensor.clone() for tensor in self.keys]
 
@@ -37,7 +40,7 @@ class Cache:
         capacity = -(-max(length, self.capacity * 9 // 8) // TILE) * TILE
         for tensors in (self.keys, self.values):
             for layer, old in enumerate(tensors):
-                grown = torch.zeros(old.shape[0], capacity, old.shape[2])
+                grown = torch.zeros(old.shape[0], capacity, old.shape[2], dtype=old.dtype)
                 grown[:, : self.capacity] = old
                 tensors[layer] = grown
         self.capacity = capacity

@@ -1,7 +1,8 @@
 """The self-check: are passes really bit-equal with this torch on this machine?
 
-Knows how to split and compare. The verdict is kept per processor, torch version and converted
-file; who opens an engine asks for it and says "not exact here" where it is a no.
+Knows how to split and compare. Verdicts are kept per processor and torch version. The one about a
+converted file is asked for by who opens an engine, to say "not exact here" where it is a no. The
+one about an attention is asked for by who chooses one.
 """
 
 from __future__ import annotations
@@ -12,16 +13,19 @@ from pathlib import Path
 
 import torch
 
-from specedit.engines.exact.attention import TILE, attend
-from specedit.engines.exact.cache import Cache
+from specedit.engines.exact.attention import Attention
+from specedit.engines.exact.cache import TILE
 from specedit.engines.exact.machine import processor
 from specedit.engines.exact.model import Model
+from specedit.engines.exact.weights import Config
 from specedit.models.store import write_whole
 
 LENGTH = 137  # over one step of attention's keys, and no multiple of anything
 SPLITS = ((1, 2, 3, 7, 8, 16, 33, 64), (64, 33, 1, 1, 1, 1), (129, 7, 1))
-REACH = 3 * TILE  # how far attention alone is checked
-KEY = "exact.json"
+SLICES = (1, 2, 3, 7, 11, 16, 33)  # widths at which attention alone is compared with one of WIDE
+WIDE = 90
+KEPT = "exact.json"
+CHECK = 2  # of this file: verdicts of another check do not count
 
 
 def verdict(store: Path, converted: str) -> str | None:
@@ -32,18 +36,32 @@ def verdict(store: Path, converted: str) -> str | None:
 
 def check(model: Model, store: Path, converted: str) -> str:
     """Run the self-check and keep its verdict: "" or what was not exact."""
-    found = next(_differences(model), "")
-    known = {**_verdicts(store), _key(converted): found}
+    return _keep(store, converted, next(_differences(model), ""))
+
+
+def attention_verdict(attention: Attention, config: Config, store: Path) -> str:
+    """What the self-check finds for an attention of this shape: "" or what was not exact."""
+    shape = f"{config.heads}/{config.kv_heads} heads of {config.head_size} to {config.window}"
+    name = f"{type(attention).__name__} {shape}"
+    found = verdict(store, name)
+    if found is None:
+        with torch.inference_mode():
+            found = _keep(store, name, next(_attention(attention, config), ""))
+    return found
+
+
+def _keep(store: Path, name: str, found: str) -> str:
+    known = {**_verdicts(store), _key(name): found}
     write_whole(_place(store), json.dumps(known, indent=1).encode())
     return found
 
 
 def _place(store: Path) -> Path:
-    return store / "converted" / KEY
+    return store / "converted" / KEPT
 
 
-def _key(converted: str) -> str:
-    return f"{converted} | torch {torch.__version__} | {processor()}"
+def _key(name: str) -> str:
+    return f"{name} | torch {torch.__version__} | {processor()} | {CHECK}"
 
 
 def _verdicts(store: Path) -> dict[str, str]:
@@ -67,13 +85,13 @@ def _differences(model: Model) -> Iterator[str]:
                 for split in SPLITS:
                     if not torch.equal(_logits(model, ids, split), expected):
                         yield f"logits depend on the pass's width (widths {split}, {count} threads)"
-            yield from _attention(model, threads)
+            yield from _attention(model.attention, model.config)
     finally:
         torch.set_num_threads(threads)
 
 
 def _logits(model: Model, ids: list[int], split: tuple[int, ...]) -> torch.Tensor:
-    cache, rows = Cache(model.config), []
+    cache, rows = model.new_cache(), []
     widths = iter(split)
     while len(cache.ids) < len(ids):
         at = len(cache.ids)
@@ -84,22 +102,28 @@ def _logits(model: Model, ids: list[int], split: tuple[int, ...]) -> torch.Tenso
     return torch.cat(rows)
 
 
-def _attention(model: Model, threads: int) -> Iterator[str]:
-    config = model.config
+def _attention(attention: Attention, config: Config) -> Iterator[str]:
+    """What differs in attention alone, near and as far as the model can see."""
+    threads, heads = torch.get_num_threads(), config.heads
+    far = max(config.window, 3 * TILE)
     numbers = torch.Generator().manual_seed(0)
-    shape = (config.kv_heads, REACH, config.head_size)
-    keys, values = (torch.randn(shape, generator=numbers) for _ in range(2))
-    heads = config.heads
-    queries = torch.randn(REACH * heads, config.head_size, generator=numbers)
-    for count in {threads, 1}:
-        torch.set_num_threads(count)
-        for start in (0, TILE - 3, REACH - 90):
-            end = start + 90
-            spans = model.layout.spans(start, 90)
-            whole = attend(queries[start * heads : end * heads], keys, values, spans)
-            for at in range(start, end, 11):
-                stop = min(at + 11, end)
-                spans = model.layout.spans(at, stop - at)
-                part = attend(queries[at * heads : stop * heads], keys, values, spans)
-                if not torch.equal(part, whole[(at - start) * heads : (stop - start) * heads]):
-                    yield f"attention depends on the pass's width ({count} threads)"
+    shape = (config.kv_heads, -(-far // TILE) * TILE, config.head_size)
+    keys, values = (torch.randn(shape, generator=numbers).to(attention.dtype) for _ in range(2))
+    queries = torch.randn(WIDE * heads, config.head_size, generator=numbers)
+
+    def part(start: int, at: int, stop: int) -> torch.Tensor:
+        spans = attention.spans(start + at, stop - at)
+        return attention.attend(queries[at * heads : stop * heads], keys, values, spans)
+
+    try:
+        for start in (0, TILE - 3, 3 * TILE - WIDE, (far // 4) | 1, far - WIDE):
+            whole = part(start, 0, WIDE)
+            for count in sorted({threads, 1}):
+                torch.set_num_threads(count)
+                for width in SLICES:
+                    for at in range(0, WIDE, max(width, WIDE // 4)):
+                        stop = min(at + width, WIDE)
+                        if not torch.equal(part(start, at, stop), whole[at * heads : stop * heads]):
+                            yield f"attention depends on the pass's width ({count} threads)"
+    finally:
+        torch.set_num_threads(threads)

@@ -25,7 +25,7 @@ class ExactEngine:
 
     def __init__(self, model: Model, info: EngineInfo) -> None:
         self.model = model
-        self.cache = Cache(model.config)
+        self.cache = model.new_cache()
         self._info = info
         self._sampling = GREEDY
         self._audit = False
@@ -40,7 +40,7 @@ class ExactEngine:
 
     def new_cache(self) -> Cache:
         """An empty cache of this model, for `swap`."""
-        return Cache(self.model.config)
+        return self.model.new_cache()
 
     def swap(self, cache: Cache) -> Cache:
         """Put `cache` in place and hand back the one that was there."""

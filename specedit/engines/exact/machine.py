@@ -25,6 +25,12 @@ def reason() -> str | None:
     return None
 
 
+def bf16_products() -> bool:
+    """Whether this processor multiplies bf16 numbers itself."""
+    check = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
+    return bool(check and check())
+
+
 def keep_memory() -> None:
     """Ask glibc to keep freed blocks: a pass frees and takes back the same 40 MB each time.
 

@@ -12,15 +12,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 from torch import rms_norm
 
-from specedit.engines.exact.attention import Layout, attend
+from specedit.engines.exact.attention import Attention
 from specedit.engines.exact.cache import Cache
 from specedit.engines.exact.linear import Linear, combined, digits, pack, product
-from specedit.engines.exact.weights import Weights, open_weights
+from specedit.engines.exact.weights import Weights
 
 TURNS = 4096  # positions per piece of the rotary tables
 
@@ -41,10 +40,10 @@ class Layer:
 class Model:
     """Packed weights of one model."""
 
-    def __init__(self, weights: Weights, *, close: bool) -> None:
+    def __init__(self, weights: Weights, attention: Attention, *, close: bool) -> None:
         self.config = config = weights.config
         self.close = close
-        self.layout = Layout(config)
+        self.attention = attention
         self.embedding = weights.tensor("embedding")  # stays in the file; rows are read as needed
         weights.release("embedding")
         self.norm = weights.tensor("norm").clone()
@@ -89,6 +88,10 @@ class Model:
             self.head = [job.result() for job in head]
         torch.set_num_threads(threads)
 
+    def new_cache(self) -> Cache:
+        """An empty cache of this model."""
+        return Cache(self.config, self.attention.dtype)
+
     def read(self, ids: Sequence[int], cache: Cache, *, last: bool = True) -> torch.Tensor | None:
         """Feed ids behind what the cache holds; the final hidden rows, or None without `last`.
 
@@ -97,7 +100,7 @@ class Model:
         config = self.config
         start, width = len(cache.ids), len(ids)
         cache.reserve(start + width)
-        spans = self.layout.spans(start, width)
+        spans = self.attention.spans(start, width)
         cos, sin = self._turns(start, start + width)
         rows = self.embedding[torch.tensor(ids)].float()
         for index, layer in enumerate(self.layers):
@@ -106,7 +109,7 @@ class Model:
             queries = self._queries(layer, normed, cos, sin, keys, values, start)
             if index == config.layers - 1 and not last:
                 break
-            mixed = attend(queries, keys, values, spans).view(width, -1)
+            mixed = self.attention.attend(queries, keys, values, spans).view(width, -1)
             found, scale = product(layer.out, mixed)
             rows.addcmul_(found, scale)
             normed = rms_norm(rows, (config.hidden,), layer.inner_norm, config.epsilon)
@@ -150,11 +153,12 @@ class Model:
         coarsens its piece only; and a piece of a width-64 pass stays in the processor's cache.
         """
         taken, scale = digits(normed, self.close)
+        back, square = -scale, scale * scale
         for gate_up, down in layer.gated:
-            gate, up = combined(gate_up, taken).mul_(scale).chunk(2, -1)
-            inner = (gate * up).div_(gate.neg().exp_().add_(1.0))
-            found, step = product(down, inner)
-            rows.addcmul_(found, step)
+            gate, up = combined(gate_up, taken).chunk(2, -1)
+            below = (gate * back).exp_().add_(1.0)
+            found, step = product(down, up.mul_(gate).div_(below))  # `square` is still missing
+            rows.addcmul_(found, step.mul_(square))
 
     def logits(self, rows: torch.Tensor) -> tuple[list[torch.Tensor], torch.Tensor]:
         """Logits of final hidden rows in parts of the vocabulary, and each row's positive factor.
@@ -177,10 +181,3 @@ class Model:
             self.cosines = torch.cat((self.cosines, torch.cat((cos, cos), -1)))
             self.sines = torch.cat((self.sines, torch.cat((-sin, sin), -1)))
         return self.cosines[start:end, None], self.sines[start:end, None]
-
-
-def load(path: Path, source: str, *, close: bool) -> Model:
-    """Map a converted file and pack its weights; `Damaged` when it is not what was written."""
-    weights = open_weights(path, source)
-    with torch.inference_mode():
-        return Model(weights, close=close)

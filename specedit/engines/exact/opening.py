@@ -10,8 +10,8 @@ from specedit.engines.base import EngineInfo
 from specedit.engines.exact import PRECISIONS
 from specedit.engines.exact.check import verdict
 from specedit.engines.exact.engine import ExactEngine
+from specedit.engines.exact.loading import load
 from specedit.engines.exact.machine import keep_memory
-from specedit.engines.exact.model import load
 from specedit.engines.exact.weights import Damaged
 from specedit.errors import UsageError
 from specedit.models.convert import convert, converted_path, source_of
@@ -33,11 +33,11 @@ def open_engine(
     for _ in convert(files, store, precision):
         pass
     try:
-        model = load(path, source, close=close)
+        model = load(path, source, store, close=close)
     except Damaged:
         for _ in convert(files, store, precision, force=True):
             pass
-        model = load(path, source, close=close)
+        model = load(path, source, store, close=close)
     config = model.config
     different = verdict(store, path.name) or ""
     info = EngineInfo(

@@ -1,0 +1,31 @@
+"""A converted file and a machine become a Model: weights mapped and packed, attention chosen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from specedit.engines.exact.attention import Attention
+from specedit.engines.exact.blocks import BlockAttention
+from specedit.engines.exact.check import attention_verdict
+from specedit.engines.exact.machine import bf16_products
+from specedit.engines.exact.model import Model
+from specedit.engines.exact.rows import RowAttention
+from specedit.engines.exact.weights import Config, open_weights
+
+
+def load(path: Path, source: str, store: Path, *, close: bool) -> Model:
+    """Map a converted file and pack its weights; `Damaged` when it is not what was written."""
+    weights = open_weights(path, source)
+    with torch.inference_mode():
+        return Model(weights, attention(weights.config, store), close=close)
+
+
+def attention(config: Config, store: Path) -> Attention:
+    """The faster way where the self-check finds it exact (once per machine), else the safe one."""
+    if bf16_products():
+        rows = RowAttention(config)
+        if not attention_verdict(rows, config, store):
+            return rows
+    return BlockAttention(config)
