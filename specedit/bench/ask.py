@@ -41,6 +41,7 @@ class Wanted:
     first: int = 0
     half: str = "all"
     quality: Path | None = None
+    renames: tuple[Path, ...] = ()
     cost: bool = False
     engine_table: bool = False
     plots: Path | None = None
@@ -65,6 +66,8 @@ def run(wanted: Wanted, settings: Settings, said: Said, *, verbose: bool = False
     found = Found()
     if wanted.quality is not None:
         _quality(wanted, words, settings, results, found, said)
+    elif wanted.renames:
+        _renames(wanted, settings, results, found, said)
     elif wanted.engine_table:
         _widths(settings, results, found, said)
     else:
@@ -187,6 +190,32 @@ def _quality(
             made = task(case, words, settings, own=True)
             pairs.append(usages_of(made, words.answer(one.text, made.plan), words))
         _cost(pairs, settings, results, found)
+
+
+def _renames(
+    wanted: Wanted, settings: Settings, results: Results, found: Found, said: Said
+) -> None:
+    from specedit.bench import rename
+    from specedit.bench.rename_full import FullTool
+
+    cases = part([case for path in wanted.renames for case in rename.load(path)], wanted.half)
+    cases = cases[: wanted.first] if wanted.first else cases
+    with FullTool(settings, said, len(cases)) as tool:
+        outcomes = rename.measure(cases, tool)
+    results.renames = {
+        **rename.as_json(outcomes),
+        "tokens": tool.figures.completion,
+        "passes": tool.figures.passes,
+        "seconds": round(tool.figures.prefill_s + tool.figures.decode_s, 2),
+    }
+    rows = rename.table(outcomes)
+    found.parts.append(rename.as_text(rows, full=True))
+    total = rows[-1]
+    found.line = (
+        f"{total.full_right} of {total.cases} right (search-and-replace {total.search_right}, "
+        f"tree-sitter alone {total.tree_right}); wrong and said to be clean: "
+        f"{total.full_clean_wrong}"
+    )
 
 
 def _cost(

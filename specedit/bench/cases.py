@@ -9,9 +9,11 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from specedit.errors import InputError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def _case(line: str, where: str) -> Case:
     )
 
 
-def part(cases: Iterable[Case], which: str) -> list[Case]:
+def part(cases: Iterable[T], which: str) -> list[T]:
     """`all`, or every second case: `even` to decide on, `odd` to confirm."""
     found = list(cases)
     return {"all": found, "even": found[::2], "odd": found[1::2]}[which]

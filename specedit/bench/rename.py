@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from specedit.errors import SpeceditError
+from specedit.errors import InputError, SpeceditError
 from specedit.text.rename import rename_places
 from specedit.text.syntax import language_of
 
@@ -26,6 +26,7 @@ class Answer:
 
     text: str | None
     warned: bool = False
+    said: tuple[str, ...] = ()  # the warnings themselves, where they are known
 
 
 @dataclass(frozen=True)
@@ -75,22 +76,31 @@ Full = Callable[[Case], Answer]
 
 def load(path: Path) -> list[Case]:
     """The cases of a JSON lines file."""
-    cases = []
-    for text in path.read_text("utf-8").splitlines():
-        record: dict[str, Any] = json.loads(text)
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except OSError as problem:
+        raise InputError(f"{path}: {problem.strerror}") from problem
+    return [_case(line, f"{path}:{number}") for number, line in enumerate(lines, 1)]
+
+
+def _case(line: str, where: str) -> Case:
+    try:
+        record: dict[str, Any] = json.loads(line)
         pairs = [(one[0], one[1]) for one in record.get("rename_pairs") or ()]
-        cases.append(
-            Case(
-                record["id"],
-                record["language"],
-                record["filename"],
-                record["before"],
-                record["after"],
-                tuple(pairs or [(record["old_name"], record["new_name"])]),
-                record.get("line"),
-            )
+        return Case(
+            record["id"],
+            record["language"],
+            record["filename"],
+            record["before"],
+            record["after"],
+            tuple(pairs or [(record["old_name"], record["new_name"])]),
+            record.get("line"),
         )
-    return cases
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise InputError(
+            f"{where}: not a rename: {problem}",
+            hint="It has id, language, filename, before, after, old_name, new_name.",
+        ) from None
 
 
 def search_and_replace(case: Case) -> str:
@@ -160,8 +170,26 @@ def _count(row: Row, outcome: Outcome) -> None:
         row.full_clean_wrong += not full and not outcome.full.warned
 
 
-def as_json(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    return [asdict(row) for row in rows]
+def as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """The table, and of each case what each way made of it."""
+
+    def way(answer: Answer | None, after: str) -> dict[str, Any] | None:
+        if answer is None:
+            return None
+        return {"right": answer.text == after, "warned": answer.warned, "said": list(answer.said)}
+
+    return {
+        "rows": [asdict(row) for row in table(outcomes)],
+        "cases": [
+            {
+                "id": one.case.id,
+                "search": one.search,
+                "tree": way(one.tree, one.case.after),
+                "full": way(one.full, one.case.after),
+            }
+            for one in outcomes
+        ],
+    }
 
 
 def as_text(rows: list[Row], full: bool = False) -> str:

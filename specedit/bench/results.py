@@ -35,6 +35,7 @@ class Results:
     bound: Bound | None = None
     widths: dict[str, list[tuple[int, float]]] = field(default_factory=dict)  # seconds, by engine
     cost: dict[str, Any] | None = None
+    renames: dict[str, Any] | None = None
 
 
 def machine() -> dict[str, Any]:
@@ -64,6 +65,7 @@ def results_json(r: Results) -> dict[str, Any]:
         },
         "quality": r.scores,
         "cost": r.cost,
+        "renames": r.renames,
     }
 
 

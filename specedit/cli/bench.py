@@ -45,6 +45,10 @@ def bench(
     quality: Annotated[
         Path | None, typer.Option(metavar="FILE", help="run the edits and their tests: pass@1")
     ] = None,
+    rename: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="renames: right, by three ways of renaming"),
+    ] = None,
     cost: Annotated[
         bool, typer.Option("--cost", help="what hosted Predicted Outputs would bill")
     ] = False,
@@ -76,6 +80,7 @@ def bench(
         first=first,
         half=half,
         quality=quality,
+        renames=tuple(rename or ()),
         cost=cost,
         engine_table=engine_table,
         plots=plots,

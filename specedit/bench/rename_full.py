@@ -1,0 +1,59 @@
+"""The full tool as one way of renaming: `specedit rename --scope code`, the model included.
+
+Knows the API and what a report says; `bench.rename` counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
+
+from specedit import Editor
+from specedit.bench.rename import Answer, Case
+from specedit.errors import SpeceditError
+from specedit.report import Figures
+from specedit.settings import Settings
+from specedit.text.source import Source
+
+
+class FullTool:
+    """Answers cases with one warm model, and adds up what they cost."""
+
+    def __init__(self, settings: Settings, said: Callable[[str], None], cases: int) -> None:
+        wanted = {**asdict(settings), "scope": "code", "server": "off", "compare": False}
+        self._editor = Editor(**wanted)
+        self._said, self._cases, self._done = said, cases, 0
+        self.figures = Figures()
+
+    def __enter__(self) -> FullTool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._editor.close()
+
+    def __call__(self, case: Case) -> Answer:
+        self._done += 1
+        self._said(f"renaming {self._done} of {self._cases}: {case.id}")
+        text, said = case.before, []
+        for old, new in case.pairs:
+            source = Source.from_bytes(case.filename, text.encode())
+            try:
+                edit = self._editor.rename(old, new, source, line=case.line)
+            except SpeceditError as problem:
+                return Answer(None, True, (problem.message,))
+            self.figures += edit.figures
+            if edit.problems:
+                return Answer(None, True, edit.problems)
+            text = edit.after.decode()
+            said += list(warnings(edit.notes, old))
+        return Answer(text, bool(said), tuple(said))
+
+
+def warnings(notes: Iterable[str], old: str) -> Iterator[str]:
+    """Of what a report says, what makes a reader look twice.
+
+    That another name stands outside the scope (`GetUsername`) does not; that this one does, does.
+    """
+    for note in notes:
+        if not note.startswith("not renamed: ") or note.startswith(f"not renamed: {old} in "):
+            yield note
