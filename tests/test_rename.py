@@ -167,8 +167,42 @@ def test_a_name_that_is_taken_is_a_collision_with_its_line(
 
 
 @pytest.mark.parametrize(
+    ("language", "text", "line"),
+    [
+        pytest.param("python", "def f(x):\n  def g(y): return x + y\n", 2, id="inner-parameter"),
+        pytest.param("python", "x = 1\ndef f(y): return x + y\n", 2, id="a-parameter-hides-it"),
+        pytest.param("python", "y = 1\ndef f(x):\n  return x + y\n", 3, id="an-outer-name"),
+        pytest.param("python", "def f(x):\n  return y(x)\n", 2, id="a-name-from-elsewhere"),
+        pytest.param("javascript", "let x = 1;\nlet f = y => x + y;\n", 2, id="arrow"),
+        pytest.param("rust", "fn f() {\n let y = 1;\n let x = 2;\n g(x, y);\n}\n", 4, id="let"),
+        pytest.param(
+            "go",
+            "package a\nfunc f(x int) {\n\tfor y := range x {\n\t\tx += y\n\t}\n}\n",
+            3,
+            id="for",
+        ),
+        pytest.param(
+            "java", "class A {\n int x;\n int f(int y) { return x + y; }\n}\n", 3, id="hidden-field"
+        ),
+    ],
+)
+def test_a_rename_that_would_capture_another_use_is_a_collision(
+    language: str, text: str, line: int
+) -> None:
+    guess = rename(text, "x", "y", language=language)
+    assert [one.line for one in guess.collisions] == [line]
+
+
+@pytest.mark.parametrize(
     ("language", "text"),
     [
+        pytest.param(
+            "java", "class A {\n int x;\n int f(int y) { return this.x + y; }\n}\n", id="this"
+        ),
+        pytest.param("go", "package a\nfunc f(x int, z y.T) {}\n", id="a-type's-package"),
+        pytest.param("rust", "struct S { y: i32 }\nfn f(S { y: x }: S) { g(x) }\n", id="shorthand"),
+        pytest.param("rust", "fn f() { let y = 1; let x = y; g(x); }\n", id="rust-rebinds-last"),
+        pytest.param("python", "def f(self, x):\n  return x + self.y\n", id="a-member"),
         pytest.param("java", "class A {\n  int x;\n  void y() {}\n}\n", id="method-and-field"),
         pytest.param("python", "x = 1\ndef f(y): return y\n", id="another-scope"),
         pytest.param("rust", "fn f() { let x = 1; let y = x; }\n", id="rust-rebinds"),

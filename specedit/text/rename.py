@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from specedit.errors import UsageError
 from specedit.text import names, receiver, syntax
+from specedit.text.capture import captures
 from specedit.text.choose import choose, describe, said_lines
 from specedit.text.languages import Language
 from specedit.text.mentions import comment_edits, derived_edits, opaque_edits, reach
@@ -128,13 +129,16 @@ def rename_places(
         notes.append(f"a shorthand was spelled out on {said_lines(spelled)}")
     if not _still_names(typing.scopes.root, grow(renamed[0], dialect), kept):
         notes.append(f"`{new}` is read as something else than a name there")
+    clashing = dict(clashes(chosen, typing, new))
+    if not clashing:
+        clashing = dict(captures(typing, renamed[0], dialect, new, put(data, kept)[0]))
     return RenameGuess(
         old,
         new,
         renamed[0],
         renamed[1],
         tuple(outside),
-        tuple(Collision(*one) for one in clashes(chosen, typing, new)),
+        tuple(Collision(*one) for one in clashing.items()),
         len(chosen),
         tuple(notes),
         tuple(sorted({(edit.old, edit.new) for edit in kept})),

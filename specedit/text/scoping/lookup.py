@@ -23,8 +23,11 @@ class Lookup:
         """The declaration a bare name means at a place."""
         scope: Scope | None = self._start(at)
         inner = True  # no function between the use and the scope we look in
+        head = self._typed_by(at)  # there, its type parameters are seen and its parameters are not
         while scope is not None:
             found = list(scope.declared.get(name, ()))
+            if scope is head:
+                found = [one for one in found if one.kind != "parameter"]
             owner = scope.owner
             if owner is not None and (
                 self.rules.bare_members
@@ -54,6 +57,17 @@ class Lookup:
                     break
                 previous = up
         return self.scopes.scope_of(at)
+
+    def _typed_by(self, at: Branch) -> Scope | None:
+        """Go, C: the function one of whose parameters' types `at` is part of."""
+        previous = at
+        for up in at.up():
+            if up.type == "parameter_declaration" and previous.field == "type":
+                return self.scopes.scope_of(up)
+            if up.type in ("block", "compound_statement"):
+                return None
+            previous = up
+        return None
 
     def _choose(
         self, found: Iterable[Declared], at: Branch, hint: str, inner: bool

@@ -1,0 +1,58 @@
+"""What a rename would make mean something else: uses that a declaration elsewhere would capture.
+
+The renamed text is read as the original was. A thing called NEW that takes in both renamed places
+and places that were called NEW before is two things made one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from specedit.text.languages import Language
+from specedit.text.rewrite import SHORTHAND, Edit
+from specedit.text.scoping.meaning import Meaning, meanings
+from specedit.text.scoping.tree import Branch
+from specedit.text.scoping.typing import Typing
+
+
+def captures(
+    typing: Typing, after: str, language: Language, new: str, edits: list[Edit]
+) -> Iterator[tuple[int, str]]:
+    """Lines where NEW stood already and would mean the renamed thing, or hide it."""
+    if all(name.lstrip("$") != new for _, name in typing.scopes.leaves):
+        return
+    renamed = set(_starts(edits, new))
+    found, reread = meanings(after, language, new)
+    for one in found:
+        bare = [leaf for leaf in one.leaves if _bare(leaf, reread)] if one.declared else []
+        before = [leaf for leaf in bare if leaf.start not in renamed]
+        if before and len(before) < len(bare):
+            yield _said(one, before, new)
+
+
+def _starts(edits: list[Edit], new: str) -> Iterator[int]:
+    """Where, in bytes of the renamed text, a renamed place begins."""
+    moved = 0
+    for edit in edits:
+        written = edit.new.encode("utf-8", "surrogatepass")
+        at = written.find(new.encode("utf-8", "surrogatepass"))
+        if edit.kind == "code" and at >= 0:
+            yield edit.start + moved + at
+        moved += len(written) - (edit.end - edit.start)
+
+
+def _bare(leaf: Branch, typing: Typing) -> bool:
+    """Whether scopes alone say what a place means, and it means one thing. Members are told apart
+    by guesses about types, which a new name can only make vaguer."""
+    if leaf.place in typing.rules.keys or leaf.type in SHORTHAND:
+        return False
+    return leaf.place not in typing.rules.members or typing.receiver(leaf) is None
+
+
+def _said(one: Meaning, before: list[Branch], new: str) -> tuple[int, str]:
+    declared = [d for d in one.declared if d.leaf in before]
+    if declared:
+        line = declared[0].leaf.line
+        return line, f"line {line}: `{new}` is already a {declared[0].kind} there"
+    line = before[0].line
+    return line, f"line {line}: `{new}` is something else there, and would mean the renamed one"
