@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import tempfile
 import time
 from collections.abc import Generator, Iterator
@@ -19,10 +18,11 @@ from specedit.backend import Answer, Backend, Event, Loading, Ready, Written
 from specedit.decode.events import FREE
 from specedit.engines.base import Prefill
 from specedit.errors import InputError, TooLong
-from specedit.plan import Job, job, region_of, symbol_names, whole
+from specedit.plan import Job, job
 from specedit.report import Compared, Edit, Figures, Tally
 from specedit.settings import Settings
 from specedit.text.source import Source
+from specedit.text.splice import named_symbol, region_of, spliced, symbol_names, taken, whole
 
 if TYPE_CHECKING:
     from specedit.text.guard import Problem
@@ -135,12 +135,7 @@ def judge(work: Job, answer: Answer) -> Judged:
             source.text,
             (f"cut off by the limit after {answer.completion} tokens; raise --max-tokens",),
         )
-    part = source.text[work.region.start : work.region.end]
-    text = (
-        source.text[: work.region.start]
-        + with_ending_of(part, answer.text)
-        + source.text[work.region.end :]
-    )
+    text = spliced(source, work.region, answer.text)
     notes = list(work.notes)
     if not answer.closed:
         notes.append("the model ended without closing its block")
@@ -169,13 +164,6 @@ def _judge_rename(work: Job, text: str, notes: list[str]) -> Judged:
 
     settled, said = settle(work, text)
     return _checked(work, settled, [*notes, *said])
-
-
-def with_ending_of(before: str, after: str) -> str:
-    """`after` with as many final newlines as `before` had: models drop and add them freely."""
-    kept = before[len(before.rstrip("\n")) :]
-    body = after.rstrip("\n")
-    return body + kept if body or not before.strip() else body
 
 
 def recheck(work: Job, text: str) -> tuple[str, ...]:
@@ -241,32 +229,19 @@ def write(source: Source, edit: Edit) -> Edit:
 
 def narrow(work: Job, settings: Settings, problem: TooLong) -> Job:
     """A file larger than the window: the smallest definition that the instruction names."""
-    from specedit.text import syntax
-
     source = work.source
     if work.region != whole(source) or work.rename is not None:
         raise problem
-    words = set(_words(work.instruction))
-    named = [
-        s
-        for s in syntax.symbols(source.text, source.language)
-        if s.name in words or s.qualified in words
-    ]
-    if not named:
+    best = named_symbol(source, work.instruction)
+    if best is None:
         raise TooLong(
             f"{source.name}: {problem.message}",
             hint="Name a part of it in the instruction, with --symbol or with --lines A:B. "
             f"It defines: {symbol_names(source)}",
         ) from problem
-    best = min(named, key=lambda s: s.last_line - s.first_line)
     region = region_of(source, (best.first_line, best.last_line))
-    part = source.text[region.start : region.end]
-    expected = None if work.plan.prediction is None else part
+    expected = None if work.plan.prediction is None else taken(source, region)
     smaller = job(work.command, source, region, work.instruction, settings, expected)
     lines = f"lines {best.first_line}:{best.last_line}"
     note = f"too long for the window: only {best.qualified} was edited ({lines})"
     return replace(smaller, notes=(*work.notes, note))
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"[\w$]+(?:\.[\w$]+)*", text)

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specedit.engines.base import GREEDY, Sampling
-from specedit.errors import InputError, UsageError
+from specedit.errors import UsageError
+from specedit.text.splice import Region, around, region_of, taken, whole
 
 if TYPE_CHECKING:
     from specedit.settings import Settings
@@ -51,14 +52,6 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Region:
-    """Half-open character range of a Source's text that the answer replaces."""
-
-    start: int
-    end: int
-
-
-@dataclass(frozen=True)
 class Job:
     """One file's work: read, planned, not yet run."""
 
@@ -71,9 +64,6 @@ class Job:
     rename: RenameGuess | None = None  # what tree-sitter found, for the guard
     scope: str = ""  # how far the rename goes
     notes: tuple[str, ...] = field(default=())  # said in the report, whatever happens
-
-
-AROUND = 60  # lines of context shown on each side of a region
 
 
 def plan_edit(
@@ -102,8 +92,8 @@ def job(
     """The Job of one region of one file."""
     from specedit import prompt
 
-    text = source.text[region.start : region.end]
-    context = "" if region == whole(source) else around(source.text, region)
+    text = taken(source, region)
+    context = "" if region == whole(source) else around(source, region)
     language = source.language.fence if source.language else ""
     marks = prompt.fence(text + context)
     return Job(
@@ -127,10 +117,6 @@ def job(
     )
 
 
-def whole(source: Source) -> Region:
-    return Region(0, len(source.text))
-
-
 def drafters(settings: Settings) -> tuple[str, ...]:
     names = tuple(name.strip() for name in settings.draft.split(",") if name.strip())
     return () if names == ("none",) else names
@@ -141,7 +127,7 @@ def expected(source: Source, region: Region, settings: Settings) -> str | None:
     if settings.prediction == "none":
         return None
     if settings.prediction == "original":
-        return source.text[region.start : region.end]
+        return taken(source, region)
     path = Path(settings.prediction)
     if not path.is_file():
         raise UsageError(
@@ -151,68 +137,3 @@ def expected(source: Source, region: Region, settings: Settings) -> str | None:
     from specedit.text import source as files
 
     return files.read(path).text
-
-
-def region_of(
-    source: Source, lines: tuple[int, int] | None = None, symbol: str | None = None
-) -> Region:
-    """The characters of whole lines that a flag names; the whole file without one."""
-    if lines and symbol:
-        raise UsageError("--lines and --symbol both name the part to edit; give one.")
-    if symbol:
-        lines = _symbol_lines(source, symbol)
-    if not lines:
-        return whole(source)
-    starts = line_starts(source.text)
-    first, last = lines
-    count = len(starts) - (1 if source.text.endswith("\n") else 0)
-    if not 1 <= first <= last <= count:
-        raise UsageError(
-            f"{source.name} has lines 1:{count}; --lines {first}:{last} is not a part of it."
-        )
-    return Region(starts[first - 1], starts[last] if last < len(starts) else len(source.text))
-
-
-def line_starts(text: str) -> list[int]:
-    """Where each line begins; one more when the text ends in a newline."""
-    starts = [0]
-    at = text.find("\n")
-    while at >= 0:
-        starts.append(at + 1)
-        at = text.find("\n", at + 1)
-    return starts
-
-
-def _symbol_lines(source: Source, name: str) -> tuple[int, int]:
-    from specedit.text import syntax
-
-    found = syntax.find_symbol(source.text, source.language, name)
-    if len(found) == 1:
-        return found[0].first_line, found[0].last_line
-    if found:
-        places = ", ".join(f"{s.qualified} (line {s.first_line})" for s in found)
-        raise UsageError(
-            f"{source.name} defines {name} {len(found)} times: {places}.",
-            hint="Name it as Class.member, or use --lines A:B.",
-        )
-    raise InputError(
-        f"{source.name} defines no {name}.", hint=f"It defines: {symbol_names(source)}"
-    )
-
-
-def symbol_names(source: Source, most: int = 40) -> str:
-    """What a person may name with --symbol, in one line."""
-    from specedit.text import syntax
-
-    names = list(dict.fromkeys(s.qualified for s in syntax.symbols(source.text, source.language)))
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return (", ".join(names[:most]) + more) or "nothing that tree-sitter can name"
-
-
-def around(text: str, region: Region, lines: int = AROUND) -> str:
-    """What surrounds a region, a gap marked where the region was cut out."""
-    before = text[: region.start].splitlines(keepends=True)
-    after = text[region.end :].splitlines(keepends=True)
-    above, below = before[-lines:], after[:lines]
-    gap = "[the region to edit]\n"
-    return "".join(above) + gap + "".join(below)

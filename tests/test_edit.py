@@ -9,7 +9,7 @@ import pytest
 
 from specedit.backend import Event
 from specedit.decode.width import Widths
-from specedit.edit import perform, with_ending_of
+from specedit.edit import perform
 from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
 from specedit.errors import TooLong
 from specedit.local import Loaded
@@ -17,6 +17,7 @@ from specedit.plan import Plan, plan_edit
 from specedit.report import Edit, ModelLine
 from specedit.settings import Settings
 from specedit.text.source import Source
+from specedit.text.splice import spliced, whole
 
 CODE = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
 
@@ -115,7 +116,8 @@ def test_an_answer_cut_off_by_the_limit_is_never_a_file() -> None:
     ],
 )
 def test_the_final_newline_of_the_original_is_kept(before: str, after: str, kept: str) -> None:
-    assert with_ending_of(before, after) == kept
+    file = Source.from_bytes("a.py", before.encode())
+    assert spliced(file, whole(file), after) == kept
 
 
 def test_newline_style_and_bom_survive() -> None:

@@ -6,9 +6,10 @@ import pytest
 
 from specedit import prompt
 from specedit.errors import InputError, UsageError
-from specedit.plan import plan_edit, whole
+from specedit.plan import plan_edit
 from specedit.settings import Settings
 from specedit.text.source import Source
+from specedit.text.splice import whole
 
 CODE = """\
 import os

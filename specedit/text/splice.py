@@ -1,95 +1,121 @@
-"""A region of lines, taken out for an edit and put back with every other byte as it was.
+"""The part of a file that an edit is for: named by lines or by a symbol, taken out, put back.
 
-Knows lines and symbols. Does not know models; `before` and `after` are context to show, never to
-write.
+Knows Sources and symbols. Everything outside the part stays as it is, byte for byte.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from specedit.errors import UsageError
-from specedit.text import syntax
-from specedit.text.languages import Language
-from specedit.text.lines import lines_of
+from specedit.errors import InputError, UsageError
 
-SEEN = 40  # symbols named in an error; more would be a wall
+if TYPE_CHECKING:
+    from specedit.text.source import Source
+    from specedit.text.syntax import Symbol
+
+AROUND = 60  # lines of context shown on each side of a region
 
 
 @dataclass(frozen=True)
 class Region:
-    """Lines `first` to `last` of a text, from 1, both included."""
+    """Half-open character range of a Source's text that the answer replaces."""
 
-    first: int
-    last: int
-    text: str  # what is edited, with its final newline if it has one
-    before: str  # what stands above it
-    after: str  # what stands below it
-
-    def splice(self, text: str) -> str:
-        """The whole text with the region replaced; its final newline stays as it was."""
-        if self.text.endswith("\n"):
-            text = text if text.endswith("\n") or not text else text + "\n"
-        else:
-            text = text.removesuffix("\n")
-        return self.before + text + self.after
-
-    def context(self, lines: int) -> tuple[str, str]:
-        """At most so many lines above and below."""
-        above, below = lines_of(self.before), lines_of(self.after)
-        return "".join(above[max(0, len(above) - lines) :]), "".join(below[:lines])
+    start: int
+    end: int
 
 
-def region(text: str, first: int, last: int) -> Region:
-    """Lines `first` to `last`; an error when the text has no such lines."""
-    lines = lines_of(text)
-    if not 1 <= first <= last:
-        raise UsageError(f"lines {first}:{last} are no range", hint="Write --lines FIRST:LAST.")
-    if first > len(lines):
-        raise UsageError(f"line {first} is past the end: the text has {len(lines)} lines")
-    last = min(last, len(lines))
-    return Region(
-        first,
-        last,
-        "".join(lines[first - 1 : last]),
-        "".join(lines[: first - 1]),
-        "".join(lines[last:]),
+def whole(source: Source) -> Region:
+    return Region(0, len(source.text))
+
+
+def region_of(
+    source: Source, lines: tuple[int, int] | None = None, symbol: str | None = None
+) -> Region:
+    """The characters of whole lines that a flag names; the whole file without one."""
+    if lines and symbol:
+        raise UsageError("--lines and --symbol both name the part to edit; give one.")
+    if symbol:
+        lines = _symbol_lines(source, symbol)
+    if not lines:
+        return whole(source)
+    starts = _line_starts(source.text)
+    first, last = lines
+    count = len(starts) - (1 if source.text.endswith("\n") else 0)
+    if not 1 <= first <= last <= count:
+        raise UsageError(
+            f"{source.name} has lines 1:{count}; --lines {first}:{last} is not a part of it."
+        )
+    return Region(starts[first - 1], starts[last] if last < len(starts) else len(source.text))
+
+
+def taken(source: Source, region: Region) -> str:
+    """The part itself."""
+    return source.text[region.start : region.end]
+
+
+def spliced(source: Source, region: Region, answer: str) -> str:
+    """The whole text with the part replaced; the part's final newlines stay as many as they were:
+    models drop and add them freely."""
+    before = taken(source, region)
+    kept = before[len(before.rstrip("\n")) :]
+    body = answer.rstrip("\n")
+    written = body + kept if body or not before.strip() else body
+    return source.text[: region.start] + written + source.text[region.end :]
+
+
+def around(source: Source, region: Region, lines: int = AROUND) -> str:
+    """What surrounds a region, a gap marked where the region was cut out."""
+    above = source.text[: region.start].splitlines(keepends=True)[-lines:]
+    below = source.text[region.end :].splitlines(keepends=True)[:lines]
+    return "".join(above) + "[the region to edit]\n" + "".join(below)
+
+
+def named_symbol(source: Source, instruction: str) -> Symbol | None:
+    """The smallest definition that an instruction names."""
+    from specedit.text import syntax
+
+    words = set(re.findall(r"[\w$]+(?:\.[\w$]+)*", instruction))
+    named = [
+        one
+        for one in syntax.symbols(source.text, source.language)
+        if one.name in words or one.qualified in words
+    ]
+    return min(named, key=lambda one: one.last_line - one.first_line, default=None)
+
+
+def symbol_names(source: Source, most: int = 40) -> str:
+    """What a person may name with --symbol, in one line."""
+    from specedit.text import syntax
+
+    names = list(dict.fromkeys(s.qualified for s in syntax.symbols(source.text, source.language)))
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return (", ".join(names[:most]) + more) or "nothing that tree-sitter can name"
+
+
+def _symbol_lines(source: Source, name: str) -> tuple[int, int]:
+    from specedit.text import syntax
+
+    found = syntax.find_symbol(source.text, source.language, name)
+    if len(found) == 1:
+        return found[0].first_line, found[0].last_line
+    if found:
+        places = ", ".join(f"{s.qualified} (line {s.first_line})" for s in found)
+        raise UsageError(
+            f"{source.name} defines {name} {len(found)} times: {places}.",
+            hint="Name it as Class.member, or use --lines A:B.",
+        )
+    raise InputError(
+        f"{source.name} defines no {name}.", hint=f"It defines: {symbol_names(source)}"
     )
 
 
-def symbol_region(text: str, language: Language | None, name: str) -> Region:
-    """The lines of one function, method or class; `Class.member` where a name is not enough."""
-    if language is None or not language.grammar:
-        raise UsageError(
-            f"no grammar finds the symbol {name!r} here", hint="Use --lines FIRST:LAST instead."
-        )
-    found = syntax.find_symbol(text, language, name)
-    if not found:
-        raise UsageError(f"no symbol {name!r} in the file", hint=known_symbols(text, language))
-    if len(found) > 1:
-        listed = ", ".join(f"{one.qualified} (line {one.first_line})" for one in found)
-        raise UsageError(
-            f"{name!r} names {len(found)} symbols: {listed}",
-            hint="Say which: Class.member, or --lines FIRST:LAST.",
-        )
-    return region(text, found[0].first_line, found[0].last_line)
-
-
-def known_symbols(text: str, language: Language | None) -> str:
-    """What an error says when a symbol is missing or a file too long."""
-    known = [one.qualified for one in syntax.symbols(text, language)]
-    if not known:
-        return "The file has no symbols; use --lines FIRST:LAST."
-    more = f" and {len(known) - SEEN} more" if len(known) > SEEN else ""
-    return f"Symbols in it: {', '.join(known[:SEEN])}{more}."
-
-
-def mentioned_symbols(
-    text: str, language: Language | None, instruction: str
-) -> list[syntax.Symbol]:
-    """The symbols an instruction names: for a file that is larger than the window."""
-    words = set(re.findall(r"[^\W\d][\w.]*", instruction))
-    return [
-        one for one in syntax.symbols(text, language) if one.name in words or one.qualified in words
-    ]
+def _line_starts(text: str) -> list[int]:
+    """Where each line begins; one more when the text ends in a newline."""
+    starts = [0]
+    at = text.find("\n")
+    while at >= 0:
+        starts.append(at + 1)
+        at = text.find("\n", at + 1)
+    return starts
