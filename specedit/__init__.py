@@ -16,7 +16,7 @@ Five layers; imports only go down, and `tests/test_architecture.py` holds them t
     0  errors, settings
     1  text/ (bytes and grammars)  decode/ (ids)  engines/ (torch)  models/ (files)
     2  plan  prompt  answer  rename  selection  wire
-    3  backend  local  client  remote  connect  runtime  prefix
+    3  backend  local  loading  loaded  client  remote  connect  runtime  prefix
        edit  run  report  provenance  trace  journal  ask  git
     4  view/  cli/  hook  server/  bench/  editors/  api
 

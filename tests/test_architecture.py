@@ -17,8 +17,8 @@ LAYERS = {
     1: {"text", "decode", "engines", "models"},
     2: {"plan", "prompt", "answer", "rename", "wire", "selection"},
     3: {
-        *("backend", "local", "client", "remote", "connect", "edit", "run", "report"),
-        *("provenance", "journal", "git", "trace", "ask", "prefix", "runtime"),
+        *("backend", "local", "loading", "loaded", "client", "remote", "connect", "edit", "run"),
+        *("report", "provenance", "journal", "git", "trace", "ask", "prefix", "runtime"),
     },
     4: {"view", "cli", "hook", "server", "bench", "editors", "api", "__main__", "__init__"},
 }

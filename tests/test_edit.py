@@ -12,7 +12,7 @@ from specedit.decode.width import Widths
 from specedit.edit import perform
 from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
 from specedit.errors import TooLong
-from specedit.local import Loaded
+from specedit.loaded import Loaded
 from specedit.plan import Plan, plan_edit
 from specedit.report import Edit, ModelLine
 from specedit.settings import Settings

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import torch
 
+from specedit.engines.exact.assemble import load
 from specedit.engines.exact.check import check, verdict
-from specedit.engines.exact.loading import load
 from specedit.engines.exact.weights import VERSION, Damaged, open_weights, write
 from specedit.models.checkpoint import Checkpoint, open_checkpoint
 from specedit.models.files import ModelFiles

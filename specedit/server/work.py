@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 from specedit.backend import Answer, Event, Ready, Written
 from specedit.errors import ServerError, SpeceditError
-from specedit.local import Loaded, load
+from specedit.loaded import Loaded
+from specedit.loading import load
 from specedit.plan import Plan
 from specedit.prefix import Prefixes
 from specedit.server.metrics import Metrics, give_back

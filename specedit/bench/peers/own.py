@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from specedit import local
+from specedit import loading
 from specedit.backend import Answer, Written
 from specedit.bench.peers.base import Options, Run, Task
 from specedit.decode.events import FREE
 from specedit.engines.base import GREEDY, Choices, Engine, EngineInfo, Prefill, Sampling
-from specedit.local import Loaded
+from specedit.loaded import Loaded
 from specedit.plan import Plan
 from specedit.settings import Settings
 
@@ -92,10 +92,10 @@ class Own:
 
 def load(settings: Settings, home: Path | None = None) -> Loaded:
     """A model ready to answer, as `specedit edit` has it."""
-    loading = local.load(settings, home)
+    events = loading.load(settings, home)
     while True:
         try:
-            next(loading)
+            next(events)
         except StopIteration as end:
             loaded: Loaded = end.value
             return loaded

@@ -8,9 +8,9 @@ import torch
 
 from specedit.engines.base import EngineInfo
 from specedit.engines.exact import PRECISIONS
+from specedit.engines.exact.assemble import load
 from specedit.engines.exact.check import verdict
 from specedit.engines.exact.engine import ExactEngine
-from specedit.engines.exact.loading import load
 from specedit.engines.exact.machine import keep_memory
 from specedit.engines.exact.weights import Damaged
 from specedit.errors import UsageError

@@ -1,0 +1,133 @@
+"""A model that can answer: it turns Plans into ids, runs them, and gives text back as events.
+
+Knows decoding and the tokenizer's seam. Does not know where a model comes from; `loading` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from specedit.answer import Reader
+from specedit.backend import Answer, Event, Written
+from specedit.decode import cost
+from specedit.decode.events import Chunk, Done
+from specedit.engines.base import Engine, Prefill
+from specedit.errors import TooLong
+from specedit.plan import Plan
+from specedit.report import ModelLine
+
+if TYPE_CHECKING:
+    from specedit.decode.width import Widths
+
+Render = Callable[[Sequence[tuple[str, Sequence[str]]], str], list[int]]
+ROOM = 1024  # tokens an answer may have beyond twice its prompt
+
+
+class Loaded:
+    """A model that can answer: tokenizer, template, engine and what its passes cost here."""
+
+    def __init__(
+        self,
+        line: ModelLine,
+        engine: Engine,
+        tokenizer: Any,
+        render: Render,
+        widths: Widths,
+        curve: tuple[Path, str] | None = None,  # the file and key its cost curve is kept under
+    ) -> None:
+        self.line = line
+        self.engine = engine
+        self.tokenizer = tokenizer
+        self._render = render
+        self._widths = widths
+        self._curve = curve
+
+    def close(self) -> None:
+        """Keep what passes were seen to cost: the next load starts from there."""
+        if self._curve is not None:
+            keep(*self._curve, self._widths.curve)
+
+    def prompt(self, plan: Plan) -> list[int]:
+        return self._render([(m.role, m.segments) for m in plan.messages], plan.opening)
+
+    def expected(self, plan: Plan) -> list[int] | None:
+        """The prediction's ids, its closing line and the end included."""
+        if plan.prediction is None:
+            return None
+        ids: list[int] = self.tokenizer.encode(plan.prediction)
+        if plan.closing:
+            ids += self.tokenizer.encode(plan.closing)
+        return [*ids, *_end(self.tokenizer)]
+
+    def run(self, plan: Plan) -> Iterator[Event]:
+        from specedit.decode import drafters
+        from specedit.decode.loop import decode
+
+        prompt, expected = self.prompt(plan), self.expected(plan)
+        window = self.engine.info.window
+        left = window - len(prompt)
+        if left < 1 or (expected is not None and len(expected) > left):
+            needed = len(prompt) + len(expected or ())
+            raise TooLong(
+                f"The prompt and the answer need {needed} tokens, and the model's window "
+                f"has {window}.",
+                hint="Edit a part of the file: --lines A:B, or --symbol NAME.",
+            )
+        if plan.fresh:
+            self.engine.crop(0)
+        reader = Reader(self.tokenizer, plan.closing, plan.stop)
+        chunks = decode(
+            self.engine,
+            prompt,
+            drafters=drafters.build(
+                plan.draft,
+                prediction=expected,
+                codec=self.tokenizer,
+                instruction=self.tokenizer.encode(plan.instruction),
+            ),
+            widths=self._widths,
+            ends=reader.ends,
+            limit=min(left, plan.max_tokens or 2 * len(prompt) + ROOM),
+            sampling=plan.sampling,
+            audit=plan.audit,
+        )
+        prefill_s = decode_s = 0.0
+        reused = completion = 0
+        for event in chunks:
+            match event:
+                case Prefill():
+                    prefill_s, reused = event.seconds, event.reused
+                    yield event
+                case Chunk():
+                    decode_s += event.seconds
+                    completion += len(event.tokens)
+                    yield Written(event, reader.take())
+                case Done():
+                    yield Answer(
+                        text=reader.text(),
+                        reason=event.reason,
+                        closed=reader.closed,
+                        prompt=len(prompt),
+                        reused=reused,
+                        completion=completion,
+                        prefill_s=prefill_s,
+                        decode_s=decode_s,
+                        logits_digest=event.logits_digest,
+                    )
+
+
+def keep(path: Path, key: str, curve: cost.Curve) -> None:
+    """A store that cannot be written costs the next run a measurement, not this one its edit."""
+    with suppress(OSError):
+        cost.save(path, key, curve)
+
+
+def _end(tokenizer: Any) -> list[int]:
+    """The id that usually ends an answer, if there is one."""
+    if len(tokenizer.ends) == 1:
+        return list(tokenizer.ends)
+    end = tokenizer.special(getattr(tokenizer, "texts", {}).get("eos_token", ""))
+    return [] if end is None else [end]

@@ -1,0 +1,163 @@
+"""From a model's name to a `Loaded`: fetch, convert, choose the engine, measure what passes cost.
+
+Yields what a person waits for. Torch is imported when an engine is opened.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from specedit.backend import Event, Loading
+from specedit.decode import cost
+from specedit.engines.base import Engine
+from specedit.errors import UsageError
+from specedit.loaded import Loaded, keep
+from specedit.report import ModelLine
+from specedit.settings import Settings
+
+if TYPE_CHECKING:
+    from specedit.models.files import ModelFiles
+
+STAGES = {"wait": "Waiting for", "fetch": "Fetching", "verify": "Checking"}
+
+
+def load(settings: Settings, home: Path | None = None) -> Generator[Event, None, Loaded]:
+    """Everything between a model's name and a `Loaded`, which the generator returns."""
+    from specedit.decode.width import Widths
+
+    if settings.engine == "scripted":
+        return _scripted()
+    files = yield from _files(settings.model, home)
+    shelf = _Shelf(files)  # tokenizer and template, read while the weights are
+    engine = yield from _engine(files, settings, home)
+    from specedit.models.store import store_path
+    from specedit.models.template import prompt_ids
+
+    tokenizer, template = shelf.take()
+    info = engine.info
+    line = ModelLine(
+        name=files.name,
+        sha256=files.sha256,
+        engine=info.name,
+        device=info.device,
+        threads=info.threads,
+        exact=info.exact,
+        note=info.note,
+    )
+
+    def render(turns: Sequence[tuple[str, Sequence[str]]], opening: str) -> list[int]:
+        return prompt_ids(tokenizer, template, turns, opening)
+
+    kept = (home or store_path()) / "curves.json"
+    key = cost.key(line.sha256 or line.name, info)
+    curve = cost.load(kept, key)
+    if curve is None:
+        yield Loading("Measuring what passes cost here")
+        curve = cost.measure(engine)
+        keep(kept, key, curve)
+    return Loaded(line, engine, tokenizer, render, Widths(clock=cost.Clock(curve)), (kept, key))
+
+
+def _scripted() -> Loaded:
+    import os
+
+    from specedit.decode.width import Widths
+    from specedit.engines import scripted
+
+    script = os.environ.get("SPECEDIT_SCRIPT")
+    if not script:
+        raise UsageError("The scripted engine plays a script.", hint="Set SPECEDIT_SCRIPT=FILE.")
+    engine = scripted.from_file(Path(script))
+    line = ModelLine("scripted", engine="scripted", device="cpu", threads=1, exact=True)
+    tokenizer = scripted.ScriptedTokenizer()
+
+    def render(turns: Sequence[tuple[str, Sequence[str]]], opening: str) -> list[int]:
+        return tokenizer.encode("".join("".join(parts) + "\n" for _, parts in turns) + opening)
+
+    return Loaded(line, engine, tokenizer, render, Widths())
+
+
+def _files(model: str, home: Path | None) -> Generator[Event, None, ModelFiles]:
+    from specedit.models.files import ModelFiles
+    from specedit.models.resolve import resolve
+
+    found: ModelFiles | None = None
+    for step in resolve(model, home=home):
+        if isinstance(step, ModelFiles):
+            found = step
+        else:
+            what = step.note or f"{STAGES[step.stage]} {step.name}"
+            yield Loading(what, step.done, step.total, "bytes")
+    assert found is not None, "resolve ends with the model's files"
+    return found
+
+
+def _engine(
+    files: ModelFiles, settings: Settings, home: Path | None
+) -> Generator[Event, None, Engine]:
+    """The engine asked for; `auto` takes the exact one where it runs, and says why where not."""
+    threads = settings.threads or None
+    wanted = settings.engine in ("auto", "exact")
+    reason = _why_not_exact(files, settings.device) if wanted else ""
+    if settings.engine == "exact" and reason:
+        raise UsageError(f"The exact engine cannot run here: {reason}", hint="--engine huggingface")
+    if wanted and not reason:
+        from specedit.engines.exact import open_exact
+        from specedit.models.convert import convert
+        from specedit.models.store import store_path
+
+        store = home or store_path()
+        for step in convert(files, store, settings.precision):
+            yield Loading(step.what, step.done, step.total, "bytes")
+        yield Loading(f"Loading {files.name}")
+        return open_exact(files, store=store, threads=threads, precision=settings.precision)
+    yield Loading(f"Loading {files.name} with transformers")
+    from specedit.engines.huggingface import open_huggingface
+
+    generic = open_huggingface(files, device=settings.device, threads=threads)
+    if reason:
+        generic.note(f"generic engine: {reason}")
+    return generic
+
+
+def _why_not_exact(files: ModelFiles, device: str) -> str | None:
+    if device in ("cuda", "mps"):
+        return f"it is a CPU engine, and --device is {device}"
+    if device == "auto":
+        from specedit.engines.huggingface import pick_device
+
+        if (found := pick_device("auto")) != "cpu":
+            return f"a {found} device is here"
+    from specedit.engines.exact import available
+
+    return available(files)
+
+
+class _Shelf:
+    """Reads tokenizer and template in a thread of its own."""
+
+    def __init__(self, files: ModelFiles) -> None:
+        self._files = files
+        self._found: tuple[Any, str] | None = None
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        from specedit.models.template import load_template
+        from specedit.models.tokenizer import load_tokenizer
+
+        try:
+            self._found = load_tokenizer(self._files), load_template(self._files)
+        except BaseException as error:  # handed to the thread that asks
+            self._error = error
+
+    def take(self) -> tuple[Any, str]:
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        assert self._found is not None
+        return self._found
