@@ -5,6 +5,10 @@ next. Candidates come from an index over the prediction (never from a scan of it
 place that was lost: replaced, inserted, deleted. Each has a chance, read from what the evidence
 was worth on real commits: how much of the answer's tail precedes it, how far it is from the
 place that was lost and in which direction, how often such a tail occurs.
+
+Only the likeliest place is offered. A second one in the same pass (a tree) does not pay: in the
+replay of 130 commits an oracle that always took the right one of two places, for nothing, would
+save 0.2 to 0.3 % on curves 70+6w, 70+1w and 35+15w, and two ids for the second cost 0.7 to 1.7 %.
 """
 
 from __future__ import annotations
