@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from specedit.engines.base import Sampling
 from specedit.engines.exact.attention import Attention
 from specedit.engines.exact.blocks import BlockAttention
 from specedit.engines.exact.engine import _largest
 from specedit.engines.exact.linear import REMAINDER, digits
-from specedit.engines.exact.rows import RowAttention
+from specedit.engines.exact.rows import ROWS, RowAttention
 from specedit.engines.exact.weights import Config
 from specedit.engines.sampling import choose, uniform
 
@@ -64,6 +66,35 @@ def test_attention_is_causal_attention(
             attn_mask=mask,
         )
         assert torch.allclose(found, expected[0].transpose(0, 1).reshape(-1, size), atol=close)
+
+
+class Largest(TorchDispatchMode):
+    """The most numbers that any operation had or made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers = 0
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> object:
+        made = func(*args, **(kwargs or {}))
+        for one in made if isinstance(made, tuple) else (made,):
+            if isinstance(one, torch.Tensor):  # of a view, what it looks at
+                held = one.untyped_storage().nbytes() // one.element_size()
+                self.numbers = max(self.numbers, held)
+        return made
+
+
+@pytest.mark.parametrize("kind", [BlockAttention, RowAttention])
+def test_no_tensor_of_width_by_context_by_heads_is_made(kind: Callable[[Config], Any]) -> None:
+    width, context, heads = 256, 8192, 12
+    attention = kind(config(heads, 2, 8))
+    keys = torch.zeros(2, context, 8, dtype=attention.dtype)
+    with Largest() as largest:
+        spans = attention.spans(context - width, width)
+        attention.attend(torch.zeros(width * heads, 8), keys, keys, spans)
+    assert width * heads * 8 <= largest.numbers <= ROWS * context < width * heads * context / 4
 
 
 @settings(max_examples=60, deadline=None)
