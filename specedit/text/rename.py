@@ -233,9 +233,10 @@ def _finish(
 ) -> tuple[str, tuple[Place, ...]]:
     kept, written = put(data, edits)
     places = []
+    at, offset, line = 0, 0, 1
     for edit in kept:
-        offset = len(data[: edit.start].decode("utf-8", "surrogatepass"))
-        line = data.count(b"\n", 0, edit.start) + 1
+        passed = data[at : edit.start].decode("utf-8", "surrogatepass")
+        at, offset, line = edit.start, offset + len(passed), line + passed.count("\n")
         places.append(Place(offset, line, edit.kind, edit.old, edit.new))
     return written.decode("utf-8", "surrogatepass"), tuple(places)
 

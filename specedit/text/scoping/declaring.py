@@ -162,29 +162,39 @@ def _target(scopes: Scopes, node: Branch, where: str, leaf: Branch) -> Scope:
 
 def _announced(scopes: Scopes, node: Branch, name: str) -> Scope | None:
     """Python's `global x` and `nonlocal x`: the scope that an assignment to x means."""
-    if b"global" not in scopes.data and b"nonlocal" not in scopes.data:
+    if not scopes.announces:
         return None
     function = scopes.scope_of(node)
     while function.kind == "block" and function.parent is not None:
         function = function.parent
-    body = function.node.part("body") if function.kind == "function" else None
-    if body is None:
+    said = _announcements(scopes, function).get(name)
+    if said is None:
         return None
-    waiting = [body]
+    if said == "global_statement":
+        return scopes.file
+    outer = function.parent
+    while outer is not None and name not in outer.declared and outer.parent is not None:
+        outer = outer.parent
+    return outer
+
+
+def _announcements(scopes: Scopes, function: Scope) -> dict[str, str]:
+    """What a function's own `global` and `nonlocal` statements name."""
+    known = scopes.announced.get(id(function))
+    if known is not None:
+        return known
+    found: dict[str, str] = {}
+    body = function.node.part("body") if function.kind == "function" else None
+    waiting = [body] if body is not None else []
     while waiting:
         statement = waiting.pop()
         if statement.type not in ("function_definition", "class_definition", "lambda"):
             waiting.extend(statement.children)
-        if statement.type in ("global_statement", "nonlocal_statement") and name in {
-            scopes.text(child) for child in statement.children
-        }:
-            if statement.type == "global_statement":
-                return scopes.file
-            outer = function.parent
-            while outer is not None and name not in outer.declared and outer.parent is not None:
-                outer = outer.parent
-            return outer
-    return None
+        if statement.type in ("global_statement", "nonlocal_statement"):
+            for child in statement.children:
+                found[scopes.text(child)] = statement.type
+    scopes.announced[id(function)] = found
+    return found
 
 
 def _class_around(scopes: Scopes, node: Branch) -> str:

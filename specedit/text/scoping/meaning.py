@@ -73,6 +73,7 @@ class _Sorting:
                     self.leaves.append((leaf, key))
         self._join_families()
         found: dict[Hashable, Meaning] = {}
+        seen: set[tuple[int, int]] = set()  # (meaning, leaf)
         for one in self.declared:
             meaning = found.setdefault(self._root(one), Meaning(one.kind))
             meaning.declared.append(one)
@@ -82,7 +83,8 @@ class _Sorting:
             root = self._root(key)
             kind = str(root[0]) if isinstance(root, tuple) else UNKNOWN
             meaning = found.setdefault(root, Meaning(kind))
-            if leaf not in meaning.leaves:
+            if (id(meaning), id(leaf)) not in seen:
+                seen.add((id(meaning), id(leaf)))
                 meaning.leaves.append(leaf)
             owner = self.uses.owner_of.get(key)
             if owner is not None and owner not in meaning.owners:
@@ -93,9 +95,13 @@ class _Sorting:
     # union-find
 
     def _root(self, key: Hashable) -> Hashable:
-        while (above := self.parent.get(key, key)) is not key and above != key:
+        root = key
+        while (above := self.parent.get(root, root)) is not root and above != root:
+            root = above
+        while key is not root and (above := self.parent.get(key, root)) != root:
+            self.parent[key] = root  # the next time this is one step
             key = above
-        return key
+        return root
 
     def _join(self, one: Hashable, other: Hashable) -> None:
         a, b = self._root(one), self._root(other)

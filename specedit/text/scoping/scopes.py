@@ -29,6 +29,8 @@ class Scopes:
         self.owners: list[Owner] = []
         self.leaves: list[tuple[Branch, str]] = []
         self.by_leaf: dict[int, Declared] = {}
+        self.announces = b"global" in self.data or b"nonlocal" in self.data
+        self.announced: dict[int, dict[str, str]] = {}  # by function, what `declaring` found
         self._open()
 
     # reading the tree
