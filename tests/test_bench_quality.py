@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from specedit.bench import quality, sandbox
+from specedit.bench import quality, sandbox, side
 from specedit.bench.cases import Case
 from specedit.bench.peers.own import Own, load
 from specedit.bench.side import peers
@@ -70,6 +72,26 @@ def test_predicted_and_plain_give_the_same_list(settings: Callable[..., Settings
     assert predicted.passes < plain.passes
     score = quality.score("specedit", [predicted])
     assert (score.cases, score.passed, score.share) == (1, 1, 1.0)
+
+
+def test_an_interrupted_judgement_shows_what_was_judged(
+    settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = settings(replace=[["return 1", "return 2"]])
+    loaded = load(chosen)
+    real = quality.outcome
+
+    def until(case: Case, *others: Any) -> quality.Outcome:
+        if case.id == "second":
+            raise KeyboardInterrupt
+        return real(case, *others)
+
+    monkeypatch.setattr(side, "outcome", until)
+    words = Words(loaded.tokenizer, loaded.prompt)
+    cases = [replace(CASE, id=name) for name in ("first", "second", "third")]
+    found = list(side.judged(cases, words, chosen, "none", lambda text: None))
+    ((name, outcomes),) = [item for item in found if isinstance(item, tuple)]
+    assert (name.name, [one.id for one in outcomes]) == ("specedit", ["first"])
 
 
 def test_a_dictated_answer_is_written_whatever_the_model_would_say(

@@ -161,17 +161,23 @@ def side_by_side(
 def judged(
     cases: Sequence[Case], words: Words, settings: Settings, against: str, said: Said
 ) -> Iterator[tuple[Name, list[Outcome]] | PeerLine]:
-    """Each peer's outcomes of all cases, one peer after the other."""
+    """Each peer's outcomes of all cases, one peer after the other; of fewer, once interrupted."""
     names, skipped = peers(against)
     found = [making.task(c, words, settings, own=True) for c in cases]
     options = Options(settings.model, threads_of(settings), making.longest(found) + 64)
     for name in names:
         with Bench([name], options, said) as bench:
             if bench.names:
-                outcomes = []
-                for number, case in enumerate(cases, 1):
-                    said(f"{name.name}: {case.id} ({number} of {len(cases)})")
-                    outcomes.append(outcome(case, words, bench.runner(name), name.way, settings))
+                outcomes: list[Outcome] = []
+                try:
+                    for number, case in enumerate(cases, 1):
+                        said(f"{name.name}: {case.id} ({number} of {len(cases)})")
+                        answered = outcome(case, words, bench.runner(name), name.way, settings)
+                        outcomes.append(answered)
+                except KeyboardInterrupt:
+                    said("interrupted: what was judged until now is shown")
+                    yield name, outcomes
+                    break
                 yield name, outcomes
             yield from bench.lines()
     yield from skipped
