@@ -1,4 +1,4 @@
-"""How often two engines choose alike, and how surprised each is by real text.
+"""How often the exact engine chooses as bf16 does, and how surprised each is by real text.
 
 Knows logits and targets, teacher-forced: every position sees the real text before it.
 """
@@ -6,12 +6,19 @@ Knows logits and targets, teacher-forced: every position sees the real text befo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from specedit.bench import engine as engines
+from specedit.errors import InputError
+from specedit.settings import Settings
 
 if TYPE_CHECKING:
     from specedit.engines.exact.engine import ExactEngine
 
+LENGTH = 1700  # tokens of each file that are read
 Judged = list[tuple[int, float]]  # per position: the choice, and the loss on the next id
 
 
@@ -62,3 +69,29 @@ def agreement(mine: Judged, other: Judged) -> dict[str, float]:
         "perplexity_bf16": math.exp(losses[1]),
         "ratio": math.exp(losses[0] - losses[1]),
     }
+
+
+def measure(
+    settings: Settings, files: Sequence[Path], threads: int, said: Callable[[str], None]
+) -> dict[str, Any]:
+    """Both engines over the first `LENGTH` tokens of each file: by file, and in all."""
+    from specedit.models.tokenizer import load_tokenizer
+
+    options = Namespace(model=settings.model, threads=threads, precision=settings.precision)
+    tokenizer = load_tokenizer(engines.files_of(settings.model))
+    rows = [tokenizer.encode(_text(path))[:LENGTH] for path in files]
+    said("reading with bf16")
+    theirs = list(judged_by_bf16(engines.reference(options), rows))
+    said("reading with the exact engine")
+    ours = list(judged_by_exact(engines.open_engine(options), rows))
+    per = [agreement(mine, other) for mine, other in zip(ours, theirs, strict=True)]
+    total = agreement([j for m in ours for j in m], [j for o in theirs for j in o])
+    names = [str(path) for path in files]
+    return {"files": dict(zip(names, per, strict=True)), "total": total}
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InputError(f"{path}: {problem}") from problem

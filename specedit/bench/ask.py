@@ -42,6 +42,7 @@ class Wanted:
     half: str = "all"
     quality: Path | None = None
     renames: tuple[Path, ...] = ()
+    agreement: tuple[Path, ...] = ()
     cost: bool = False
     engine_table: bool = False
     plots: Path | None = None
@@ -68,6 +69,8 @@ def run(wanted: Wanted, settings: Settings, said: Said, *, verbose: bool = False
         _quality(wanted, words, settings, results, found, said)
     elif wanted.renames:
         _renames(wanted, settings, results, found, said)
+    elif wanted.agreement:
+        _agreement(wanted, settings, results, found, said)
     elif wanted.engine_table:
         _widths(settings, results, found, said)
     else:
@@ -215,6 +218,20 @@ def _renames(
         f"{total.full_right} of {total.cases} right (search-and-replace {total.search_right}, "
         f"tree-sitter alone {total.tree_right}); wrong and said to be clean: "
         f"{total.full_clean_wrong}"
+    )
+
+
+def _agreement(
+    wanted: Wanted, settings: Settings, results: Results, found: Found, said: Said
+) -> None:
+    from specedit.bench import agreement
+
+    results.agreement = agreement.measure(settings, wanted.agreement, results.threads, said)
+    found.parts.append(table.agreement_table(results.agreement))
+    total = results.agreement["total"]
+    found.line = (
+        f"the same choice as bf16 in {total['agreement']:.2%} of {total['tokens']} places, "
+        f"at {total['ratio']:.4f} times its perplexity"
     )
 
 

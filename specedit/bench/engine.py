@@ -1,7 +1,6 @@
-"""The engines themselves, apart from drafting: time per pass, context, memory, start, agreement.
+"""The engines themselves, apart from drafting: time per pass, context, memory, start.
 
     python -m specedit.bench.engine widths  MODEL [--context N]   exact, bf16, llama.cpp, in turn
-    python -m specedit.bench.engine quality MODEL FILE...         agreement and perplexity, to bf16
     python -m specedit.bench.engine context MODEL                 time per pass from 1k to 32k
     python -m specedit.bench.engine start   MODEL                 from the command to the first pass
 
@@ -18,10 +17,8 @@ import sys
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specedit.bench.agreement import agreement, judged_by_bf16, judged_by_exact
 from specedit.errors import ModelError
 from specedit.models.files import ModelFiles
 
@@ -31,7 +28,6 @@ if TYPE_CHECKING:
 WIDTHS = (1, 8, 16, 32, 64, 128, 256)
 CONTEXTS = (1024, 4096, 8192, 16384, 32512)
 ROUNDS = 5
-LENGTH = 1700  # tokens of each file that are read for agreement
 
 
 def files_of(model: str) -> ModelFiles:
@@ -240,20 +236,6 @@ def start(options: Namespace) -> dict[str, Any]:
     return {"parts": parts, "total_s": marks[-1][1] - marks[0][1], "peak_mb": peak_mb()}
 
 
-def quality(options: Namespace) -> dict[str, Any]:
-    """Teacher-forced over real files: how often the choices agree, and both perplexities."""
-    from specedit.models.tokenizer import load_tokenizer
-
-    tokenizer = load_tokenizer(files_of(options.model))
-    texts = [Path(name).read_text("utf-8") for name in options.files]
-    rows = [tokenizer.encode(text)[:LENGTH] for text in texts]
-    theirs = list(judged_by_bf16(reference(options), rows))
-    ours = list(judged_by_exact(open_engine(options), rows))
-    per = [agreement(mine, other) for mine, other in zip(ours, theirs, strict=True)]
-    total = agreement([j for m in ours for j in m], [j for o in theirs for j in o])
-    return {"files": dict(zip(options.files, per, strict=True)), "total": total}
-
-
 def widths(options: Namespace) -> dict[str, Any]:
     """The width table: each engine in a process of its own, one after the other."""
     found: dict[str, Any] = {}
@@ -273,7 +255,7 @@ def widths(options: Namespace) -> dict[str, Any]:
 
 
 MEASUREMENTS: dict[str, Callable[[Namespace], dict[str, Any]]] = {
-    f.__name__: f for f in (widths, exact, bf16, llama, quality, context, start)
+    f.__name__: f for f in (widths, exact, bf16, llama, context, start)
 }
 
 
@@ -281,7 +263,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = ArgumentParser(description="Measure the engines on this machine.")
     parser.add_argument("what", choices=MEASUREMENTS)
     parser.add_argument("model")
-    parser.add_argument("files", nargs="*")
     parser.add_argument("--context", type=int, default=1024)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--precision", default="balanced")

@@ -36,6 +36,7 @@ class Results:
     widths: dict[str, list[tuple[int, float]]] = field(default_factory=dict)  # seconds, by engine
     cost: dict[str, Any] | None = None
     renames: dict[str, Any] | None = None
+    agreement: dict[str, Any] | None = None
 
 
 def machine() -> dict[str, Any]:
@@ -66,6 +67,7 @@ def results_json(r: Results) -> dict[str, Any]:
         "quality": r.scores,
         "cost": r.cost,
         "renames": r.renames,
+        "agreement": r.agreement,
     }
 
 

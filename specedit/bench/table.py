@@ -194,3 +194,18 @@ def cost_line(cost: Mapping[str, Any]) -> RenderableType:
         f"{plain:.4f} cents without a prediction, {predicted:.4f} with one "
         f"({cost['rejected']} rejected tokens billed); here: nothing"
     )
+
+
+def agreement_table(found: Mapping[str, Any]) -> RenderableType:
+    """A file a row: how often int8 chose as bf16 did, and both perplexities."""
+    table = _table("file", "tokens", "same choice", "perplexity", "of bf16", "ratio")
+    for name, one in (*found["files"].items(), ("all", found["total"])):
+        table.add_row(
+            name,
+            str(one["tokens"]),
+            f"{one['agreement']:.2%}",
+            f"{one['perplexity']:.3f}",
+            f"{one['perplexity_bf16']:.3f}",
+            f"{one['ratio']:.4f}",
+        )
+    return table

@@ -45,6 +45,10 @@ def bench(
     quality: Annotated[
         Path | None, typer.Option(metavar="FILE", help="run the edits and their tests: pass@1")
     ] = None,
+    agreement: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="source files: how often int8 chooses as bf16 does"),
+    ] = None,
     rename: Annotated[
         list[Path] | None,
         typer.Option(metavar="FILE", help="renames: right, by three ways of renaming"),
@@ -81,6 +85,7 @@ def bench(
         half=half,
         quality=quality,
         renames=tuple(rename or ()),
+        agreement=tuple(agreement or ()),
         cost=cost,
         engine_table=engine_table,
         plots=plots,
