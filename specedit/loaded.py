@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from specedit.decode.width import Widths
 
 Render = Callable[[Sequence[tuple[str, Sequence[str]]], str], list[int]]
-ROOM = 1024  # tokens an answer may have beyond twice its prompt
+ROOM = 1024  # tokens an answer may have beyond twice its prompt,
+COPY_ROOM = 128  # and a copy, beyond nine eighths of it
 
 
 class Loaded:
@@ -90,7 +91,7 @@ class Loaded:
             ),
             widths=self._widths,
             ends=reader.ends,
-            limit=min(left, plan.max_tokens or 2 * len(prompt) + ROOM),
+            limit=min(left, plan.max_tokens or _most(plan, len(prompt))),
             sampling=plan.sampling,
             audit=plan.audit,
         )
@@ -117,6 +118,12 @@ class Loaded:
                         decode_s=decode_s,
                         logits_digest=event.logits_digest,
                     )
+
+
+def _most(plan: Plan, prompt: int) -> int:
+    """How many tokens an answer may have before the model is taken to have lost the thread. The
+    prediction has no say in it: it changes the speed, never the text."""
+    return prompt + prompt // 8 + COPY_ROOM if plan.copies else 2 * prompt + ROOM
 
 
 def keep(path: Path, key: str, curve: cost.Curve) -> None:

@@ -44,7 +44,8 @@ class Plan:
     prediction: str | None = None  # the whole expected answer after `opening`, without `closing`
     instruction: str = ""  # the person's own words, for the lookup drafter
     draft: tuple[str, ...] = ("prediction", "lookup")
-    max_tokens: int | None = None  # None: as much as the expected answer deserves
+    max_tokens: int | None = None  # None: as much as the prompt deserves
+    copies: bool = False  # the answer is the prompt's file, changed in places: hardly longer
     sampling: Sampling = GREEDY
     stop: tuple[str, ...] = ()  # further texts that end the answer (OpenAI's `stop`)
     audit: bool = False

@@ -75,7 +75,13 @@ def plan_rename(
         settings,
         prediction,
     )
-    return replace(work, rename=guess, scope=settings.scope, notes=notes(guess))
+    return replace(
+        work,
+        plan=replace(work.plan, copies=True),
+        rename=guess,
+        scope=settings.scope,
+        notes=notes(guess),
+    )
 
 
 def untouched(source: Source, *said: str) -> Edit:

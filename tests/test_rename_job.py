@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -38,6 +39,20 @@ def test_the_model_reads_the_original_and_expects_the_renamed() -> None:
     assert isinstance(job, Job)
     assert BEFORE.decode() in job.plan.messages[-1].content
     assert job.plan.prediction == AFTER.decode()
+
+
+def test_a_model_that_goes_on_and_on_is_stopped_and_refused(
+    script: Script, specedit: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "user.py"
+    path.write_bytes(BEFORE)
+    script(answer="x = 1\n" * 5000)
+    done = specedit("rename", "username", "email", "user.py", "--json", cwd=tmp_path)
+    assert done.returncode == 2
+    (edit,) = json.loads(done.stdout)["files"]
+    assert "cut off by the limit" in edit["problems"][0]
+    assert 128 < edit["tokens"]["completion"] < 2 * len(BEFORE) + 1024
+    assert path.read_bytes() == BEFORE
 
 
 def test_prediction_none_is_plain_decoding() -> None:
