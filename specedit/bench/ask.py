@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -203,8 +204,10 @@ def _renames(
 
     cases = part([case for path in wanted.renames for case in rename.load(path)], wanted.half)
     cases = cases[: wanted.first] if wanted.first else cases
-    with FullTool(settings, said, len(cases)) as tool:
-        outcomes = rename.measure(cases, tool)
+    outcomes: list[rename.Outcome] = []
+    with FullTool(settings, said, len(cases)) as tool, suppress(KeyboardInterrupt):
+        for outcome in rename.measure(cases, tool):
+            outcomes.append(outcome)
     results.renames = {
         **rename.as_json(outcomes),
         "tokens": tool.figures.completion,

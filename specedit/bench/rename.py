@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -127,17 +127,15 @@ def by_tree(case: Case) -> Answer:
     return Answer(text, warned)
 
 
-def measure(cases: Iterable[Case], full: Full | None = None) -> list[Outcome]:
-    """Every case, in every way asked for."""
-    return [
-        Outcome(
+def measure(cases: Iterable[Case], full: Full | None = None) -> Iterator[Outcome]:
+    """Each case, in every way asked for, as it is done."""
+    for case in cases:
+        yield Outcome(
             case,
             search_and_replace(case) == case.after,
             by_tree(case),
             full(case) if full is not None else None,
         )
-        for case in cases
-    ]
 
 
 def table(outcomes: Iterable[Outcome]) -> list[Row]:
