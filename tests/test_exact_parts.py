@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from specedit.engines.base import Sampling
+from specedit.engines.exact import assemble, check
 from specedit.engines.exact.attention import Attention
 from specedit.engines.exact.blocks import BlockAttention
 from specedit.engines.exact.engine import _largest
@@ -66,6 +68,24 @@ def test_attention_is_causal_attention(
             attn_mask=mask,
         )
         assert torch.allclose(found, expected[0].transpose(0, 1).reshape(-1, size), atol=close)
+
+
+@pytest.mark.parametrize(
+    ("products", "found", "chosen"),
+    [
+        (True, "", RowAttention),
+        (True, "attention depends on the pass's width", BlockAttention),
+        (False, "", BlockAttention),
+    ],
+    ids=["checked", "not exact here", "no bf16"],
+)
+def test_plain_products_are_used_only_where_the_check_found_them_exact(
+    products: bool, found: str, chosen: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assemble, "bf16_products", lambda: products)
+    monkeypatch.setattr(check, "_attention", lambda *_: iter([found] if found else []))
+    for _ in range(2):  # the second time from what was kept
+        assert type(assemble.attention(config(4, 2, 16), tmp_path)) is chosen
 
 
 class Largest(TorchDispatchMode):

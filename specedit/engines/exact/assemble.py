@@ -24,8 +24,6 @@ def load(path: Path, source: str, store: Path, *, close: bool) -> Model:
 
 def attention(config: Config, store: Path) -> Attention:
     """The faster way where the self-check finds it exact (once per machine), else the safe one."""
-    if bf16_products():
-        rows = RowAttention(config)
-        if not attention_verdict(rows, config, store):
-            return rows
+    if bf16_products() and not attention_verdict(RowAttention, config, store):
+        return RowAttention(config)
     return BlockAttention(config)

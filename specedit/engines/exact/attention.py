@@ -11,9 +11,13 @@ from typing import Any, Protocol
 
 import torch
 
+from specedit.engines.exact.weights import Config
+
 
 class Attention(Protocol):
     """One model's attention over a cache of `dtype`."""
+
+    def __init__(self, config: Config) -> None: ...
 
     @property
     def dtype(self) -> torch.dtype: ...

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -39,14 +40,14 @@ def check(model: Model, store: Path, converted: str) -> str:
     return _keep(store, converted, next(_differences(model), ""))
 
 
-def attention_verdict(attention: Attention, config: Config, store: Path) -> str:
-    """What the self-check finds for an attention of this shape: "" or what was not exact."""
-    shape = f"{config.heads}/{config.kv_heads} heads of {config.head_size} to {config.window}"
-    name = f"{type(attention).__name__} {shape}"
+def attention_verdict(kind: type[Attention], config: Config, store: Path) -> str:
+    """What the self-check finds for one key head of this shape: "" or what was not exact."""
+    one = replace(config, heads=config.group, kv_heads=1)
+    name = f"{kind.__name__} {config.group} heads of {config.head_size} to {config.window}"
     found = verdict(store, name)
     if found is None:
         with torch.inference_mode():
-            found = _keep(store, name, next(_attention(attention, config), ""))
+            found = _keep(store, name, next(_attention(kind(one), one, config.window), ""))
     return found
 
 
@@ -85,7 +86,7 @@ def _differences(model: Model) -> Iterator[str]:
                 for split in SPLITS:
                     if not torch.equal(_logits(model, ids, split), expected):
                         yield f"logits depend on the pass's width (widths {split}, {count} threads)"
-            yield from _attention(model.attention, model.config)
+            yield from _attention(model.attention, model.config, 0)
     finally:
         torch.set_num_threads(threads)
 
@@ -102,10 +103,10 @@ def _logits(model: Model, ids: list[int], split: tuple[int, ...]) -> torch.Tenso
     return torch.cat(rows)
 
 
-def _attention(attention: Attention, config: Config) -> Iterator[str]:
-    """What differs in attention alone, near and as far as the model can see."""
+def _attention(attention: Attention, config: Config, far: int) -> Iterator[str]:
+    """What differs in attention alone, near and as far as `far`."""
     threads, heads = torch.get_num_threads(), config.heads
-    far = max(config.window, 3 * TILE)
+    far = max(far, 3 * TILE)
     numbers = torch.Generator().manual_seed(0)
     shape = (config.kv_heads, -(-far // TILE) * TILE, config.head_size)
     keys, values = (torch.randn(shape, generator=numbers).to(attention.dtype) for _ in range(2))
