@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from replaying import CURVE, TOKENIZER, Run, run
 
@@ -106,64 +106,3 @@ def test_law_2_no_prediction_makes_decoding_slower(prediction: list[int], curve:
         assert result.passes <= len(result.tokens)
         found_out = 2 * curve.seconds(1)
         assert result.seconds(curve) <= 1.05 * result.plain(curve) + found_out
-
-
-TINY_VOCABULARY = 48
-
-
-@pytest.fixture(scope="module")
-def tiny():  # type: ignore[no-untyped-def]
-    """A randomly initialised Llama in the generic engine."""
-    import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
-
-    from specedit.engines.huggingface import HuggingFaceEngine
-
-    torch.manual_seed(4)
-    torch.set_num_threads(1)
-    config = LlamaConfig(
-        vocab_size=TINY_VOCABULARY,
-        hidden_size=32,
-        intermediate_size=48,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=256,
-    )
-    return HuggingFaceEngine(LlamaForCausalLM(config).double().eval())
-
-
-@settings(max_examples=5, deadline=None)
-@given(seed=st.integers(0, 10**6), edits=EDITS, temperature=st.sampled_from([0.0, 0.8]))
-def test_law_1_a_real_network_says_the_same_whatever_is_predicted(
-    tiny,  # type: ignore[no-untyped-def]
-    seed: int,
-    edits: list[tuple[int, int, list[int]]],
-    temperature: float,
-) -> None:
-    from specedit.decode import drafters
-    from specedit.decode.events import Chunk
-    from specedit.decode.loop import decode
-    from specedit.decode.width import Widths
-    from specedit.engines.base import Sampling
-
-    prompt = [random.Random(seed).randrange(1, TINY_VOCABULARY) for _ in range(12)]
-
-    def said(prediction: list[int] | None) -> tuple[list[int], int]:
-        names = ("prediction", "lookup") if prediction is not None else ()
-        events = decode(
-            tiny,
-            prompt,
-            drafters=drafters.build(names, prediction=prediction, codec=None),
-            widths=Widths(CURVE),
-            ends=lambda token: token == 0,
-            limit=24,
-            sampling=Sampling(temperature, seed=seed),
-        )
-        chunks = [event for event in events if isinstance(event, Chunk)]
-        return [token for chunk in chunks for token in chunk.tokens], len(chunks)
-
-    plain, plain_passes = said(None)
-    drafted, passes = said(edited(plain, edits))
-    assert drafted == plain
-    assert passes <= plain_passes == len(plain)
