@@ -45,11 +45,13 @@ class Loaded:
         self._render = render
         self._widths = widths
         self._curve = curve
+        self._measured = widths.curve
 
     def close(self) -> None:
-        """Keep what passes were seen to cost: the next load starts from there."""
-        if self._curve is not None:
-            keep(*self._curve, self._widths.curve)
+        """A curve that this run's passes did not follow is measured again, some time."""
+        if self._curve is not None and self._widths.curve != self._measured:
+            with suppress(OSError):
+                cost.doubt(*self._curve)
 
     def prompt(self, plan: Plan) -> list[int]:
         return self._render([(m.role, m.segments) for m in plan.messages], plan.opening)
@@ -124,12 +126,6 @@ def _most(plan: Plan, prompt: int) -> int:
     """How many tokens an answer may have before the model is taken to have lost the thread. The
     prediction has no say in it: it changes the speed, never the text."""
     return prompt + prompt // 8 + COPY_ROOM if plan.copies else 2 * prompt + ROOM
-
-
-def keep(path: Path, key: str, curve: cost.Curve) -> None:
-    """A store that cannot be written costs the next run a measurement, not this one its edit."""
-    with suppress(OSError):
-        cost.save(path, key, curve)
 
 
 def _end(tokenizer: Any) -> list[int]:

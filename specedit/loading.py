@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from specedit.backend import Event, Loading
 from specedit.decode import cost
 from specedit.engines.base import Engine
 from specedit.errors import UsageError
-from specedit.loaded import Loaded, keep
+from specedit.loaded import Loaded
 from specedit.report import ModelLine
 from specedit.settings import Settings
 
@@ -57,7 +58,8 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
     if curve is None:
         yield Loading("Measuring what passes cost here")
         curve = cost.measure(engine)
-        keep(kept, key, curve)
+        with suppress(OSError):  # then the next run measures, and this one still edits
+            cost.save(kept, key, curve)
     return Loaded(line, engine, tokenizer, render, Widths(clock=cost.Clock(curve)), (kept, key))
 
 

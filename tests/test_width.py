@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -158,3 +160,15 @@ def test_curves_are_kept_side_by_side(tmp_path: Path) -> None:
     assert cost.load(path, "a") is None
     cost.save(path, "a", NOISY)
     assert cost.load(path, "a") == NOISY
+
+
+def test_a_doubted_curve_is_forgotten_once_an_hour(tmp_path: Path) -> None:
+    path = tmp_path / "curves.json"
+    for key in ("one", "other"):
+        cost.save(path, key, CURVE)
+    cost.doubt(path, "one")
+    assert cost.load(path, "one") == CURVE
+    an_hour_ago = time.time() - 3700
+    os.utime(path, (an_hour_ago, an_hour_ago))
+    cost.doubt(path, "one")
+    assert (cost.load(path, "one"), cost.load(path, "other")) == (None, CURVE)

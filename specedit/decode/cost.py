@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from specedit.engines.base import Engine, EngineInfo
 
@@ -140,13 +141,29 @@ def load(path: Path, key: str) -> Curve | None:
 
 def save(path: Path, key: str, curve: Curve) -> None:
     """Keep a curve, beside those of other models; a file nobody can read is replaced."""
+    _write(path, {**_curves(path), key: [list(point) for point in curve.points]})
+
+
+def doubt(path: Path, key: str) -> None:
+    """Passes cost something else than the curve says: it is forgotten, to be measured anew.
+
+    At most once an hour: on a busy machine nothing holds for long. What busy passes seemed to cost
+    is never kept, because widths that look too dear are not tried again."""
+    curves = _curves(path)
+    if key in curves and time.time() - path.stat().st_mtime > 3600:
+        del curves[key]
+        _write(path, curves)
+
+
+def _curves(path: Path) -> dict[str, Any]:
     try:
-        curves = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        curves = {}
-    if not isinstance(curves, dict):
-        curves = {}
-    curves[key] = [list(point) for point in curve.points]
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _write(path: Path, curves: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f"{path.name}.{os.getpid()}")
     beside.write_text(json.dumps(curves, indent=1) + "\n", encoding="utf-8")
