@@ -15,7 +15,7 @@ from typing import Any
 
 from specedit.bench import bound as bounds
 from specedit.bench import quality, table
-from specedit.bench.cases import Case, part, read_cases
+from specedit.bench.cases import Case, T, part, read_cases
 from specedit.bench.cost import Usage
 from specedit.bench.results import Results, cost_json, results_json, usages_of
 from specedit.bench.side import Asked, PeerLine, judged, side_by_side, threads_of
@@ -109,7 +109,12 @@ def cases_of(wanted: Wanted) -> list[Case]:
         kinds = KINDS if wanted.kinds == ("all",) else wanted.kinds
         languages = TEMPLATES if wanted.languages == ("all",) else wanted.languages
         found = list(workloads(kinds, wanted.lines, languages))
-    found = part(found, wanted.half)
+    return chosen(wanted, found)
+
+
+def chosen(wanted: Wanted, cases: list[T]) -> list[T]:
+    """Those of `--half` and `--first`."""
+    found = part(cases, wanted.half)
     return found[: wanted.first] if wanted.first else found
 
 
@@ -170,8 +175,7 @@ def _quality(
         raise UsageError("--quality limits its tests as POSIX systems can, and this is Windows.")
     if sandbox.caution():
         said(sandbox.caution())
-    cases = part(read_cases(wanted.quality), wanted.half)
-    cases = cases[: wanted.first] if wanted.first else cases
+    cases = chosen(wanted, read_cases(wanted.quality))
     scores: list[quality.Score] = []
     own: list[quality.Outcome] = []
     for item in judged(cases, words, settings, wanted.against, said):
@@ -202,8 +206,7 @@ def _renames(
     from specedit.bench import rename
     from specedit.bench.rename_full import FullTool
 
-    cases = part([case for path in wanted.renames for case in rename.load(path)], wanted.half)
-    cases = cases[: wanted.first] if wanted.first else cases
+    cases = chosen(wanted, [case for path in wanted.renames for case in rename.load(path)])
     outcomes: list[rename.Outcome] = []
     with FullTool(settings, said, len(cases)) as tool, suppress(KeyboardInterrupt):
         for outcome in rename.measure(cases, tool):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from specedit.text.languages import Language
-from specedit.text.rewrite import SHORTHAND, Edit
+from specedit.text.rewrite import SHORTHAND, Edit, put
 from specedit.text.scoping.meaning import Meaning, meanings
 from specedit.text.scoping.tree import Branch
 from specedit.text.scoping.typing import Typing
@@ -21,7 +21,7 @@ def captures(
     """Lines where NEW stood already and would mean the renamed thing, or hide it."""
     if all(name.lstrip("$") != new for _, name in typing.scopes.leaves):
         return
-    renamed = set(_starts(edits, new))
+    renamed = set(_starts(put(typing.scopes.data, edits)[0], new))
     found, reread = meanings(after, language, new)
     for one in found:
         bare = [leaf for leaf in one.leaves if _bare(leaf, reread)] if one.declared else []

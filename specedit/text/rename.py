@@ -131,7 +131,7 @@ def rename_places(
         notes.append(f"`{new}` is read as something else than a name there")
     clashing = dict(clashes(chosen, typing, new))
     if not clashing:
-        clashing = dict(captures(typing, renamed[0], dialect, new, put(data, kept)[0]))
+        clashing = dict(captures(typing, renamed[0], dialect, new, kept))
     return RenameGuess(
         old,
         new,
