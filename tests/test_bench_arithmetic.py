@@ -12,7 +12,7 @@ from specedit.bench import plots
 from specedit.bench.bound import Bound, Work
 from specedit.bench.cost import Usage, bill, dollars, predicted_usage
 from specedit.bench.peers import NAMES, Name, missing, wanted
-from specedit.bench.peers.base import Run, Task
+from specedit.bench.peers.base import Run, Spent, Task
 from specedit.bench.timing import (
     Interrupted,
     Measured,
@@ -22,6 +22,8 @@ from specedit.bench.timing import (
     rotated,
     speedup,
 )
+from specedit.bench.widths import PART
+from specedit.decode.events import Chunk
 from specedit.errors import UsageError
 from specedit.plan import Plan
 from specedit.settings import Settings
@@ -72,6 +74,19 @@ def test_bound_reads_prompt_and_answer_once() -> None:
 
 def run(total: float, tokens: tuple[int, ...] = (4, 5)) -> Run:
     return Run(prefill_s=total / 4, decode_s=3 * total / 4, tokens=tokens)
+
+
+def test_passes_are_told_apart_by_their_drafts() -> None:
+    """Half of a pass of 1 + 9 ids went on the five that were rejected."""
+    chunks = (
+        Chunk((1,), 0, 0, "free", False, 0.25),
+        Chunk((1, 2, 3, 4, 5), 9, 4, "prediction", False, 2.0),
+        Chunk((1, 2), 1, 1, "lookup", False, 0.5),
+    )
+    spent = Spent()
+    for chunk in chunks:
+        spent += chunk
+    assert spent == Spent(1, 0.25, drafted=2, drafted_s=2.5, rejected=5, rejected_s=1.0)
 
 
 def test_medians_and_spread() -> None:
@@ -199,6 +214,14 @@ def test_plots_are_svg_and_png_and_the_same_again(tmp_path: Path) -> None:
     ]
     assert [p.read_bytes() for p in first] == [p.read_bytes() for p in again]
     assert all(p.stat().st_size < 200_000 for p in first)
+
+
+def test_the_plot_of_widths_shows_whole_passes_only(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    parts = {PART + "attention": [{"width": 1, "ms": 2.0}, {"width": 8, "ms": 3.0}]}
+    split = {**RESULT, "widths": {**RESULT["widths"], **parts}}
+    drawn = [plots.draw([r], tmp_path / n) for r, n in ((RESULT, "a"), (split, "b"))]
+    assert [p.read_bytes() for p in drawn[0]] == [p.read_bytes() for p in drawn[1]]
 
 
 def test_an_interrupted_run_shows_what_was_measured() -> None:

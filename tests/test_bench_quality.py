@@ -180,6 +180,10 @@ def test_one_command_measures_and_prints_one_object(specedit: Command, script: S
     own, plain = case["peers"]["specedit"], case["peers"]["specedit-plain"]
     assert own["tokens"] == plain["tokens"] == plain["passes"] == case["tokens"]["answer"]
     assert own["passes"] < plain["passes"]
+    spent = own["spent"]
+    assert spent["free"] + spent["drafted"] == own["passes"]
+    assert spent["rejected"] == own["proposed"] - own["accepted"]
+    assert plain["spent"]["free"] == plain["passes"]
     assert found["cost"]["predicted_dollars"] >= found["cost"]["plain_dollars"]
     assert b"specedit, end to end, 1 case:" in done.stderr
 

@@ -63,11 +63,10 @@ def run(wanted: Wanted, settings: Settings, said: Said, *, verbose: bool = False
     """Measure what is wanted and draw it."""
     if wanted.drawn_from:
         return _drawn([_read(path) for path in wanted.drawn_from], wanted.plots)
-    words = _words(settings)
     results = Results(settings.model, threads_of(settings))
     found = Found()
     if wanted.quality is not None:
-        _quality(wanted, words, settings, results, found, said)
+        _quality(wanted, _words(settings), settings, results, found, said)
     elif wanted.renames:
         _renames(wanted, settings, results, found, said)
     elif wanted.agreement:
@@ -75,7 +74,7 @@ def run(wanted: Wanted, settings: Settings, said: Said, *, verbose: bool = False
     elif wanted.engine_table:
         _widths(settings, results, found, said)
     else:
-        _speed(wanted, words, settings, results, found, said, verbose)
+        _speed(wanted, _words(settings), settings, results, found, said, verbose)
     found.json = results_json(results)
     if wanted.plots is not None:
         drawn = _drawn([found.json], wanted.plots)

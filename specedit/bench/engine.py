@@ -4,8 +4,8 @@
     python -m specedit.bench.engine context MODEL                 time per pass from 1k to 32k
     python -m specedit.bench.engine start   MODEL                 from the command to the first pass
 
-Knows the engines' insides (products alone, a cache filled with noise). Every measurement runs in a
-process of its own, whose last line on stdout is JSON.
+Knows the engines' insides (products and attention alone, a cache filled with noise). Every
+measurement runs in a process of its own, whose last line on stdout is JSON.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def peak_mb() -> float:
 
 
 def exact(options: Namespace) -> dict[str, Any]:
-    """Seconds per pass, of whole passes and of their integer products alone; and of a prefill."""
+    """Seconds per pass, of whole passes and of two parts of them alone; and of a prefill."""
     engine, ids = open_engine(options), ids_of(options.context + 1)
     started = time.perf_counter()
     for _ in engine.begin(ids):
@@ -86,7 +86,10 @@ def exact(options: Namespace) -> dict[str, Any]:
 
     passes = {w: median(lambda w=w: one(w)) for w in WIDTHS}  # type: ignore[misc]
     found = {"passes": passes, "prefill_s": prefill, "peak_mb": peak_mb()}
-    found["products"] = {w: products(engine, w) for w in WIDTHS}
+    found["parts"] = {
+        "int8 products": {w: products(engine, w) for w in WIDTHS},
+        "attention": {w: attention(engine, w, options.context) for w in WIDTHS},
+    }
     return found
 
 
@@ -109,6 +112,23 @@ def products(engine: ExactEngine, width: int) -> float:
                 down(rows[down.inputs])
         for part in model.head:
             part(rows[part.inputs])
+
+    with torch.inference_mode():
+        return median(run)
+
+
+def attention(engine: ExactEngine, width: int, length: int) -> float:
+    """Seconds of a pass's attention over `length` earlier positions and nothing else."""
+    import torch
+
+    model, cache = engine.model, engine.cache
+    cache.reserve(length + width)
+    queries = torch.randn(width * model.config.heads, model.config.head_size)
+
+    def run() -> None:
+        spans = model.attention.spans(length, width)
+        for keys, values in zip(cache.keys, cache.values, strict=True):
+            model.attention.attend(queries, keys, values, spans)
 
     with torch.inference_mode():
         return median(run)

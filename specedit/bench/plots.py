@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from specedit.bench.widths import PART
 from specedit.errors import UsageError
 
 OWN = "specedit"
@@ -122,7 +123,8 @@ def _seconds(axes: Any, cases: Sequence[Mapping[str, Any]]) -> None:
 def _widths(axes: Any, results: Sequence[Result]) -> None:
     """Milliseconds of a pass against its width."""
     for result in results:
-        for engine, points in result["widths"].items():
+        whole = {e: p for e, p in result["widths"].items() if not e.startswith(PART)}
+        for engine, points in whole.items():
             x, y = [p["width"] for p in points], [p["ms"] for p in points]
             machine = f", {result['machine']['processor']}" if len(results) > 1 else ""
             axes.plot(x, y, "o-", ms=4, label=f"{ENGINES.get(engine, engine)}{machine}")

@@ -8,12 +8,12 @@ from __future__ import annotations
 import datetime
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from specedit.bench.bound import Bound
 from specedit.bench.cost import Usage, bill, bill_json, predicted_usage
-from specedit.bench.peers.base import Task
+from specedit.bench.peers.base import Spent, Task
 from specedit.bench.side import PeerLine, Row
 from specedit.bench.table import changed
 from specedit.bench.tasks import Words
@@ -106,8 +106,13 @@ def measured_json(m: Measured) -> dict[str, Any]:
         "passes": last.passes or None,
         "proposed": last.proposed or None,
         "accepted": last.accepted or None,
+        "spent": None if last.spent is None else rounded(last.spent),
         "identical_to_own_plain": m.same,
     }
+
+
+def rounded(spent: Spent) -> dict[str, Any]:
+    return {name: round(value, 4) for name, value in asdict(spent).items()}
 
 
 def cost_json(usages: Sequence[tuple[Usage, Usage]], settings: Settings) -> dict[str, Any]:

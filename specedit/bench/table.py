@@ -14,6 +14,7 @@ from rich.text import Text
 
 from specedit.bench.bound import Bound
 from specedit.bench.peers import OWN
+from specedit.bench.peers.base import Run, Spent
 from specedit.bench.quality import Score
 from specedit.bench.side import PeerLine, Row
 from specedit.bench.timing import Measured, best, geometric, speedup
@@ -41,7 +42,19 @@ def _row(row: Row, bound: Bound | None, verbose: bool) -> Iterable[RenderableTyp
     if bound is not None and row.measured:
         table.add_row("the machine's bound", *_bound_cells(row, bound))
     yield table
+    own = row.of(OWN)
+    if verbose and own is not None and own.runs[-1].spent is not None:
+        yield Text(spent_line(own.runs[-1], own.runs[-1].spent), style="dim")
     yield Text()
+
+
+def spent_line(run: Run, spent: Spent) -> str:
+    """Where the last run's time went."""
+    return (
+        f"specedit's last run: {run.prefill_s:.1f} s for the prompt, {spent.free_s:.1f} in "
+        f"{spent.free} passes without a draft, {spent.drafted_s:.1f} in {spent.drafted} with one, "
+        f"{spent.rejected_s:.1f} of these for {spent.rejected} rejected ids"
+    )
 
 
 def _cells(row: Row, m: Measured, verbose: bool) -> Iterable[str]:

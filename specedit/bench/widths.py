@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 import time
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from specedit.bench.peers.own import load
 from specedit.engines import exact
@@ -19,22 +19,29 @@ from specedit.settings import Settings
 WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 CONTEXT = 1024
 ROUNDS = 5
+PART = "of it, "  # begins the name of what is measured alone: a part of the engine before it
 
 
 def measure(settings: Settings, threads: int) -> dict[str, list[tuple[int, float]]]:
-    """For each engine: (width, median seconds) after `CONTEXT` positions."""
+    """For each engine, and parts of ours: (width, median seconds) after `CONTEXT` positions."""
     if settings.engine in ("auto", "exact") and exact.available() is None:
         from specedit.bench import engine as table
 
         options = Namespace(
             model=settings.model, context=CONTEXT, threads=threads, precision=settings.precision
         )
-        return {
-            name: [(int(w), float(s)) for w, s in found["passes"].items()]
-            for name, found in table.widths(options).items()
-        }
+        measured: dict[str, list[tuple[int, float]]] = {}
+        for name, found in table.widths(options).items():
+            measured[name] = _points(found["passes"])
+            for part, points in found.get("parts", {}).items():
+                measured[PART + part] = _points(points)
+        return measured
     engine = load(settings).engine
     return {engine.info.name: list(of_engine(engine, context=CONTEXT, rounds=ROUNDS))}
+
+
+def _points(seconds: Mapping[str, float]) -> list[tuple[int, float]]:
+    return [(int(width), float(s)) for width, s in seconds.items()]
 
 
 def of_engine(engine: Engine, *, context: int, rounds: int) -> Iterator[tuple[int, float]]:

@@ -8,10 +8,11 @@ time. *Own*: `answer` is empty, each peer writes what its own arithmetic chooses
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from specedit.answer import Pieces, Reader
+from specedit.decode.events import Chunk
 from specedit.plan import Plan
 
 
@@ -31,6 +32,30 @@ class Task:
 
 
 @dataclass(frozen=True)
+class Spent:
+    """Where decoding's time went, pass by pass."""
+
+    free: int = 0  # passes without a draft
+    free_s: float = 0.0
+    drafted: int = 0
+    drafted_s: float = 0.0
+    rejected: int = 0  # ids
+    rejected_s: float = 0.0  # of `drafted_s`, the rejected ids' share of their passes' ids
+
+    def __add__(self, chunk: Chunk) -> Spent:
+        if not chunk.proposed:
+            return replace(self, free=self.free + 1, free_s=self.free_s + chunk.seconds)
+        lost = chunk.proposed - chunk.accepted
+        return replace(
+            self,
+            drafted=self.drafted + 1,
+            drafted_s=self.drafted_s + chunk.seconds,
+            rejected=self.rejected + lost,
+            rejected_s=self.rejected_s + chunk.seconds * lost / (1 + chunk.proposed),
+        )
+
+
+@dataclass(frozen=True)
 class Run:
     """What one peer did with one task. `passes` 0 where the peer does not tell."""
 
@@ -40,6 +65,7 @@ class Run:
     passes: int = 0
     proposed: int = 0
     accepted: int = 0
+    spent: Spent | None = None  # where the peer tells of each pass
 
     @property
     def total_s(self) -> float:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from specedit import loading
 from specedit.backend import Answer, Written
-from specedit.bench.peers.base import Options, Run, Task
+from specedit.bench.peers.base import Options, Run, Spent, Task
 from specedit.decode.events import FREE
 from specedit.engines.base import GREEDY, Choices, Engine, EngineInfo, Prefill, Sampling
 from specedit.loaded import Loaded
@@ -74,6 +74,7 @@ class Own:
     def _run(self, plan: Plan) -> Run:
         tokens: list[int] = []
         passes = proposed = accepted = 0
+        spent = Spent()
         answer: Answer | None = None
         for event in self.loaded.run(plan):
             match event:
@@ -81,13 +82,15 @@ class Own:
                     chunk = event.chunk
                     tokens += chunk.tokens
                     passes += 1
+                    spent += chunk
                     if chunk.source != FREE:
                         proposed += chunk.proposed
                         accepted += chunk.accepted
                 case Answer():
                     answer = event
         assert answer is not None, "a run ends with its Answer"
-        return Run(answer.prefill_s, answer.decode_s, tuple(tokens), passes, proposed, accepted)
+        prefill, decode = answer.prefill_s, answer.decode_s
+        return Run(prefill, decode, tuple(tokens), passes, proposed, accepted, spent)
 
 
 def load(settings: Settings, home: Path | None = None) -> Loaded:

