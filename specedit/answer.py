@@ -1,13 +1,18 @@
 """Ids to text as they come, and the moment the answer is over.
 
-Knows the tokenizer's pieces, the closing line and the stop texts. Does not know why.
+Knows the tokenizer's pieces and the stop texts; `fences` knows which line closes.
 """
 
 from __future__ import annotations
 
 import codecs
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from specedit.text.fences import Fences
+
+if TYPE_CHECKING:
+    from specedit.plan import Plan
 
 
 class Pieces(Protocol):
@@ -23,14 +28,22 @@ class Reader:
     """Reads one answer. `ends` is asked once per committed id, in order; `take` gives the texts
     of the ids since the last call, a character split over ids belonging to the last of them."""
 
-    def __init__(self, tokenizer: Pieces, closing: str = "", stop: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        tokenizer: Pieces,
+        closing: str = "",
+        stop: Sequence[str] = (),
+        *,
+        nested: bool = False,
+    ) -> None:
         self._tokenizer = tokenizer
-        self._closing = closing
+        self._fences = Fences(closing, nested)
         self._stop = tuple(s for s in stop if s)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._parts: list[str] = []
         self._fresh: list[str] = []
-        self._line = ""  # what follows the last newline
+        self._line = ""  # what follows the last newline,
+        self._at = 0  # and where that begins
         self._tail = ""  # enough of the end to find a stop text across pieces
         self._cut: int | None = None  # characters to drop from the end
         self.closed = not closing
@@ -45,17 +58,16 @@ class Reader:
         return self._stopped(piece) or self._fenced(piece, ended) or ended
 
     def _fenced(self, piece: str, ended: bool) -> bool:
-        """The closing stands alone on a finished line (or is the last thing said)."""
-        if not self._closing:
-            return False
-        lines = (self._line + piece).split("\n")
-        for at, line in enumerate(lines[:-1]):
-            if line.rstrip() == self._closing:
-                rest = "\n".join(lines[at:])
-                return self._close(len(rest))
-        self._line = lines[-1]
-        if ended and self._line.rstrip() == self._closing:
-            return self._close(len(self._line))
+        """Whether a fence has ended the answer; on the last line only the end can tell."""
+        *whole, last = (self._line + piece).split("\n")
+        length = self._at + len(self._line) + len(piece)
+        for line in whole:
+            if (cut := self._fences.line(line, self._at)) is not None:
+                return self._close(length - cut)
+            self._at += len(line) + 1
+        self._line = last
+        if ended and (cut := self._fences.end(last, self._at)) is not None:
+            return self._close(length - cut)
         return False
 
     def _close(self, drop: int) -> bool:
@@ -81,3 +93,8 @@ class Reader:
         """The answer without its closing line or stop text."""
         whole = "".join(self._parts) + self._decoder.decode(b"", final=True)
         return whole[: len(whole) - self._cut] if self._cut else whole
+
+
+def reader_of(plan: Plan, tokenizer: Pieces) -> Reader:
+    """What reads the answer to a plan."""
+    return Reader(tokenizer, plan.closing, plan.stop, nested=plan.nested)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specedit.answer import Reader
+from specedit.answer import reader_of
 from specedit.backend import Answer, Event, Written
 from specedit.decode import cost
 from specedit.decode.events import Chunk, Done
@@ -81,7 +81,7 @@ class Loaded:
             )
         if plan.fresh:
             self.engine.crop(0)
-        reader = Reader(self.tokenizer, plan.closing, plan.stop)
+        reader = reader_of(plan, self.tokenizer)
         chunks = decode(
             self.engine,
             prompt,

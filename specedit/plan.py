@@ -41,6 +41,7 @@ class Plan:
     messages: tuple[Message, ...]
     opening: str = ""  # the answer's beginning, already given: "```csharp\n"
     closing: str = ""  # the line that ends the answer: "```"; "" means only the end token does
+    nested: bool = False  # the answer is prose, and may hold code blocks of its own
     prediction: str | None = None  # the whole expected answer after `opening`, without `closing`
     instruction: str = ""  # the person's own words, for the lookup drafter
     draft: tuple[str, ...] = ("prediction", "lookup")
@@ -107,6 +108,7 @@ def job(
             messages=prompt.messages(source.name, text, language, instruction, context=context),
             opening=prompt.opening(marks, language),
             closing=marks,
+            nested=source.language is None or not source.language.grammar,
             prediction=None if prediction is None else prompt.finished(prediction),
             instruction=instruction,
             draft=drafters(settings),

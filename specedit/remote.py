@@ -24,6 +24,7 @@ from specedit.errors import RefusedEdit, ServerError, UsageError
 from specedit.plan import Plan
 from specedit.report import ModelLine
 from specedit.settings import Settings
+from specedit.text.fences import Fences, bare
 
 SILENCE_S = 120.0
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -104,7 +105,7 @@ class RemoteBackend:
         name = self._settings.model
         yield Ready(ModelLine(name, engine="remote", device=self._host), 0.0)
         started = time.perf_counter()
-        reader, first, reason = Unfenced(plan.closing), 0.0, ""
+        reader, first, reason = Unfenced(plan.closing, nested=plan.nested), 0.0, ""
         usage: dict[str, Any] = {}
         for data in self._events(body):
             usage = data.get("usage") or usage
@@ -188,9 +189,11 @@ class Unfenced:
     What comes before the opening fence is no part of the answer, nor is the closing line and what
     follows it. A plan without a closing line has no block."""
 
-    def __init__(self, closing: str) -> None:
+    def __init__(self, closing: str, *, nested: bool = False) -> None:
         self._closing = closing
+        self._fences = Fences(closing, nested)
         self._seen = ""  # not shown yet
+        self._read = 0  # of it, whole lines that were read
         self._inside = not closing
         self._mid = False  # what was shown ends within a line
         self.closed = False
@@ -207,8 +210,10 @@ class Unfenced:
         """The rest."""
         if not self._inside:
             raise RefusedEdit("The answer holds no code block, so it is no file.")
-        if self._closing and not self._mid and self._seen.rstrip() == self._closing:
-            self.closed, self._seen = True, ""
+        if not self.closed and not self._mid:
+            at = self._fences.end(self._seen[self._read :], len(self.text) + self._read)
+            if at is not None:
+                self.closed, self._seen = True, self._seen[: at - len(self.text)]
         self.closed = self.closed or not self._closing
         return self._give(len(self._seen))
 
@@ -221,25 +226,27 @@ class Unfenced:
         return False
 
     def _lines(self) -> str:
-        """Whole lines, and of the last one what cannot become the closing line."""
-        at = 0
-        while (end := self._seen.find("\n", at)) >= 0:
-            if self._closes(self._seen[at:end], at):
-                text = self._give(at)
-                self._seen, self.closed = "", True
-                return text
-            at = end + 1
-        last = self._seen[at:]
-        whole = at == 0 and self._mid
-        if whole or not (self._closing.startswith(last) or self._closes(last, at)):
-            at = len(self._seen)
-        return self._give(at)
-
-    def _closes(self, line: str, at: int) -> bool:
-        return line.rstrip() == self._closing and not (at == 0 and self._mid)
+        """Whole lines, and of the last one what cannot become a fence; nothing that is in doubt."""
+        while (end := self._seen.find("\n", self._read)) >= 0:
+            line = self._seen[self._read : end]
+            if not (self._read == 0 and self._mid):
+                cut = self._fences.line(line, len(self.text) + self._read)
+                if cut is not None:
+                    text = self._give(cut - len(self.text))
+                    self._seen, self.closed = "", True
+                    return text
+            self._read = end + 1
+        if self._fences.doubt is not None:
+            return self._give(self._fences.doubt - len(self.text))
+        last = self._seen[self._read :]
+        whole = self._read == 0 and self._mid
+        if whole or not ("```".startswith(last[:3]) or bare(last)):
+            return self._give(len(self._seen))
+        return self._give(self._read)
 
     def _give(self, end: int) -> str:
         text, self._seen = self._seen[:end], self._seen[end:]
+        self._read = max(0, self._read - end)
         self._mid = not text.endswith("\n") if text else self._mid
         self.text += text
         return text

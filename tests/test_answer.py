@@ -10,9 +10,11 @@ from specedit.answer import Reader
 from specedit.engines.scripted import END, ScriptedTokenizer
 
 
-def read(data: bytes, closing: str = "```", stop: tuple[str, ...] = ()) -> tuple[Reader, int]:
+def read(
+    data: bytes, closing: str = "```", stop: tuple[str, ...] = (), nested: bool = False
+) -> tuple[Reader, int]:
     """Feed bytes as ids, then the end; returns the reader and how many ids it took."""
-    reader = Reader(ScriptedTokenizer(), closing, stop)
+    reader = Reader(ScriptedTokenizer(), closing, stop, nested=nested)
     taken = 0
     for token in [*data, END]:
         taken += 1
@@ -32,6 +34,7 @@ def read(data: bytes, closing: str = "```", stop: tuple[str, ...] = ()) -> tuple
         ("a\n```python\nb\n```\n", "```", "a\n```python\nb\n", True),
         ("a\n```\nb\n````\n", "````", "a\n```\nb\n", True),
         ("a ``` b\n```\n", "```", "a ``` b\n", True),
+        ("a = 1\n```", "````", "a = 1\n", True),
         ("anything", "", "anything", True),
     ],
     ids=[
@@ -43,12 +46,51 @@ def read(data: bytes, closing: str = "```", stop: tuple[str, ...] = ()) -> tuple
         "an inner fence with a language",
         "a longer fence",
         "backticks inside a line",
+        "a shorter fence at the end",
         "no closing asked for",
     ],
 )
 def test_the_closing_line_ends_the_answer(said: str, closing: str, text: str, closed: bool) -> None:
     reader, _ = read(said.encode(), closing)
     assert (reader.text(), reader.closed) == (text, closed)
+
+
+BLOCK = "```sh\nrun\n```\n"
+BARE = "```\nrun\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "closing", "text", "closed"),
+    [
+        pytest.param(f"a\n{BLOCK}b\n```", "```", f"a\n{BLOCK}b\n", True, id="a-block"),
+        pytest.param(f"a\n{BARE}b\n```\n", "```", f"a\n{BARE}b\n", True, id="a-bare-block"),
+        pytest.param(f"{BLOCK}{BARE}```", "```", BLOCK + BARE, True, id="nothing-but-blocks"),
+        pytest.param(f"a\n{BLOCK}", "```", f"a\n{BLOCK}", False, id="only-the-block-closed"),
+        pytest.param("a\n```\n\nHere is why.", "```", "a\n", True, id="words-after-it"),
+        pytest.param(f"a\n```\n\nSo:\n{BLOCK}", "```", "a\n", True, id="a-block-after-it"),
+        pytest.param(f"{BLOCK}b\n```", "````", f"{BLOCK}b\n", True, id="closed-by-fewer"),
+        pytest.param(f"{BLOCK}b\n````\nx", "````", f"{BLOCK}b\n", True, id="closed-by-its-own"),
+        pytest.param(
+            "- a\n  ```\n  x\n  ```\n```", "```", "- a\n  ```\n  x\n  ```\n", True, id="in-a-list"
+        ),
+        pytest.param("a\n", "```", "a\n", False, id="never-closed"),
+    ],
+)
+def test_prose_may_hold_code_blocks(said: str, closing: str, text: str, closed: bool) -> None:
+    reader, _ = read(said.encode(), closing, nested=True)
+    assert (reader.text(), reader.closed) == (text, closed)
+
+
+@pytest.mark.parametrize("closing", ["```", "````"])
+@given(
+    st.lists(
+        st.sampled_from(["a\n", "b ``` c\n", BLOCK, BARE, "\n", "~~~\nx\n~~~\n", "```py\n```\n"])
+    )
+)
+def test_prose_comes_back_whole(closing: str, parts: list[str]) -> None:
+    prose = "".join(parts)
+    reader, _ = read(f"{prose}{closing}".encode(), closing, nested=True)
+    assert (reader.text(), reader.closed) == (prose, True)
 
 
 def test_nothing_after_the_closing_line_is_read() -> None:

@@ -93,6 +93,19 @@ def test_law_1_any_prediction_gives_the_same_file_and_digest(
     assert len({r["files"][0]["logits_digest"] for r in runs}) == 1
 
 
+@pytest.mark.parametrize("fence", ["```sh", "```"])
+@pytest.mark.parametrize("name", ["doc.md", "notes.txt"])
+def test_a_code_block_that_is_added_to_prose_loses_nothing_behind_it(
+    specedit: Run, tmp_path: Path, script: Script, name: str, fence: str
+) -> None:
+    page = tmp_path / name
+    page.write_bytes(b"# T\n\nUse it.\n\n## Licence\n\nMIT.\n")
+    new = f"# T\n\nUse it:\n\n{fence}\ntool run\n```\n\n## Licence\n\nMIT.\n"
+    script(answer=f"{new}```")
+    assert specedit("edit", "show how to run it in a code block", page).returncode == 0
+    assert page.read_text() == new
+
+
 def test_filter_mode_gives_the_new_text(specedit: Run) -> None:
     done = specedit("edit", "x", "-", "--stdin-filename", "user.py", stdin=BEFORE)
     assert (done.returncode, done.stdout) == (0, AFTER)

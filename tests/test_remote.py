@@ -17,9 +17,11 @@ from hypothesis import strategies as st
 from warm_server import plan, running
 
 from specedit import remote
+from specedit.answer import Reader
 from specedit.backend import Answer, Ready, Written
 from specedit.connect import connect
 from specedit.engines.base import Sampling
+from specedit.engines.scripted import END, ScriptedTokenizer
 from specedit.errors import RefusedEdit, ServerError, UsageError
 from specedit.plan import Message, Plan
 from specedit.remote import PROFILES, RemoteBackend, Unfenced
@@ -185,10 +187,13 @@ block = st.lists(st.text("ab`\n ", max_size=5), max_size=8).map("".join)
 
 
 @settings(deadline=None)
+@pytest.mark.parametrize("nested", [False, True], ids=["code", "prose"])
 @given(block, st.lists(st.integers(1, 4), max_size=40))
-def test_where_a_stream_is_cut_changes_nothing(text: str, cuts: list[int]) -> None:
+def test_where_a_stream_is_cut_changes_nothing(nested: bool, text: str, cuts: list[int]) -> None:
+    """And the text inside is the one that our own engine's reader takes."""
+
     def read(deltas: list[str]) -> tuple[str, str, bool]:
-        reader = Unfenced("```")
+        reader = Unfenced("```", nested=nested)
         shown = "".join(reader.more(d) for d in deltas) + reader.end()
         return shown, reader.text, reader.closed
 
@@ -200,6 +205,9 @@ def test_where_a_stream_is_cut_changes_nothing(text: str, cuts: list[int]) -> No
     found = read([*deltas, whole[at:]])
     assert found == read([whole])
     assert found[0] == found[1] and text.startswith(found[1])
+    ours = Reader(ScriptedTokenizer(), "```", nested=nested)
+    any(ours.ends(token) for token in [*text.encode(), END])
+    assert (found[1], found[2]) == (ours.text(), ours.closed)
 
 
 def test_an_answer_without_a_block_is_no_file(endpoint: Endpoint) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from specedit.answer import Reader
+from specedit.answer import reader_of
 from specedit.backend import Answer
 from specedit.bench import sandbox
 from specedit.bench.cases import Case
@@ -82,7 +82,7 @@ def outcome(case: Case, words: Words, runner: Runner, way: str, settings: Settin
 
 def _answer(work: Job, run: Run, limit: int, words: Words) -> Answer:
     """A run's ids as the Answer that a backend would have given."""
-    reader = Reader(words.tokenizer, work.plan.closing, work.plan.stop)
+    reader = reader_of(work.plan, words.tokenizer)
     over = False
     for token in run.tokens:
         over = reader.ends(token)

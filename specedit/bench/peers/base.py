@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from specedit.answer import Pieces, Reader
+from specedit.answer import Pieces, Reader, reader_of
 from specedit.decode.events import Chunk
 from specedit.plan import Plan
 
@@ -91,7 +91,7 @@ class Peer(Protocol):
 
 def ender(pieces: Pieces, task: Task) -> Reader:
     """Tells when the peer's own answer is over, by the same rule for all."""
-    return Reader(pieces, task.plan.closing, task.plan.stop)
+    return reader_of(task.plan, pieces)
 
 
 def cut(pieces: Pieces, task: Task, tokens: Sequence[int]) -> tuple[int, ...]:
