@@ -218,8 +218,52 @@ def test_a_name_that_is_only_mentioned_is_renamed_where_it_is_and_this_is_said()
     assert "no identifier" in guess.notes[0]
 
 
-def test_a_keyword_as_new_name_is_said() -> None:
-    assert "something else than a name" in " ".join(rename("x = 1\n", "x", "class").notes)
+@pytest.mark.parametrize(
+    ("language", "text", "words"),
+    [
+        pytest.param("python", "x = 1\n", "class None async", id="python"),
+        pytest.param("c", "int x = 1;\n", "int if return _Bool", id="c"),
+        pytest.param("cpp", "int x = 1;\n", "int class namespace co_await", id="cpp"),
+        pytest.param("csharp", "class A { int x; }\n", "class return int", id="csharp"),
+        pytest.param("java", "class A { int x; }\n", "class int true", id="java"),
+        pytest.param("kotlin", "val x = 1\n", "val class typeof", id="kotlin"),
+        pytest.param("go", "package a\nvar x = 1\n", "func type range", id="go"),
+        pytest.param("rust", "fn f() { let x = 1; }\n", "Self fn async", id="rust"),
+        pytest.param("javascript", "let x = 1;\n", "await let class static", id="javascript"),
+        pytest.param("javascript", "let x = 1;\nlet o = { x };\n", "class", id="shorthand"),
+        pytest.param("typescript", "let x = 1;\n", "await let enum", id="typescript"),
+        pytest.param("typescript", "class A { constructor(private x) {} }", "new", id="promoted"),
+        pytest.param("ruby", "x = 1\n", "end nil self", id="ruby"),
+        pytest.param("ruby", "class A\n def x; end\n def y; x; end\nend\n", "end", id="bare-call"),
+        pytest.param("php", "<?php\nfunction x() {}\n", "class Echo match", id="php"),
+        pytest.param("bash", "x() { :; }\nx\n", "if done", id="bash"),
+    ],
+)
+def test_a_keyword_is_refused_as_a_new_name(language: str, text: str, words: str) -> None:
+    for word in words.split():
+        with pytest.raises(UsageError, match=f"`{word}` is a keyword of {language}"):
+            rename(text, "x", word, language=language)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "words"),
+    [
+        pytest.param("python", "x = 1\n", "match type", id="python"),
+        pytest.param("c", "int x = 1;\n", "class new", id="c"),
+        pytest.param("cpp", "int x = 1;\n", "override final", id="cpp"),
+        pytest.param("csharp", "class A { int x; }\n", "var value @class", id="csharp"),
+        pytest.param("kotlin", "val x = 1\n", "get open by", id="kotlin"),
+        pytest.param("rust", "fn f() { let x = 1; }\n", "union", id="rust"),
+        pytest.param("javascript", "let x = 1;\n", "async of get", id="javascript"),
+        pytest.param("javascript", "class A { x() {} }\nnew A().x();\n", "class", id="method"),
+        pytest.param("ruby", "class A\n  def x; end\nend\nA.new.x\n", "end", id="ruby-method"),
+        pytest.param("php", "<?php\nclass A { public $x; }\n", "class", id="php-property"),
+        pytest.param("bash", "x=1\necho $x\n", "if", id="bash-variable"),
+    ],
+)
+def test_a_word_that_is_a_keyword_elsewhere_is_a_name(language: str, text: str, words: str) -> None:
+    for word in words.split():
+        assert word in rename(text, "x", word, language=language).text
 
 
 def test_without_rules_whole_words_are_renamed_and_this_is_said() -> None:

@@ -16,6 +16,7 @@ from specedit.text.choose import choose, describe, said_lines
 from specedit.text.languages import Language
 from specedit.text.mentions import comment_edits, derived_edits, opaque_edits, reach
 from specedit.text.regions import regions
+from specedit.text.reserved import is_reserved
 from specedit.text.rewrite import Edit, clashes, edits_for, put
 from specedit.text.scoping.meaning import Meaning, meanings
 from specedit.text.scoping.rules import rules_of
@@ -102,6 +103,8 @@ def rename_places(
         found = [one for one in found if _is_variable(one, typing)] or found
         old, new = old.lstrip("$"), new.lstrip("$")
     chosen, notes = choose(found, typing, owner, line, old)
+    if is_reserved(new, dialect, chosen, typing):
+        raise UsageError(f"`{new}` is a keyword of {dialect.name}", hint="Choose another name.")
     data = typing.scopes.data
     edits = {edit.start: edit for edit in edits_for(chosen, found, typing, old, new)}
     parts = regions(typing.scopes.root, rules, data)

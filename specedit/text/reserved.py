@@ -1,0 +1,41 @@
+"""Whether a new name is a word that the language keeps for itself, at the places it would take.
+
+Knows where such a word is a name all the same: behind a dot or a sigil, in some languages.
+"""
+
+from __future__ import annotations
+
+from specedit.text.languages import Language
+from specedit.text.scoping.meaning import Meaning
+from specedit.text.scoping.rules.reserved import ANY_CASE, FREE_MEMBERS, RESERVED
+from specedit.text.scoping.typing import Typing
+from specedit.text.scoping.uses import EXTERNAL, UNKNOWN
+
+
+def is_reserved(new: str, language: Language, chosen: list[Meaning], typing: Typing) -> bool:
+    """Whether `new` is a keyword at some place of the chosen meanings."""
+    word = new.lower() if language.name in ANY_CASE else new
+    if word not in RESERVED.get(language.name, ()):
+        return False
+    free = language.name in FREE_MEMBERS
+    return not all(_has_sigil(one) or (free and _is_member(one, typing)) for one in chosen)
+
+
+def _has_sigil(one: Meaning) -> bool:
+    """PHP, Bash: a variable, which a sign tells from a keyword."""
+    return all(
+        leaf.type == "variable_name" or leaf.place.startswith("variable_name.")
+        for leaf in one.leaves
+    )
+
+
+def _is_member(one: Meaning, typing: Typing) -> bool:
+    """Only met behind a dot, or where a member is declared."""
+    if any(x.owner is None or x.kind not in ("field", "method", "value") for x in one.declared):
+        return False
+    if typing.rules.bare_members:
+        return all(
+            id(leaf) in typing.scopes.by_leaf or typing.receiver(leaf) is not None
+            for leaf in one.leaves
+        )
+    return one.is_member or one.kind in (UNKNOWN, EXTERNAL)
