@@ -118,9 +118,8 @@ class _Sorting:
         for one in self.declared:
             sort = self._sort(one)
             place: Hashable = id(one.owner) if one.owner is not None else id(one.scope)
-            if one.owner is None and one.after and one.scope and one.scope.kind != "file":
-                rebinds = one.node.type in ("let_declaration", "let_condition")
-                place = (place, id(one.node) if rebinds else 0)
+            if one.after and one.node.type in ("let_declaration", "let_condition"):
+                place = (place, id(one.node))
             first = together.setdefault((place, sort), one)
             self._join(one, first)
         by_name: dict[int, Declared] = {}

@@ -88,7 +88,7 @@ class Scopes:
             kind = rules.scopes.get(node.type)
             if parent is not None and f"{node.type}<{parent.type}" in rules.scopes:
                 kind = rules.scopes[f"{node.type}<{parent.type}"]
-            if kind is None or parent is None or _is_mention(node):
+            if kind is None or kind == "shared" or parent is None or _is_mention(node):
                 continue
             around = parent
             if parent.type == "try_with_resources_statement" and node.type != "block":

@@ -1,5 +1,8 @@
 """What scopes and declarations look like in each language: tables that one engine reads.
 
+A scope is a function, block, class, namespace, template or enum; one that is `shared` is none of
+its own: what stands in it belongs to the scope around it (the body of a Go function).
+
 A place is "node_type.field" (the field empty when there is none). `declares` maps a place to
 "kind where": the name there is declared as `kind`, visible from `where`:
 
@@ -23,7 +26,7 @@ class Rules:
     """One language's tables."""
 
     names: frozenset[str]  # leaves that are identifiers
-    scopes: Mapping[str, str]  # node type -> "function" | "block" | "class" | "namespace"
+    scopes: Mapping[str, str]  # node type, or type<parent -> what kind of scope it opens
     declares: Mapping[str, str]
     patterns: frozenset[str] = frozenset()  # places a declared name may sit in, one in the other
     members: Mapping[str, str] = field(default_factory=dict)  # place -> field of the receiver

@@ -15,6 +15,7 @@ RULES = Rules(
         struct_type<pointer_type struct_type<composite_literal struct_type<map_type: class
         struct_type<parameter_declaration interface_type<parameter_declaration: class
         interface_type<var_spec interface_type<field_declaration: class
+        block<function_declaration block<method_declaration block<func_literal: shared
         block for_statement if_statement expression_switch_statement: block
         type_switch_statement select_statement communication_case expression_case: block
         type_case default_case: block
