@@ -103,6 +103,8 @@ def _add(scopes: Scopes, leaf: Branch, name: str, kind: str, where: str, node: B
     after = 0
     if kind in ("local", "value") and scope.kind in ("block", "function") and scopes.rules.in_order:
         after = node.end if where == "after" else leaf.start
+        if where == "subject" and (subject := node.part("value")) is not None:
+            after = subject.end
         if scope.kind == "function" and node.type == "variable_declarator":
             after = 0 if _is_var(node) else after
     if kind == "parameter" and "record" in scope.node.type:

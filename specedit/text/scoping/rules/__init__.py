@@ -12,6 +12,7 @@ A place is "node_type.field" (the field empty when there is none). `declares` ma
 * class     the innermost class: a member
 * receiver  the class that the method's receiver or qualified name says (Go, C++)
 * after     the innermost scope, but only behind the declaring node (Rust's and Go's rebinding)
+* subject   the innermost scope, but only behind the value that the node takes apart (`switch`)
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ RULES = Rules(
         type_parameter_declaration.name: type here
         short_var_declaration.left range_clause.left receive_statement.left: local after
         var_spec.name const_spec.name: local after
-        type_switch_statement.alias: local here
+        type_switch_statement.alias: local subject
         import_spec.name import_spec.path: import here
         """
     ),
