@@ -21,7 +21,7 @@ class Lookup:
 
     def lookup(self, name: str, at: Branch, hint: str = "value") -> Declared | None:
         """The declaration a bare name means at a place."""
-        scope: Scope | None = self._start(at)
+        scope: Scope | None = self.scopes.scope_of(at)
         inner = True  # no function between the use and the scope we look in
         head = self._typed_by(at)  # there, its type parameters are seen and its parameters are not
         while scope is not None:
@@ -43,20 +43,6 @@ class Lookup:
                 inner = False
             scope = scope.parent
         return None
-
-    def _start(self, at: Branch) -> Scope:
-        """Where to begin: Python's defaults and annotations belong outside the function."""
-        if self.rules.first_is_self:
-            previous = at
-            for up in at.up():
-                outside = previous.field in ("value", "type")
-                if outside and up.type.endswith("_parameter"):
-                    function = self.scopes.scope_of(up)
-                    return function.parent or function
-                if up.type in ("function_definition", "lambda"):
-                    break
-                previous = up
-        return self.scopes.scope_of(at)
 
     def _typed_by(self, at: Branch) -> Scope | None:
         """Go, C: the function one of whose parameters' types `at` is part of."""

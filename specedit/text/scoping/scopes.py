@@ -51,12 +51,24 @@ class Scopes:
     def scope_of(self, node: Branch, *, outside: bool = False) -> Scope:
         """The innermost scope around `node`, or with `outside` around its parent."""
         here: Branch | None = node.parent if outside else node
+        passed = False  # the next scope is one that does not hold what stands in it here
         while here is not None:
             found = self.by_node.get(id(here))
             if found is not None and not (outside and found.kind == "template"):
-                return found
+                if not passed:
+                    return found
+                passed = False
+            passed = passed or self._is_read_outside(here)
             here = here.parent
         return self.file
+
+    def _is_read_outside(self, node: Branch) -> bool:
+        """Python: a default, or what a comprehension's first `for` goes over."""
+        if node.place not in self.rules.outside or node.parent is None:
+            return False
+        holder = node.parent
+        first = holder.parent.first(holder.type) if holder.parent is not None else None
+        return holder.type != "for_in_clause" or first is holder
 
     def declarations(self, name: str) -> Iterator[Declared]:
         return (one for one in self.by_leaf.values() if one.name == name)
@@ -90,7 +102,7 @@ class Scopes:
                 kind = rules.scopes[f"{node.type}<{parent.type}"]
             if kind is None or kind == "shared" or parent is None or _is_mention(node):
                 continue
-            around = parent
+            around = node
             if parent.type == "try_with_resources_statement" and node.type != "block":
                 around = parent.parent or parent  # `catch` does not see the resources
             scope = Scope(kind, node, self.scope_of(around))

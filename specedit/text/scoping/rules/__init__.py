@@ -30,6 +30,7 @@ class Rules:
     scopes: Mapping[str, str]  # node type, or type<parent -> what kind of scope it opens
     declares: Mapping[str, str]
     patterns: frozenset[str] = frozenset()  # places a declared name may sit in, one in the other
+    outside: frozenset[str] = frozenset()  # places that are read in the scope around their scope
     members: Mapping[str, str] = field(default_factory=dict)  # place -> field of the receiver
     keys: Mapping[str, str] = field(default_factory=dict)  # place -> "literal" | "argument"
     calls: Mapping[str, str] = field(default_factory=dict)  # call node type -> field of the callee

@@ -35,6 +35,10 @@ RULES = Rules(
         "as_pattern_target. tuple. list. dotted_name. splat_pattern. parenthesized_expression.",
         "list_splat_pattern. expression_list. case_pattern. list_pattern. typed_parameter.",
     ),
+    outside=places(
+        "default_parameter.value typed_default_parameter.value typed_default_parameter.type",
+        "typed_parameter.type for_in_clause.right",
+    ),
     members=table("attribute.attribute: object"),
     keys=table(
         """
