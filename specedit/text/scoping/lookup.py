@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from specedit.text.scoping.scope import FUNCTIONS, TYPES, Declared, Owner, Scope
 from specedit.text.scoping.scopes import Scopes
 from specedit.text.scoping.tree import Branch
+from specedit.text.scoping.written import is_assigned
 
 
 class Lookup:
@@ -28,10 +29,10 @@ class Lookup:
             found = list(scope.declared.get(name, ()))
             if scope is head:
                 found = [one for one in found if one.kind != "parameter"]
-            owner = scope.owner
-            if owner is not None and (
+            if inner and scope.kind == "class" and self.rules.first_is_self and scope.owner:
+                found += [one for one in scope.owner.members.get(name, ()) if is_assigned(one, at)]
+            elif (owner := scope.owner) is not None and (
                 self.rules.bare_members
-                or (inner and scope.kind == "class" and self.rules.first_is_self)
                 or (self.rules.open_enums and scope.node.type == "enum_declaration")
                 or scope.kind == "namespace"
             ):

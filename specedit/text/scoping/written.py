@@ -1,4 +1,4 @@
-"""The type and the value that a declaration is written with."""
+"""The type and the value that a declaration is written with, and from where on it holds."""
 
 from __future__ import annotations
 
@@ -18,6 +18,14 @@ def is_self(one: Declared) -> bool:
     listed = one.node.named_children() if one.node.type == "parameters" else []
     return bool(
         scope and scope.parent and scope.parent.kind == "class" and listed[:1] == [one.leaf]
+    )
+
+
+def is_assigned(one: Declared, at: Branch) -> bool:
+    """Python: whether a class's body, read from the top, has set a name before it comes to `at`."""
+    read = (one.node.part("right"), one.node.part("type"))
+    return one.leaf.end <= at.start and not any(
+        part is not None and part.start <= at.start < part.end for part in read
     )
 
 
