@@ -29,6 +29,8 @@ class Lookup:
             found = list(scope.declared.get(name, ()))
             if scope is head:
                 found = [one for one in found if one.kind != "parameter"]
+            if scope.kind == "function" and self.rules.hoists:
+                found = [one for one in found if not _is_in_body(one, scope, at)]
             if inner and scope.kind == "class" and self.rules.first_is_self and scope.owner:
                 found += [one for one in scope.owner.members.get(name, ()) if is_assigned(one, at)]
             elif (owner := scope.owner) is not None and (
@@ -114,3 +116,9 @@ class Lookup:
                 if found:
                     return found
         return []
+
+
+def _is_in_body(one: Declared, function: Scope, at: Branch) -> bool:
+    """JavaScript: whether a `var` of the body is none of a parameter's default's business."""
+    head = function.node.part("parameters")
+    return head is not None and head.start <= at.start < head.end <= one.leaf.start
