@@ -298,6 +298,22 @@ def test_rust_s_self_becomes_a_parameter_and_back(parameter: str, written: str) 
     assert rename(after, "this", "self", line=2, language="rust").text == before
 
 
+@pytest.mark.parametrize(
+    "used",
+    [
+        pytest.param("", id="nowhere"),
+        pytest.param("int h(int count) { return INC() + f(INC()); }\n", id="for-another"),
+    ],
+)
+def test_a_macro_that_may_mean_another_thing_is_said(used: str) -> None:
+    text = "int count;\n#define INC() (count++)\nint g(int count) { return count; }\n" + used
+    more = "int f(int i) { return INC(); }\n" if used else ""
+    guess = rename(text + more, "count", "total", line=1, language="c")
+    assert "(total++)" in guess.text
+    assert "line 2" in guess.notes[0]
+    assert not guess.clean
+
+
 def test_a_go_import_gets_an_alias() -> None:
     text = 'package a\n\nimport "fmt"\n\nfunc f() { fmt.Println() }\n'
     assert rename(text, "fmt", "out", language="go").text == (

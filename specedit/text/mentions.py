@@ -1,4 +1,4 @@
-"""Where a name is mentioned outside of parsed code: comments, strings, macros, other names."""
+"""Where a name is mentioned outside of parsed code: comments, strings, other names."""
 
 from __future__ import annotations
 
@@ -70,18 +70,6 @@ def _speaks(text: str, offset: int, there: str) -> bool:
         return True
     before, after = text[:offset][-12:], text[offset + len(there) :][:1]
     return bool(re.search(r"[`'\"\[{]$|@param\s+$|:param\s+$|name=\"$", before)) or after in "`'\"("
-
-
-def opaque_edits(data: bytes, parts: list[Region], old: str, new: str) -> list[Edit]:
-    """Macro bodies are code that no grammar parsed: whole words."""
-    found = []
-    for part in parts:
-        if part.kind == "opaque":
-            text = data[part.start : part.end].decode("utf-8", "replace")
-            for offset, there, put_there in names.mentions(text, {old: new}):
-                start = part.start + len(text[:offset].encode())
-                found.append(Edit(start, start + len(there.encode()), there, put_there, "code"))
-    return found
 
 
 def derived_edits(

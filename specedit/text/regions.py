@@ -5,6 +5,8 @@ Everything else is code. A doc string counts as a comment.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from specedit.text.scoping.rules import Rules
@@ -32,7 +34,7 @@ def regions(root: Branch, rules: Rules | None, data: bytes) -> list[Region]:
         if node.type in COMMENTS:
             found.append(Region(node.start, node.end, "comment"))
         elif node.type in opaque:
-            found.append(Region(node.start, node.end, "opaque"))
+            found += _unparsed(node, data)
         elif node.type in strings or node.type in _INTERPOLATED:
             kind = "comment" if _documents(node) else "string"
             found += _literal(node, kind)
@@ -43,6 +45,7 @@ def regions(root: Branch, rules: Rules | None, data: bytes) -> list[Region]:
 
 
 _INTERPOLATED = frozenset({"interpolated_string_expression", "template_string", "encapsed_string"})
+_LITERAL = re.compile(rb"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|//.*", re.DOTALL)
 _CONTENT = frozenset({"string_start", "string_end", "interpolation_start", "escape_sequence"})
 
 
@@ -65,6 +68,17 @@ def _literal(node: Branch, kind: str) -> list[Region]:
             at = child.end
     found.append(Region(at, node.end, kind))
     return [one for one in found if one.end > one.start]
+
+
+def _unparsed(node: Branch, data: bytes) -> Iterator[Region]:
+    """A macro's body, with the strings and the comment in it told apart."""
+    at = node.start
+    for literal in _LITERAL.finditer(data, node.start, node.end):
+        yield Region(at, literal.start(), "opaque")
+        kind = "comment" if literal[0].startswith(b"/") else "string"
+        yield Region(literal.start(), literal.end(), kind)
+        at = literal.end()
+    yield Region(at, node.end, "opaque")
 
 
 def _documents(node: Branch) -> bool:

@@ -14,7 +14,8 @@ from specedit.text import names, receiver, syntax
 from specedit.text.capture import captures
 from specedit.text.choose import choose, describe, said_lines
 from specedit.text.languages import Language
-from specedit.text.mentions import comment_edits, derived_edits, opaque_edits, reach
+from specedit.text.macros import macro_edits
+from specedit.text.mentions import comment_edits, derived_edits, reach
 from specedit.text.regions import regions
 from specedit.text.reserved import is_reserved
 from specedit.text.rewrite import Edit, clashes, edits_for, put
@@ -113,8 +114,9 @@ def rename_places(
     wider = list(derived_edits(data, parts, typing, old, new))
     if language.name == "rust" and new == "self":
         notes += _to_self(edits, chosen, data)
-    code = list(edits.values())
-    code += opaque_edits(data, parts, old, new) if inside is None else []
+    in_macros, unsure = macro_edits(parts, chosen, found, typing, old, new)
+    notes += unsure
+    code = list(edits.values()) + in_macros
     levels = [code, comments, wider]
     taken = SCOPES.index(scope) + 1
     exact = [bool(code), *(any(edit.old == old for edit in level) for level in levels[1:])]
