@@ -9,7 +9,7 @@ import re
 
 from specedit.errors import UsageError
 from specedit.text.scoping.meaning import Meaning
-from specedit.text.scoping.scope import Declared
+from specedit.text.scoping.scope import FUNCTIONS, Declared
 from specedit.text.scoping.tree import Branch
 from specedit.text.scoping.typing import Typing
 from specedit.text.scoping.uses import EXTERNAL, FREE, MODULE, UNKNOWN
@@ -103,6 +103,8 @@ def _gather(found: list[Meaning], typing: Typing) -> list[str]:
                 one.leaves = inside
             elif outside:
                 continue
+        if one.kind == FREE and _is_apart(one, main, typing):
+            continue
         if one is not main and one.kind in joins:
             main.leaves += [leaf for leaf in one.leaves if leaf not in main.leaves]
             found.remove(one)
@@ -114,6 +116,14 @@ def _is_inside(leaf: Branch, main: Meaning, typing: Typing) -> bool:
     """Whether a bare name stands in a class that has the member, or in one made from it."""
     owner = typing.enclosing(leaf)
     return owner is not None and any(x in main.owners for x in (owner, *typing.above(owner)))
+
+
+def _is_apart(one: Meaning, main: Meaning, typing: Typing) -> bool:
+    """Whether one is called and the other is a variable, where those are named apart."""
+    if not typing.rules.methods_apart or main.kind not in {"local", "field", "value", *FUNCTIONS}:
+        return False
+    calls = {typing.rules.calls.get(x.parent.type) == x.field for x in one.leaves if x.parent}
+    return calls == {main.kind not in FUNCTIONS}
 
 
 def _is_given_out(one: Meaning) -> bool:

@@ -111,7 +111,10 @@ def rename_places(
     parts = regions(typing.scopes.root, rules, data)
     inside = reach(chosen, found, typing) if len(chosen) < len(found) else None
     comments = list(comment_edits(data, parts, old, new, inside))
-    wider = list(derived_edits(data, parts, typing, old, new))
+    known = {leaf.start for one in found for leaf in one.leaves}
+    wider = [
+        edit for edit in derived_edits(data, parts, typing, old, new) if edit.start not in known
+    ]
     if language.name == "rust" and new == "self":
         notes += _to_self(edits, chosen, data)
     in_macros, unsure = macro_edits(parts, chosen, found, typing, old, new)

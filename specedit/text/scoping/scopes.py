@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from specedit.text.languages import Language
 from specedit.text.scoping.rules import Rules, rules_of
 from specedit.text.scoping.scope import Declared, Owner, Scope
+from specedit.text.scoping.shell import keyed_arrays, shell_names, tell_functions
 from specedit.text.scoping.tree import Branch, grow
 
 
@@ -78,8 +79,13 @@ class Scopes:
     def _open(self) -> None:
         """Scopes and owners, outer before inner; leaves in reading order."""
         rules = self.rules
+        keyed = keyed_arrays(self.root, self.text) if rules.builtins else frozenset()
         for node in self.root.walk():
             parent = node.parent
+            if rules.builtins:
+                tell_functions(node, self.text)
+                for made in shell_names(node, self.text, rules.builtins, keyed):
+                    self.leaves.append((made, self.text(made)))
             if node.end == node.start and node.type in rules.names:
                 continue  # what the parser made up
             if node.type in rules.names and (

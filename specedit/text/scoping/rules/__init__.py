@@ -53,6 +53,7 @@ class Rules:
     dollar_strings: bool = False  # `$name` inside a string is code (Kotlin)
     hoists: bool = False  # an inner function sees what is declared behind it (JavaScript)
     in_order: bool = False  # a local is visible only behind its declaration
+    builtins: Mapping[str, str] = field(default_factory=dict)  # commands that set variables (Bash)
     quoted_keys: bool = False  # `o["name"]` and `{"name": 1}` name the member
     comments: frozenset[str] = frozenset({"comment", "line_comment", "block_comment"})
     strings: frozenset[str] = frozenset({"string", "string_literal"})

@@ -95,7 +95,19 @@ BASH = Rules(
     declares=table(
         """
         function_definition.name: function outer
-        variable_assignment.name: local outer
+        variable_assignment.name for_statement.variable declaration_command.: local outer
+        word.set raw_string.set string_content.set: local outer
+        """
+    ),
+    calls={"command_name": "", "declaration_command": "function", "unset_command": "function"},
+    methods_apart=True,
+    builtins=table(  # options with an argument, those whose argument is a name, operands: names
+        """
+        read: adinNptu a all
+        mapfile readarray: dnOsuCc - all
+        printf test: v v none
+        wait: p p none
+        getopts: - - 2
         """
     ),
     strings=places("string raw_string ansi_c_string"),
