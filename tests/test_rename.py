@@ -314,6 +314,22 @@ def test_a_macro_that_may_mean_another_thing_is_said(used: str) -> None:
     assert not guess.clean
 
 
+@pytest.mark.parametrize("scope", ["code", "comments", "derived"])
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        pytest.param("rust", 'fn f() { let x = 1; println!("{x}"); }\n', id="rust"),
+        pytest.param("php", '<?php\nfunction f($x) { echo "${x}"; }\n', id="php"),
+        pytest.param("kotlin", 'fun f() { val x = 1; g("$x") }\n', id="kotlin"),
+        pytest.param("bash", 'let "x = 1"\necho "$x"\n', id="bash"),
+    ],
+)
+def test_a_name_that_a_string_reads_is_code(language: str, text: str, scope: str) -> None:
+    guess = rename(text, "x", "y", scope, text.count("\n"), language)
+    assert "x" not in guess.text.split("\n")[-2]
+    assert guess.clean
+
+
 def test_a_go_import_gets_an_alias() -> None:
     text = 'package a\n\nimport "fmt"\n\nfunc f() { fmt.Println() }\n'
     assert rename(text, "fmt", "out", language="go").text == (

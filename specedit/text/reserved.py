@@ -18,13 +18,13 @@ def is_reserved(new: str, language: Language, chosen: list[Meaning], typing: Typ
     if word not in RESERVED.get(language.name, ()):
         return False
     free = language.name in FREE_MEMBERS
-    return not all(_has_sigil(one) or (free and _is_member(one, typing)) for one in chosen)
+    return not all(_has_sigil(one, typing) or (free and _is_member(one, typing)) for one in chosen)
 
 
-def _has_sigil(one: Meaning) -> bool:
+def _has_sigil(one: Meaning, typing: Typing) -> bool:
     """PHP, Bash: a variable, which a sign tells from a keyword."""
     return all(
-        leaf.type == "variable_name" or leaf.place.startswith("variable_name.")
+        leaf.type == "variable_name" or typing.scopes.label(leaf).startswith("$")
         for leaf in one.leaves
     )
 

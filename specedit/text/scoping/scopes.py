@@ -6,10 +6,10 @@ name means is for `specedit.text.meaning`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from specedit.text.languages import Language
+from specedit.text.scoping.interpolated import names_in_string
 from specedit.text.scoping.rules import Rules, rules_of
 from specedit.text.scoping.scope import Declared, Owner, Scope
 from specedit.text.scoping.shell import keyed_arrays, shell_names, tell_functions
@@ -47,7 +47,7 @@ class Scopes:
         if leaf.parent is not None and leaf.parent.type == "variable_name":
             owner = leaf.parent.place
             return text if owner in self.rules.members or "propert" in owner else "$" + text
-        return text
+        return "$" + text if self.rules.sigils and _is_braced(leaf) else text
 
     def scope_of(self, node: Branch, *, outside: bool = False) -> Scope:
         """The innermost scope around `node`, or with `outside` around its parent."""
@@ -101,8 +101,8 @@ class Scopes:
             if rules.quoted_keys and node.type == "string_fragment" and _is_key(node):
                 self.leaves.append((node, self.text(node)))
                 continue
-            if rules.dollar_strings and node.type == "string_literal":
-                self.leaves += self._dollars(node)
+            for made in names_in_string(node, self.text, rules):
+                self.leaves.append((made, self.text(made)))
             kind = rules.scopes.get(node.type)
             if parent is not None and f"{node.type}<{parent.type}" in rules.scopes:
                 kind = rules.scopes[f"{node.type}<{parent.type}"]
@@ -117,13 +117,6 @@ class Scopes:
                 scope.owner = self._owner(node)
             elif kind == "function":
                 scope.owner = self._receiver(node)
-
-    def _dollars(self, node: Branch) -> Iterator[tuple[Branch, str]]:
-        """Kotlin: names behind a dollar sign in a string, which the grammar leaves as text."""
-        for found in re.finditer(r"\$([^\W\d]\w*)", self.text(node)):
-            start = node.start + len(self.text(node)[: found.start(1)].encode())
-            end = start + len(found[1].encode())
-            yield Branch("identifier", "", True, start, end, node.line, node), found[1]
 
     def _owner(self, node: Branch) -> Owner:
         name = self._class_name(node)
@@ -217,6 +210,16 @@ def _is_part(node: Branch, parent: Branch) -> bool:
     if node.type == "word":
         return parent.type != "command_name" and node.place != "function_definition.name"
     return parent.type in ("lifetime", "label")
+
+
+def _is_braced(leaf: Branch) -> bool:
+    """PHP: `"${name}"` and `"${name[0]}"`."""
+    holder = leaf.parent
+    if holder is not None and holder.type == "subscript_expression" and holder.children[0] is leaf:
+        holder = holder.parent
+    if holder is None or holder.type != "dynamic_variable_name":
+        return False
+    return holder.place.split(".")[0] in ("encapsed_string", "heredoc_body")
 
 
 def _is_key(node: Branch) -> bool:

@@ -51,6 +51,7 @@ class Rules:
     overloads: bool = False  # methods of one name differ by their parameters
     sigils: bool = False  # a variable's `$` keeps it apart from other names (PHP)
     dollar_strings: bool = False  # `$name` inside a string is code (Kotlin)
+    format_macros: Mapping[str, str] = field(default_factory=dict)  # macro -> its format's place
     hoists: bool = False  # an inner function sees what is declared behind it (JavaScript)
     in_order: bool = False  # a local is visible only behind its declaration
     builtins: Mapping[str, str] = field(default_factory=dict)  # commands that set variables (Bash)

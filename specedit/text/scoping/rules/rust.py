@@ -65,5 +65,14 @@ RULES = Rules(
     constants_match=True,
     supers=frozenset(),
     in_order=True,
+    format_macros=table(
+        """
+        print println eprint eprintln format format_args panic todo unimplemented: 0
+        unreachable anyhow bail: 0
+        write writeln assert debug_assert ensure: 1
+        assert_eq assert_ne debug_assert_eq debug_assert_ne: 2
+        trace debug info warn error log: any
+        """
+    ),
     strings=places("string_literal raw_string_literal char_literal"),
 )
