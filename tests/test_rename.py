@@ -173,6 +173,13 @@ def test_a_name_that_is_taken_is_a_collision_with_its_line(
         pytest.param("python", "x = 1\ndef f(y): return x + y\n", 2, id="a-parameter-hides-it"),
         pytest.param("python", "y = 1\ndef f(x):\n  return x + y\n", 3, id="an-outer-name"),
         pytest.param("python", "def f(x):\n  return y(x)\n", 2, id="a-name-from-elsewhere"),
+        pytest.param("python", "def f(x, **z: int):\n  return x\nf(1, y=2)\n", 3, id="an-argument"),
+        pytest.param(
+            "python",
+            "class A:\n  def __init__(self, x, **z): use(x)\nA(1, y=2)\n",
+            3,
+            id="a-constructor's-argument",
+        ),
         pytest.param("javascript", "let x = 1;\nlet f = y => x + y;\n", 2, id="arrow"),
         pytest.param("rust", "fn f() {\n let y = 1;\n let x = 2;\n g(x, y);\n}\n", 4, id="let"),
         pytest.param(
@@ -205,6 +212,7 @@ def test_a_rename_that_would_capture_another_use_is_a_collision(
         pytest.param("python", "def f(self, x):\n  return x + self.y\n", id="a-member"),
         pytest.param("java", "class A {\n  int x;\n  void y() {}\n}\n", id="method-and-field"),
         pytest.param("python", "x = 1\ndef f(y): return y\n", id="another-scope"),
+        pytest.param("python", "def f(x): use(x)\ng.f(y=2)\n", id="another's-argument"),
         pytest.param("rust", "fn f() { let x = 1; let y = x; }\n", id="rust-rebinds"),
     ],
 )

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from specedit.text.languages import Language
 from specedit.text.rewrite import SHORTHAND, Edit, put
+from specedit.text.scoping.arguments import takes_any
 from specedit.text.scoping.meaning import Meaning, meanings
 from specedit.text.scoping.tree import Branch
 from specedit.text.scoping.typing import Typing
@@ -24,7 +25,7 @@ def captures(
     renamed = set(_starts(put(typing.scopes.data, edits)[0], new))
     found, reread = meanings(after, language, new)
     for one in found:
-        bare = [leaf for leaf in one.leaves if _bare(leaf, reread)] if one.declared else []
+        bare = [leaf for leaf in one.leaves if _bare(leaf, one, reread)] if one.declared else []
         before = [leaf for leaf in bare if leaf.start not in renamed]
         if before and len(before) < len(bare):
             yield _said(one, before, new)
@@ -41,9 +42,11 @@ def _starts(edits: list[Edit], new: str) -> Iterator[int]:
         moved += len(written) - (edit.end - edit.start)
 
 
-def _bare(leaf: Branch, typing: Typing) -> bool:
+def _bare(leaf: Branch, one: Meaning, typing: Typing) -> bool:
     """Whether scopes alone say what a place means, and it means one thing. Members are told apart
     by guesses about types, which a new name can only make vaguer."""
+    if typing.rules.keys.get(leaf.place) == "argument" and any(map(takes_any, one.declared)):
+        return True
     if leaf.place in typing.rules.keys or leaf.type in SHORTHAND:
         return False
     return leaf.place not in typing.rules.members or typing.receiver(leaf) is None

@@ -12,6 +12,15 @@ UNKNOWN_CALL = ("unknown", "")  # nobody knows what is called
 OTHER_CALL = ("outside", "argument")  # what is called is defined elsewhere
 
 
+def takes_any(one: Declared) -> bool:
+    """Python: whether the parameter's function takes arguments of any name beside it: `**rest`."""
+    listed = one.scope.node.part("parameters") if one.scope is not None else None
+    return listed is not None and any(
+        "dictionary_splat_pattern" in (child.type, *(inner.type for inner in child.children))
+        for child in listed.children
+    )
+
+
 def parameter_named(leaf: Branch, typing: Typing, declared: list[Declared]) -> Hashable | None:
     """The parameter a keyword argument names."""
     parent = leaf.parent
