@@ -11,6 +11,8 @@ from collections.abc import Iterator
 
 from specedit.errors import UsageError
 from specedit.text.rewrite import Edit
+from specedit.text.scoping.interpolated import names_in_string
+from specedit.text.scoping.rules.rust import RULES
 from specedit.text.scoping.tree import Branch
 
 NESTED = frozenset({"function_item", "impl_item", "mod_item", "trait_item"})
@@ -34,7 +36,7 @@ def from_self(root: Branch, data: bytes, new: str, line: int | None) -> list[Edi
     found = [_parameter(parameter, data, new)]
     body = function.part("body")
     if body is not None:
-        found += [Edit(one.start, one.end, "self", new, "code") for one in _uses(body)]
+        found += [Edit(one.start, one.end, "self", new, "code") for one in _uses(body, data)]
     return found
 
 
@@ -76,12 +78,16 @@ def _parameter(node: Branch, data: bytes, new: str) -> Edit:
     return Edit(node.start, node.end, before, written, "code")
 
 
-def _uses(body: Branch) -> Iterator[Branch]:
+def _uses(body: Branch, data: bytes) -> Iterator[Branch]:
+    def text(node: Branch) -> str:
+        return data[node.start : node.end].decode("utf-8", "replace")
+
     waiting = [body]
     while waiting:
         node = waiting.pop()
         if node.type == "self" and (node.parent is None or "scoped" not in node.parent.type):
             yield node
+        yield from (one for one in names_in_string(node, text, RULES) if text(one) == "self")
         waiting.extend(child for child in node.children if child.type not in NESTED)
 
 
