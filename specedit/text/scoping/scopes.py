@@ -106,7 +106,9 @@ class Scopes:
             kind = rules.scopes.get(node.type)
             if parent is not None and f"{node.type}<{parent.type}" in rules.scopes:
                 kind = rules.scopes[f"{node.type}<{parent.type}"]
-            if kind is None or kind == "shared" or parent is None or _is_mention(node):
+            if kind is None or kind == "shared" or parent is None:
+                continue
+            if _is_mention(node) or _is_head(node):
                 continue
             around = node
             if parent.type == "try_with_resources_statement" and node.type != "block":
@@ -203,6 +205,12 @@ class Scopes:
 def _is_mention(node: Branch) -> bool:
     """C: `struct S *p` names a type and opens nothing."""
     return node.type.endswith("_specifier") and node.part("body") is None
+
+
+def _is_head(node: Branch) -> bool:
+    """C: in front of a function's body, whose scope its parameters belong to."""
+    around = (up for up in node.up() if not up.type.endswith("_declarator"))
+    return node.type == "function_declarator" and next(around).type == "function_definition"
 
 
 def _is_part(node: Branch, parent: Branch) -> bool:

@@ -11,8 +11,7 @@ RULES = Rules(
     scopes=table(
         """
         function_definition lambda_expression preproc_function_def: function
-        function_declarator<declaration function_declarator<field_declaration: function
-        function_declarator<type_definition function_declarator<pointer_declarator: function
+        function_declarator: function
         template_declaration: template
         class_specifier struct_specifier union_specifier: class
         enum_specifier: enum
