@@ -39,6 +39,8 @@ class Lookup:
                 or scope.kind == "namespace"
             ):
                 found += self.members((owner,), name)
+            for opened, only in scope.opens:
+                found += self.members((opened,), name) if only in ("", name) else []
             chosen = self._choose(found, at, hint, inner)
             if chosen is not None:
                 return chosen

@@ -41,3 +41,4 @@ class Scope:
     parent: Scope | None = field(repr=False)
     declared: dict[str, list[Declared]] = field(default_factory=dict, repr=False)
     owner: Owner | None = None
+    opens: list[tuple[Owner, str]] = field(default_factory=list, repr=False)  # C++: `using`

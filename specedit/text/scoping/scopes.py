@@ -103,6 +103,8 @@ class Scopes:
                 continue
             for made in names_in_string(node, self.text, rules):
                 self.leaves.append((made, self.text(made)))
+            if node.type == "using_declaration":
+                self.scope_of(node).opens += self._used(node)
             kind = rules.scopes.get(node.type)
             if parent is not None and f"{node.type}<{parent.type}" in rules.scopes:
                 kind = rules.scopes[f"{node.type}<{parent.type}"]
@@ -163,6 +165,14 @@ class Scopes:
             if child.type in ("intersection_type", "type_elem"):
                 found += [self.text(x) for x in child.children if x.type == "type_identifier"]
         return found
+
+    def _used(self, node: Branch) -> Iterator[tuple[Owner, str]]:
+        """C++: `using namespace a` shows all of `a`, `using a::x` one name of it."""
+        path = self.text(node).rstrip("; ").split()[-1].split("::")
+        only = "" if node.first("namespace") else path.pop()
+        for owner in self.owners:
+            if path and owner.name.split("::")[-1] == path[-1]:
+                yield owner, only
 
     def _class_name(self, node: Branch) -> str:
         name = node.part("name")
