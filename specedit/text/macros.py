@@ -27,7 +27,11 @@ def macro_edits(
     new: str,
 ) -> tuple[list[Edit], list[str]]:
     """The places in macro bodies that mean what is renamed, and what is uncertain about that."""
-    bodies = [one for one in typing.scopes.root.walk() if one.type in typing.rules.opaque]
+    bodies = [
+        one
+        for one in typing.scopes.root.walk()
+        if one.type in typing.rules.opaque and old in typing.scopes.text(one)
+    ]
     edits: list[Edit] = []
     unsure: list[int] = []
     for body in bodies:

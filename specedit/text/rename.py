@@ -17,7 +17,7 @@ from specedit.text.languages import Language
 from specedit.text.macros import macro_edits
 from specedit.text.mentions import comment_edits, derived_edits, reach
 from specedit.text.regions import regions
-from specedit.text.reserved import is_reserved
+from specedit.text.reserved import refuse_keyword, refuse_reserved
 from specedit.text.rewrite import Edit, clashes, edits_for, put
 from specedit.text.scoping.meaning import Meaning, meanings
 from specedit.text.scoping.rules import rules_of
@@ -104,8 +104,7 @@ def rename_places(
         found = [one for one in found if _is_variable(one, typing)] or found
         old, new = old.lstrip("$"), new.lstrip("$")
     chosen, notes = choose(found, typing, owner, line, old)
-    if is_reserved(new, dialect, chosen, typing):
-        raise UsageError(f"`{new}` is a keyword of {dialect.name}", hint="Choose another name.")
+    refuse_reserved(new, dialect, chosen, typing)
     data = typing.scopes.data
     edits = {edit.start: edit for edit in edits_for(chosen, found, typing, old, new)}
     parts = regions(typing.scopes.root, rules, data)
@@ -154,6 +153,7 @@ def rename_places(
 
 
 def _from_self(text: str, language: Language, new: str, line: int | None) -> RenameGuess:
+    refuse_keyword(new, language)
     data = text.encode("utf-8", "surrogatepass")
     edits = receiver.from_self(grow(text, language), data, new, line)
     written, places = _finish(text, data, "self", new, edits)

@@ -5,6 +5,7 @@ Knows where such a word is a name all the same: behind a dot or a sigil, in some
 
 from __future__ import annotations
 
+from specedit.errors import UsageError
 from specedit.text.languages import Language
 from specedit.text.scoping.meaning import Meaning
 from specedit.text.scoping.rules.reserved import ANY_CASE, FREE_MEMBERS, RESERVED
@@ -12,19 +13,25 @@ from specedit.text.scoping.typing import Typing
 from specedit.text.scoping.uses import EXTERNAL, UNKNOWN
 
 
-def is_reserved(new: str, language: Language, chosen: list[Meaning], typing: Typing) -> bool:
-    """Whether `new` is a keyword at some place of the chosen meanings."""
+def refuse_keyword(new: str, language: Language) -> None:
+    """An error where `new` is a keyword."""
     word = new.lower() if language.name in ANY_CASE else new
-    if word not in RESERVED.get(language.name, ()):
-        return False
+    if word in RESERVED.get(language.name, ()):
+        raise UsageError(f"`{new}` is a keyword of {language.name}", hint="Choose another name.")
+
+
+def refuse_reserved(new: str, language: Language, chosen: list[Meaning], typing: Typing) -> None:
+    """An error where `new` would be a keyword at some place of the chosen meanings."""
     free = language.name in FREE_MEMBERS
-    return not all(_has_sigil(one, typing) or (free and _is_member(one, typing)) for one in chosen)
+    if not all(_has_sigil(one, typing) or (free and _is_member(one, typing)) for one in chosen):
+        refuse_keyword(new, language)
 
 
 def _has_sigil(one: Meaning, typing: Typing) -> bool:
     """PHP, Bash: a variable, which a sign tells from a keyword."""
     return all(
-        leaf.type == "variable_name" or typing.scopes.label(leaf).startswith("$")
+        leaf.type == "variable_name"
+        or (typing.rules.sigils and typing.scopes.label(leaf).startswith("$"))
         for leaf in one.leaves
     )
 
