@@ -47,6 +47,10 @@ class Uses:
         if declared is not None:
             if declared.node.type == "anonymous_function_use_clause":
                 self._join(declared, self._variable(self._function(leaf)))
+            if leaf.place == "augmented_assignment.left" and declared.owner is not None:
+                read = self._bare(leaf, "value")  # Python: `x += 1` in a class reads the outer x
+                if isinstance(read, Declared):
+                    self._join(declared, read)
             if leaf.type == "shorthand_field_identifier":
                 return [declared, self._pattern_member(leaf)]
             return [declared]
