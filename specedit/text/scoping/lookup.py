@@ -23,7 +23,7 @@ class Lookup:
     def lookup(self, name: str, at: Branch, hint: str = "value") -> Declared | None:
         """The declaration a bare name means at a place."""
         scope: Scope | None = self.scopes.scope_of(at)
-        inner = True  # no function between the use and the scope we look in
+        inner = True  # no function (Python: nothing) between the use and the scope we look in
         head = self._typed_by(at)  # there, its type parameters are seen and its parameters are not
         while scope is not None:
             found = list(scope.declared.get(name, ()))
@@ -44,7 +44,7 @@ class Lookup:
             chosen = self._choose(found, at, hint, inner)
             if chosen is not None:
                 return chosen
-            if scope.kind == "function":
+            if scope.kind == "function" or self.rules.first_is_self:
                 inner = False
             scope = scope.parent
         return None
