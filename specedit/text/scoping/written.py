@@ -49,6 +49,8 @@ def type_part(one: Declared) -> Branch | None:
 
 def value_part(one: Declared) -> Branch | None:
     node = one.node
+    if node.type == "type_switch_statement":
+        return None  # Go: every case gives it another type
     if one.leaf.parent is not node and one.leaf.parent is not None:
         lists = ("expression_list", "pattern_list")
         if one.leaf.parent.type in lists and len(one.leaf.parent.named_children()) > 1:
