@@ -85,7 +85,7 @@ def test_passes_are_told_apart_by_their_drafts() -> None:
     )
     spent = Spent()
     for chunk in chunks:
-        spent += chunk
+        spent = spent.after(chunk)
     assert spent == Spent(1, 0.25, drafted=2, drafted_s=2.5, rejected=5, rejected_s=1.0)
 
 

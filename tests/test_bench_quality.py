@@ -13,9 +13,11 @@ import pytest
 
 from specedit.bench import quality, sandbox, side
 from specedit.bench.cases import Case
-from specedit.bench.peers.own import Own, load
+from specedit.bench.peers.base import Options
+from specedit.bench.peers.own import Own, load, open_peer
 from specedit.bench.side import peers
 from specedit.bench.tasks import Words, task
+from specedit.errors import ModelError
 from specedit.settings import Settings, resolve
 
 TESTS = "def check():\n    assert one() == 2\n"
@@ -118,6 +120,8 @@ def test_a_dictated_answer_is_written_whatever_the_model_would_say(
         pytest.param("x = 'a' * (3 << 30)", "MemoryError", id="takes-too-much"),
         pytest.param("open('big', 'wb').write(b'0' * (1 << 25))", "OSError", id="writes-too-much"),
         pytest.param("raise SystemExit(3)", "exit code 3", id="says-nothing"),
+        pytest.param("raise SystemExit(0)", "ended early", id="leaves-before-its-tests"),
+        pytest.param("import os\nos._exit(0)", "ended early", id="leaves-at-once"),
     ],
 )
 def test_a_program_runs_within_limits(text: str, said: str) -> None:
@@ -216,3 +220,95 @@ def test_results_can_be_drawn_again_and_other_files_are_refused(
     refused = specedit("bench", "--from", tmp_path / "other.json")
     assert refused.returncode == 2
     assert b"is not a result" in refused.stderr
+
+
+CASES = '{"id": "c", "filename": "a.py", "instruction": "x", "before": "a = 1\\n"}\n'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        pytest.param(["--quality", "FILE", "--rename", "FILE"], b"separate runs", id="two-runs"),
+        pytest.param(["FILE", "--engine-table"], b"CASES means nothing", id="unused-cases"),
+        pytest.param(["FILE", "--cases", "FILE"], b"the same thing", id="cases-twice"),
+        pytest.param(["--rename", "FILE", "--cost"], b"--cost means nothing", id="unused-cost"),
+        pytest.param(["--lines", "0"], b"a line at least", id="no-lines"),
+        pytest.param(["--kinds", ""], b"nothing to measure", id="no-kinds"),
+        pytest.param(["FILE", "--half", "third"], b"no such half", id="unknown-half"),
+        pytest.param(["FILE", "--half", "odd"], b"No case is left", id="empty-half"),
+        pytest.param(["BYTES"], b"not UTF-8", id="not-utf-8"),
+        pytest.param(["--rename", "BYTES"], b"not UTF-8", id="renames-not-utf-8"),
+        pytest.param(["--quality", "EMPTY"], b"holds no case", id="empty"),
+        pytest.param(["--rename", "EMPTY"], b"holds no case", id="no-renames"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_in_words(
+    specedit: Command, script: Script, tmp_path: Path, arguments: list[str], said: bytes
+) -> None:
+    script(answer="x\n```")
+    files = {"FILE": CASES.encode(), "BYTES": b"\xff\xfe\n", "EMPTY": b"\n"}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    given = [str(tmp_path / a) if a in files else a for a in arguments]
+    done = specedit("bench", "--against", "none", *given)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert said in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_given_answer_that_holds_the_closing_line_is_written_whole(
+    settings: Callable[..., Settings],
+) -> None:
+    chosen = settings(answer="x")
+    own = Own(load(chosen))
+    words = Words(own.loaded.tokenizer, own.loaded.prompt)
+    case = Case("c", "a.py", "-", "a = 1\n", after='a = """\n```\n"""\nb = 2\n')
+    told = task(case, words, chosen, own=False)
+    for way in ("predicted", "plain"):
+        assert own.run(told, way).tokens == told.answer
+
+
+def test_a_peer_whose_process_ends_leaves_the_scores_of_the_others(
+    settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = settings(replace=[["return 1", "return 2"]])
+    loaded = load(chosen)
+    real = quality.outcome
+
+    def until(case: Case, words: Words, runner: Any, way: str, *others: Any) -> quality.Outcome:
+        if way == "plain":
+            runner._process.kill()
+        return real(case, words, runner, way, *others)
+
+    monkeypatch.setattr(side, "outcome", until)
+    words = Words(loaded.tokenizer, loaded.prompt)
+    found = list(side.judged([CASE], words, chosen, "specedit-plain", lambda text: None))
+    scores = {i[0].name: len(i[1]) for i in found if isinstance(i, tuple)}
+    assert scores == {"specedit": 1, "specedit-plain": 0}
+    lost = [i.skipped for i in found if isinstance(i, side.PeerLine) and i.skipped]
+    assert lost and "ended with exit code" in lost[0]
+
+
+def test_when_no_peer_opens_the_reason_is_said(
+    settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = settings(answer="x")
+    loaded = load(chosen)
+
+    def closed(family: str, options: Any) -> Any:
+        raise ModelError("own: the file is damaged")
+
+    monkeypatch.setattr(side, "Worker", closed)
+    words = Words(loaded.tokenizer, loaded.prompt)
+    asked = side.Asked("none", 1, own=False, limit=0)
+    with pytest.raises(ModelError, match="damaged"):
+        list(side.side_by_side([CASE], words, chosen, asked, lambda text: None))
+
+
+def test_specedit_is_measured_with_the_settings_that_were_given(
+    settings: Callable[..., Settings],
+) -> None:
+    chosen = replace(settings(answer="x"), precision="close")
+    options = Options(chosen, threads=1, window=64)
+    assert (options.model, options.settings.precision) == (chosen.model, "close")
+    assert open_peer(options).loaded.line.engine == "scripted"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -28,7 +29,8 @@ def test_a_peer_writes_the_dictated_answer(name: Name, real_home: Path) -> None:
     made = task(
         workload("line", 50, "python"), words_of(files), resolve({}).values, own=False, limit=LIMIT
     )
-    peer = import_module(f"specedit.bench.peers.{name.family}").open_peer(Options(SMALL, 2, 1024))
+    options = Options(replace(resolve({}).values, model=SMALL), 2, 1024)
+    peer = import_module(f"specedit.bench.peers.{name.family}").open_peer(options)
     run = peer.run(made, name.way)
     assert run.tokens == made.answer
     assert run.prefill_s > 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,14 @@ from specedit.settings import resolve
 Script = Callable[..., Path]
 BEFORE = "name = 1\nprint(name)\n"
 AFTER = "label = 1\nprint(label)\n"
+WANTED = Wanted("none", kinds=("line",), lines=(50,), languages=("python",), rounds=1, half="all")
 
 
 def measured(tmp_path: Path, **case: object) -> dict[str, Any]:
     path = tmp_path / "renames.jsonl"
     whole = {"id": "a", "language": "python", "filename": "a.py", "before": BEFORE, "after": AFTER}
     path.write_text(json.dumps({**whole, "old_name": "name", "new_name": "label", **case}))
-    found = run(Wanted(renames=(path,)), resolve({}).values, lambda text: None)
+    found = run(replace(WANTED, renames=(path,)), resolve({}).values, lambda text: None)
     renames: dict[str, Any] = found.json["renames"]
     return renames
 
@@ -56,7 +58,7 @@ def test_what_is_no_rename_is_named(script: Script, tmp_path: Path) -> None:
     script(answer="")
     path = tmp_path / "renames.jsonl"
     path.write_text('{"id": "a"}')
-    with pytest.raises(InputError, match=r"renames.jsonl:1: not a rename: .*language"):
-        run(Wanted(renames=(path,)), resolve({}).values, lambda text: None)
+    with pytest.raises(InputError, match=r"renames.jsonl:1: .*language"):
+        run(replace(WANTED, renames=(path,)), resolve({}).values, lambda text: None)
     with pytest.raises(InputError, match="No such file"):
-        run(Wanted(renames=(tmp_path / "none",)), resolve({}).values, lambda text: None)
+        run(replace(WANTED, renames=(tmp_path / "none",)), resolve({}).values, lambda text: None)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from specedit.bench import engine as engines
 from specedit.errors import InputError
+from specedit.models.resolve import present
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
@@ -78,8 +79,11 @@ def measure(
     from specedit.models.tokenizer import load_tokenizer
 
     options = Namespace(model=settings.model, threads=threads, precision=settings.precision)
-    tokenizer = load_tokenizer(engines.files_of(settings.model))
+    tokenizer = load_tokenizer(present(settings.model))
     rows = [tokenizer.encode(_text(path))[:LENGTH] for path in files]
+    for path, ids in zip(files, rows, strict=True):
+        if len(ids) < 2:
+            raise InputError(f"{path} holds too little text to compare choices.")
     said("reading with bf16")
     theirs = list(judged_by_bf16(engines.reference(options), rows))
     said("reading with the exact engine")

@@ -18,10 +18,10 @@ from specedit.bench import quality, table
 from specedit.bench.cases import Case, T, part, read_cases
 from specedit.bench.cost import Usage
 from specedit.bench.results import Results, cost_json, results_json, usages_of
-from specedit.bench.side import Asked, PeerLine, judged, side_by_side, threads_of
+from specedit.bench.side import Asked, Note, PeerLine, Row, judged, side_by_side, threads_of
 from specedit.bench.tasks import Words, task, words_of
 from specedit.bench.workloads import KINDS, workloads
-from specedit.errors import InputError, ModelError, UsageError
+from specedit.errors import InputError, UsageError
 from specedit.settings import Settings
 
 Said = Callable[[str], None]
@@ -31,16 +31,16 @@ Said = Callable[[str], None]
 class Wanted:
     """What one command line asks for."""
 
+    against: str
+    kinds: tuple[str, ...]
+    lines: tuple[int, ...]
+    languages: tuple[str, ...]
+    rounds: int
+    half: str
     cases: Path | None = None
-    against: str = "all"
-    kinds: tuple[str, ...] = ("line",)
-    lines: tuple[int, ...] = (50,)
-    languages: tuple[str, ...] = ("python",)
-    rounds: int = 3
     own: bool = False
     limit: int = 0
     first: int = 0
-    half: str = "all"
     quality: Path | None = None
     renames: tuple[Path, ...] = ()
     agreement: tuple[Path, ...] = ()
@@ -48,6 +48,33 @@ class Wanted:
     engine_table: bool = False
     plots: Path | None = None
     drawn_from: tuple[Path, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuses what cannot be honoured together, before anything is loaded."""
+        asked = {
+            "--quality": self.quality,
+            "--rename": self.renames,
+            "--agreement": self.agreement,
+            "--engine-table": self.engine_table,
+            "--from": self.drawn_from,
+        }
+        modes = [flag for flag, value in asked.items() if value]
+        if len(modes) > 1:
+            raise UsageError(f"{' and '.join(modes)} are separate runs.", hint="One at a time.")
+        idle = {
+            "CASES": self.cases and modes,
+            "--cost": self.cost and modes and modes != ["--quality"],
+            "--own": self.own and modes,
+            "--limit": self.limit and modes,
+        }
+        for flag, unused in idle.items():
+            if unused:
+                raise UsageError(f"{flag} means nothing beside {modes[0]}.")
+        if self.cases is None and not modes:
+            if not self.kinds or not self.lines or not self.languages:
+                raise UsageError("There is nothing to measure.", hint="--kinds line --lines 50")
+            if min(self.lines) < 1:
+                raise UsageError(f"--lines {min(self.lines)}: a file has a line at least.")
 
 
 @dataclass
@@ -57,6 +84,7 @@ class Found:
     json: dict[str, Any] = field(default_factory=dict)
     parts: list[Any] = field(default_factory=list)
     line: str = ""
+    notes: list[str] = field(default_factory=list)
 
 
 def run(wanted: Wanted, settings: Settings, said: Said, *, verbose: bool = False) -> Found:
@@ -88,14 +116,9 @@ def _words(settings: Settings) -> Words:
 
         loaded = load(settings)
         return Words(loaded.tokenizer, loaded.prompt)
-    from specedit.models.resolve import local
+    from specedit.models.resolve import present
 
-    files = local(settings.model)
-    if files is None:
-        raise ModelError(
-            f"{settings.model} is not here.", hint=f"specedit model pull {settings.model}"
-        )
-    return words_of(files)
+    return words_of(present(settings.model))
 
 
 def cases_of(wanted: Wanted) -> list[Case]:
@@ -114,6 +137,8 @@ def cases_of(wanted: Wanted) -> list[Case]:
 def chosen(wanted: Wanted, cases: list[T]) -> list[T]:
     """Those of `--half` and `--first`."""
     found = part(cases, wanted.half)
+    if not found:
+        raise UsageError(f"No case is left of {len(cases)} with --half {wanted.half}.")
     return found[: wanted.first] if wanted.first else found
 
 
@@ -129,10 +154,13 @@ def _speed(
     results.bound = _bound(settings, results.threads, said)
     asked = Asked(wanted.against, wanted.rounds, wanted.own, wanted.limit)
     for item in side_by_side(cases_of(wanted), words, settings, asked, said):
-        if isinstance(item, PeerLine):
-            results.peers.append(item)
-        else:
-            results.rows.append(item)
+        match item:
+            case PeerLine():
+                results.peers.append(item)
+            case Note():
+                found.notes.append(item.text)
+            case Row():
+                results.rows.append(item)
     found.parts.append(table.rows_table(results.rows, results.bound, verbose=verbose))
     found.parts.append(table.told(results.rows))
     if verbose:
@@ -173,13 +201,16 @@ def _quality(
     if sys.platform == "win32":
         raise UsageError("--quality limits its tests as POSIX systems can, and this is Windows.")
     if sandbox.caution():
-        said(sandbox.caution())
+        found.notes.append(sandbox.caution())
     cases = chosen(wanted, read_cases(wanted.quality))
     scores: list[quality.Score] = []
     own: list[quality.Outcome] = []
     for item in judged(cases, words, settings, wanted.against, said):
         if isinstance(item, PeerLine):
             results.peers.append(item)
+            continue
+        if isinstance(item, Note):
+            found.notes.append(item.text)
             continue
         name, outcomes = item
         own = own or outcomes

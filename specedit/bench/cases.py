@@ -6,12 +6,12 @@ Knows the JSON lines that `specedit bench CASES` reads. Does not know models.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from specedit.errors import InputError
+from specedit.errors import InputError, UsageError
 
 T = TypeVar("T")
 
@@ -34,32 +34,45 @@ class Case:
         return len(self.before.splitlines())
 
 
+def records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Where each object of a file of JSON lines stands, and the object."""
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as problem:
+        said = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
+        raise InputError(f"{path}: {said}", hint="One JSON object a line.") from problem
+    none = True
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where = f"{path}:{number}"
+        try:
+            found: Any = json.loads(line)
+        except ValueError as problem:
+            raise InputError(f"{where}: not JSON: {problem}") from None
+        if not isinstance(found, dict):
+            raise InputError(f"{where}: a case is a JSON object")
+        none = False
+        yield where, found
+    if none:
+        raise InputError(f"{path} holds no case", hint="One JSON object a line.")
+
+
+def texts(record: dict[str, Any], where: str, *names: str) -> None:
+    """Refuses a record that lacks one of these texts."""
+    for name in names:
+        if not isinstance(record.get(name), str):
+            raise InputError(f"{where}: a case has a text `{name}`")
+
+
 def read_cases(path: Path) -> list[Case]:
     """The cases of a file of JSON lines, in order."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as problem:
-        raise InputError(f"{path}: {problem.strerror}") from problem
-    cases = [
-        _case(line, f"{path}:{number}")
-        for number, line in enumerate(text.split("\n"), 1)
-        if line.strip()
-    ]
-    if not cases:
-        raise InputError(f"{path} holds no case", hint="One JSON object a line.")
-    return cases
+    return [_case(found, where) for where, found in records(path)]
 
 
-def _case(line: str, where: str) -> Case:
-    try:
-        found: Any = json.loads(line)
-    except ValueError as problem:
-        raise InputError(f"{where}: not JSON: {problem}") from None
-    if not isinstance(found, dict):
-        raise InputError(f"{where}: a case is a JSON object")
-    for name in ("instruction", "before"):
-        if not isinstance(found.get(name), str):
-            raise InputError(f"{where}: a case has a text `{name}`")
+def _case(found: dict[str, Any], where: str) -> Case:
+    texts(found, where, "instruction", "before")
+    texts(found, where, *(name for name in ("after", "tests") if found.get(name) is not None))
     return Case(
         id=str(found.get("id", where)),
         filename=str(found.get("filename") or "file.txt"),
@@ -74,4 +87,7 @@ def _case(line: str, where: str) -> Case:
 def part(cases: Iterable[T], which: str) -> list[T]:
     """`all`, or every second case: `even` to decide on, `odd` to confirm."""
     found = list(cases)
-    return {"all": found, "even": found[::2], "odd": found[1::2]}[which]
+    halves = {"all": found, "even": found[::2], "odd": found[1::2]}
+    if which not in halves:
+        raise UsageError(f"--half {which}: there is no such half.", hint="all, even or odd")
+    return halves[which]

@@ -11,6 +11,7 @@ measurement runs in a process of its own, whose last line on stdout is JSON.
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -19,8 +20,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from specedit.errors import ModelError
-from specedit.models.files import ModelFiles
+from specedit.bench.worker import peak_mb
+from specedit.models.resolve import present
+from specedit.settings import Settings
 
 if TYPE_CHECKING:
     from specedit.engines.exact.engine import ExactEngine
@@ -30,21 +32,12 @@ CONTEXTS = (1024, 4096, 8192, 16384, 32512)
 ROUNDS = 5
 
 
-def files_of(model: str) -> ModelFiles:
-    from specedit.models.resolve import local
-
-    found = local(model)
-    if found is None:
-        raise ModelError(f"{model} is not here.", hint=f"specedit model pull {model}")
-    return found
-
-
 def open_engine(options: Namespace) -> ExactEngine:
     from specedit.engines.exact import open_exact
     from specedit.models.store import store_path
 
     return open_exact(
-        files_of(options.model),
+        present(options.model),
         store=store_path(),
         threads=options.threads,
         precision=options.precision,
@@ -64,12 +57,6 @@ def median(run: Callable[[], object], rounds: int = ROUNDS) -> float:
 
 def ids_of(count: int) -> list[int]:
     return [(7919 * i * i + 104729 * i) % 150_000 for i in range(count)]
-
-
-def peak_mb() -> float:
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def exact(options: Namespace) -> dict[str, Any]:
@@ -166,7 +153,7 @@ def llama(options: Namespace) -> dict[str, Any]:
     from llama_cpp import Llama
 
     model = Llama(
-        str(files_of(options.model).path),
+        str(present(options.model).path),
         n_ctx=options.context + 512,
         n_batch=512,
         n_ubatch=512,
@@ -193,16 +180,10 @@ def reference(options: Namespace) -> Any:
     """transformers' model over the same weights, in bf16."""
     import torch
 
+    from specedit.bench.peers import transformers
+
     torch.set_num_threads(options.threads)
-    files = files_of(options.model)
-    if files.kind == "gguf":
-        from specedit.engines.gguf_model import build
-
-        return build(files.path, torch.bfloat16).eval()
-    from transformers import AutoModelForCausalLM
-
-    found: Any = AutoModelForCausalLM.from_pretrained(str(files.path), dtype=torch.bfloat16)
-    return found.eval()
+    return transformers.reference(present(options.model))
 
 
 def context(options: Namespace) -> dict[str, Any]:
@@ -243,7 +224,7 @@ def start(options: Namespace) -> dict[str, Any]:
     mark("import torch")
     from specedit.models.tokenizer import load_tokenizer
 
-    tokenizer = load_tokenizer(files_of(options.model))
+    tokenizer = load_tokenizer(present(options.model))
     mark("tokenizer")
     engine = open_engine(options)
     mark("map, check and pack the weights")
@@ -262,6 +243,7 @@ def widths(options: Namespace) -> dict[str, Any]:
     for what in ("exact", "bf16", "llama"):
         run = [sys.executable, "-m", __spec__.name if __spec__ else __name__, what, options.model]
         run += [f"--context={options.context}", f"--threads={options.threads}"]
+        run += [f"--precision={options.precision}"]
         done = subprocess.run(run, capture_output=True, text=True, check=False)
         lines = done.stdout.strip().splitlines()
         if done.returncode or not lines:
@@ -284,8 +266,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("what", choices=MEASUREMENTS)
     parser.add_argument("model")
     parser.add_argument("--context", type=int, default=1024)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--precision", default="balanced")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--precision", default=Settings().precision)
     options = parser.parse_args(arguments)
     print(json.dumps(MEASUREMENTS[options.what](options)))
 

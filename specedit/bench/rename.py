@@ -6,13 +6,13 @@ case is right when the text is exactly `after`. Knows no model: the full tool is
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from specedit.bench.cases import records, texts
 from specedit.errors import InputError, SpeceditError
 from specedit.text.rename import rename_places
 from specedit.text.syntax import language_of
@@ -76,16 +76,12 @@ Full = Callable[[Case], Answer]
 
 def load(path: Path) -> list[Case]:
     """The cases of a JSON lines file."""
-    try:
-        lines = path.read_text("utf-8").splitlines()
-    except OSError as problem:
-        raise InputError(f"{path}: {problem.strerror}") from problem
-    return [_case(line, f"{path}:{number}") for number, line in enumerate(lines, 1)]
+    return [_case(record, where) for where, record in records(path)]
 
 
-def _case(line: str, where: str) -> Case:
+def _case(record: dict[str, Any], where: str) -> Case:
+    texts(record, where, "language", "filename", "before", "after")
     try:
-        record: dict[str, Any] = json.loads(line)
         pairs = [(one[0], one[1]) for one in record.get("rename_pairs") or ()]
         return Case(
             record["id"],
@@ -96,7 +92,7 @@ def _case(line: str, where: str) -> Case:
             tuple(pairs or [(record["old_name"], record["new_name"])]),
             record.get("line"),
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+    except (KeyError, IndexError, TypeError) as problem:
         raise InputError(
             f"{where}: not a rename: {problem}",
             hint="It has id, language, filename, before, after, old_name, new_name.",

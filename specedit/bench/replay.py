@@ -5,17 +5,17 @@ Knows cases and a tokenizer. The passes are chosen for the curve they are priced
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from specedit.bench.cases import Case
+from specedit.bench.cases import Case, records, texts
 from specedit.decode.cost import Curve
 from specedit.decode.replay import Replay, replay
-from specedit.errors import InputError, UsageError
+from specedit.errors import UsageError
 
 CURVES = ("70+6w", "70+1w", "35+15w")  # int8 on two cores, a GPU's shape, llama.cpp's
 
@@ -42,41 +42,28 @@ def curve(name: str) -> Curve:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\+(\d+(?:\.\d+)?)w", name)
     if found is None:
         raise UsageError(f"{name!r} is no cost curve", hint="Say A+Bw in milliseconds: 70+6w.")
-    return Curve.line(float(found[1]) / 1000, float(found[2]) / 1000)
+    once, each = float(found[1]) / 1000, float(found[2]) / 1000
+    if once + each <= 0:
+        raise UsageError(
+            f"{name!r}: a pass takes some time", hint="Say A+Bw in milliseconds: 70+6w."
+        )
+    return Curve.line(once, each)
 
 
 def read(path: Path, limit: int = 0) -> list[Case]:
     """The cases of a file of JSON lines: `before` and `after`, maybe `id` and `instruction`."""
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"{path}: {problem}", hint="CASES is a file of JSON lines.") from problem
     cases: list[Case] = []
-    for number, text in enumerate(lines, 1):
-        if not text.strip() or (limit and len(cases) >= limit):
-            continue
-        try:
-            case: Any = json.loads(text)
-        except ValueError as problem:
-            raise InputError(f"{path}:{number}: not JSON: {problem}") from problem
-        if not isinstance(case, dict) or not all(
-            isinstance(case.get(name), str) for name in ("before", "after")
-        ):
-            raise InputError(
-                f"{path}:{number}: a case needs the texts `before` and `after`",
-                hint='{"id": "one", "before": "...", "after": "..."}',
-            )
+    for where, found in islice(records(path), limit or None):
+        texts(found, where, "before", "after")
         cases.append(
             Case(
-                id=str(case.get("id", number)),
-                filename=str(case.get("filename") or ""),
-                instruction=str(case.get("instruction") or ""),
-                before=case["before"],
-                after=case["after"],
+                id=str(found.get("id", where.rpartition(":")[2])),
+                filename=str(found.get("filename") or ""),
+                instruction=str(found.get("instruction") or ""),
+                before=found["before"],
+                after=found["after"],
             )
         )
-    if not cases:
-        raise InputError(f"{path} holds no case", hint="One JSON object a line.")
     return cases
 
 

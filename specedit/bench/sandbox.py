@@ -31,7 +31,9 @@ limit(resource.RLIMIT_AS, int(sys.argv[3]))
 limit(resource.RLIMIT_FSIZE, 1 << 24)
 limit(resource.RLIMIT_CORE, 0)
 runpy.run_path(sys.argv[1], run_name="__main__")
+sys.exit(int(sys.argv[4]))
 """
+ENDED = 86  # the exit code of a program that ran to its last line; its own `exit(0)` is none
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,14 @@ def program(code: str, tests: str, context: str = "") -> str:
 
 
 def run(text: str, *, seconds: int = SECONDS, memory: int = MEMORY) -> Verdict:
-    """Whether a program ends well within its limits."""
+    """Whether a program runs to its last line within its limits."""
     with tempfile.TemporaryDirectory(prefix="specedit-tests-") as folder:
         path = Path(folder) / "main.py"
         path.write_text(text, encoding="utf-8", errors="surrogatepass")
         command = [
             *(offline() or ()),
             *(sys.executable, "-I", "-c", _LIMITED, str(path), str(seconds), str(memory)),
+            str(ENDED),
         ]
         environment = {"PATH": os.defpath, "HOME": folder, "TMPDIR": folder, "LC_ALL": "C.UTF-8"}
         with subprocess.Popen(
@@ -73,9 +76,10 @@ def run(text: str, *, seconds: int = SECONDS, memory: int = MEMORY) -> Verdict:
                 return Verdict(False, f"took more than {seconds} s")
             finally:
                 _end(child)
+    if child.returncode == ENDED:
+        return Verdict(True)
     lines = said.decode("utf-8", "replace").strip().splitlines()
-    why = lines[-1] if lines else f"exit code {child.returncode}"
-    return Verdict(child.returncode == 0, "" if child.returncode == 0 else why)
+    return Verdict(False, lines[-1] if lines else f"ended early, exit code {child.returncode}")
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

@@ -25,6 +25,13 @@ Said = Callable[[str], None]
 
 
 @dataclass(frozen=True)
+class Note:
+    """Something to be said once, when all is shown."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class PeerLine:
     """What is said of one peer, whether it ran or not."""
 
@@ -112,6 +119,15 @@ class Bench:
     def runner(self, name: Name) -> Worker:
         return self._workers[name.family]
 
+    def broke(self, name: Name, problem: ModelError) -> None:
+        """A peer's process ended: it is not asked again."""
+        self._broken[name.family] = problem.message
+
+    @property
+    def problem(self) -> ModelError:
+        """Why nothing opened."""
+        return ModelError(next(iter(self._broken.values()), "no peer can run"))
+
     def run(self, name: Name, task: Task) -> Run | None:
         """A measured run; None when the peer's process ended, now or earlier."""
         if name.family in self._broken:
@@ -119,7 +135,7 @@ class Bench:
         try:
             return self._workers[name.family].run(task, name.way)
         except ModelError as problem:
-            self._broken[name.family] = problem.message
+            self.broke(name, problem)
             return None
 
     def lines(self) -> list[PeerLine]:
@@ -135,13 +151,15 @@ class Bench:
 
 def side_by_side(
     cases: Sequence[Case], words: Words, settings: Settings, asked: Asked, said: Said
-) -> Iterator[Row | PeerLine]:
+) -> Iterator[Row | PeerLine | Note]:
     """Each case's row as it is done, then a line for each peer."""
     names, skipped = peers(asked.against)
     found = [making.task(c, words, settings, own=asked.own, limit=asked.limit) for c in cases]
     warm = making.task(making.WARM, words, settings, own=False)
-    options = Options(settings.model, threads_of(settings), making.longest([*found, warm]) + 64)
+    options = Options(settings, threads_of(settings), making.longest([*found, warm]) + 64)
     with Bench(names, options, said) as bench:
+        if not bench.names:
+            raise bench.problem
         for name in bench.names:
             said(f"{name.name}: warming up")
             bench.run(name, warm)
@@ -151,7 +169,7 @@ def side_by_side(
             except Interrupted as early:
                 if early.measured:
                     yield Row(case, task, tuple(early.measured))
-                said("interrupted: what was measured until now is shown")
+                yield Note("interrupted: what was measured until now is shown")
                 break
             yield Row(case, task, tuple(measured))
         yield from bench.lines()
@@ -160,11 +178,11 @@ def side_by_side(
 
 def judged(
     cases: Sequence[Case], words: Words, settings: Settings, against: str, said: Said
-) -> Iterator[tuple[Name, list[Outcome]] | PeerLine]:
+) -> Iterator[tuple[Name, list[Outcome]] | PeerLine | Note]:
     """Each peer's outcomes of all cases, one peer after the other; of fewer, once interrupted."""
     names, skipped = peers(against)
     found = [making.task(c, words, settings, own=True) for c in cases]
-    options = Options(settings.model, threads_of(settings), making.longest(found) + 64)
+    options = Options(settings, threads_of(settings), making.longest(found) + 64)
     for name in names:
         with Bench([name], options, said) as bench:
             if bench.names:
@@ -175,9 +193,11 @@ def judged(
                         answered = outcome(case, words, bench.runner(name), name.way, settings)
                         outcomes.append(answered)
                 except KeyboardInterrupt:
-                    said("interrupted: what was judged until now is shown")
+                    yield Note("interrupted: what was judged until now is shown")
                     yield name, outcomes
                     break
+                except ModelError as problem:
+                    bench.broke(name, problem)
                 yield name, outcomes
             yield from bench.lines()
     yield from skipped

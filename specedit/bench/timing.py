@@ -45,9 +45,9 @@ class Measured:
 
     @property
     def tokens_per_second(self) -> float:
-        """Of decoding; the first token belongs to the prompt's time."""
+        """Of decoding: a token that came with the prompt's time is not counted."""
         seconds = self.seconds("decode_s")
-        return self.tokens / seconds if seconds else 0.0
+        return (self.tokens - self.runs[-1].ahead) / seconds if seconds else 0.0
 
 
 def alternate(

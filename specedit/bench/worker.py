@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing.connection import Connection
@@ -50,7 +51,10 @@ class Worker:
 
     def run(self, task: Task, way: str) -> Run:
         self._busy = True
-        self._pipe.send((task, way))
+        try:
+            self._pipe.send((task, way))
+        except OSError:
+            raise self._gone() from None
         run, self.peak_mb = self._take()
         assert isinstance(run, Run)
         self._busy = False
@@ -59,7 +63,8 @@ class Worker:
     def close(self) -> None:
         """End the process; one that is still at work (we were interrupted) is not waited for."""
         if self._process.is_alive() and not self._busy:
-            self._pipe.send(None)
+            with suppress(OSError):
+                self._pipe.send(None)
             self._process.join(timeout=20)
         if self._process.is_alive():
             self._process.terminate()
@@ -68,15 +73,19 @@ class Worker:
     def _take(self) -> Any:
         try:
             found = self._pipe.recv()
-        except EOFError:
-            self._process.join(timeout=5)
-            raise ModelError(
-                f"{self.family} ended with exit code {self._process.exitcode}",
-                hint="Was there enough memory? Fewer peers at once: --against NAME",
-            ) from None
+        except (EOFError, OSError):
+            raise self._gone() from None
         if isinstance(found, str):
             raise ModelError(f"{self.family}: {found}")
         return found
+
+    def _gone(self) -> ModelError:
+        """What is said of a process that ended by itself."""
+        self._process.join(timeout=5)
+        return ModelError(
+            f"{self.family} ended with exit code {self._process.exitcode}",
+            hint="Was there enough memory? Fewer peers at once: --against NAME",
+        )
 
 
 def _serve(pipe: Connection, family: str, options: Options) -> None:
@@ -88,7 +97,7 @@ def _serve(pipe: Connection, family: str, options: Options) -> None:
         pipe.send(Opened(time.perf_counter() - started, peer.note))
         while (sent := pipe.recv()) is not None:
             task, way = sent
-            pipe.send((peer.run(task, way), _peak_mb()))
+            pipe.send((peer.run(task, way), peak_mb()))
     except SpeceditError as problem:
         pipe.send(str(problem))
     except EOFError:
@@ -100,7 +109,7 @@ def _serve(pipe: Connection, family: str, options: Options) -> None:
     os._exit(0)  # foreign libraries may crash while they are taken down
 
 
-def _peak_mb() -> float:
+def peak_mb() -> float:
     """The most memory this process ever held."""
     try:
         import resource

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from specedit.cli.options import settings_options
+from specedit.errors import UsageError
 from specedit.settings import Resolved
 
 NAMES = ("model", "engine", "threads", "precision", "json", "quiet", "verbose")
@@ -72,6 +73,8 @@ def bench(
     """Measure specedit beside what you would use instead: same weights, same prompts, one run."""
     from specedit.bench.ask import Wanted, run
 
+    if cases is not None and cases_flag is not None:
+        raise UsageError("CASES and --cases are the same thing.", hint="Give one of them.")
     wanted = Wanted(
         cases=cases or cases_flag,
         against=against,
@@ -92,13 +95,19 @@ def bench(
         drawn_from=tuple(drawn_from or ()),
     )
     settings = resolved.values
-    found = run(wanted, settings, _progress(settings.quiet), verbose=settings.verbose)
+    said = _progress(settings.quiet)
+    try:
+        found = run(wanted, settings, said, verbose=settings.verbose)
+    finally:
+        said("")
     if settings.json:
         print(json.dumps(found.json, indent=2, ensure_ascii=False))
     elif found.parts:
         from specedit.bench.table import show
 
         show(*found.parts)
+    for note in found.notes:
+        print(note, file=sys.stderr)
     if found.line and not settings.quiet:
         print(found.line, file=sys.stderr)
     return 0

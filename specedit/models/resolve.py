@@ -65,6 +65,14 @@ def local(model: str, *, home: Path | None = None) -> ModelFiles | None:
         return found
 
 
+def present(model: str) -> ModelFiles:
+    """The files, which must be here; touches no network."""
+    found = local(model)
+    if found is None:
+        raise ModelError(f"{model} is not here.", hint=f"specedit model pull {model}")
+    return found
+
+
 Steps = Generator[FetchProgress, None, ModelFiles | None]
 
 

@@ -14,6 +14,7 @@ from typing import Protocol
 from specedit.answer import Pieces, Reader, reader_of
 from specedit.decode.events import Chunk
 from specedit.plan import Plan
+from specedit.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class Spent:
     rejected: int = 0  # ids
     rejected_s: float = 0.0  # of `drafted_s`, the rejected ids' share of their passes' ids
 
-    def __add__(self, chunk: Chunk) -> Spent:
+    def after(self, chunk: Chunk) -> Spent:
+        """With one more pass."""
         if not chunk.proposed:
             return replace(self, free=self.free + 1, free_s=self.free_s + chunk.seconds)
         lost = chunk.proposed - chunk.accepted
@@ -66,6 +68,7 @@ class Run:
     proposed: int = 0
     accepted: int = 0
     spent: Spent | None = None  # where the peer tells of each pass
+    ahead: int = 0  # tokens that came within `prefill_s`
 
     @property
     def total_s(self) -> float:
@@ -74,11 +77,15 @@ class Run:
 
 @dataclass(frozen=True)
 class Options:
-    """What every peer is opened with."""
+    """What every peer is opened with. Precision and engine among the settings are specedit's."""
 
-    model: str
+    settings: Settings
     threads: int
     window: int  # positions the longest task needs
+
+    @property
+    def model(self) -> str:
+        return self.settings.model
 
 
 class Peer(Protocol):

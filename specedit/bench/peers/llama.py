@@ -40,7 +40,7 @@ class LlamaCpp:
             if len(tokens) >= limit or (reader is not None and reader.ends(int(token))):
                 break
         done = time.perf_counter()
-        return Run(first - started, done - first, tuple(tokens), passes=llama.passes)
+        return Run(first - started, done - first, tuple(tokens), passes=llama.passes, ahead=1)
 
 
 def dictating() -> Any:
@@ -69,10 +69,10 @@ def dictating() -> Any:
 
 
 def open_llama(options: Options, draft: Any) -> LlamaCpp:
-    from specedit.bench.peers.transformers import files_of
+    from specedit.models.resolve import present
     from specedit.models.tokenizer import load_tokenizer
 
-    files = files_of(options.model)
+    files = present(options.model)
     if files.kind != "gguf":
         raise UsageError(f"llama.cpp reads GGUF files, and {files.name} is a folder.")
     llama = dictating()(

@@ -47,7 +47,7 @@ class OpenVino:
         done = time.perf_counter()
         tokens = cut(self._tokenizer, task, [int(t) for t in out.tokens[0]])
         first = clock.first or done
-        return Run(first - started, done - first, tokens)
+        return Run(first - started, done - first, tokens, ahead=1)
 
 
 def _clock(tokenizer: Any, task: Task) -> Any:
@@ -76,10 +76,10 @@ def _clock(tokenizer: Any, task: Task) -> Any:
 def open_pipeline(options: Options, **more: Any) -> OpenVino:
     import openvino_genai
 
-    from specedit.bench.peers.transformers import files_of
+    from specedit.models.resolve import present
     from specedit.models.tokenizer import load_tokenizer
 
-    files = files_of(options.model)
+    files = present(options.model)
     if files.kind != "gguf":
         raise UsageError(f"OpenVINO is measured on GGUF files, and {files.name} is a folder.")
     pipeline = openvino_genai.LLMPipeline(

@@ -14,6 +14,7 @@ from specedit.backend import Answer, Written
 from specedit.bench.peers.base import Options, Run, Spent, Task
 from specedit.decode.events import FREE
 from specedit.engines.base import GREEDY, Choices, Engine, EngineInfo, Prefill, Sampling
+from specedit.errors import ModelError
 from specedit.loaded import Loaded
 from specedit.plan import Plan
 from specedit.settings import Settings
@@ -63,13 +64,17 @@ class Own:
         plan = replace(task.plan, fresh=True, max_tokens=task.limit)
         if way == "plain":
             plan = replace(plan, prediction=None, draft=())
-        engine = self.loaded.engine
-        if task.dictated:
-            self.loaded.engine = Dictated(engine, len(task.prompt), task.answer)
-        try:
+        if not task.dictated:
             return self._run(plan)
+        engine = self.loaded.engine
+        self.loaded.engine = Dictated(engine, len(task.prompt), task.answer)
+        try:
+            done = self._run(_unending(plan))
         finally:
             self.loaded.engine = engine
+        if done.tokens != task.answer:
+            raise ModelError(f"{task.id}: {len(done.tokens)} of {len(task.answer)} ids written")
+        return done
 
     def _run(self, plan: Plan) -> Run:
         tokens: list[int] = []
@@ -82,7 +87,7 @@ class Own:
                     chunk = event.chunk
                     tokens += chunk.tokens
                     passes += 1
-                    spent += chunk
+                    spent = spent.after(chunk)
                     if chunk.source != FREE:
                         proposed += chunk.proposed
                         accepted += chunk.accepted
@@ -91,6 +96,13 @@ class Own:
         assert answer is not None, "a run ends with its Answer"
         prefill, decode = answer.prefill_s, answer.decode_s
         return Run(prefill, decode, tuple(tokens), passes, proposed, accepted, spent)
+
+
+def _unending(plan: Plan) -> Plan:
+    """The same prediction, and nothing in the answer ends it: a given answer is written whole."""
+    if plan.prediction is None:
+        return replace(plan, closing="")
+    return replace(plan, prediction=plan.prediction + plan.closing, closing="")
 
 
 def load(settings: Settings, home: Path | None = None) -> Loaded:
@@ -105,7 +117,4 @@ def load(settings: Settings, home: Path | None = None) -> Loaded:
 
 
 def open_peer(options: Options) -> Own:
-    from specedit.settings import resolve
-
-    flags = {"model": options.model, "threads": options.threads, "server": "off"}
-    return Own(load(resolve(flags).values))
+    return Own(load(replace(options.settings, threads=options.threads, server="off")))

@@ -7,11 +7,15 @@ leaves one id possible, which costs about 0.03 ms a position.
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from specedit.bench.peers.base import Options, Run, Task, cut, ender
+from specedit.models.resolve import present
+
+if TYPE_CHECKING:
+    from specedit.models.files import ModelFiles
 
 
 class Transformers:
@@ -46,7 +50,7 @@ class Transformers:
         done = time.perf_counter()
         tokens = cut(self._tokenizer, task, out[0, len(task.prompt) :].tolist())
         first = clock.first or done
-        return Run(first - clock.start, done - first, tokens, passes=clock.passes)
+        return Run(first - clock.start, done - first, tokens, passes=clock.passes, ahead=1)
 
 
 class _Clock:
@@ -97,30 +101,29 @@ class _Ended:
 
 
 def open_peer(options: Options) -> Transformers:
-    from transformers import AutoModelForCausalLM
+    from transformers import GenerationConfig
     from transformers.utils import logging
 
-    from specedit.engines.gguf_model import build
     from specedit.models.tokenizer import load_tokenizer
 
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    files = files_of(options.model)
+    files = present(options.model)
     torch.set_num_threads(options.threads)
+    model = reference(files)
+    # a folder's own configuration may punish repetition
+    model.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
+    return Transformers(model, load_tokenizer(files))
+
+
+def reference(files: ModelFiles) -> Any:
+    """transformers' model over the same weights, in bf16."""
+    from transformers import AutoModelForCausalLM
+
+    from specedit.engines.gguf_model import build
+
     if files.kind == "gguf":
-        model = build(files.path, torch.bfloat16)
-    else:
-        model = AutoModelForCausalLM.from_pretrained(
-            str(files.path), dtype=torch.bfloat16, local_files_only=True
-        )
-    return Transformers(model.eval(), load_tokenizer(files))
-
-
-def files_of(model: str) -> Any:
-    """The model's files, which must be here already."""
-    from specedit.errors import ModelError
-    from specedit.models.resolve import local
-
-    files = local(model)
-    if files is None:
-        raise ModelError(f"{model} is not here.", hint=f"specedit model pull {model}")
-    return files
+        return build(files.path, torch.bfloat16).eval()
+    found: Any = AutoModelForCausalLM.from_pretrained(
+        str(files.path), dtype=torch.bfloat16, local_files_only=True
+    )
+    return found.eval()
