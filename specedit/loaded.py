@@ -58,11 +58,13 @@ class Loaded:
 
     def expected(self, plan: Plan) -> list[int] | None:
         """The prediction's ids, its closing line and the end included."""
-        if plan.prediction is None:
-            return None
-        ids: list[int] = self.tokenizer.encode(plan.prediction)
-        if plan.closing:
-            ids += self.tokenizer.encode(plan.closing)
+        return None if plan.prediction is None else self.ids(plan.prediction, plan.closing)
+
+    def ids(self, text: str, closing: str) -> list[int]:
+        """A whole answer's ids."""
+        ids: list[int] = self.tokenizer.encode(text)
+        if closing:
+            ids += self.tokenizer.encode(closing)
         return [*ids, *_end(self.tokenizer)]
 
     def run(self, plan: Plan) -> Iterator[Event]:
@@ -72,11 +74,12 @@ class Loaded:
         prompt, expected = self.prompt(plan), self.expected(plan)
         window = self.engine.info.window
         left = window - len(prompt)
-        if left < 1 or (expected is not None and len(expected) > left):
-            needed = len(prompt) + len(expected or ())
+        same = expected is not None and plan.least == plan.prediction
+        needed = len(expected if same and expected else self.ids(plan.least, plan.closing))
+        if left < max(1, needed):
             raise TooLong(
-                f"The prompt and the answer need {needed} tokens, and the model's window "
-                f"has {window}.",
+                f"The prompt and the answer need {len(prompt) + needed} tokens, and the model's "
+                f"window has {window}.",
                 hint="Edit a part of the file: --lines A:B, or --symbol NAME.",
             )
         if plan.fresh:

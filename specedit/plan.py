@@ -43,6 +43,7 @@ class Plan:
     closing: str = ""  # the line that ends the answer: "```"; "" means only the end token does
     nested: bool = False  # the answer is prose, and may hold code blocks of its own
     prediction: str | None = None  # the whole expected answer after `opening`, without `closing`
+    least: str = ""  # a text as long as the answer must have room for: too little is said at once
     instruction: str = ""  # the person's own words, for the lookup drafter
     draft: tuple[str, ...] = ("prediction", "lookup")
     max_tokens: int | None = None  # None: as much as the prompt deserves
@@ -110,6 +111,7 @@ def job(
             closing=marks,
             nested=source.language is None or not source.language.grammar,
             prediction=None if prediction is None else prompt.finished(prediction),
+            least=prompt.finished(text),
             instruction=instruction,
             draft=drafters(settings),
             max_tokens=settings.max_tokens or None,

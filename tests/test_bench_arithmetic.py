@@ -97,6 +97,13 @@ def test_medians_and_spread() -> None:
     assert found.tokens_per_second == pytest.approx(2 / 3.75)
 
 
+def test_a_token_that_came_with_the_prompt_is_not_decoding_s() -> None:
+    mine = Run(prefill_s=1.0, decode_s=2.0, tokens=(4, 5, 6))
+    theirs = replace(mine, ahead=1)
+    rates = [Measured("t", "p", (r,)).tokens_per_second for r in (mine, theirs)]
+    assert rates == [1.5, 1.0]
+
+
 def test_a_speedup_is_two_measured_times() -> None:
     rows = [Measured("t", "specedit", (run(2.0),)), Measured("t", "x", (run(9.0),))]
     assert speedup(rows, "specedit", "x") == 4.5
@@ -214,6 +221,24 @@ def test_plots_are_svg_and_png_and_the_same_again(tmp_path: Path) -> None:
     ]
     assert [p.read_bytes() for p in first] == [p.read_bytes() for p in again]
     assert all(p.stat().st_size < 200_000 for p in first)
+
+
+def test_every_peer_has_a_colour_of_its_own() -> None:
+    colours = [plots.COLOURS[name.name] for name in NAMES]
+    assert len(set(colours)) == len(NAMES)
+
+
+def test_what_is_drawn_together_is_named_together() -> None:
+    elsewhere = {**RESULT, "machine": {"processor": "q", "threads": 8}}
+    said = plots.caption([RESULT, RESULT, elsewhere])
+    assert said.count("p · 2 threads") == 1
+    assert "q · 8 threads" in said
+
+
+def test_the_plot_of_small_edits_is_not_drawn_of_large_ones(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    large = {**RESULT, "cases": [case(50, 0.5, specedit=2.0)], "widths": {}}
+    assert [p.name for p in plots.draw([large], tmp_path)] == ["speedup.svg", "speedup.png"]
 
 
 def test_the_plot_of_widths_shows_whole_passes_only(tmp_path: Path) -> None:

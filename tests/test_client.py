@@ -82,7 +82,7 @@ def test_a_server_says_what_this_process_would(
 
 
 ERRORS: dict[str, tuple[Plan, type[Exception]]] = {
-    "too long": (plan("x", prediction="x" * (1 << 20)), TooLong),
+    "too long": (plan("x", least="x" * (1 << 20)), TooLong),
     "drafter": (plan("x", draft=("predicton",)), UsageError),
 }
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from specedit.backend import Event
+from specedit.backend import Answer, Event
 from specedit.decode.width import Widths
 from specedit.edit import perform
 from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
@@ -151,6 +152,20 @@ class TestTooLong:
         *_, edit = perform(job, Scripted(answer, self.WINDOW), Settings())
         assert isinstance(edit, Edit)
         return edit
+
+    @pytest.mark.parametrize("prediction", [None, "x", "x" * 9000], ids=["none", "short", "long"])
+    def test_law_1_what_fits_does_not_depend_on_the_prediction(
+        self, prediction: str | None
+    ) -> None:
+        job = plan_edit(
+            Source.from_bytes("a.py", self.LONG.encode()), "Let two return 5", Settings()
+        )
+        plan = replace(job.plan, prediction=prediction)
+        with pytest.raises(TooLong):
+            list(Scripted("```", self.WINDOW).run(plan))
+        *_, answer = Scripted("y\n```", 4 * self.WINDOW).run(plan)
+        assert isinstance(answer, Answer)
+        assert answer.text == "y\n"
 
     def test_a_symbol_the_instruction_names_is_edited_alone(self) -> None:
         edit = self.run("Let two return 5", "def two():\n    return 5\n```")

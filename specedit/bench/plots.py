@@ -24,11 +24,15 @@ COLOURS = {
     "transformers-lookup-10": "#e28413",
     "transformers-lookup-32": "#f2b56b",
     "llama.cpp-plain": "#3d5a80",
+    "llama.cpp-lookup-2": "#5f87b5",
+    "llama.cpp-lookup-5": "#6f8fb3",
     "llama.cpp-lookup-10": "#7d97b8",
+    "llama.cpp-lookup-20": "#a9bcd3",
     "openvino-plain": "#6d597a",
     "openvino-lookup": "#a893b8",
 }
 BOUND = "the machine's bound"
+SMALL = 0.1  # of a file changed, at most, in an edit that is called small
 ENGINES = {"exact": "specedit, exact int8", "bf16": "transformers, bf16", "llama": "llama.cpp"}
 Result = Mapping[str, Any]
 
@@ -40,9 +44,10 @@ def draw(results: Sequence[Result], folder: Path) -> list[Path]:
     cases = [c for r in results for c in r["cases"]]
     widths = [r for r in results if r["widths"]]
     written: list[Path] = []
+    small = [c for c in cases if c["changed"] <= SMALL]
     for name, wanted, paint in (
         ("speedup", cases, _speedup),
-        ("seconds", cases, _seconds),
+        ("seconds", small, _seconds),
         ("widths", widths, _widths),
     ):
         if wanted:
@@ -60,12 +65,13 @@ def draw(results: Sequence[Result], folder: Path) -> list[Path]:
 
 
 def caption(results: Sequence[Result]) -> str:
-    first = results[0]
-    machine = first["machine"]
-    return (
-        f"{first['model']} · {machine['processor']} · {machine['threads']} threads · "
-        f"{first['date']} · specedit bench --plots"
+    """Where and when; all of them, when results of several machines are drawn together."""
+    measured = (
+        f"{r['model']} · {r['machine']['processor']} · {r['machine']['threads']} threads · "
+        f"{r['date']}"
+        for r in results
     )
+    return " · ".join([*dict.fromkeys(measured), "specedit bench --plots"])
 
 
 def _speedup(axes: Any, cases: Sequence[Mapping[str, Any]]) -> None:
@@ -98,9 +104,8 @@ def _speedup(axes: Any, cases: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _seconds(axes: Any, cases: Sequence[Mapping[str, Any]]) -> None:
-    """Seconds end to end against the file's length, small edits only."""
-    small = [c for c in cases if c["changed"] <= 0.1] or list(cases)
-    for peer, points in sorted(seconds(small).items()):
+    """Seconds end to end against the file's length."""
+    for peer, points in sorted(seconds(cases).items()):
         axes.plot(
             [x for x, _ in points],
             [y for _, y in points],
@@ -112,7 +117,7 @@ def _seconds(axes: Any, cases: Sequence[Mapping[str, Any]]) -> None:
         )
     axes.set_xscale("log")
     axes.set_yscale("log")
-    _plain_numbers(axes.xaxis, sorted({c["lines"] for c in small}), most=6)
+    _plain_numbers(axes.xaxis, sorted({c["lines"] for c in cases}), most=6)
     _plain_numbers(axes.yaxis, (1, 2, 5, 10, 20, 50, 100, 200, 500))
     axes.set_xlabel("lines of the file")
     axes.set_ylabel("seconds, end to end")
