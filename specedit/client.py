@@ -113,11 +113,6 @@ class WithFallback:
                 backend.close()
 
 
-def find_server(settings: Settings) -> ServerBackend | None:
-    """Our server, when one runs that answers as this process would, or `warm` starts one."""
-    return look(settings)[0]
-
-
 def look(settings: Settings) -> tuple[ServerBackend | None, str]:
     """The server to use, and why one that is there (or was wanted) is not used.
 

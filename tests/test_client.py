@@ -231,16 +231,16 @@ SETTINGS = Settings(engine="scripted", model="scripted")
 
 
 def test_no_server_is_no_backend(place: Place) -> None:
-    assert client.find_server(SETTINGS) is None
+    assert client.look(SETTINGS)[0] is None
     assert isinstance(connect(SETTINGS), LocalBackend)
 
 
 def test_a_running_server_is_found_unless_it_is_off(
     server: Running, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = client.find_server(SETTINGS)
+    found = client.look(SETTINGS)[0]
     assert found is not None and found.server == server.record.address
-    assert client.find_server(replace(SETTINGS, server="off")) is None
+    assert client.look(replace(SETTINGS, server="off"))[0] is None
 
 
 DIFFERENT = {
@@ -257,7 +257,7 @@ def test_a_terminals_server_that_answers_otherwise_is_left_alone(
     server: Running, place: Place, fields: dict[str, Any]
 ) -> None:
     other = replace(SETTINGS, **fields)
-    assert client.find_server(other) is None
+    assert client.look(other)[0] is None
     assert server.status()["state"] == "ready"
     backend = connect(other)
     assert isinstance(backend, LocalBackend) and "left alone" in backend.notes[0]
@@ -267,7 +267,7 @@ def test_a_server_of_another_version_is_not_asked(
     server: Running, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("specedit.client.__version__", "99")
-    assert client.find_server(SETTINGS) is None
+    assert client.look(SETTINGS)[0] is None
 
 
 def test_what_a_dead_server_left_is_not_believed(place: Place) -> None:
@@ -275,7 +275,7 @@ def test_what_a_dead_server_left_is_not_believed(place: Place) -> None:
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind(str(place.socket))
     assert place.record() is None
-    assert client.find_server(SETTINGS) is None
+    assert client.look(SETTINGS)[0] is None
 
 
 def test_a_server_starts_over_what_a_dead_one_left(place: Place, tmp_path: Path) -> None:
@@ -308,7 +308,7 @@ def test_a_folder_that_is_not_one_is_not_trusted(
     monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
     with pytest.raises(ServerError):
         runtime.place()
-    assert client.find_server(SETTINGS) is None
+    assert client.look(SETTINGS)[0] is None
     assert "trusted" in connect(SETTINGS).notes[0]
 
 

@@ -149,7 +149,7 @@ def test_warm_true_starts_one_server_for_many_clients(place: Place) -> None:
     found: list[str | None] = []
 
     def ask() -> None:
-        server = client.find_server(settings)
+        server = client.look(settings)[0]
         assert server is not None
         assert [e for e in server.run(plan("x")) if isinstance(e, Answer)]
         found.append(server.server)

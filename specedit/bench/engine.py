@@ -21,13 +21,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from specedit.bench.worker import peak_mb
+from specedit.decode.cost import WIDTHS as ALL
 from specedit.models.resolve import present
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
     from specedit.engines.exact.engine import ExactEngine
 
-WIDTHS = (1, 8, 16, 32, 64, 128, 256)
+WIDTHS = tuple(w for w in ALL if w not in (2, 4))
 CONTEXTS = (1024, 4096, 8192, 16384, 32512)
 ROUNDS = 5
 

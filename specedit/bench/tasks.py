@@ -5,7 +5,7 @@ Knows the model's tokenizer and template; loads no weights.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -68,14 +68,6 @@ def words_of(files: ModelFiles) -> Words:
         return prompt_ids(tokenizer, template, turns, plan.opening)
 
     return Words(tokenizer, prompt_of)
-
-
-def tasks(
-    cases: Iterable[Case], words: Words, settings: Settings, *, own: bool, limit: int = 0
-) -> Iterator[Task]:
-    """One task for each case. `own`: everybody writes what they choose themselves."""
-    for case in cases:
-        yield task(case, words, settings, own=own, limit=limit)
 
 
 def task(case: Case, words: Words, settings: Settings, *, own: bool, limit: int = 0) -> Task:

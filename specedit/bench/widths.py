@@ -12,11 +12,11 @@ from argparse import Namespace
 from collections.abc import Iterator, Mapping
 
 from specedit.bench.peers.own import load
+from specedit.decode.cost import WIDTHS
 from specedit.engines import exact
 from specedit.engines.base import Engine
 from specedit.settings import Settings
 
-WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 CONTEXT = 1024
 ROUNDS = 5
 PART = "of it, "  # begins the name of what is measured alone: a part of the engine before it

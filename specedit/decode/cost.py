@@ -107,9 +107,9 @@ def _nearest(width: int) -> int:
 
 
 def measure(engine: Engine, token: int = 0, *, widest: int = WIDTHS[-1]) -> Curve:
-    """The curve of an engine whose cache holds something; the cache is left as it was.
+    """The curve of an engine behind what its cache holds; the cache is left as it was.
 
-    Each width is timed twice and the better taken, the first pass of all is not counted."""
+    A narrow width is timed twice and the better taken; the first pass of all is not counted."""
     base = engine.length
     points = []
     for width in (1, *WIDTHS):
