@@ -51,9 +51,9 @@ def _row(row: Row, bound: Bound | None, verbose: bool) -> Iterable[RenderableTyp
 def spent_line(run: Run, spent: Spent) -> str:
     """Where the last run's time went."""
     return (
-        f"specedit's last run: {run.prefill_s:.1f} s for the prompt, {spent.free_s:.1f} in "
-        f"{spent.free} passes without a draft, {spent.drafted_s:.1f} in {spent.drafted} with one, "
-        f"{spent.rejected_s:.1f} of these for {spent.rejected} rejected ids"
+        f"specedit: prompt {run.prefill_s:.1f} s, {spent.free} passes without a draft "
+        f"{spent.free_s:.1f}, {spent.drafted} with one {spent.drafted_s:.1f} "
+        f"({spent.rejected} rejected ids {spent.rejected_s:.1f})"
     )
 
 

@@ -103,7 +103,7 @@ def _serve(pipe: Connection, family: str, options: Options) -> None:
     except EOFError:
         pass  # the parent is gone
     except Exception as problem:
-        pipe.send(f"{type(problem).__name__}: {problem}")
+        pipe.send(" ".join(f"{type(problem).__name__}: {problem}".split()))
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)  # foreign libraries may crash while they are taken down

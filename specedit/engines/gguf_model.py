@@ -90,7 +90,10 @@ def _state(gguf: Gguf, family: str, dtype: torch.dtype) -> Iterator[tuple[str, t
         if target is None:
             continue
         flat = len(info.shape) == 1
-        tensor = torch.from_numpy(gguf.vector(name) if flat else gguf.rows(name)).to(dtype)
+        found = gguf.vector(name) if flat else gguf.rows(name)
+        if not found.flags.writeable:  # a view of the file
+            found = found.copy()
+        tensor = torch.from_numpy(found).to(dtype)
         if family == "llama" and not flat and (".attn_q." in name or ".attn_k." in name):
             tensor = _unrotate(tensor, kv_heads if ".attn_k." in name else heads)
         gguf.release(name)

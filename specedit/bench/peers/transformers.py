@@ -50,7 +50,8 @@ class Transformers:
         done = time.perf_counter()
         tokens = cut(self._tokenizer, task, out[0, len(task.prompt) :].tolist())
         first = clock.first or done
-        return Run(first - clock.start, done - first, tokens, passes=clock.passes, ahead=1)
+        ahead = min(clock.ahead, len(tokens))
+        return Run(first - clock.start, done - first, tokens, passes=clock.passes, ahead=ahead)
 
 
 class _Clock:
@@ -60,11 +61,12 @@ class _Clock:
         self.start = time.perf_counter()
         self.first: float | None = None
         self.passes = -1  # the first call is the prompt
+        self.ahead = 0  # tokens of the first pass: with a lookup it may accept a draft already
 
     def put(self, value: torch.Tensor) -> None:
         self.passes += 1
         if self.passes == 1:
-            self.first = time.perf_counter()
+            self.first, self.ahead = time.perf_counter(), value.numel()
 
     def end(self) -> None:
         pass
