@@ -7,6 +7,8 @@ file stands in its first line (`begin`) and its last (`end`), so that every line
 from __future__ import annotations
 
 import json
+import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,6 +20,7 @@ from specedit.decode.events import Chunk
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 
+LONGEST = 1 << 24  # bytes of a trace's first line
 EMBEDDED = '<script type="application/json" id="trace">'  # how a page of ours holds its trace
 
 
@@ -40,12 +43,16 @@ class Run:
 
 
 class Writer:
-    """Writes a trace as the events come. A file's last line is written when its run is over."""
+    """Writes a trace as the events come. A file's last line is written when its run is over.
 
-    def __init__(self, path: str | Path) -> None:
+    An older trace of that name goes when the first line is written; any other file is refused."""
+
+    def __init__(self, path: str | Path, inputs: Iterable[str] = ()) -> None:
+        _refuse_foreign(Path(path), inputs)
+        self.begun = False  # a pass was made
         try:
             self._file: IO[str] = Path(path).open(  # noqa: SIM115  (closed by `close`)
-                "w", encoding="utf-8", errors="backslashreplace", newline="\n"
+                "a", encoding="utf-8", errors="backslashreplace", newline="\n"
             )
         except OSError as error:
             raise InputError(
@@ -68,6 +75,7 @@ class Writer:
             self._begin = {**self._model, **begun}
         elif isinstance(event, Written):
             self._flush()
+            self._begin_anew()
             self._waiting = self._line(file, event)
         elif isinstance(event, Answer):
             answer = asdict(event)
@@ -89,6 +97,12 @@ class Writer:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _begin_anew(self) -> None:
+        """Take away the older trace; a pipe or a device holds none."""
+        if not self.begun and stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
+            self._file.truncate(0)
+        self.begun = True
 
     def _line(self, file: str, event: Written) -> dict[str, Any]:
         chunk = event.chunk
@@ -118,6 +132,31 @@ class Writer:
             self._file.write(json.dumps(self._waiting, ensure_ascii=False) + "\n")
             self._file.flush()
             self._waiting = None
+
+
+def _refuse_foreign(path: Path, inputs: Iterable[str]) -> None:
+    """A trace may take the place of a trace, and of nothing else."""
+    real = os.path.realpath(path)
+    if real in map(os.path.realpath, inputs):
+        raise InputError(
+            f"{path}: is a file to work on; no trace is written over it",
+            hint="--trace names another file.",
+        )
+    if path.is_file() and not _begins_a_trace(path):
+        raise InputError(
+            f"{path}: exists, and is no trace",
+            hint="--trace names another file; nothing was changed.",
+        )
+
+
+def _begins_a_trace(path: Path) -> bool:
+    """An empty file may become one."""
+    try:
+        with path.open("rb") as file:
+            line = file.readline(LONGEST)
+            return not line or bool(list(_runs([json.loads(line)])))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return False
 
 
 def read(path: str | Path) -> list[Run]:

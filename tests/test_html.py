@@ -180,6 +180,17 @@ def test_view_writes_the_page_beside_the_trace_and_prints_its_path(
     assert done.stdout.decode() == page(read(source))
 
 
+@pytest.mark.parametrize("words", [["t.jsonl", "-o", "t.jsonl"], ["t.html"]], ids=str)
+def test_view_does_not_overwrite_the_trace_it_reads(
+    specedit: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: Path, words: list[str]
+) -> None:
+    place = trace(tmp_path / words[0], RUN)
+    before = place.read_bytes()
+    done = specedit("view", *words, cwd=tmp_path)
+    assert done.returncode == 2 and b"no page of a trace" in done.stderr
+    assert place.read_bytes() == before
+
+
 def test_view_overwrites_no_page_that_is_not_its_own(
     specedit: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: Path
 ) -> None:

@@ -147,3 +147,62 @@ def test_a_trace_adds_up_to_the_report(
         drafted = [line for line in own if line["source"] == "prediction"]
         for key in ("proposed", "accepted"):
             assert sum(line[key] for line in drafted) == told["prediction"][key]
+
+
+SOURCE = b"username = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        pytest.param(["a.py", "--trace", "a.py"], "a.py: is a file to work on", id="the input"),
+        pytest.param(["a.py", "--trace", "link"], "link: is a file to work on", id="linked"),
+        pytest.param(
+            ["a.py", "b.py", "--check", "--trace", "./b.py"], "is a file to work on", id="another"
+        ),
+        pytest.param(["a.py", "--trace", "notes"], "notes: exists, and is no trace", id="foreign"),
+    ],
+)
+def test_a_trace_takes_the_place_of_no_other_file(
+    specedit: Callable[..., subprocess.CompletedProcess[bytes]],
+    script: Callable[..., Path],
+    tmp_path: Path,
+    words: list[str],
+    says: str,
+) -> None:
+    held = {"a.py": SOURCE, "b.py": SOURCE, "notes": b"mine\n"}
+    for name, data in held.items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "link").symlink_to("a.py")
+    script(replace=[["username", "email"]])
+    done = specedit("edit", "Rename it.", *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert says in done.stderr.decode()
+    assert {name: (tmp_path / name).read_bytes() for name in held} == held
+
+
+def test_an_older_trace_goes_when_there_is_a_newer_one(
+    specedit: Callable[..., subprocess.CompletedProcess[bytes]],
+    script: Callable[..., Path],
+    tmp_path: Path,
+) -> None:
+    older = trace(tmp_path / "t", passed("a"), ANSWER, file="old.py").read_bytes()
+    (tmp_path / "a.py").write_bytes(SOURCE)
+    script(replace=[["username", "email"]])
+    specedit("edit", "x", "missing.py", "--trace", "t", cwd=tmp_path)
+    assert (tmp_path / "t").read_bytes() == older
+    assert specedit("edit", "x", "a.py", "--trace", "t", cwd=tmp_path).returncode == 0
+    assert [run.file for run in read(tmp_path / "t")] == ["a.py"]
+
+
+def test_a_trace_may_go_into_a_device(
+    specedit: Callable[..., subprocess.CompletedProcess[bytes]],
+    script: Callable[..., Path],
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.py").write_bytes(SOURCE)
+    script(replace=[["username", "email"]])
+    done = specedit("edit", "x", "a.py", "--trace", "/dev/null", cwd=tmp_path)
+    assert (done.returncode, (tmp_path / "a.py").read_bytes()) == (0, b"email = 1\n")
+    done = specedit("edit", "x", "a.py", "--trace", "/dev/stdout", cwd=tmp_path)
+    assert json.loads(done.stdout.splitlines()[0])["file"] == "a.py"

@@ -31,8 +31,8 @@ def view(
         put(text)
         return 0
     target = Path(output) if output else source.with_suffix(".html")
-    if output is None:
-        _refuse_foreign(target, source)
+    if output is None or _same(target, source):
+        _refuse_foreign(target)
     _replace(target, text)
     typer.echo(target)
     return 0
@@ -44,10 +44,14 @@ def _found(trace: Path) -> Path:
     return lines if not trace.exists() and lines.exists() else trace
 
 
-def _refuse_foreign(target: Path, source: Path) -> None:
+def _same(target: Path, source: Path) -> bool:
+    return target.exists() and target.samefile(source)
+
+
+def _refuse_foreign(target: Path) -> None:
     from specedit.view.html import GENERATOR
 
-    if not target.exists() or target == source:
+    if not target.exists():
         return
     if GENERATOR not in target.read_bytes()[:2000].decode("utf-8", "replace"):
         raise InputError(

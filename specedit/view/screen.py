@@ -31,6 +31,7 @@ class Screen:
     def __init__(self, settings: Settings, command: str, names: Sequence[str]) -> None:
         self.model: ModelLine | None = None
         self._settings = settings
+        self._names = names
         self._console = colours.terminal()
         self._live = Live(self._console, names, quiet=settings.quiet)
         self._trace: Writer | None = None
@@ -43,7 +44,7 @@ class Screen:
 
     def __enter__(self) -> Screen:
         if self._settings.trace:
-            self._trace = Writer(self._settings.trace)
+            self._trace = Writer(self._settings.trace, self._names)
         self._live.__enter__()
         return self
 
@@ -134,7 +135,7 @@ class Screen:
             self._print(Text(f"interrupted; nothing half-written. Not done: {names}", "red"))
         verbose, quiet = settings.verbose, settings.quiet
         summary.show(self._console, report, verbose=verbose, quiet=quiet)
-        if settings.trace and not quiet:
+        if self._trace and self._trace.begun and not quiet:
             words = f"trace: {settings.trace}   (specedit view makes it a page)"
             self._print(Text(code.name(words), "dim"))
 
