@@ -61,6 +61,18 @@ def test_git_applies_the_patch(specedit: Run, file: Path) -> None:
     assert file.read_bytes() == AFTER
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["file", "stdin"])
+def test_a_patch_holds_nothing_that_was_refused(
+    specedit: Run, file: Path, script: Script, stream: bool
+) -> None:
+    script(answer="class User(:\n```")
+    words = ["-", "--stdin-filename", "user.py"] if stream else ["user.py"]
+    done = specedit("edit", "x", *words, "--diff", cwd=file.parent, stdin=BEFORE)
+    assert (done.returncode, done.stdout) == (2, b"")
+    (one,) = json.loads(specedit("edit", "x", file, "--check", "--json").stdout)["files"]
+    assert one["status"] == "refused" and "class User(:" in one["diff"]
+
+
 def test_json_is_the_contract(specedit: Run, file: Path) -> None:
     done = specedit("edit", "rename it", file, "--json", "--audit")
     found = json.loads(done.stdout)

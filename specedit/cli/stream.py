@@ -39,7 +39,7 @@ def filter_stream(command: str, planner: Planner, settings: Settings) -> int:
     elif report is not None and settings.diff:
         from specedit.cli.work import put
 
-        put(report.edits[0].diff)
+        put("".join(edit.diff for edit in report.edits if edit.changed))
     elif not (settings.json or settings.diff):
         sys.stdout.buffer.write(data if settings.check else out)
         sys.stdout.buffer.flush()

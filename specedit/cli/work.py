@@ -163,7 +163,7 @@ def _over(
     try:
         for edit in _edits(items, screen, dirty):
             edits.append(edit)
-            if settings.diff:
+            if settings.diff and edit.changed:
                 put_patch(edit.diff)
     except KeyboardInterrupt:
         interrupted = True
