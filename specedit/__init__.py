@@ -17,7 +17,7 @@ Five layers; imports only go down, and `tests/test_architecture.py` holds them t
     1  text/ (bytes and grammars)  decode/ (ids)  engines/ (torch)  models/ (files)
     2  plan  prompt  answer  rename  selection  wire
     3  backend  local  loading  loaded  client  remote  connect  runtime  prefix
-       edit  run  report  provenance  trace  journal  ask  git
+       edit  run  report  provenance  trace  journal  ask  git  worktree
     4  view/  cli/  hook  server/  bench/  editors/  api
 
 One edit: `cli` reads flags; `text.source` the file; `plan` makes a Job; `backend.run` yields

@@ -23,6 +23,7 @@ from specedit.report import Compared, Edit, Figures, Tally
 from specedit.settings import Settings
 from specedit.text.source import Source
 from specedit.text.splice import named_symbol, region_of, spliced, symbol_names, taken, whole
+from specedit.worktree import patch_name
 
 if TYPE_CHECKING:
     from specedit.text.guard import Problem
@@ -192,7 +193,9 @@ def outcome(source: Source, text: str, figures: Figures = NO_FIGURES) -> Edit:
         status="unchanged" if after == source.data else "would-edit",
         before=source.data,
         after=after,
-        diff=diff.patch(source.name, source.data, after).decode("utf-8", "surrogateescape"),
+        diff=diff.patch(patch_name(source.name, source.path), source.data, after).decode(
+            "utf-8", "surrogateescape"
+        ),
         added=counts.added,
         removed=counts.removed,
         hunks=counts.hunks,

@@ -19,6 +19,7 @@ LAYERS = {
     3: {
         *("backend", "local", "loading", "loaded", "client", "remote", "connect", "edit", "run"),
         *("report", "provenance", "journal", "git", "trace", "ask", "prefix", "runtime"),
+        "worktree",
     },
     4: {"view", "cli", "hook", "server", "bench", "editors", "api", "__main__", "__init__"},
 }

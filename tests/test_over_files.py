@@ -118,3 +118,54 @@ def test_an_interrupt_keeps_what_is_done_and_says_what_is_not(tmp_path: Path) ->
         f"{n}.py" in said.partition("Not done:")[2] for n in range(5) if f"{n}.py" not in done
     )
     assert not list(slow.repo.root.glob(".specedit-*"))
+
+
+@pytest.mark.parametrize("here", [".", "sub", "sub/deep"])
+@pytest.mark.parametrize("spelled", ["relative", "absolute", "linked"])
+def test_git_applies_a_patch_wherever_it_was_made(desk: Hooked, here: str, spelled: str) -> None:
+    desk.repo.commit({f"{folder}/a é.py": FILES["a.py"] for folder in ("sub", "sub/deep")})
+    folder = desk.repo.root / here
+    place = folder / ("a.py" if here == "." else "a é.py")
+    name = {"relative": place.name, "absolute": str(place), "linked": "link.py"}[spelled]
+    if spelled == "linked":
+        (folder / name).symlink_to(place.name)
+    there = Hooked(desk.repo.at(folder), desk.calls)
+    code, patch, _ = there.specedit("edit", "Old becomes New.", name, "--diff")
+    assert code == 0
+    there.repo.write("made.patch", patch)
+    there.repo.git("apply", "made.patch")
+    assert place.read_bytes() == b"New = 1\nprint(New)\n"
+
+
+def test_a_patch_of_a_file_above_is_applied_from_the_top(desk: Hooked) -> None:
+    desk.repo.write("sub/x.py", "")
+    there = Hooked(desk.repo.at(desk.repo.root / "sub"), desk.calls)
+    _, patch, _ = there.specedit("edit", "Old becomes New.", "../a.py", "--diff")
+    desk.repo.write("made.patch", patch)
+    desk.repo.git("apply", "made.patch")
+    assert desk.repo.read("a.py") == "New = 1\nprint(New)\n"
+
+
+@pytest.mark.parametrize("spelled", ["a.py", "./a.py", "../plain/a.py", "{here}/a.py"])
+def test_outside_a_repository_a_patch_counts_from_here(
+    desk: Hooked, tmp_path: Path, spelled: str
+) -> None:
+    desk.repo.env["GIT_CEILING_DIRECTORIES"] = str(tmp_path.parent)
+    here = Hooked(desk.repo.at(tmp_path / "plain"), desk.calls)
+    here.repo.write("a.py", FILES["a.py"])
+    name = spelled.format(here=here.repo.root)
+    _, patch, _ = here.specedit("edit", "Old becomes New.", name, "--diff")
+    here.repo.write("made.patch", patch)
+    here.repo.git("apply", "made.patch")
+    assert here.repo.read("a.py") == "New = 1\nprint(New)\n"
+
+
+def test_a_hook_run_below_the_top_gives_a_patch_that_counts_from_it(tmp_path: Path) -> None:
+    rules = '[[tool.specedit.hook]]\ninstruction = "Old becomes New."\nmode = "check"\n'
+    made = Hooked.make(tmp_path / "repo", rules + 'files = ["*.py"]\n')
+    made.repo.write("sub/a.py", FILES["a.py"])
+    made.repo.git("add", "-A")
+    code, patch, _ = Hooked(made.repo.at(made.repo.root / "sub"), made.calls).specedit(
+        "hook", "run"
+    )
+    assert code == 1 and patch.startswith("diff --git a/sub/a.py b/sub/a.py\n")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from specedit.cli.early import Early
 from specedit.errors import INTERRUPTED, UsageError
 from specedit.report import Edit, Report
+from specedit.worktree import in_work_tree
 
 if TYPE_CHECKING:
     from specedit.backend import Backend, Event
@@ -80,7 +81,7 @@ def files(chosen: Chosen) -> list[str]:
 
 def uncommitted(names: list[str], settings: Settings) -> set[str]:
     """Of the files named, those whose text is in no commit: to be said, or refused."""
-    if not any(_has_git(Path(name)) for name in names):  # GitPython takes 0.1 s to import
+    if not any(map(in_work_tree, names)):  # GitPython takes 0.1 s to import
         return set()
     from specedit import git
 
@@ -92,10 +93,6 @@ def uncommitted(names: list[str], settings: Settings) -> set[str]:
             hint="Commit or stash them, or run without --clean-only. Nothing was changed.",
         )
     return found
-
-
-def _has_git(path: Path) -> bool:
-    return any((folder / ".git").exists() for folder in path.resolve().parents)
 
 
 def _refuse_conflicts(chosen: Chosen, settings: Settings) -> None:

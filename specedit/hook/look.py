@@ -152,7 +152,8 @@ class Look:
         from specedit.edit import failed
         from specedit.run import one
 
-        source = Source.from_bytes(file.entry.name, file.now)
+        name = file.entry.name
+        source = Source.from_bytes(name, file.now, self._root / name)
         settings = self._settings
         started = time.perf_counter()
         items = one(source, lambda s: _planned(s, step, settings), self._backend, settings)
