@@ -5,7 +5,7 @@ Knows text and line numbers. Does not know files or editors.
 
 from __future__ import annotations
 
-from specedit.errors import UsageError
+from specedit.errors import InputError, UsageError
 
 
 def lines_of(text: str, selected: str, near: int | None = None) -> tuple[int, int]:
@@ -18,12 +18,12 @@ def lines_of(text: str, selected: str, near: int | None = None) -> tuple[int, in
         )
     found = list(_places(text, wanted))
     if not found:
-        raise UsageError(
+        raise InputError(
             "The selected text is not in the file.", hint="Save the file, then select it again."
         )
     if near is None and len(found) > 1:
         lines = ", ".join(str(first) for first, _ in found)
-        raise UsageError(
+        raise InputError(
             f"The selected text is in the file {len(found)} times, on lines {lines}.",
             hint="--near LINE says which one is meant.",
         )

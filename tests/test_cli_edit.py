@@ -194,6 +194,32 @@ def test_one_failure_leaves_the_others_done(specedit: Run, file: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("part", "says"),
+    [
+        (["--lines", "1:3"], "has lines 1:2; --lines 1:3 is not a part of it"),
+        (["--selected", "seen = 2"], "The selected text is not in the file"),
+        (["--symbol", "User.seen"], "defines no User.seen"),
+    ],
+    ids=lambda value: value[0],
+)
+def test_a_part_that_one_file_has_not_leaves_the_others_done(
+    specedit: Run, file: Path, part: list[str], says: str
+) -> None:
+    text = "class User:\n    name = 1\n    seen = 2\n    def seen(self): return self.name\n"
+    for name in ("a.py", "c.py"):
+        file.with_name(name).write_text(text)
+    done = specedit(
+        "edit", "x", "a.py", "user.py", "c.py", "--json", "--allow-extra", *part, cwd=file.parent
+    )
+    assert done.returncode == 2
+    found = json.loads(done.stdout)["files"]
+    assert found[1]["status"] == "failed"
+    assert found[1]["problems"][0].startswith(says)
+    assert found[0]["status"] == found[2]["status"] != "failed"
+    assert f"user.py: {says}" in done.stderr.decode()
+
+
+@pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["edit", "x"], "file"),

@@ -83,10 +83,10 @@ def test_a_symbol_names_a_part_and_shows_what_is_around_it() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "says"),
     [
-        ({"lines": (0, 2)}, UsageError, "1:13"),
-        ({"lines": (5, 3)}, UsageError, "5:3"),
-        ({"lines": (1, 99)}, UsageError, "1:13"),
-        ({"symbol": "total"}, UsageError, "Cart.total"),
+        ({"lines": (0, 2)}, InputError, "1:13"),
+        ({"lines": (5, 3)}, InputError, "5:3"),
+        ({"lines": (1, 99)}, InputError, "1:13"),
+        ({"symbol": "total"}, InputError, "Cart.total"),
         ({"symbol": "nothing"}, InputError, "Cart.size"),
         ({"symbol": "Cart", "lines": (1, 2)}, UsageError, "--symbol"),
     ],

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specedit.errors import UsageError
+from specedit.errors import SpeceditError
 from specedit.selection import lines_of
 
 TEXT = "a = 1\nb = 2\n\na = 1\nc = 3\n"
@@ -41,7 +41,7 @@ def test_lines(selected: str, near: int | None, lines: tuple[int, int]) -> None:
     ],
 )
 def test_no_lines(selected: str, near: int | None, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(SpeceditError, match=said):
         lines_of(TEXT, selected, near)
 
 

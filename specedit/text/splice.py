@@ -44,8 +44,8 @@ def region_of(
     first, last = lines
     count = len(starts) - (1 if source.text.endswith("\n") else 0)
     if not 1 <= first <= last <= count:
-        raise UsageError(
-            f"{source.name} has lines 1:{count}; --lines {first}:{last} is not a part of it."
+        raise InputError(
+            f"{source.name}: has lines 1:{count}; --lines {first}:{last} is not a part of it."
         )
     return Region(starts[first - 1], starts[last] if last < len(starts) else len(source.text))
 
@@ -102,12 +102,12 @@ def _symbol_lines(source: Source, name: str) -> tuple[int, int]:
         return found[0].first_line, found[0].last_line
     if found:
         places = ", ".join(f"{s.qualified} (line {s.first_line})" for s in found)
-        raise UsageError(
-            f"{source.name} defines {name} {len(found)} times: {places}.",
+        raise InputError(
+            f"{source.name}: defines {name} {len(found)} times: {places}.",
             hint="Name it as Class.member, or use --lines A:B.",
         )
     raise InputError(
-        f"{source.name} defines no {name}.", hint=f"It defines: {symbol_names(source)}"
+        f"{source.name}: defines no {name}.", hint=f"It defines: {symbol_names(source)}"
     )
 
 
