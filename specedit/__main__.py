@@ -6,9 +6,10 @@ import sys
 
 
 def main() -> None:
-    from specedit.cli import run
+    from specedit.cli import run, streams
 
-    sys.exit(run(sys.argv[1:]))
+    streams.fill()
+    sys.exit(streams.end(run(sys.argv[1:])))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ the outcome into an exit code. Importing this loads no torch, no grammar and no 
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -80,18 +81,33 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         _say("interrupted; nothing half-written", "")
         return INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
+    except SystemExit as end:
+        if not isinstance(end.__context__, OSError):
+            raise
+        return FAILED  # nobody reads stdout any more: typer then exits with 1
+    except OSError as error:
+        where = error.filename or "stdin, stdout or stderr"
+        _say(f"{where}: {error.strerror or error}", "")
         return FAILED
     except Exception as error:
-        if not hasattr(error, "show"):  # typer's own errors show themselves; it exports no base
-            raise
-        error.show(sys.stderr)
+        if hasattr(error, "show"):  # typer's own errors show themselves; it exports no base
+            error.show(sys.stderr)
+            return FAILED
+        _say_unexpected(error)
         return FAILED
     return code if isinstance(code, int) else DONE
 
 
 def _say(message: str, hint: str) -> None:
-    print(f"specedit: {message}", file=sys.stderr)
-    if hint:
-        print(f"  {hint}", file=sys.stderr)
+    with contextlib.suppress(OSError):
+        print(f"specedit: {message}", file=sys.stderr)
+        if hint:
+            print(f"  {hint}", file=sys.stderr)
+
+
+def _say_unexpected(error: Exception) -> None:
+    import traceback
+
+    with contextlib.suppress(OSError):
+        traceback.print_exception(error)
+    _say("this is a bug in specedit; the lines above are what a report of it needs", "")

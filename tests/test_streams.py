@@ -1,0 +1,85 @@
+"""Closed, full and broken standard streams: what is written stays, the exit code stays true."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+Script = Callable[..., Path]
+
+
+@pytest.fixture
+def file(tmp_path: Path, script: Script) -> Path:
+    script(replace=[["name", "email"]])
+    place = tmp_path / "user.py"
+    place.write_bytes(b"name = 1\n")
+    return place
+
+
+def redirected(words: Sequence[str], how: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+    """The command line as a shell starts it with these redirections."""
+    line = ["sh", "-c", f'"$@" {how}', "sh", sys.executable, "-m", "specedit", *words]
+    return subprocess.run(line, cwd=cwd, capture_output=True, timeout=120)
+
+
+@pytest.mark.parametrize("how", [">&-", "<&-", "2>&-", "<&- >&- 2>&-"])
+def test_an_edit_needs_no_streams(file: Path, how: str) -> None:
+    done = redirected(["edit", "x", "user.py"], how, file.parent)
+    assert (done.returncode, file.read_bytes()) == (0, b"email = 1\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "how"),
+    [
+        pytest.param(["edit", "x", "user.py", "--check", "--json"], ">&-", id="json closed"),
+        pytest.param(["edit", "x", "user.py", "--check", "--json"], ">/dev/full", id="json full"),
+        pytest.param(["edit", "x", "user.py", "--diff"], ">/dev/full", id="diff full"),
+        pytest.param(["edit", "x", "-"], "<&-", id="nothing to filter"),
+        pytest.param(["edit", "x", "-"], "<user.py >&-", id="nowhere to filter to"),
+        pytest.param(["edit", "x", "user.py", "--ask"], "<&-", id="nobody to ask"),
+        pytest.param(["config"], ">/dev/full", id="config full"),
+    ],
+)
+def test_what_belongs_on_a_stream_and_cannot_is_an_error_in_words(
+    file: Path, words: list[str], how: str
+) -> None:
+    done = redirected(words, how, file.parent)
+    said = done.stderr.decode()
+    assert (done.returncode, file.read_bytes()) == (2, b"name = 1\n")
+    assert "specedit: std" in said
+    assert "Traceback" not in said and "Exception ignored" not in said
+
+
+@pytest.mark.parametrize("words", [["config"], ["edit", "x", "user.py", "--diff"]], ids=" ".join)
+def test_a_reader_that_is_gone_is_no_would_change(file: Path, words: list[str]) -> None:
+    out, into = os.pipe()
+    os.close(out)
+    with os.fdopen(into, "wb") as pipe:
+        done = subprocess.run(
+            [sys.executable, "-m", "specedit", *words],
+            cwd=file.parent,
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            timeout=120,
+        )
+    assert done.returncode == 2
+    assert b"pipe" not in done.stderr.lower()
+
+
+def test_the_unexpected_is_2_and_a_bug_report(
+    specedit: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: Path
+) -> None:
+    (tmp_path / "rich").mkdir()
+    (tmp_path / "rich" / "__init__.py").write_text("")
+    (tmp_path / "rich" / "console.py").write_text("raise LookupError('broken')\n")
+    paths = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = specedit("config", env={"PYTHONPATH": os.pathsep.join(paths)})
+    said = done.stderr.decode()
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert "Traceback" in said and "LookupError: broken" in said
+    assert said.splitlines()[-1].startswith("specedit: this is a bug in specedit")
