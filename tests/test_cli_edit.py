@@ -148,6 +148,44 @@ def test_law_5_filter_mode_always_gives_text_back(
     assert done.stderr.strip()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["edit", "x", "-", "--lines", "a"],
+        ["edit", "x", "-", "--lines"],
+        ["edit", "x", "-", "--nosuch"],
+        ["edit", "x", "--nosuch", "-"],
+        ["edit", "x", "--check", "-", "--ask"],
+        ["edit", "x", "-", "--jobs", "2"],
+        ["edit", "x", "-", "a.py"],
+        ["edit", "x", "-", "--stdin-filename", "/"],
+        ["rename", "a", "b", "-", "--scope", "wide"],
+        ["rename", "a", "b", "-", "--line", "two"],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("stdin", [BEFORE, b"\xff\r\n\0"], ids=["text", "bytes"])
+def test_law_5_bad_usage_gives_text_back_too(specedit: Run, words: list[str], stdin: bytes) -> None:
+    done = specedit(*words, stdin=stdin)
+    assert (done.returncode, done.stdout) == (2, stdin)
+    assert done.stderr.strip()
+
+
+def test_law_5_a_bad_variable_gives_text_back_too(specedit: Run) -> None:
+    done = specedit("edit", "x", "-", stdin=BEFORE, env={"SPECEDIT_THREADS": "x"})
+    assert (done.returncode, done.stdout) == (2, BEFORE)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["-", "a.py"], ["x", "a.py", "--selected", "-"], ["x", "-", "--diff"], ["x", "-", "--json"]],
+    ids=" ".join,
+)
+def test_stdin_comes_out_only_where_it_is_the_file(specedit: Run, words: list[str]) -> None:
+    done = specedit("edit", *words, "--nosuch", stdin=BEFORE)
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
 def bad_files(folder: Path) -> dict[str, Path]:
     (folder / "dir").mkdir()
     made = {

@@ -10,11 +10,12 @@ import contextlib
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from specedit.errors import DONE, FAILED, INTERRUPTED, SpeceditError
+from specedit.cli import filters
+from specedit.errors import DONE, FAILED, INTERRUPTED, WOULD_CHANGE, SpeceditError
 
 app = typer.Typer(
     name="specedit",
@@ -73,6 +74,13 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line; every error ends here, as words on stderr and an exit code."""
     _register(*(name for name in arguments[:1] if name in COMMANDS))
     command = typer.main.get_command(app)
+    code = _ended(command, arguments)
+    if code not in (DONE, WOULD_CHANGE) and filters.wanted(command, arguments):
+        filters.give_back()
+    return code
+
+
+def _ended(command: Any, arguments: Sequence[str]) -> int:
     try:
         code = command.main(list(arguments), prog_name="specedit", standalone_mode=False)
     except SpeceditError as error:

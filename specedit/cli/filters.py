@@ -1,0 +1,38 @@
+"""A filter that never got to work: its command line is wrong, and stdin still comes out unchanged.
+
+Knows how a command line with errors in it is read as far as it can be. Does not know what a filter
+does; that is `specedit.cli.stream`, which gives back what it has read itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+COMMANDS = ("edit", "rename")
+
+
+def wanted(command: Any, arguments: Sequence[str]) -> bool:
+    """Whether `-` is one of the files, and no patch or JSON is to be on stdout instead."""
+    name, *rest = arguments or ("",)
+    if name not in COMMANDS or "-" not in rest:
+        return False
+    try:
+        own = command.commands[name]
+        parser = own.make_parser(own.context_class(own, info_name=name))
+        parser.ignore_unknown_options = True
+        found, *_ = parser.parse_args(args=list(rest))
+    except Exception:  # whatever stands against reading it: a text too much is better than none
+        return "-" in rest[1:]
+    return "-" in (found.get("files") or ()) and not (found.get("diff") or found.get("json"))
+
+
+def give_back() -> None:
+    """stdin to stdout, byte for byte; nothing when it was read before, or a person types it."""
+    with contextlib.suppress(OSError):
+        if not sys.stdin.isatty():
+            shutil.copyfileobj(sys.stdin.buffer, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
