@@ -8,6 +8,7 @@ Knows no model, no file but pyproject.toml.
 from __future__ import annotations
 
 import difflib
+import math
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,7 @@ from specedit.errors import UsageError
 
 # Variables that are no setting: where things live, and secrets that belong in no file.
 _NOT_SETTINGS = frozenset({"HOME", "SCRIPT", "API_KEY", "TOKEN", "RUNTIME"})
+LARGEST = 2**63 - 1  # what a seed is kept in
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
 
@@ -146,7 +148,8 @@ def _parse(name: str, text: str, where: str) -> Any:
     return text
 
 
-def _checked(name: str, value: Any, where: str) -> Any:
+def checked(name: str, value: Any, where: str) -> Any:
+    """The value as its setting wants it, or an error that names `where` it came from."""
     meta = {f.name: f.metadata for f in fields(Settings)}[name]
     kind = _types()[name]
     if meta["tables"]:
@@ -164,11 +167,28 @@ def _checked(name: str, value: Any, where: str) -> Any:
             f"{where}: {name} is one of {', '.join(meta['choices'])}, not {value!r}.",
             hint=nearest(str(value), list(meta["choices"])),
         )
-    if kind in (int, float) and value < 0:
-        raise UsageError(f"{where}: {name} cannot be negative, and is {value}.")
+    if kind in (int, float):
+        _check_size(name, value, where)
     if name == "top_p" and not 0 < value <= 1:
         raise UsageError(f"{where}: top_p is above 0 and at most 1, not {value}.")
     return value
+
+
+def _check_size(name: str, value: float, where: str) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise UsageError(f"{where}: {name} is a finite number, not {value}.")
+    if value < 0:
+        raise UsageError(f"{where}: {name} cannot be negative, and is {value}.")
+    if value > LARGEST:
+        raise UsageError(f"{where}: {name} is at most {LARGEST}, not {value}.")
+
+
+def here() -> Path:
+    """The current folder."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise UsageError("The current folder is gone.", hint="cd to one that is there.") from None
 
 
 def find_pyproject(start: Path) -> Path | None:
@@ -182,12 +202,15 @@ def find_pyproject(start: Path) -> Path | None:
 
 def _from_file(path: Path) -> dict[str, Any]:
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise UsageError(
             f"{path} cannot be read: {error}", hint="Mend it, then run again."
         ) from None
-    table = data.get("tool", {}).get("specedit", {})
+    tools = data.get("tool", {})
+    if not isinstance(tools, dict):
+        raise UsageError(f"{path}: [tool] is a table.")
+    table = tools.get("specedit", {})
     if not isinstance(table, dict):
         raise UsageError(f"{path}: [tool.specedit] is a table.")
     found = {}
@@ -197,7 +220,9 @@ def _from_file(path: Path) -> dict[str, Any]:
             raise UsageError(
                 f"{path}: [tool.specedit] has no key {key!r}.", hint=nearest(name, names())
             )
-        found[name] = _checked(name, value, f"{path}: [tool.specedit]")
+        if name in found:
+            raise UsageError(f"{path}: [tool.specedit] has {name} twice, with `-` and with `_`.")
+        found[name] = checked(name, value, f"{path}: [tool.specedit]")
     return found
 
 
@@ -215,7 +240,7 @@ def _from_variables(environ: Mapping[str, str]) -> dict[str, Any]:
             raise UsageError(f"There is no setting {variable}.", hint=nearest(variable, known))
         if name == "hook":
             raise UsageError(f"{variable}: hook rules live in pyproject.toml.")
-        found[name] = _checked(name, _parse(name, text, variable), variable)
+        found[name] = checked(name, _parse(name, text, variable), variable)
     return found
 
 
@@ -226,7 +251,7 @@ def resolve(
     environ: Mapping[str, str] | None = None,
 ) -> Resolved:
     """Flags (None = not given) over variables over the nearest pyproject.toml over defaults."""
-    pyproject = find_pyproject(start or Path.cwd())
+    pyproject = find_pyproject(start or here())
     origins = dict.fromkeys(names(), "default")
     values: dict[str, Any] = {}
     layers: list[tuple[str, dict[str, Any]]] = []
@@ -238,7 +263,7 @@ def resolve(
         if name not in names():
             raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, names()))
     layers.append(
-        ("flag", {n: _checked(n, v, f"--{n.replace('_', '-')}") for n, v in given.items()})
+        ("flag", {n: checked(n, v, f"--{n.replace('_', '-')}") for n, v in given.items()})
     )
     for origin, layer in layers:
         for name, value in layer.items():

@@ -281,6 +281,14 @@ def test_bad_usage_is_2_with_words(
     assert done.stdout == b""
 
 
+@pytest.mark.parametrize("words", ["edit x user.py", "hook run", "config"])
+def test_a_folder_that_is_gone_is_said(tmp_path: Path, words: str) -> None:
+    line = f"mkdir gone && cd gone && rmdir ../gone && {sys.executable} -m specedit {words}"
+    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, timeout=120)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"specedit: The current folder is gone.")
+
+
 def test_a_file_that_changed_meanwhile_is_left_alone(
     file: Path, script: Script, specedit: Run
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 from pathlib import Path
 
@@ -105,6 +106,8 @@ def test_a_rule_says_what_is_asked_of_which_files() -> None:
         ({"instruction": "x", "mode": "fixx"}, "mode is fix or check"),
         ({"instruction": "x", "max_seconds": 0}, "above 0"),
         ({"instruction": "x", "max_seconds": True}, "above 0"),
+        ({"instruction": "x", "max_seconds": math.nan}, "above 0"),
+        ({"instruction": "x", "max_seconds": math.inf}, "above 0"),
         ({"instruction": "x", "files": [1]}, "list of globs"),
         ({"instruction": "x", "file": ["a"]}, "no key 'file'"),
     ],

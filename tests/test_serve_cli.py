@@ -240,6 +240,12 @@ def test_an_idle_server_ends_by_itself(specedit: Specedit, place: Place) -> None
     assert not place.socket.exists()
 
 
+@pytest.mark.parametrize("minutes", ["nan", "inf"])
+def test_a_server_waits_a_finite_time(specedit: Specedit, place: Place, minutes: str) -> None:
+    done = specedit("serve", "--background", "--idle-minutes", minutes)
+    assert done.returncode == 2 and b"--idle-minutes" in done.stderr
+
+
 def test_a_model_that_cannot_be_loaded_ends_the_server_with_its_words(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,14 @@ def test_variables_have_types(tmp_path: Path, name: str, text: str, value: objec
         ("", {}, {"engine": "exakt"}, ["--engine", "exact"]),
         ("", {}, {"threads": -1}, ["--threads"]),
         ("", {}, {"top_p": 0.0}, ["top_p"]),
+        ("", {}, {"top_p": math.nan}, ["--top-p", "finite"]),
+        ("", {}, {"temperature": math.inf}, ["--temperature", "finite"]),
+        ("", {"SPECEDIT_TEMPERATURE": "nan"}, {}, ["SPECEDIT_TEMPERATURE", "finite"]),
+        ("idle_minutes = inf", {}, {}, ["pyproject.toml", "idle_minutes", "finite"]),
+        ("idle_minutes = nan", {}, {}, ["pyproject.toml", "idle_minutes", "finite"]),
+        ("", {}, {"seed": 2**63}, ["--seed", "at most 9223372036854775807"]),
+        (f"seed = {10**400}", {}, {}, ["seed", "at most"]),
+        ("max-tokens = 1\nmax_tokens = 2", {}, {}, ["max_tokens", "twice"]),
         ("", {}, {"nonsense": 1}, ["nonsense"]),
     ],
 )
@@ -104,6 +113,17 @@ def test_a_mistake_is_named_with_the_way_out(
     with pytest.raises(UsageError) as error:
         resolve(flags, start=tmp_path, environ=environ)
     assert all(word in str(error.value) for word in says), str(error.value)
+
+
+@pytest.mark.parametrize("text", ["tool = 3", "tool = [1]", "[tool]\nspecedit = 3"])
+def test_a_tool_that_is_no_table_is_said(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UsageError, match="is a table"):
+        resolve(start=project(tmp_path, text), environ={})
+
+
+def test_a_byte_order_mark_is_no_statement(tmp_path: Path) -> None:
+    project(tmp_path, "\ufeff[tool.specedit]\nthreads = 7\n")
+    assert resolve(start=tmp_path, environ={}).values.threads == 7
 
 
 def test_a_list_of_drafters_is_a_value_too(tmp_path: Path) -> None:

@@ -41,8 +41,9 @@ def install() -> int:
     """Call specedit before every commit of this repository."""
     from specedit import git
     from specedit.hook import native
+    from specedit.settings import here
 
-    root = git.top(Path.cwd())
+    root = git.top(here())
     rules, _ = _rules(root)
     for line in native.install(root):
         _say(line)
@@ -56,8 +57,9 @@ def uninstall() -> int:
     """Take the hook away and put back the one that was there before."""
     from specedit import git
     from specedit.hook import native
+    from specedit.settings import here
 
-    for line in native.uninstall(git.top(Path.cwd())):
+    for line in native.uninstall(git.top(here())):
         _say(line)
     return DONE
 
@@ -75,8 +77,9 @@ def run(
     from specedit.hook.look import Look
     from specedit.hook.seen import Seen
     from specedit.models.store import store_path
+    from specedit.settings import here
 
-    root = git.top(Path.cwd())
+    root = git.top(here())
     rules, settings = _rules(root)
     if not rules:
         _say("specedit: this repository's pyproject.toml has no [[tool.specedit.hook]]")

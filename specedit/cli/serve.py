@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from specedit.cli.options import settings_options
-from specedit.settings import Resolved, Settings
+from specedit.settings import Resolved, Settings, checked
 
 if TYPE_CHECKING:
     from specedit.runtime import Record
@@ -56,6 +56,8 @@ def serve(
     if context.invoked_subcommand is not None:
         return 0
     settings = resolved.values
+    if idle_minutes is not None:
+        idle_minutes = checked("idle_minutes", idle_minutes, "--idle-minutes")
     if background:
         if idle_minutes is not None:
             settings = replace(settings, idle_minutes=idle_minutes)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -124,7 +125,11 @@ def _rule(table: Mapping[str, Any], where: str) -> Rule:
             hint = f"Did you mean {near[0]}?" if near else f"It has: {', '.join(KEYS)}."
             raise UsageError(f"{where} has no key {key!r}.", hint=hint)
     seconds = table.get("max_seconds", MAX_SECONDS)
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds <= 0:
+    if (
+        isinstance(seconds, bool)
+        or not isinstance(seconds, int | float)
+        or not 0 < seconds < math.inf
+    ):
         raise UsageError(f"{where}: max_seconds is a number above 0, not {seconds!r}.")
     mode = table.get("mode", FIX)
     if mode not in (FIX, CHECK):
