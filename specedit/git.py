@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from specedit.errors import InputError, UsageError
+from specedit.worktree import real
 
 FEW = 100  # paths that may stand on a command line; more, and git is asked about all of them
 REGULAR = ("100644", "100755")  # no symlinks, no submodules
@@ -164,14 +165,14 @@ def dirty(paths: Iterable[Path]) -> set[Path]:
     tops: dict[Path, Path | None] = {}
     places: dict[Path, list[tuple[Path, Path]]] = {}
     for path in paths:
-        real = path.resolve()
-        if real.parent not in tops:
-            tops[real.parent] = _top(real.parent) if real.parent.is_dir() else None
-        if (root := tops[real.parent]) is not None:
-            places.setdefault(root, []).append((path, real))
+        place = real(path)
+        if place.parent not in tops:
+            tops[place.parent] = _top(place.parent) if place.parent.is_dir() else None
+        if (root := tops[place.parent]) is not None:
+            places.setdefault(root, []).append((path, place))
     found: set[Path] = set()
     for root, members in places.items():
-        names = [os.path.relpath(real, root.resolve()) for _, real in members]
+        names = [os.path.relpath(place, real(root)) for _, place in members]
         status = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
         few = ("--", *names) if len(names) <= FEW else ()
         out = ask(root, "--literal-pathspecs", *status, *few)[1]
@@ -243,7 +244,7 @@ def from_top(root: Path, paths: Iterable[Path]) -> list[str]:
     """Paths as git's index names them; a path outside the work tree is an error."""
     found = []
     for path in paths:
-        place = path.parent.resolve() / path.name
+        place = real(path.parent) / path.name
         try:
             found.append(place.relative_to(root.resolve()).as_posix())
         except ValueError:

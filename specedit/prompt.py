@@ -49,6 +49,7 @@ def messages(
 ) -> tuple[Message, ...]:
     """One file, one instruction. The file is a segment of its own, and so is its context."""
     marks = fence(text + context)
+    name = name.encode("utf-8", "replace").decode()  # a name may be any bytes, a prompt may not
     body = finished(text)
     around: tuple[str, ...] = ()
     what, reply = f"File `{name}`:", "complete edited file"

@@ -198,7 +198,10 @@ def bad_files(folder: Path) -> dict[str, Path]:
     for name, data in made.items():
         (folder / name).write_bytes(data)
     (folder / "readonly").chmod(0o444)
-    return {n: folder / n for n in [*made, "missing", "dir"]}
+    links = {"dangling": "gone", "loop": "loop"}
+    for name, target in links.items():
+        (folder / name).symlink_to(target)
+    return {n: folder / n for n in [*made, *links, "missing", "dir"]}
 
 
 @pytest.mark.parametrize(
@@ -211,6 +214,8 @@ def bad_files(folder: Path) -> dict[str, Path]:
         ("empty", "empty"),
         ("huge", "MB"),
         ("readonly", "read-only"),
+        ("dangling", "dangling: a link to gone, which is not there"),
+        ("loop", "loop: cannot be read"),
     ],
 )
 def test_bad_input_is_named_and_nothing_is_lost(
@@ -268,6 +273,8 @@ def test_a_part_that_one_file_has_not_leaves_the_others_done(
         (["edit", "x", "y", "--lines", "two"], "A:B"),
         (["edit", "x", "y", "--frobnicate"], "--frobnicate"),
         (["edit", "x", "y", "--draft", "guess"], "guess"),
+        (["edit", "x", ""], "name is empty"),
+        (["edit", "bad\udcff", "y"], "not UTF-8"),
         (["edti"], "edti"),
     ],
 )
@@ -279,6 +286,21 @@ def test_bad_usage_is_2_with_words(
     assert done.returncode == 2
     assert says in done.stderr.decode()
     assert done.stdout == b""
+
+
+@pytest.mark.parametrize("words", [["edit", "x"], ["rename", "name", "email"]], ids=" ".join)
+def test_a_name_that_is_not_utf_8_is_a_name(
+    specedit: Run, tmp_path: Path, words: list[str]
+) -> None:
+    place = tmp_path / "bad\udcff.py"
+    place.write_bytes(BEFORE)
+    done = specedit(*words, place.name, cwd=tmp_path)
+    assert (done.returncode, place.read_bytes()) == (0, AFTER), done.stderr
+    assert "bad\ufffd.py: edited" in done.stderr.decode()
+    place.write_bytes(BEFORE)
+    patch = specedit(*words, place.name, "--diff", cwd=tmp_path).stdout
+    subprocess.run(["git", "apply", "-"], input=patch, cwd=tmp_path, check=True)
+    assert place.read_bytes() == AFTER
 
 
 @pytest.mark.parametrize("words", ["edit x user.py", "hook run", "config"])

@@ -169,3 +169,18 @@ def test_a_hook_run_below_the_top_gives_a_patch_that_counts_from_it(tmp_path: Pa
         "hook", "run"
     )
     assert code == 1 and patch.startswith("diff --git a/sub/a.py b/sub/a.py\n")
+
+
+@pytest.mark.parametrize("link", ["loop.py", "gone"])
+def test_a_link_to_nothing_fails_alone(desk: Hooked, link: str) -> None:
+    (desk.repo.root / "loop.py").symlink_to(link)
+    code, _, said = desk.specedit("edit", "Old becomes New.", "loop.py", "a.py")
+    assert code == 2 and "Traceback" not in said
+    assert touched(desk) == {"a.py"}
+
+
+def test_a_name_that_is_not_utf_8_is_renamed_in_too(desk: Hooked) -> None:
+    desk.repo.commit({"bad\udcff.py": FILES["a.py"]})
+    assert desk.specedit("rename", "Old", "New")[0] == 0
+    assert desk.repo.read("bad\udcff.py") == "New = 1\nprint(New)\n"
+    assert desk.repo.read("comment.py").startswith("# New")

@@ -52,6 +52,10 @@ def edit(
     from specedit.selection import lines_of
 
     part = lines_range(lines)
+    try:
+        instruction.encode()
+    except UnicodeEncodeError:
+        raise UsageError("The instruction is not UTF-8.") from None
     if selected is not None and (part or symbol):
         raise UsageError("--selected, --lines and --symbol all name the part to edit; give one.")
 

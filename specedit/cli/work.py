@@ -96,6 +96,8 @@ def uncommitted(names: list[str], settings: Settings) -> set[str]:
 
 
 def _refuse_conflicts(chosen: Chosen, settings: Settings) -> None:
+    if "" in chosen.names:
+        raise UsageError("A file's name is empty.", hint="Is a variable of the shell empty?")
     if "-" in chosen.names and len(chosen.names) > 1:
         raise UsageError("`-` reads stdin and stands alone.")
     if chosen.names and chosen.from_git:

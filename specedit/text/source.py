@@ -112,6 +112,10 @@ def read(path: str | Path) -> Source:
             raise _too_large(name, status.st_size)
         data = real.read_bytes()
     except FileNotFoundError as error:
+        if Path(path).is_symlink():
+            raise InputError(
+                f"{name}: a link to {Path(path).readlink()}, which is not there"
+            ) from error
         raise InputError(f"{name}: no such file", hint=_nearest(Path(path))) from error
     except (OSError, RuntimeError, ValueError) as error:  # loops, "\0" in a name, permissions
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
