@@ -89,6 +89,9 @@ class Recorder:
         folder = self._place / self._run.name
         try:
             mode = stat.S_IMODE(path.stat().st_mode)
+        except OSError as error:
+            raise InputError(f"{path}: gone from the disk; nothing was written") from error
+        try:
             if not self._run.files:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             blob = str(len(self._run.files))

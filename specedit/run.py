@@ -53,9 +53,9 @@ def one(
     asker: Asker | None = None,
     recorder: Recorder | None = None,
 ) -> Iterator[Event | Edit]:
-    if recorder is not None:
-        from specedit.text.store import check_writable
+    from specedit.text.store import check_writable
 
+    if recorder is not None:
         check_writable(source)
     job = planner(source)
     if isinstance(job, Edit):
@@ -65,8 +65,8 @@ def one(
         if isinstance(item, Edit):
             item = _asked(job, item, asker)
             if recorder is not None and item.changed:
-                assert source.path is not None
-                with recorder.writing(source.path, item.before, item.after):
+                path = check_writable(source)  # again: it may be gone by now
+                with recorder.writing(path, item.before, item.after):
                     item = write(source, item)
         yield item
 

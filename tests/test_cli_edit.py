@@ -311,8 +311,9 @@ def test_a_folder_that_is_gone_is_said(tmp_path: Path, words: str) -> None:
     assert done.stderr.startswith(b"specedit: The current folder is gone.")
 
 
+@pytest.mark.parametrize("text", [b"mine\n", None], ids=["changed", "deleted"])
 def test_a_file_that_changed_meanwhile_is_left_alone(
-    file: Path, script: Script, specedit: Run
+    file: Path, script: Script, specedit: Run, text: bytes | None
 ) -> None:
     calls = script(replace=[["name", "email"]], delay_s=0.4)
     with subprocess.Popen(
@@ -321,12 +322,13 @@ def test_a_file_that_changed_meanwhile_is_left_alone(
         env=dict(os.environ),
     ) as running:
         wait_for(calls)
-        file.write_bytes(b"mine\n")
+        file.unlink() if text is None else file.write_bytes(text)
         assert running.stderr is not None
         said = running.stderr.read().decode()
     assert running.returncode == 2
-    assert "changed on disk" in said
-    assert file.read_bytes() == b"mine\n"
+    assert "user.py: " + ("changed on disk" if text else "gone from the disk") in said
+    assert "journal" not in said
+    assert (file.read_bytes() if file.exists() else None) == text
 
 
 def test_ctrl_c_is_130_and_nothing_is_half_written(file: Path, script: Script) -> None:
