@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from pathlib import Path
 
@@ -89,6 +90,27 @@ def test_a_hook_written_over_ours_is_left_alone(hooked: Hooked) -> None:
     code, _, said = hooked.specedit("hook", "uninstall")
     assert code == 2 and "before-specedit" in said
     assert hooks(hooked) == before
+
+
+@pytest.mark.parametrize("command", ["install", "uninstall"])
+def test_lines_added_to_our_hook_are_not_lost(hooked: Hooked, command: str) -> None:
+    hooked.specedit("hook", "install")
+    path = hooked.repo.root / ".git/hooks/pre-commit"
+    path.write_text(path.read_text().replace("exec ", "echo mine\n    exec ", 1))
+    before = hooks(hooked)
+    code, _, said = hooked.specedit("hook", command)
+    assert code == 2 and "it stays as it is" in said and "pre-commit.before-specedit" in said
+    assert hooks(hooked) == before
+
+
+def test_a_hook_of_another_python_is_ours(hooked: Hooked) -> None:
+    hooked.specedit("hook", "install")
+    path = hooked.repo.root / ".git/hooks/pre-commit"
+    ours = path.read_text()
+    path.write_text(re.sub("(?m)^python=.*", "python=/gone", ours))
+    assert hooked.specedit("hook", "install")[0] == 0 and path.read_text() == ours
+    path.write_text(re.sub("(?m)^python=.*", "python='/gone too'", ours))
+    assert hooked.specedit("hook", "uninstall")[0] == 0 and hooks(hooked) == {}
 
 
 @pytest.mark.parametrize("where", ["my hooks", "/elsewhere", ""])

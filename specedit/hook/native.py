@@ -1,11 +1,13 @@
 """The native hook: a file in git's hooks folder that calls `specedit hook run`.
 
 A hook that is there already is moved aside, called first, and put back on uninstall; nothing that
-is not ours is ever overwritten. Knows git's hooks folder. Does not know rules.
+is not ours is ever overwritten, nor lines that somebody added to ours. Knows git's hooks folder.
+Does not know rules.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -42,10 +44,33 @@ def script() -> str:
 
 
 def is_ours(path: Path) -> bool:
+    return MARK.encode() in _held(path)
+
+
+def is_edited(path: Path) -> bool:
+    """Whether it is ours, and holds other lines than we wrote; any python may be in it."""
+    return is_ours(path) and _any_python(_held(path)) != _any_python(script().encode())
+
+
+def _held(path: Path) -> bytes:
     try:
-        return MARK.encode() in path.read_bytes()
+        return path.read_bytes()
     except OSError:
-        return False
+        return b""
+
+
+def _any_python(text: bytes) -> bytes:
+    return re.sub(rb"(?m)^python=.*$", b"python=", text)
+
+
+def _refuse_edited(hook: Path, then: str) -> None:
+    if is_edited(hook):
+        raise UsageError(
+            f"{hook} is specedit's, and holds lines that specedit did not write: "
+            "it stays as it is.",
+            hint=f"Lines of your own belong in {ASIDE} beside it, which it calls first. "
+            f"Move them there, delete {NAME}, then {then}.",
+        )
 
 
 def _is_there(path: Path) -> bool:
@@ -63,6 +88,7 @@ def install(root: Path) -> list[str]:
         )
     folder = git.hooks_folder(root)
     hook, aside = folder / NAME, folder / ASIDE
+    _refuse_edited(hook, "install again")
     said = []
     if _is_there(hook) and not is_ours(hook):
         if _is_there(aside):
@@ -89,6 +115,7 @@ def uninstall(root: Path) -> list[str]:
             f"{hook} is not specedit's: it stays as it is.{kept}",
             hint="Look at it; something was installed over the hook, or instead of it.",
         )
+    _refuse_edited(hook, "uninstall again")
     said = []
     if _is_there(hook):
         hook.unlink()
