@@ -166,6 +166,11 @@ def test_a_name_that_is_taken_is_a_collision_with_its_line(
     assert [one.line for one in guess.collisions] == [line]
 
 
+def test_what_a_name_is_already_is_said_with_its_article() -> None:
+    said = [str(one) for one in rename("import y\nx = 1\n", "x", "y").collisions]
+    assert len(said) == 1 and "`y` is already an import there" in said[0]
+
+
 @pytest.mark.parametrize(
     ("language", "text", "line"),
     [

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from specedit.text.languages import Language
-from specedit.text.rewrite import SHORTHAND, Edit, put
+from specedit.text.rewrite import SHORTHAND, Edit, put, taken
 from specedit.text.scoping.arguments import takes_any
 from specedit.text.scoping.meaning import Meaning, meanings
 from specedit.text.scoping.tree import Branch
@@ -55,7 +55,6 @@ def _bare(leaf: Branch, one: Meaning, typing: Typing) -> bool:
 def _said(one: Meaning, before: list[Branch], new: str) -> tuple[int, str]:
     declared = [d for d in one.declared if d.leaf in before]
     if declared:
-        line = declared[0].leaf.line
-        return line, f"line {line}: `{new}` is already a {declared[0].kind} there"
+        return taken(declared[0].leaf.line, new, declared[0].kind)
     line = before[0].line
     return line, f"line {line}: `{new}` is something else there, and would mean the renamed one"

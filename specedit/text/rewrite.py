@@ -111,16 +111,18 @@ def clashes(chosen: list[Meaning], typing: Typing, new: str) -> Iterator[tuple[i
                 if id(other.leaf) in seen or not _same_sort(declared, other, typing):
                     continue
                 seen.add(id(other.leaf))
-                yield (
-                    other.leaf.line,
-                    f"line {other.leaf.line}: `{new}` is already a {other.kind} there",
-                )
+                yield taken(other.leaf.line, new, other.kind)
         if one.is_member:  # `self.x = 0` declares nothing, and is a member all the same
             for met in members_called(typing, new, one.owners):
                 if not met.declared and id(met.leaves[0]) not in seen:
                     seen.add(id(met.leaves[0]))
-                    at = met.leaves[0].line
-                    yield at, f"line {at}: `{new}` is already a member there"
+                    yield taken(met.leaves[0].line, new, "member")
+
+
+def taken(line: int, new: str, kind: str) -> tuple[int, str]:
+    """A line that has the new name already, and what is said of it."""
+    article = "an" if kind.startswith(tuple("aeiou")) else "a"
+    return line, f"line {line}: `{new}` is already {article} {kind} there"
 
 
 def _same_sort(one: Declared, other: Declared, typing: Typing) -> bool:
