@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -69,6 +70,20 @@ def test_a_reader_that_is_gone_is_no_would_change(file: Path, words: list[str]) 
         )
     assert done.returncode == 2
     assert b"pipe" not in done.stderr.lower()
+
+
+@pytest.mark.parametrize("words", ["config", "view run.jsonl"])
+def test_a_folder_whose_name_is_no_utf_8_is_printed_as_it_is(
+    specedit: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: Path, words: str
+) -> None:
+    folder = tmp_path / "bad\udcff"
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text("[tool.specedit]\nthreads = 7\n")
+    one = {"file": "a", "proposed": 0, "accepted": 0, "source": "free", "seconds": 1, "tokens": [1]}
+    (folder / "run.jsonl").write_text(json.dumps(one))
+    words = words.replace("run", str(folder / "run"))
+    done = specedit(*words.split(" "), cwd=folder, env={"COLUMNS": "400"})
+    assert done.returncode == 0 and b"bad\xff" in done.stdout, done.stderr
 
 
 def test_the_unexpected_is_2_and_a_bug_report(

@@ -32,7 +32,7 @@ def wanted(command: Any, arguments: Sequence[str]) -> bool:
 
 def give_back() -> None:
     """stdin to stdout, byte for byte; nothing when it was read before, or a person types it."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, KeyboardInterrupt):
         if not sys.stdin.isatty():
             shutil.copyfileobj(sys.stdin.buffer, sys.stdout.buffer)
             sys.stdout.buffer.flush()

@@ -7,6 +7,7 @@ stdout may not, and the exit code says so.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from typing import IO
@@ -26,6 +27,8 @@ def fill() -> None:
     sys.stdin = sys.stdin or os.fdopen(0, "r", closefd=False)
     sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
     sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a file's name comes out as the bytes it is
+        sys.stdout.reconfigure(errors="surrogateescape")
 
 
 def end(code: int) -> int:
