@@ -30,8 +30,9 @@ def lines_of(text: str, selected: str, near: int | None = None) -> tuple[int, in
     return min(found, key=lambda place: _away(place, near or place[0]))
 
 
-def _away(place: tuple[int, int], line: int) -> int:
-    return max(place[0] - line, line - place[1], 0)
+def _away(place: tuple[int, int], line: int) -> tuple[int, bool]:
+    """Lines between; of several places that hold the line, the one that begins there is meant."""
+    return max(place[0] - line, line - place[1], 0), place[0] != line
 
 
 def _places(text: str, wanted: str) -> list[tuple[int, int]]:

@@ -45,6 +45,11 @@ def test_no_lines(selected: str, near: int | None, said: str) -> None:
         lines_of(TEXT, selected, near)
 
 
+def test_of_places_that_overlap_the_one_that_begins_there_is_meant() -> None:
+    assert lines_of("aaaa\na\na", "a\na", 1) == (1, 2)
+    assert lines_of("aaaa\na\na", "a\na", 2) == (2, 3)
+
+
 @given(st.text("ab\n", min_size=1, max_size=30), st.data())
 def test_a_selection_is_found_where_it_was_made(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text) - 1))
