@@ -237,7 +237,7 @@ def test_what_is_drawn_together_is_named_together() -> None:
 
 def test_the_plot_of_small_edits_is_not_drawn_of_large_ones(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    large = {**RESULT, "cases": [case(50, 0.5, specedit=2.0)], "widths": {}}
+    large = {**RESULT, "cases": [case(50, 0.5, specedit=2.0, x=3.0)], "widths": {}}
     assert [p.name for p in plots.draw([large], tmp_path)] == ["speedup.svg", "speedup.png"]
 
 

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specedit.engines.base import Sampling
+from specedit.engines.exact import engine as exact_engine
 from specedit.engines.exact import open_exact
 from specedit.engines.exact.engine import ExactEngine
 
@@ -117,7 +118,10 @@ def test_a_swapped_cache_is_kept_whole(engine: ExactEngine) -> None:
     assert last.reused == 99
 
 
-def test_an_abandoned_begin_leaves_a_valid_shorter_cache(engine: ExactEngine) -> None:
+def test_an_abandoned_begin_leaves_a_valid_shorter_cache(
+    engine: ExactEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exact_engine, "PREFILL", 128)
     engine.crop(0)
     steps = engine.begin(IDS)
     next(steps)

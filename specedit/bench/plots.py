@@ -46,7 +46,7 @@ def draw(results: Sequence[Result], folder: Path) -> list[Path]:
     written: list[Path] = []
     small = [c for c in cases if c["changed"] <= SMALL]
     for name, wanted, paint in (
-        ("speedup", cases, _speedup),
+        ("speedup", [c for c in cases if len(c["peers"]) > 1], _speedup),
         ("seconds", small, _seconds),
         ("widths", widths, _widths),
     ):
