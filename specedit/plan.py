@@ -39,7 +39,7 @@ class Plan:
     """What a backend runs: the words, the expected answer, the limits."""
 
     messages: tuple[Message, ...]
-    opening: str = ""  # the answer's beginning, already given: "```csharp\n"
+    opening: str = ""  # the answer's beginning, already given: "```\n"
     closing: str = ""  # the line that ends the answer: "```"; "" means only the end token does
     nested: bool = False  # the answer is prose, and may hold code blocks of its own
     prediction: str | None = None  # the whole expected answer after `opening`, without `closing`
@@ -97,7 +97,6 @@ def job(
 
     text = taken(source, region)
     context = "" if region == whole(source) else around(source, region)
-    language = source.language.fence if source.language else ""
     marks = prompt.fence(text + context)
     return Job(
         command=command,
@@ -106,8 +105,8 @@ def job(
         instruction=instruction,
         allow_extra=settings.allow_extra,
         plan=Plan(
-            messages=prompt.messages(source.name, text, language, instruction, context=context),
-            opening=prompt.opening(marks, language),
+            messages=prompt.messages(source.name, text, instruction, context=context),
+            opening=prompt.opening(marks),
             closing=marks,
             nested=source.language is None or not source.language.grammar,
             prediction=None if prediction is None else prompt.finished(prediction),

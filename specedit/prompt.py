@@ -35,8 +35,10 @@ def fence(text: str) -> str:
     return "`" * max(3, longest + 1)
 
 
-def opening(marks: str, language: str) -> str:
-    return f"{marks}{language}\n"
+def opening(marks: str) -> str:
+    """How the answer begins. A fence that names no language: the file's name says it, and of 194
+    edits with tests 93 passed so, and 88 with the language behind every fence."""
+    return f"{marks}\n"
 
 
 def finished(text: str) -> str:
@@ -44,9 +46,7 @@ def finished(text: str) -> str:
     return text if text.endswith("\n") else text + "\n"
 
 
-def messages(
-    name: str, text: str, language: str, instruction: str, *, context: str = ""
-) -> tuple[Message, ...]:
+def messages(name: str, text: str, instruction: str, *, context: str = "") -> tuple[Message, ...]:
     """One file, one instruction. The file is a segment of its own, and so is its context."""
     marks = fence(text + context)
     name = name.encode("utf-8", "replace").decode()  # a name may be any bytes, a prompt may not
@@ -54,11 +54,11 @@ def messages(
     around: tuple[str, ...] = ()
     what, reply = f"File `{name}`:", "complete edited file"
     if context:
-        head = f"Part of the file `{name}`, for context:\n\n{marks}{language}\n"
+        head = f"Part of the file `{name}`, for context:\n\n{marks}\n"
         around = (head, finished(context), f"{marks}\n\n")
         what, reply = "The region to edit:", "complete edited region, without the lines around it"
     ask = f"{marks}\n\n{instruction.strip()}\n\nReply with the {reply} in one code block."
-    user = (*around, f"{what}\n\n{marks}{language}\n", body, ask)
+    user = (*around, f"{what}\n\n{marks}\n", body, ask)
     return (Message("system", (SYSTEM,)), Message("user", user))
 
 

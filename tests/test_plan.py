@@ -46,7 +46,7 @@ def test_the_prediction_is_the_file_as_the_prompt_shows_it() -> None:
 
 def test_the_answer_is_opened_and_its_closing_known() -> None:
     plan = plan_edit(source(), "x", Settings()).plan
-    assert (plan.opening, plan.closing) == ("```python\n", "```")
+    assert (plan.opening, plan.closing) == ("```\n", "```")
 
 
 @pytest.mark.parametrize(

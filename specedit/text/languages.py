@@ -1,6 +1,6 @@
 """The table of languages: what a file's name says, and which grammar reads it.
 
-Data only. A language without a grammar has a fence name and nothing else: it is never checked.
+Data only. A language without a grammar has a name and nothing else: it is never checked.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from pathlib import PurePath
 
 @dataclass(frozen=True)
 class Language:
-    """One language: how files are named, how a fence names it, which grammar reads it."""
+    """One language: how files are named, how a highlighter names it, which grammar reads it."""
 
     name: str
-    fence: str
+    lexer: str
     extensions: tuple[str, ...]
     grammar: str = ""  # "module:function" of the grammar wheel; empty: not checked
     filenames: tuple[str, ...] = ()

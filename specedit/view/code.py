@@ -88,7 +88,7 @@ def _syntax(path: str, theme: str) -> Syntax | None:
     language = language_of(path)
     try:  # by name is quick; by file name compiles a thousand patterns first
         if language:
-            lexer = get_lexer_by_name(language.fence, stripnl=False, ensurenl=True)
+            lexer = get_lexer_by_name(language.lexer, stripnl=False, ensurenl=True)
         else:
             lexer = get_lexer_for_filename(path, stripnl=False, ensurenl=True)
     except ClassNotFound:
