@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from specedit.bench import plots
-from specedit.bench.bound import Bound, Work
+from specedit.bench.bound import Bound, Work, better
 from specedit.bench.cost import Usage, bill, dollars, predicted_usage
 from specedit.bench.peers import NAMES, Name, missing, wanted
 from specedit.bench.peers.base import Run, Spent, Task
@@ -70,6 +70,12 @@ def test_bound_reads_prompt_and_answer_once() -> None:
     bound = Bound(Work(layers=100, output=10), peak=1000.0)
     assert bound.seconds(prompt=3, answer=0) == 0.6
     assert bound.seconds(prompt=3, answer=2) == 1.04
+
+
+def test_of_two_peaks_the_higher_is_the_machine_s() -> None:
+    slow, fast = (Bound(Work(layers=100, output=10), peak=peak) for peak in (400.0, 800.0))
+    assert better(slow, fast) == better(fast, slow) == better(None, fast) == fast
+    assert better(None, None) is None
 
 
 def run(total: float, tokens: tuple[int, ...] = (4, 5)) -> Run:

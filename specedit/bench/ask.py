@@ -161,6 +161,7 @@ def _speed(
                 found.notes.append(item.text)
             case Row():
                 results.rows.append(item)
+    results.bound = bounds.better(results.bound, _bound(settings, results.threads, said))
     found.parts.append(table.rows_table(results.rows, results.bound, verbose=verbose))
     found.parts.append(table.told(results.rows))
     if verbose:

@@ -40,6 +40,12 @@ class Bound:
         return self.work.operations(prompt, answer) / self.peak
 
 
+def better(first: Bound | None, again: Bound | None) -> Bound | None:
+    """The higher peak: something else may have held a core for the second that one took."""
+    found = [bound for bound in (first, again) if bound is not None]
+    return max(found, key=lambda bound: bound.peak, default=None)
+
+
 def work_of(files: ModelFiles) -> Work | None:
     """From a GGUF file's own shapes; None for other kinds."""
     if files.kind != "gguf":
