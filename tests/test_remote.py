@@ -53,6 +53,7 @@ class Endpoint:
     paths: list[str]
     answer: bytes = b""
     status: int = 200
+    breaks_after: int = 1 << 30  # requests that are answered
     location: str = ""
 
 
@@ -79,7 +80,8 @@ def endpoint() -> Iterator[Endpoint]:
             found.requests.append(json.loads(body))
             found.headers.append({k.lower(): v for k, v in self.headers.items()})
             found.paths.append(self.path)
-            self.send_response(found.status)
+            broken = len(found.requests) > found.breaks_after
+            self.send_response(500 if broken else found.status)
             if found.location:
                 self.send_header("Location", found.location)
             self.end_headers()
@@ -264,6 +266,22 @@ def test_a_redirect_is_not_followed(endpoint: Endpoint) -> None:
 
 
 # --- what goes wrong
+
+
+def test_a_server_that_fails_in_mid_run_leaves_a_report_of_what_was_done(
+    endpoint: Endpoint, specedit: Callable[..., Any], tmp_path: Path
+) -> None:
+    endpoint.breaks_after = 1
+    files = [tmp_path / name for name in ("a.py", "b.py", "c.py")]
+    for file in files:
+        file.write_text("a = 1\n")
+    done = specedit("edit", "x", *files, "--server", endpoint.url, "--model", "m", "--json")
+    assert done.returncode == 2
+    told = json.loads(done.stdout)["files"]
+    assert [(one["path"], one["status"]) for one in told] == [(str(files[0]), "edited")]
+    assert b"Not done" in done.stderr and b"500" in done.stderr
+    assert [file.read_text() for file in files] == ["a = 2\n", "a = 1\n", "a = 1\n"]
+
 
 BAD: dict[str, tuple[int, bytes, str]] = {
     "key": (401, b'{"error":{"message":"Incorrect API key"}}', "SPECEDIT_API_KEY"),

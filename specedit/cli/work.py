@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specedit.cli.early import Early
-from specedit.errors import INTERRUPTED, UsageError
+from specedit.errors import INTERRUPTED, SpeceditError, UsageError
 from specedit.report import Edit, Report
 from specedit.worktree import in_work_tree
 
@@ -158,7 +158,8 @@ def _over(
     screen, items = early.shown(
         items, backend, lambda: stack.enter_context(make_screen(settings, command, names))
     )
-    edits, interrupted = [], False
+    edits: list[Edit] = []
+    interrupted, broken = False, None
     try:
         for edit in _edits(items, screen, dirty):
             edits.append(edit)
@@ -166,12 +167,19 @@ def _over(
                 put_patch(edit.diff)
     except KeyboardInterrupt:
         interrupted = True
+    except SpeceditError as problem:  # of no file: the model, the server, the settings
+        if not edits:
+            raise
+        broken = problem
     report = Report(
         command, tuple(edits), screen.model, backend.server, time.perf_counter() - started
     )
-    screen.report(report, not_done=names[len(edits) :] if interrupted else [])
+    why = "interrupted" if interrupted else "broken off" if broken else ""
+    screen.report(report, not_done=names[len(edits) :] if why else [], why=why)
     if settings.json:
         put_json(report)
+    if broken is not None:
+        raise broken
     return INTERRUPTED if interrupted else report.exit_code(check=settings.check)
 
 

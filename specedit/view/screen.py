@@ -124,15 +124,15 @@ class Screen:
         self._asked = False
         self._written = []
 
-    def report(self, report: Report, not_done: Sequence[str] = ()) -> None:
-        """The last words."""
+    def report(self, report: Report, not_done: Sequence[str] = (), why: str = "") -> None:
+        """The last words. `why` some files were `not_done`."""
         self._live.stop()
         settings = self._settings
         if self._kinds and not settings.quiet:
             self._print(diff.legend(self._console, self._kinds))
         if not_done:
             names = ", ".join(code.name(n) for n in not_done)
-            self._print(Text(f"interrupted; nothing half-written. Not done: {names}", "red"))
+            self._print(Text(f"{why}; nothing half-written. Not done: {names}", "red"))
         verbose, quiet = settings.verbose, settings.quiet
         summary.show(self._console, report, verbose=verbose, quiet=quiet)
         if self._trace and self._trace.begun and not quiet:
