@@ -50,9 +50,9 @@ class Vim:
     desk: Desk
     line: tuple[str, ...]
 
-    def drive(self, *body: str, warm: int = 0) -> dict[str, Any]:
+    def drive(self, *body: str) -> dict[str, Any]:
         """Open the file, run these commands, wait for what they started; what came of it."""
-        commands = [f"let g:specedit_warm = {warm}", "edit a\\ é.py", *body]
+        commands = ["let g:specedit_warm = 0", "edit a\\ é.py", *body]
         commands += ["call Wait()", "call Result()"]
         path = self.desk.root.parent / "drive.vim"
         path.write_text(DRIVER.replace("{body}", "\n".join(f"  {c}" for c in commands)))
@@ -171,7 +171,8 @@ def test_a_file_is_warmed_when_it_is_opened(vim: Vim, tmp_path: Path) -> None:
     fake.write_text(f'#!/bin/sh\necho "$@" >> "{log}"\n')
     fake.chmod(0o755)
     command = json.dumps([str(fake)])
-    vim.drive(f"let g:specedit_command = {command}", "edit! a\\ é.py", "sleep 200m", warm=1)
+    told = (f"let g:specedit_command = {command}", "let g:specedit_warm = 1")
+    vim.drive(*told, "edit! a\\ é.py", "sleep 200m")
     assert "warm --quiet -- a é.py" in log.read_text()
 
 
