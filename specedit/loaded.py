@@ -74,8 +74,8 @@ class Loaded:
         prompt, expected = self.prompt(plan), self.expected(plan)
         window = self.engine.info.window
         left = window - len(prompt)
-        same = expected is not None and plan.least == plan.prediction
-        needed = len(expected if same and expected else self.ids(plan.least, plan.closing))
+        least = expected if plan.least == plan.prediction else self.ids(plan.least, plan.closing)
+        needed = len(least or ())
         if left < max(1, needed):
             raise TooLong(
                 f"The prompt and the answer need {len(prompt) + needed} tokens, and the model's "

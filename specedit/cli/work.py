@@ -159,28 +159,27 @@ def _over(
         items, backend, lambda: stack.enter_context(make_screen(settings, command, names))
     )
     edits: list[Edit] = []
-    interrupted, broken = False, None
+    why, broken = "", None  # the run ended before its files did
     try:
         for edit in _edits(items, screen, dirty):
             edits.append(edit)
             if settings.diff and edit.changed:
                 put_patch(edit.diff)
     except KeyboardInterrupt:
-        interrupted = True
+        why = "interrupted"
     except SpeceditError as problem:  # of no file: the model, the server, the settings
         if not edits:
             raise
-        broken = problem
+        why, broken = "broken off", problem
     report = Report(
         command, tuple(edits), screen.model, backend.server, time.perf_counter() - started
     )
-    why = "interrupted" if interrupted else "broken off" if broken else ""
     screen.report(report, not_done=names[len(edits) :] if why else [], why=why)
     if settings.json:
         put_json(report)
     if broken is not None:
         raise broken
-    return INTERRUPTED if interrupted else report.exit_code(check=settings.check)
+    return INTERRUPTED if why else report.exit_code(check=settings.check)
 
 
 def _edits(

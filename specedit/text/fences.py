@@ -52,7 +52,5 @@ class Fences:
         if not self._closing:
             return None
         if self._inside:
-            if not _FENCE.fullmatch(line.strip()) or not bare(line.strip()):
-                return self.doubt
-            return None
+            return None if bare(line.strip()) else self.doubt
         return at if bare(line) else None
