@@ -24,9 +24,10 @@ from specedit.engines.base import Sampling
 from specedit.engines.scripted import END, ScriptedTokenizer
 from specedit.errors import RefusedEdit, ServerError, UsageError
 from specedit.plan import Message, Plan
-from specedit.remote import PROFILES, RemoteBackend, Unfenced
+from specedit.remote import PROFILES, RemoteBackend
 from specedit.report import Tally
 from specedit.settings import Settings
+from specedit.text.unfenced import Unfenced
 
 USAGE = {
     "prompt_tokens": 50,
