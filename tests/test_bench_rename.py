@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from specedit.bench.ask import Wanted, run
+from specedit.bench.ask import run
+from specedit.bench.wanted import Wanted
 from specedit.errors import InputError
 from specedit.settings import resolve
 

@@ -15,66 +15,16 @@ from typing import Any
 
 from specedit.bench import bound as bounds
 from specedit.bench import quality, table
-from specedit.bench.cases import Case, T, part, read_cases
+from specedit.bench.cases import read_cases
 from specedit.bench.cost import Usage
 from specedit.bench.results import Results, cost_json, results_json, usages_of
 from specedit.bench.side import Asked, Note, PeerLine, Row, judged, side_by_side, threads_of
 from specedit.bench.tasks import Words, task, words_of
-from specedit.bench.workloads import KINDS, workloads
+from specedit.bench.wanted import Wanted, cases_of, chosen
 from specedit.errors import InputError, UsageError
 from specedit.settings import Settings
 
 Said = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What one command line asks for."""
-
-    against: str
-    kinds: tuple[str, ...]
-    lines: tuple[int, ...]
-    languages: tuple[str, ...]
-    rounds: int
-    half: str
-    cases: Path | None = None
-    own: bool = False
-    limit: int = 0
-    first: int = 0
-    quality: Path | None = None
-    renames: tuple[Path, ...] = ()
-    agreement: tuple[Path, ...] = ()
-    cost: bool = False
-    engine_table: bool = False
-    plots: Path | None = None
-    drawn_from: tuple[Path, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Refuses what cannot be honoured together, before anything is loaded."""
-        asked = {
-            "--quality": self.quality,
-            "--rename": self.renames,
-            "--agreement": self.agreement,
-            "--engine-table": self.engine_table,
-            "--from": self.drawn_from,
-        }
-        modes = [flag for flag, value in asked.items() if value]
-        if len(modes) > 1:
-            raise UsageError(f"{' and '.join(modes)} are separate runs.", hint="One at a time.")
-        idle = {
-            "CASES": self.cases and modes,
-            "--cost": self.cost and modes and modes != ["--quality"],
-            "--own": self.own and modes,
-            "--limit": self.limit and modes,
-        }
-        for flag, unused in idle.items():
-            if unused:
-                raise UsageError(f"{flag} means nothing beside {modes[0]}.")
-        if self.cases is None and not modes:
-            if not self.kinds or not self.lines or not self.languages:
-                raise UsageError("There is nothing to measure.", hint="--kinds line --lines 50")
-            if min(self.lines) < 1:
-                raise UsageError(f"--lines {min(self.lines)}: a file has a line at least.")
 
 
 @dataclass
@@ -121,27 +71,6 @@ def _words(settings: Settings) -> Words:
     return words_of(present(settings.model))
 
 
-def cases_of(wanted: Wanted) -> list[Case]:
-    """The file's cases, or generated ones."""
-    if wanted.cases is not None:
-        found = read_cases(wanted.cases)
-    else:
-        from specedit.bench.templates import TEMPLATES
-
-        kinds = KINDS if wanted.kinds == ("all",) else wanted.kinds
-        languages = TEMPLATES if wanted.languages == ("all",) else wanted.languages
-        found = list(workloads(kinds, wanted.lines, languages))
-    return chosen(wanted, found)
-
-
-def chosen(wanted: Wanted, cases: list[T]) -> list[T]:
-    """Those of `--half` and `--first`."""
-    found = part(cases, wanted.half)
-    if not found:
-        raise UsageError(f"No case is left of {len(cases)} with --half {wanted.half}.")
-    return found[: wanted.first] if wanted.first else found
-
-
 def _speed(
     wanted: Wanted,
     words: Words,
@@ -154,13 +83,10 @@ def _speed(
     results.bound = _bound(settings, results.threads, said)
     asked = Asked(wanted.against, wanted.rounds, wanted.own, wanted.limit)
     for item in side_by_side(cases_of(wanted), words, settings, asked, said):
-        match item:
-            case PeerLine():
-                results.peers.append(item)
-            case Note():
-                found.notes.append(item.text)
-            case Row():
-                results.rows.append(item)
+        if isinstance(item, Row):
+            results.rows.append(item)
+        else:
+            _heard(item, results, found)
     results.bound = bounds.better(results.bound, _bound(settings, results.threads, said))
     found.parts.append(table.rows_table(results.rows, results.bound, verbose=verbose))
     found.parts.append(table.told(results.rows))
@@ -171,6 +97,14 @@ def _speed(
     if wanted.cost:
         pairs = [usages_of(r.task, r.measured[0].runs[-1].tokens, words) for r in results.rows]
         _cost(pairs, settings, results, found)
+
+
+def _heard(item: PeerLine | Note, results: Results, found: Found) -> None:
+    """What is said beside the measurements."""
+    if isinstance(item, PeerLine):
+        results.peers.append(item)
+    else:
+        found.notes.append(item.text)
 
 
 def _bound(settings: Settings, threads: int, said: Said) -> bounds.Bound | None:
@@ -207,11 +141,8 @@ def _quality(
     scores: list[quality.Score] = []
     own: list[quality.Outcome] = []
     for item in judged(cases, words, settings, wanted.against, said):
-        if isinstance(item, PeerLine):
-            results.peers.append(item)
-            continue
-        if isinstance(item, Note):
-            found.notes.append(item.text)
+        if isinstance(item, PeerLine | Note):
+            _heard(item, results, found)
             continue
         name, outcomes = item
         own = own or outcomes

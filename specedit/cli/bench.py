@@ -71,7 +71,8 @@ def bench(
     resolved: Resolved,
 ) -> int:
     """Measure specedit beside what you would use instead: same weights, same prompts, one run."""
-    from specedit.bench.ask import Wanted, run
+    from specedit.bench.ask import run
+    from specedit.bench.wanted import Wanted
 
     if cases is not None and cases_flag is not None:
         raise UsageError("CASES and --cases are the same thing.", hint="Give one of them.")

@@ -1,0 +1,84 @@
+"""What one command line of `specedit bench` asks for: which run, and on which cases.
+
+Knows what cannot be honoured together. Measures nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from specedit.bench.cases import Case, T, part, read_cases
+from specedit.bench.workloads import KINDS, workloads
+from specedit.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What one command line asks for."""
+
+    against: str
+    kinds: tuple[str, ...]
+    lines: tuple[int, ...]
+    languages: tuple[str, ...]
+    rounds: int
+    half: str
+    cases: Path | None = None
+    own: bool = False
+    limit: int = 0
+    first: int = 0
+    quality: Path | None = None
+    renames: tuple[Path, ...] = ()
+    agreement: tuple[Path, ...] = ()
+    cost: bool = False
+    engine_table: bool = False
+    plots: Path | None = None
+    drawn_from: tuple[Path, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuses what cannot be honoured together, before anything is loaded."""
+        asked = {
+            "--quality": self.quality,
+            "--rename": self.renames,
+            "--agreement": self.agreement,
+            "--engine-table": self.engine_table,
+            "--from": self.drawn_from,
+        }
+        modes = [flag for flag, value in asked.items() if value]
+        if len(modes) > 1:
+            raise UsageError(f"{' and '.join(modes)} are separate runs.", hint="One at a time.")
+        idle = {
+            "CASES": self.cases and modes,
+            "--cost": self.cost and modes and modes != ["--quality"],
+            "--own": self.own and modes,
+            "--limit": self.limit and modes,
+        }
+        for flag, unused in idle.items():
+            if unused:
+                raise UsageError(f"{flag} means nothing beside {modes[0]}.")
+        if self.cases is None and not modes:
+            if not self.kinds or not self.lines or not self.languages:
+                raise UsageError("There is nothing to measure.", hint="--kinds line --lines 50")
+            if min(self.lines) < 1:
+                raise UsageError(f"--lines {min(self.lines)}: a file has a line at least.")
+
+
+def cases_of(wanted: Wanted) -> list[Case]:
+    """The file's cases, or generated ones."""
+    if wanted.cases is not None:
+        found = read_cases(wanted.cases)
+    else:
+        from specedit.bench.templates import TEMPLATES
+
+        kinds = KINDS if wanted.kinds == ("all",) else wanted.kinds
+        languages = TEMPLATES if wanted.languages == ("all",) else wanted.languages
+        found = list(workloads(kinds, wanted.lines, languages))
+    return chosen(wanted, found)
+
+
+def chosen(wanted: Wanted, cases: list[T]) -> list[T]:
+    """Those of `--half` and `--first`."""
+    found = part(cases, wanted.half)
+    if not found:
+        raise UsageError(f"No case is left of {len(cases)} with --half {wanted.half}.")
+    return found[: wanted.first] if wanted.first else found
