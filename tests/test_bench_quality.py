@@ -96,13 +96,20 @@ def test_an_interrupted_judgement_shows_what_was_judged(
     assert (name.name, [one.id for one in outcomes]) == ("specedit", ["first"])
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("one = 1\ntwo = 2\n", "one = 1\ntwo = 3\nmore = 4\n", id="code"),
+        pytest.param("a = 1\n", 'a = """\n```\n"""\nb = 2\n', id="it-holds-the-closing-line"),
+    ],
+)
 def test_a_dictated_answer_is_written_whatever_the_model_would_say(
-    settings: Callable[..., Settings],
+    settings: Callable[..., Settings], before: str, after: str
 ) -> None:
     chosen = settings(answer="something else\n```")
     own = Own(load(chosen))
     words = Words(own.loaded.tokenizer, own.loaded.prompt)
-    case = Case("c", "a.py", "-", "one = 1\ntwo = 2\n", after="one = 1\ntwo = 3\nmore = 4\n")
+    case = Case("c", "a.py", "-", before, after=after)
     told = task(case, words, chosen, own=False)
     for way in ("predicted", "plain"):
         assert own.run(told, way).tokens == told.answer
@@ -254,18 +261,6 @@ def test_what_cannot_be_measured_is_refused_in_words(
     assert (done.returncode, done.stdout) == (2, b"")
     assert said in done.stderr
     assert b"Traceback" not in done.stderr
-
-
-def test_a_given_answer_that_holds_the_closing_line_is_written_whole(
-    settings: Callable[..., Settings],
-) -> None:
-    chosen = settings(answer="x")
-    own = Own(load(chosen))
-    words = Words(own.loaded.tokenizer, own.loaded.prompt)
-    case = Case("c", "a.py", "-", "a = 1\n", after='a = """\n```\n"""\nb = 2\n')
-    told = task(case, words, chosen, own=False)
-    for way in ("predicted", "plain"):
-        assert own.run(told, way).tokens == told.answer
 
 
 def test_a_peer_whose_process_ends_leaves_the_scores_of_the_others(
