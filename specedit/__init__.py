@@ -2,27 +2,36 @@
 
 The words, in order of flow:
 
-* **Source** (`text.source`): one file as read, with all that is needed to write it back.
-* **Plan** (`plan`): what to ask and what to expect; a **Job** is a Plan with its file.
+* **Source** (`files.source`): one file as read, with all that is needed to write it back.
+* **Plan** (`edit.plan`): what to ask and what to expect; a **Job** is a Plan with its file.
 * **prediction**: the whole expected answer; the original file, or a better guess.
 * **draft** (`decode.drafters`): the ids offered to the next pass.
 * **Chunk** (`decode.events`): what one pass settled.
 * **Edit**, **Report** (`report`): the outcome for one file, and of a run.
 * **Engine** (`engines.base`): ids in, choices out, with a cache that can be cropped.
-* **Backend** (`backend`): runs a Plan and yields events; in this process, or a server.
+* **Backend** (`edit.backend`): runs a Plan and yields events; in this process, or a server.
 
-Five layers; imports only go down, and `tests/test_architecture.py` holds them to it:
+A room a subject, each on a floor of its own; imports only go down, and
+`tests/test_architecture.py` holds them to it. From the ground up:
 
-    0  errors, settings
-    1  text/ (bytes and grammars)  decode/ (ids)  engines/ (torch)  models/ (files)
-    2  plan  prompt  answer  rename  selection  wire
-    3  backend  local  loading  loaded  client  remote  connect  runtime  prefix
-       edit  run  report  provenance  trace  journal  ask  git  worktree
-    4  view/  cli/  hook  server/  bench/  editors/  api
+    errors  settings          what can go wrong, what can be chosen
+    text/                     strings: lines, diff, patch, names and words
+    syntax/                   grammars: languages, trees, outline, regions, the guard
+    models/                   model files: catalogue, sources, store, tokenizer, template
+    engines/                  ids in, choices out; the only home of torch and transformers
+    decode/                   the loop, widths, drafters; knows no text, no files
+    report                    the outcome, as data
+    files/                    bytes on disk: source, atomic write, journal, git and work tree
+    edit/                     what to ask (plan, prompt), what it becomes (answer, judge), the run
+    rename/                   what a name means, and its places
+    backends/                 run a Plan: here, in a warm server, at an address
+    view/  hook/  server/  editors/  bench/  cli/  api     the doors
 
-One edit: `cli` reads flags; `text.source` the file; `plan` makes a Job; `backend.run` yields
-`Loading, Ready, Prefill, Written…, Answer`; `edit` judges the answer; `run` journals and writes;
-`view` shows; `report` becomes JSON and the exit code. Numbers are folds over events.
+`edit` says what it asks for (`edit.backend`); `backends` answer, so they stand above it.
+
+One edit: `cli` reads flags; `files.source` the file; `edit.plan` makes a Job; `backend.run` yields
+`Loading, Ready, Prefill, Written…, Answer`; `edit.judge` judges the answer; `edit.run` journals and
+writes; `view` shows; `report` becomes JSON and the exit code. Numbers are folds over events.
 """
 
 from __future__ import annotations
@@ -32,8 +41,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from specedit.api import Editor as Editor
     from specedit.errors import SpeceditError as SpeceditError
+    from specedit.files.source import Source as Source
     from specedit.report import Edit as Edit
-    from specedit.text.source import Source as Source
 
 __version__ = "0.1.0"  # pyproject.toml says the same
 
@@ -42,7 +51,7 @@ __all__ = ["Edit", "Editor", "Source", "SpeceditError"]
 _HOMES = {
     "Editor": "specedit.api",
     "Edit": "specedit.report",
-    "Source": "specedit.text.source",
+    "Source": "specedit.files.source",
     "SpeceditError": "specedit.errors",
 }
 

@@ -18,14 +18,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from specedit.backend import Event
-from specedit.connect import connect
+from specedit.backends.connect import connect
+from specedit.edit.backend import Event
+from specedit.edit.plan import Job, plan_edit
 from specedit.errors import InputError
-from specedit.plan import Job, plan_edit
+from specedit.files import source as sources
+from specedit.files.source import Source
 from specedit.report import Edit
 from specedit.settings import resolve
-from specedit.text import source as sources
-from specedit.text.source import Source
 
 
 class Editor:
@@ -85,8 +85,8 @@ class Editor:
 
     def write(self, edit: Edit) -> Edit:
         """Put an edit into its file, journalled for `specedit undo`; the file must be unchanged."""
-        from specedit.edit import write
-        from specedit.journal import Recorder
+        from specedit.edit.judge import write
+        from specedit.files.journal import Recorder
         from specedit.models.store import store_path
 
         source = sources.read(edit.path)
@@ -118,6 +118,6 @@ class Editor:
         self, source: Source, planner: Callable[[Source], Job | Edit]
     ) -> Iterator[Event | Edit]:
         """Everything that happens while a plan runs; the last item is the Edit."""
-        from specedit.run import one
+        from specedit.edit.run import one
 
         yield from one(source, planner, self._backend, self.settings)

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from specedit.edit.plan import Job, expected, job
+from specedit.edit.prompt import rename_instruction
+from specedit.edit.splice import whole
 from specedit.errors import InputError, RefusedEdit, UsageError
-from specedit.plan import Job, expected, job
-from specedit.prompt import rename_instruction
+from specedit.files.source import Source
 from specedit.report import Edit
 from specedit.settings import Settings
 from specedit.text.rename import RenameGuess, rename_places
 from specedit.text.rename_guard import guard_rename
 from specedit.text.scoping.rules import rules_of
-from specedit.text.source import Source
-from specedit.text.splice import whole
 
 REACH = {  # the kinds of places that a scope takes in
     "code": ("code",),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specedit.ask import Question, choose
+from specedit.edit.ask import Question, choose
 
 BEFORE = "".join(f"line {n}\n" for n in range(40))
 AFTER = BEFORE.replace("line 3\n", "LINE 3\n").replace("line 20\n", "").replace("39", "39\nnew")

@@ -24,8 +24,8 @@ from specedit.bench.timing import (
 )
 from specedit.bench.widths import PART
 from specedit.decode.events import Chunk
+from specedit.edit.plan import Plan
 from specedit.errors import UsageError
-from specedit.plan import Plan
 from specedit.settings import Settings
 
 TASK = Task("t", Plan(()), (1, 2, 3), (4, 5), 2)

@@ -11,8 +11,8 @@ from specedit.bench.cases import Case, part, read_cases
 from specedit.bench.templates import TEMPLATES
 from specedit.bench.workloads import KINDS, LINES, share_changed, workload, workloads
 from specedit.errors import InputError, UsageError
-from specedit.text import syntax
-from specedit.text.source import Source
+from specedit.files.source import Source
+from specedit.syntax import trees as syntax
 
 
 @pytest.mark.parametrize("language", TEMPLATES)

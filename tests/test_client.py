@@ -15,15 +15,18 @@ from typing import Any
 import pytest
 from warm_server import Running, plan, running, until
 
-from specedit import __version__, client, runtime, wire
-from specedit.backend import Answer, Event, Loading, Ready, Written
-from specedit.client import ServerBackend, ServerBusyError, ServerGoneError, WithFallback
-from specedit.connect import connect
+from specedit import __version__
+from specedit.backends import place as runtime
+from specedit.backends import warm as client
+from specedit.backends import wire
+from specedit.backends.connect import connect
+from specedit.backends.local import LocalBackend
+from specedit.backends.place import Place, Record
+from specedit.backends.warm import ServerBackend, ServerBusyError, ServerGoneError, WithFallback
+from specedit.edit.backend import Answer, Event, Loading, Ready, Written
+from specedit.edit.plan import Plan
 from specedit.engines.base import Prefill
 from specedit.errors import ServerError, TooLong, UsageError
-from specedit.local import LocalBackend
-from specedit.plan import Plan
-from specedit.runtime import Place, Record
 from specedit.server.channel import Limits
 from specedit.settings import Settings
 
@@ -266,7 +269,7 @@ def test_a_terminals_server_that_answers_otherwise_is_left_alone(
 def test_a_server_of_another_version_is_not_asked(
     server: Running, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("specedit.client.__version__", "99")
+    monkeypatch.setattr("specedit.backends.warm.__version__", "99")
     assert client.look(SETTINGS)[0] is None
 
 
@@ -335,7 +338,7 @@ def test_without_unix_sockets_it_is_loopback_and_a_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("specedit.server.lifetime.UNIX_SOCKETS", False)
-    monkeypatch.setattr("specedit.client.UNIX_SOCKETS", False)
+    monkeypatch.setattr("specedit.backends.warm.UNIX_SOCKETS", False)
     with running(tmp_path, REPLACE, port=None) as server:
         assert server.record.address.startswith("http://127.0.0.1:") and server.record.token
         assert [e for e in ServerBackend(server.record).run(plan("x")) if isinstance(e, Answer)]

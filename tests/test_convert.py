@@ -13,9 +13,9 @@ import torch
 from exact_models import save
 
 from specedit.engines.exact import available, open_exact
+from specedit.engines.exact.conversion import convert, converted_path, quantise, source_of
 from specedit.engines.exact.weights import Damaged, checksum, open_weights
 from specedit.errors import ModelError, UsageError
-from specedit.models.convert import convert, converted_path, quantise, source_of
 from specedit.models.files import ModelFiles
 
 IDS = list(range(40, 80))

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from specedit.backend import Answer, Event
+from specedit.backends.running import Loaded
 from specedit.decode.width import Widths
-from specedit.edit import perform
+from specedit.edit.backend import Answer, Event
+from specedit.edit.judge import perform
+from specedit.edit.plan import Plan, plan_edit
+from specedit.edit.splice import spliced, whole
 from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
 from specedit.errors import TooLong
-from specedit.loaded import Loaded
-from specedit.plan import Plan, plan_edit
+from specedit.files.source import Source
 from specedit.report import Edit, ModelLine
 from specedit.settings import Settings
-from specedit.text.source import Source
-from specedit.text.splice import spliced, whole
 
 CODE = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
 

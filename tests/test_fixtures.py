@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from specedit.text.guard import check
+from specedit.files.source import Source, read
+from specedit.syntax.guard import check
 from specedit.text.rename import rename_places
-from specedit.text.source import Source, read
 
 ROOT = Path(__file__).parent.parent / "fixtures"
 CASES = sorted(path.parent for path in ROOT.glob("*/case.toml"))

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from git_repository import CLEAN, Repository
 
-from specedit import git
 from specedit.errors import UsageError
+from specedit.files import git
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +45,7 @@ ODD = [
 
 
 def test_git_is_not_imported_with_the_command_line() -> None:
-    code = "import sys, specedit.cli, specedit.git; sys.exit('git.cmd' in sys.modules)"
+    code = "import sys, specedit.cli, specedit.files.git; sys.exit('git.cmd' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 

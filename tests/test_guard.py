@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from specedit.text.guard import check
-from specedit.text.languages import BY_NAME, Language
-from specedit.text.placeholder import stands_in
+from specedit.syntax.guard import check
+from specedit.syntax.languages import BY_NAME, Language
+from specedit.syntax.placeholder import stands_in
 
 PYTHON = BY_NAME["python"]
 BEFORE = "import os\n\n\ndef one():\n    return 1\n\n\ndef two():\n    return 2\n"

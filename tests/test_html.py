@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from specedit.backend import Answer, Ready, Written
 from specedit.decode.events import FREE, Chunk
+from specedit.edit.backend import Answer, Ready, Written
 from specedit.report import ModelLine
-from specedit.trace import Writer, read
 from specedit.view.html import page
+from specedit.view.trace import Writer, read
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 HOSTILE = [

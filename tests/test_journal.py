@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from specedit import journal
 from specedit.errors import InputError, UsageError
-from specedit.journal import Recorder
+from specedit.files import journal
+from specedit.files.journal import Recorder
 from specedit.report import Edit
 
 

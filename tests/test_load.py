@@ -17,11 +17,12 @@ from typing import Any
 import pytest
 from warm_server import Running, plan, process, prompt, until
 
-from specedit import client, runtime
-from specedit.backend import Answer, Written
-from specedit.client import ServerBackend
-from specedit.local import LocalBackend
-from specedit.runtime import Record
+from specedit.backends import place as runtime
+from specedit.backends import warm as client
+from specedit.backends.local import LocalBackend
+from specedit.backends.place import Record
+from specedit.backends.warm import ServerBackend
+from specedit.edit.backend import Answer, Written
 from specedit.settings import Settings
 
 TEXTS = [f"Username {n} = 'é😀{'x' * (n * 37 % 400)}'\r\n" * (1 + n % 5) for n in range(16)]

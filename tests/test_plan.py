@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from specedit import prompt
+from specedit.edit import prompt
+from specedit.edit.plan import plan_edit
+from specedit.edit.splice import whole
 from specedit.errors import InputError, UsageError
-from specedit.plan import plan_edit
+from specedit.files.source import Source
 from specedit.settings import Settings
-from specedit.text.source import Source
-from specedit.text.splice import whole
 
 CODE = """\
 import os

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from specedit.backends.prefixes import Prefixes, common
 from specedit.engines.scripted import ScriptedEngine
-from specedit.prefix import Prefixes, common
 
 
 @dataclass

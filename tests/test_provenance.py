@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specedit import provenance as prov
-from specedit.backend import Written
 from specedit.decode.events import FREE, Chunk
+from specedit.edit.backend import Written
+from specedit.view import provenance as prov
 
 
 def written(

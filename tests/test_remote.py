@@ -16,18 +16,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from warm_server import plan, running
 
-from specedit import remote
-from specedit.answer import Reader
-from specedit.backend import Answer, Ready, Written
-from specedit.connect import connect
+from specedit.backends import remote
+from specedit.backends.connect import connect
+from specedit.backends.remote import PROFILES, RemoteBackend
+from specedit.edit.answer import Reader
+from specedit.edit.backend import Answer, Ready, Written
+from specedit.edit.plan import Message, Plan
+from specedit.edit.unfenced import Unfenced
 from specedit.engines.base import Sampling
 from specedit.engines.scripted import END, ScriptedTokenizer
 from specedit.errors import RefusedEdit, ServerError, UsageError
-from specedit.plan import Message, Plan
-from specedit.remote import PROFILES, RemoteBackend
 from specedit.report import Tally
 from specedit.settings import Settings
-from specedit.text.unfenced import Unfenced
 
 USAGE = {
     "prompt_tokens": 50,

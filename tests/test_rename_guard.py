@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specedit.text.languages import BY_NAME
+from specedit.syntax.languages import BY_NAME
 from specedit.text.rename import rename_places
 from specedit.text.rename_guard import GuardResult, guard_rename
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from specedit.edit.plan import Job
 from specedit.errors import InputError, RefusedEdit
-from specedit.plan import Job
+from specedit.files.source import Source
 from specedit.rename import plan_rename
 from specedit.report import Edit
 from specedit.settings import Settings
-from specedit.text.source import Source
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 Script = Callable[..., Path]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specedit.edit.selection import lines_of
 from specedit.errors import SpeceditError
-from specedit.selection import lines_of
 
 TEXT = "a = 1\nb = 2\n\na = 1\nc = 3\n"
 

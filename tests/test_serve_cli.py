@@ -18,10 +18,11 @@ from typing import Any
 import pytest
 from warm_server import plan, process, until
 
-from specedit import client, runtime
-from specedit.backend import Answer
+from specedit.backends import place as runtime
+from specedit.backends import warm as client
+from specedit.backends.place import Place, Record
 from specedit.cli import run
-from specedit.runtime import Place, Record
+from specedit.edit.backend import Answer
 from specedit.settings import resolve
 
 TEXT = "class User:\n    Username = 1\n"

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from warm_server import Answered, Running, prompt, running, until
 
+from specedit.backends.wire import RUN, STATUS, STOP
 from specedit.server.channel import Limits
-from specedit.wire import RUN, STATUS, STOP
 
 REPLACE = {"replace": [["Username", "Email"]]}
 TEXT = "class User:\n    Username = 'héé 😀 naïve'\r\n    size = 1"

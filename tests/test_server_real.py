@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 from warm_server import process, until
 
-from specedit import client, runtime
-from specedit.backend import Answer, Written
-from specedit.client import ServerBackend
-from specedit.local import LocalBackend
-from specedit.plan import Plan, plan_edit
+from specedit.backends import place as runtime
+from specedit.backends import warm as client
+from specedit.backends.local import LocalBackend
+from specedit.backends.warm import ServerBackend
+from specedit.edit.backend import Answer, Written
+from specedit.edit.plan import Plan, plan_edit
+from specedit.files.source import Source
 from specedit.settings import Settings
-from specedit.text.source import Source
 
 pytestmark = pytest.mark.real
 SETTINGS = Settings(model="qwen2.5-coder-0.5b", engine="exact")

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specedit.errors import InputError
-from specedit.text import source, store
-from specedit.text.source import LARGEST, Source, read
+from specedit.files import atomic as store
+from specedit.files import source
+from specedit.files.source import LARGEST, Source, read
 
 ENCODINGS = [
     pytest.param(b"", "utf-8", id="utf-8"),

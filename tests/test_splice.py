@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from specedit.edit.splice import around, named_symbol, region_of, spliced, taken
 from specedit.errors import SpeceditError
-from specedit.text.source import Source
-from specedit.text.splice import around, named_symbol, region_of, spliced, taken
+from specedit.files.source import Source
 
 TEXT = """\
 import os

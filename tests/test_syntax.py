@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from specedit.text.languages import LANGUAGES
-from specedit.text.syntax import BY_NAME, comments, errors, find_symbol, language_of, symbols
+from specedit.syntax.languages import LANGUAGES
+from specedit.syntax.trees import BY_NAME, comments, errors, find_symbol, language_of, symbols
 
 PARSED = [one.name for one in LANGUAGES if one.grammar]
 RIGHT = {

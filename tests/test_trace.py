@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specedit.backend import Answer, Event, Ready, Written
 from specedit.decode.events import Chunk
+from specedit.edit.backend import Answer, Event, Ready, Written
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.report import ModelLine
-from specedit.trace import Writer, lines_of, read
+from specedit.view.trace import Writer, lines_of, read
 
 MODEL = ModelLine("tiny", "ab12", "exact", "cpu", 2, True)
 READY = Ready(MODEL, 0.5)

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from specedit import provenance as prov
-from specedit.backend import Written
 from specedit.decode.events import FREE, Chunk
+from specedit.edit.backend import Written
 from specedit.report import Edit
 from specedit.view import code, diff
+from specedit.view import provenance as prov
 
 BEFORE = "class User:\n    def username(self):\n        return self._username\n"
 AFTER = BEFORE.replace("username", "email")

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from specedit.backend import Answer, Event, Loading, Ready, Written
 from specedit.decode.events import Chunk
+from specedit.edit.backend import Answer, Event, Loading, Ready, Written
 from specedit.engines.base import Prefill
 from specedit.report import ModelLine
 from specedit.text.diff import hunks

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specedit import errors, wire
-from specedit.backend import Answer, Event, Loading, Ready, Written
+from specedit import errors
+from specedit.backends import wire
 from specedit.decode.events import Chunk
+from specedit.edit.backend import Answer, Event, Loading, Ready, Written
+from specedit.edit.plan import Message, Plan
 from specedit.engines.base import Prefill, Sampling
 from specedit.errors import ServerError, SpeceditError
-from specedit.plan import Message, Plan
 from specedit.report import ModelLine
 
 texts = st.text(st.characters(codec=None), max_size=20)  # lone surrogates too

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from specedit import client, wire
-from specedit.plan import Message, Plan
-from specedit.runtime import Place, Record, private
+from specedit.backends import warm as client
+from specedit.backends import wire
+from specedit.backends.place import Place, Record, private
+from specedit.edit.plan import Message, Plan
 from specedit.server.lifetime import Options, serve
 from specedit.settings import Settings
 

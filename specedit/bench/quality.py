@@ -10,18 +10,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from specedit.answer import reader_of
-from specedit.backend import Answer
 from specedit.bench import sandbox
 from specedit.bench.cases import Case
 from specedit.bench.peers.base import Run
 from specedit.bench.tasks import Words, task
 from specedit.bench.timing import Runner
-from specedit.edit import judge
+from specedit.edit.answer import reader_of
+from specedit.edit.backend import Answer
+from specedit.edit.judge import judge
+from specedit.edit.plan import Job, plan_edit
 from specedit.errors import InputError
-from specedit.plan import Job, plan_edit
+from specedit.files.source import Source
 from specedit.settings import Settings
-from specedit.text.source import Source
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from typing import Any
 
 from specedit.bench.cases import records, texts
 from specedit.errors import InputError, SpeceditError
+from specedit.syntax.trees import language_of
 from specedit.text.rename import rename_places
-from specedit.text.syntax import language_of
 
 Pairs = tuple[tuple[str, str], ...]
 

@@ -11,9 +11,9 @@ from dataclasses import asdict
 from specedit import Editor
 from specedit.bench.rename import Answer, Case
 from specedit.errors import SpeceditError
+from specedit.files.source import Source
 from specedit.report import Figures
 from specedit.settings import Settings
-from specedit.text.source import Source
 
 
 class FullTool:

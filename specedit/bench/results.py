@@ -133,7 +133,7 @@ def cost_json(usages: Sequence[tuple[Usage, Usage]], settings: Settings) -> dict
 
 def usages_of(task: Task, answer: Sequence[int], words: Words) -> tuple[Usage, Usage]:
     """What a hosted service would count for one edit: without a prediction, and with it."""
-    from specedit.wire import appeared
+    from specedit.backends.wire import appeared
 
     plain = Usage(len(task.prompt), len(answer))
     expected = words.encode(task.plan.prediction or "")

@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from specedit import prompt
 from specedit.bench.cases import Case
 from specedit.bench.peers.base import Task
-from specedit.plan import Plan, plan_edit
+from specedit.edit import prompt
+from specedit.edit.plan import Plan, plan_edit
+from specedit.files.source import Source
 from specedit.settings import Settings
-from specedit.text.source import Source
 
 if TYPE_CHECKING:
     from specedit.models.files import ModelFiles

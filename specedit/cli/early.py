@@ -12,11 +12,11 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from specedit.backend import Backend, Event
-    from specedit.plan import Job
+    from specedit.edit.backend import Backend, Event
+    from specedit.edit.plan import Job
+    from specedit.edit.run import Planner
+    from specedit.files.source import Source
     from specedit.report import Edit
-    from specedit.run import Planner
-    from specedit.text.source import Source
     from specedit.view.screen import Screen
 
     Items = Iterator[tuple[str, Event | Edit]]

@@ -18,8 +18,8 @@ from specedit.cli.options import (
 from specedit.settings import Resolved
 
 if TYPE_CHECKING:
-    from specedit.plan import Job
-    from specedit.text.source import Source
+    from specedit.edit.plan import Job
+    from specedit.files.source import Source
 
 
 @settings_options(*SHARED)
@@ -47,9 +47,9 @@ def edit(
 ) -> int:
     """Change files as instructed; `-` reads stdin and writes the new text to stdout."""
     from specedit.cli.work import Chosen, work
+    from specedit.edit.plan import plan_edit
+    from specedit.edit.selection import lines_of
     from specedit.errors import UsageError
-    from specedit.plan import plan_edit
-    from specedit.selection import lines_of
 
     part = lines_range(lines)
     try:

@@ -12,7 +12,7 @@ import typer
 from specedit.errors import DONE, FAILED, WOULD_CHANGE
 
 if TYPE_CHECKING:
-    from specedit.git import Staged
+    from specedit.files.git import Staged
     from specedit.hook.look import Finding, Fixed, Look
     from specedit.hook.rules import Rule
     from specedit.settings import Settings
@@ -39,7 +39,7 @@ def _rules(root: Path) -> tuple[list[Rule], Settings]:
 @app.command()
 def install() -> int:
     """Call specedit before every commit of this repository."""
-    from specedit import git
+    from specedit.files import git
     from specedit.hook import native
     from specedit.settings import here
 
@@ -55,7 +55,7 @@ def install() -> int:
 @app.command()
 def uninstall() -> int:
     """Take the hook away and put back the one that was there before."""
-    from specedit import git
+    from specedit.files import git
     from specedit.hook import native
     from specedit.settings import here
 
@@ -72,8 +72,8 @@ def run(
     ] = None,
 ) -> int:
     """Look at what is staged; exit 1 with the diff when a rule would change it."""
-    from specedit import git
-    from specedit.connect import connect
+    from specedit.backends.connect import connect
+    from specedit.files import git
     from specedit.hook.look import Look
     from specedit.hook.seen import Seen
     from specedit.models.store import store_path

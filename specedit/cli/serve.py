@@ -16,7 +16,7 @@ from specedit.cli.options import settings_options
 from specedit.settings import Resolved, Settings, checked
 
 if TYPE_CHECKING:
-    from specedit.runtime import Record
+    from specedit.backends.place import Record
 
 app = typer.Typer(help="Keep a model warm, and serve OpenAI's API with it.", rich_markup_mode=None)
 
@@ -69,7 +69,7 @@ def serve(
             return (socket_only or fits) and (not token or token == record.token)
 
         return _background(settings, doors, token, opened)
-    from specedit.runtime import place
+    from specedit.backends.place import place
     from specedit.server.lifetime import PORT, Options, TakenError
     from specedit.server.lifetime import serve as run
 
@@ -97,7 +97,7 @@ def status(
     """Show the running server: model, memory, uptime, cache, requests."""
     import json
 
-    from specedit import client
+    from specedit.backends import warm as client
 
     found = client.status(_running())
     print(json.dumps(found, indent=2) if as_json else _shown(found))
@@ -107,8 +107,8 @@ def status(
 @app.command()
 def stop() -> int:
     """End the running server; what it runs is finished or cancelled within 5 s."""
-    from specedit import client
-    from specedit.runtime import place
+    from specedit.backends import warm as client
+    from specedit.backends.place import place
 
     where = place()
     record = where.record()
@@ -124,9 +124,9 @@ def _background(
     settings: Settings, doors: list[str], token: str, opened: Callable[[Record], bool]
 ) -> int:
     """Start this same command once more, detached from the terminal."""
-    from specedit import client
+    from specedit.backends import warm as client
+    from specedit.backends.place import place
     from specedit.errors import ServerError
-    from specedit.runtime import place
 
     where = place()
     with where.starting():
@@ -147,8 +147,8 @@ def _background(
 
 
 def _running() -> Record:
+    from specedit.backends.place import place
     from specedit.errors import ServerError
-    from specedit.runtime import place
 
     record = place().record()
     if record is None:

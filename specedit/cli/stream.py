@@ -10,7 +10,7 @@ from specedit.errors import FAILED, INTERRUPTED, SpeceditError
 from specedit.report import Edit, Report
 
 if TYPE_CHECKING:
-    from specedit.run import Planner
+    from specedit.edit.run import Planner
     from specedit.settings import Settings
 
 
@@ -47,10 +47,10 @@ def filter_stream(command: str, planner: Planner, settings: Settings) -> int:
 
 
 def _run(command: str, data: bytes, planner: Planner, settings: Settings) -> Report:
+    from specedit.backends.connect import connect
     from specedit.cli.early import Early
     from specedit.cli.work import make_screen
-    from specedit.connect import connect
-    from specedit.run import from_stdin, over
+    from specedit.edit.run import from_stdin, over
 
     name = settings.stdin_filename or "stdin"
     backend = connect(settings)

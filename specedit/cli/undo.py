@@ -11,7 +11,7 @@ import typer
 from specedit.errors import DONE, FAILED
 
 if TYPE_CHECKING:
-    from specedit.journal import Run, Undone
+    from specedit.files.journal import Run, Undone
 
 Json = Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")]
 
@@ -26,8 +26,8 @@ def undo(
 ) -> int:
     """Put back what the last run changed; again goes further back. A file that changed since is
     refused, and stays undoable."""
-    from specedit import journal
     from specedit.errors import UsageError
+    from specedit.files import journal
     from specedit.models.store import store_path
 
     if listed and (forget or name):
@@ -50,7 +50,7 @@ def undo(
 def _show(done: Undone) -> None:
     from rich.text import Text
 
-    from specedit.journal import REFUSED, RESTORED
+    from specedit.files.journal import REFUSED, RESTORED
     from specedit.view import code, colours
 
     console = colours.terminal()

@@ -22,8 +22,8 @@ def view(
 ) -> int:
     """Make one self-contained HTML page of a trace: tokens by origin, passes, widths."""
     from specedit.cli.work import put
-    from specedit.trace import read
     from specedit.view.html import page
+    from specedit.view.trace import read
 
     source = _found(Path(trace))
     text = page(read(source))

@@ -22,11 +22,11 @@ def warm(
 ) -> int:
     """Read files into the server's cache (for editors, when a file is opened). Starts a server in
     the background when none runs."""
-    from specedit.client import look
+    from specedit.backends.warm import look
+    from specedit.edit.plan import plan_edit
     from specedit.engines.base import Prefill
     from specedit.errors import ServerError
-    from specedit.plan import plan_edit
-    from specedit.text import source as sources
+    from specedit.files import source as sources
 
     settings = replace(resolved.values, warm=True, server="auto")
     server, why = look(settings)

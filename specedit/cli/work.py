@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from specedit.cli.early import Early
 from specedit.errors import INTERRUPTED, SpeceditError, UsageError
+from specedit.files.worktree import in_work_tree
 from specedit.report import Edit, Report
-from specedit.worktree import in_work_tree
 
 if TYPE_CHECKING:
-    from specedit.backend import Backend, Event
-    from specedit.run import Planner
+    from specedit.edit.backend import Backend, Event
+    from specedit.edit.run import Planner
     from specedit.settings import Resolved, Settings
     from specedit.view.screen import Screen
 
@@ -48,7 +48,7 @@ def work(command: str, chosen: Chosen, planner: Planner, resolved: Resolved) -> 
 
         return filter_stream(command, planner, settings)
     names = files(chosen)
-    from specedit.connect import connect
+    from specedit.backends.connect import connect
 
     with ExitStack() as stack:
         backend = connect(settings)
@@ -62,7 +62,7 @@ def files(chosen: Chosen) -> list[str]:
         return list(dict.fromkeys(chosen.names))
     if not chosen.from_git and chosen.containing is None:
         raise UsageError("Which file?", hint="Name files, `-`, or --staged, --changed, --since REF")
-    from specedit import git
+    from specedit.files import git
 
     here = Path.cwd()
     found = git.choose(
@@ -83,7 +83,7 @@ def uncommitted(names: list[str], settings: Settings) -> set[str]:
     """Of the files named, those whose text is in no commit: to be said, or refused."""
     if not any(map(in_work_tree, names)):  # GitPython takes 0.1 s to import
         return set()
-    from specedit import git
+    from specedit.files import git
 
     found = {str(path) for path in git.dirty(Path(name) for name in names)}
     if found and settings.clean_only:
@@ -126,7 +126,7 @@ def make_screen(settings: Settings, command: str, names: list[str]) -> Screen:
 
     from specedit.view.screen import Screen
 
-    import_module("specedit.text.guard")
+    import_module("specedit.syntax.guard")
     return Screen(settings, command, names)
 
 
@@ -138,9 +138,9 @@ def _over(
     settings: Settings,
     stack: ExitStack,
 ) -> int:
-    from specedit.journal import Recorder
+    from specedit.edit.run import over
+    from specedit.files.journal import Recorder
     from specedit.models.store import store_path
-    from specedit.run import over
 
     dry = settings.check or settings.diff
     dirty = uncommitted(names, settings) if settings.clean_only or not dry else set()

@@ -11,16 +11,16 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from specedit import git
-from specedit.backend import Backend, Event
+from specedit.edit.backend import Backend, Event
+from specedit.edit.plan import Job, plan_edit
 from specedit.errors import InputError, RefusedEdit
+from specedit.files import git
+from specedit.files.journal import Recorder
+from specedit.files.source import UTF16, Source
 from specedit.hook.rules import CHECK, Rule, Step, identity
 from specedit.hook.seen import Seen
-from specedit.journal import Recorder
-from specedit.plan import Job, plan_edit
 from specedit.report import Edit
 from specedit.settings import Settings
-from specedit.text.source import UTF16, Source
 
 
 @dataclass(frozen=True)
@@ -149,8 +149,8 @@ class Look:
 
     def _asked(self, file: _File, clock: _Clock, step: Step) -> Generator[Asked, None, Edit | None]:
         """The step's Edit; None when the rule's time ran out over it."""
-        from specedit.edit import failed
-        from specedit.run import one
+        from specedit.edit.judge import failed
+        from specedit.edit.run import one
 
         name = file.entry.name
         source = Source.from_bytes(name, file.now, self._root / name)
@@ -173,7 +173,7 @@ class Look:
 
     def _fix(self, file: _File) -> Fixed | Left:
         """Put the fix into the work tree; its unstaged changes stay, or nothing is written."""
-        from specedit.text.store import replace
+        from specedit.files.atomic import replace
 
         path = self._root / file.entry.name
         try:

@@ -12,8 +12,8 @@ import shlex
 import sys
 from pathlib import Path
 
-from specedit import git
 from specedit.errors import UsageError
+from specedit.files import git
 
 NAME = "pre-commit"
 ASIDE = "pre-commit.before-specedit"

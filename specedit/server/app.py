@@ -17,10 +17,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from specedit import wire
+from specedit.backends import wire
+from specedit.backends.place import Record
+from specedit.edit.plan import Plan
 from specedit.errors import SpeceditError
-from specedit.plan import Plan
-from specedit.runtime import Record
 from specedit.server.channel import Channel, ClientGoneError, Limits, read_body
 from specedit.server.chat import chat_plan, chat_request
 from specedit.server.completion import Completion

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, NoReturn
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from specedit.edit.plan import Message, Plan, drafters
 from specedit.engines.base import Sampling
-from specedit.plan import Message, Plan, drafters
 from specedit.server.refusal import Refusal, RefusedError
 from specedit.settings import Settings
 

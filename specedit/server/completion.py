@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from specedit.backend import Answer, Written
+from specedit.edit.backend import Answer, Written
 from specedit.server.work import Predicted
 
 

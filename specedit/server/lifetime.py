@@ -23,8 +23,8 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from specedit import __version__
+from specedit.backends.place import UNIX_SOCKETS, Place, Record, identity, take
 from specedit.errors import ServerError
-from specedit.runtime import UNIX_SOCKETS, Place, Record, identity, take
 from specedit.server.app import Api, make_app
 from specedit.server.channel import Limits
 from specedit.server.gate import UNIX, Door, is_loopback
@@ -180,7 +180,7 @@ def _run(
 
 def _leave() -> None:
     """The engine is inside a pass or a load that nothing can end but the process."""
-    from specedit.runtime import place
+    from specedit.backends.place import place
 
     place().clear()
     sys.stderr.flush()

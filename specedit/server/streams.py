@@ -11,8 +11,8 @@ from typing import Any
 
 from starlette.responses import Response
 
-from specedit import wire
-from specedit.backend import Answer, Loading, Ready, Written
+from specedit.backends import wire
+from specedit.edit.backend import Answer, Loading, Ready, Written
 from specedit.server.channel import ClientGoneError
 from specedit.server.completion import Completion, Stream
 from specedit.server.refusal import refusal_of

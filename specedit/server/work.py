@@ -15,15 +15,15 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
 
-from specedit.backend import Answer, Event, Ready, Written
+from specedit.backends.prefixes import Prefixes
+from specedit.backends.running import Loaded
+from specedit.backends.starting import load
+from specedit.backends.wire import appeared
+from specedit.edit.backend import Answer, Event, Ready, Written
+from specedit.edit.plan import Plan
 from specedit.errors import ServerError, SpeceditError
-from specedit.loaded import Loaded
-from specedit.loading import load
-from specedit.plan import Plan
-from specedit.prefix import Prefixes
 from specedit.server.metrics import Metrics, give_back
 from specedit.settings import Settings
-from specedit.wire import appeared
 
 
 @dataclass(frozen=True)

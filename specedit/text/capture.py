@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from specedit.text.languages import Language
+from specedit.syntax.languages import Language
 from specedit.text.rewrite import SHORTHAND, Edit, put, taken
 from specedit.text.scoping.arguments import takes_any
 from specedit.text.scoping.meaning import Meaning, meanings

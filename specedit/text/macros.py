@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from specedit.syntax.regions import Region
 from specedit.text import names
 from specedit.text.choose import said_lines
-from specedit.text.regions import Region
 from specedit.text.rewrite import Edit
 from specedit.text.scoping.meaning import Meaning
 from specedit.text.scoping.tree import Branch

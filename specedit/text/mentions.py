@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from specedit.syntax.regions import Region
 from specedit.text import names
-from specedit.text.regions import Region
 from specedit.text.rewrite import Edit
 from specedit.text.scoping.meaning import Meaning
 from specedit.text.scoping.typing import Typing

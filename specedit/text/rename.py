@@ -10,13 +10,14 @@ import re
 from dataclasses import dataclass
 
 from specedit.errors import UsageError
-from specedit.text import names, receiver, syntax
+from specedit.syntax import trees as syntax
+from specedit.syntax.languages import Language
+from specedit.syntax.regions import regions
+from specedit.text import names, receiver
 from specedit.text.capture import captures
 from specedit.text.choose import choose, describe, said_lines
-from specedit.text.languages import Language
 from specedit.text.macros import macro_edits
 from specedit.text.mentions import comment_edits, derived_edits, reach
-from specedit.text.regions import regions
 from specedit.text.reserved import refuse_keyword, refuse_reserved
 from specedit.text.rewrite import Edit, clashes, edits_for, put
 from specedit.text.scoping.meaning import Meaning, meanings

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from specedit.syntax.languages import Language
+from specedit.syntax.regions import regions
 from specedit.text import names
 from specedit.text.diff import WORD
-from specedit.text.languages import Language
 from specedit.text.lines import lines_of, opcodes
-from specedit.text.regions import regions
 from specedit.text.rename import Place, RenameGuess
 from specedit.text.scoping.rules import rules_of
 from specedit.text.scoping.tree import grow

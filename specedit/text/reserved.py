@@ -6,7 +6,7 @@ Knows where such a word is a name all the same: behind a dot or a sigil, in some
 from __future__ import annotations
 
 from specedit.errors import UsageError
-from specedit.text.languages import Language
+from specedit.syntax.languages import Language
 from specedit.text.scoping.meaning import Meaning
 from specedit.text.scoping.rules.reserved import ANY_CASE, FREE_MEMBERS, RESERVED
 from specedit.text.scoping.typing import Typing

@@ -83,7 +83,7 @@ def _syntax(path: str, theme: str) -> Syntax | None:
     from pygments.util import ClassNotFound  # type: ignore[import-untyped]
     from rich.syntax import Syntax
 
-    from specedit.text.languages import language_of
+    from specedit.syntax.languages import language_of
 
     language = language_of(path)
     try:  # by name is quick; by file name compiles a thousand patterns first

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from specedit import provenance as prov
+from specedit.view import provenance as prov
 
 WIDE = 140  # columns from which old and new stand side by side
 

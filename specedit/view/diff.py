@@ -14,12 +14,12 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from specedit import provenance as prov
 from specedit.errors import SpeceditError
+from specedit.files.source import Source
 from specedit.report import Edit
 from specedit.text.diff import Hunk, Line, hunks
-from specedit.text.source import Source
 from specedit.view import code, colours
+from specedit.view import provenance as prov
 
 MARGIN = 4  # cells that show where a line came from
 

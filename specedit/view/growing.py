@@ -12,11 +12,11 @@ from dataclasses import replace
 from rich.console import Console
 from rich.text import Text
 
-from specedit import provenance as prov
-from specedit.backend import Written
+from specedit.edit.backend import Written
 from specedit.text.diff import Hunk, Line, hunks
 from specedit.text.lines import opcodes
 from specedit.view import code, colours, diff
+from specedit.view import provenance as prov
 
 LARGEST = 200_000  # characters beyond which comparing again and again would slow the model
 AHEAD = 200  # lines that an answer may have left out

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from itertools import pairwise
 
-from specedit import provenance as prov
 from specedit.decode.events import Chunk
-from specedit.trace import EMBEDDED, Pass, Run, lines_of
 from specedit.view import code, plots
+from specedit.view import provenance as prov
 from specedit.view.colours import LOOKS, count, seconds
+from specedit.view.trace import EMBEDDED, Pass, Run, lines_of
 
 GENERATOR = '<meta name="generator" content="specedit">'
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"

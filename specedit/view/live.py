@@ -17,7 +17,7 @@ from rich.live import Live as Screen
 from rich.spinner import Spinner
 from rich.text import Text
 
-from specedit.backend import Answer, Event, Loading, Ready, Written
+from specedit.edit.backend import Answer, Event, Loading, Ready, Written
 from specedit.engines.base import Prefill
 from specedit.report import Tally
 from specedit.view import code, colours

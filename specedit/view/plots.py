@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from specedit.trace import Pass
+from specedit.view.trace import Pass
 
 WIDTH = 1000
 LEFT = 46  # room for the numbers of the vertical axis

@@ -11,16 +11,16 @@ from types import TracebackType
 
 from rich.text import Text
 
-from specedit import provenance as prov
-from specedit.ask import HELP, Question, choose
-from specedit.backend import Answer, Event, Ready, Written
-from specedit.plan import Job
+from specedit.edit.ask import HELP, Question, choose
+from specedit.edit.backend import Answer, Event, Ready, Written
+from specedit.edit.plan import Job
+from specedit.files.source import Source
 from specedit.report import Edit, ModelLine, Report
 from specedit.settings import Settings
-from specedit.text.source import Source
-from specedit.trace import Writer
 from specedit.view import code, colours, diff, summary
+from specedit.view import provenance as prov
 from specedit.view.live import Live
+from specedit.view.trace import Writer
 
 Planner = Callable[[Source], Job | Edit]
 

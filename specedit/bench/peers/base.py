@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from specedit.answer import Pieces, Reader, reader_of
 from specedit.decode.events import Chunk
-from specedit.plan import Plan
+from specedit.edit.answer import Pieces, Reader, reader_of
+from specedit.edit.plan import Plan
 from specedit.settings import Settings
 
 

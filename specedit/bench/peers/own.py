@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from specedit import loading
-from specedit.backend import Answer, Written
+from specedit.backends import starting as loading
+from specedit.backends.running import Loaded
 from specedit.bench.peers.base import Options, Run, Spent, Task
 from specedit.decode.events import FREE
+from specedit.edit.backend import Answer, Written
+from specedit.edit.plan import Plan
 from specedit.engines.base import GREEDY, Choices, Engine, EngineInfo, Prefill, Sampling
 from specedit.errors import ModelError
-from specedit.loaded import Loaded
-from specedit.plan import Plan
 from specedit.settings import Settings
 
 

@@ -26,7 +26,7 @@ def available(files: ModelFiles | None = None) -> str | None:
         return found
     if files is None:
         return None
-    from specedit.models.checkpoint import unsupported
+    from specedit.engines.exact.checkpoint import unsupported
 
     return unsupported(files)
 

@@ -10,11 +10,11 @@ from specedit.engines.base import EngineInfo
 from specedit.engines.exact import PRECISIONS
 from specedit.engines.exact.assemble import load
 from specedit.engines.exact.check import verdict
+from specedit.engines.exact.conversion import convert, converted_path, source_of
 from specedit.engines.exact.engine import ExactEngine
 from specedit.engines.exact.machine import keep_memory
 from specedit.engines.exact.weights import Damaged
 from specedit.errors import UsageError
-from specedit.models.convert import convert, converted_path, source_of
 from specedit.models.files import ModelFiles
 
 

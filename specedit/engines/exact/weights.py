@@ -1,7 +1,7 @@
 """The converted weights: one versioned, checksummed file, mapped into memory.
 
 Knows the file's layout and the model's numbers (`Config`). Does not know where weights come from
-(`specedit.models.convert` writes the file) or how they are multiplied.
+(`specedit.engines.exact.conversion` writes the file) or how they are multiplied.
 
 Layout: magic, version, header length, SHA-256 of the header, the header as JSON, then tensors at
 multiples of 4096 bytes, each with its own checksum.

@@ -5,7 +5,7 @@ Reads the language's tables; what looks like a declaration and is none is told h
 
 from __future__ import annotations
 
-from specedit.text.languages import Language
+from specedit.syntax.languages import Language
 from specedit.text.scoping.scope import Declared, Owner, Scope
 from specedit.text.scoping.scopes import Scopes
 from specedit.text.scoping.tree import Branch

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from specedit.text.languages import Language
+from specedit.syntax.languages import Language
 from specedit.text.scoping.context import context
 from specedit.text.scoping.declaring import declared_scopes
 from specedit.text.scoping.scope import FUNCTIONS, TYPES, Declared, Owner

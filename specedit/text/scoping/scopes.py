@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from specedit.text.languages import Language
+from specedit.syntax.languages import Language
 from specedit.text.scoping.interpolated import names_in_string
 from specedit.text.scoping.rules import Rules, rules_of
 from specedit.text.scoping.scope import Declared, Owner, Scope

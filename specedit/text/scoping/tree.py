@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from dataclasses import field as stored
 from typing import TYPE_CHECKING
 
-from specedit.text import syntax
-from specedit.text.languages import Language
+from specedit.syntax import trees as syntax
+from specedit.syntax.languages import Language
 
 if TYPE_CHECKING:
     from tree_sitter import TreeCursor

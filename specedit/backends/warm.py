@@ -16,11 +16,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from specedit import __version__, wire
-from specedit.backend import Backend, Event, Loading
+from specedit import __version__
+from specedit.backends import wire
+from specedit.backends.place import UNIX_SOCKETS, Place, Record, folders, identity, place
+from specedit.edit.backend import Backend, Event, Loading
+from specedit.edit.plan import Plan
 from specedit.errors import ServerError, SpeceditError
-from specedit.plan import Plan
-from specedit.runtime import UNIX_SOCKETS, Place, Record, folders, identity, place
 from specedit.settings import Settings
 
 CONNECT_S = 2.0

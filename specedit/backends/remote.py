@@ -18,13 +18,13 @@ from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
-from specedit.backend import Answer, Event, Ready, Written
 from specedit.decode.events import FREE, Chunk
+from specedit.edit.backend import Answer, Event, Ready, Written
+from specedit.edit.plan import Plan
+from specedit.edit.unfenced import Unfenced
 from specedit.errors import ServerError, UsageError
-from specedit.plan import Plan
 from specedit.report import ModelLine
 from specedit.settings import Settings
-from specedit.text.unfenced import Unfenced
 
 SILENCE_S = 120.0
 LOOPBACK = ("localhost", "127.0.0.1", "::1")

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from specedit.text.languages import BY_NAME, Language, language_of
-from specedit.text.outline import Symbol, outline
+from specedit.syntax.languages import BY_NAME, Language, language_of
+from specedit.syntax.outline import Symbol, outline
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Tree

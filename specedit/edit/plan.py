@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from specedit.edit.splice import Region, around, region_of, taken, whole
 from specedit.engines.base import GREEDY, Sampling
 from specedit.errors import UsageError
-from specedit.text.splice import Region, around, region_of, taken, whole
 
 if TYPE_CHECKING:
+    from specedit.files.source import Source
     from specedit.settings import Settings
     from specedit.text.rename import RenameGuess
-    from specedit.text.source import Source
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def job(
     prediction: str | None,
 ) -> Job:
     """The Job of one region of one file."""
-    from specedit import prompt
+    from specedit.edit import prompt
 
     text = taken(source, region)
     context = "" if region == whole(source) else around(source, region)
@@ -138,6 +138,6 @@ def expected(source: Source, region: Region, settings: Settings) -> str | None:
             f"--prediction {settings.prediction}: no such file.",
             hint="original, none, or the path of a file with the expected text.",
         )
-    from specedit.text import source as files
+    from specedit.files import source as files
 
     return files.read(path).text

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from specedit.errors import InputError
 
 if TYPE_CHECKING:
-    from specedit.text.source import Source
+    from specedit.files.source import Source
 
 
 def check_writable(source: Source) -> Path:

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from specedit.backend import Backend, Event
-from specedit.edit import failed, outcome, perform, recheck, write
+from specedit.edit.backend import Backend, Event
+from specedit.edit.judge import failed, outcome, perform, recheck, write
+from specedit.edit.plan import Job
 from specedit.errors import InputError, RefusedEdit, UsageError
-from specedit.journal import Recorder
-from specedit.plan import Job
+from specedit.files import source as sources
+from specedit.files.journal import Recorder
+from specedit.files.source import Source
 from specedit.report import Edit
 from specedit.settings import Settings
-from specedit.text import source as sources
-from specedit.text.source import Source
 
 Planner = Callable[[Source], Job | Edit]
 Asker = Callable[[Source, Edit], str]  # the text a person wants of a proposed edit
@@ -53,7 +53,7 @@ def one(
     asker: Asker | None = None,
     recorder: Recorder | None = None,
 ) -> Iterator[Event | Edit]:
-    from specedit.text.store import check_writable
+    from specedit.files.atomic import check_writable
 
     if recorder is not None:
         check_writable(source)

@@ -14,19 +14,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specedit.backend import Answer, Backend, Event, Loading, Ready, Written
 from specedit.decode.events import FREE
+from specedit.edit.backend import Answer, Backend, Event, Loading, Ready, Written
+from specedit.edit.plan import Job, job
+from specedit.edit.splice import named_symbol, region_of, spliced, symbol_names, taken, whole
 from specedit.engines.base import Prefill
 from specedit.errors import InputError, TooLong
-from specedit.plan import Job, job
+from specedit.files.source import Source
+from specedit.files.worktree import patch_name
 from specedit.report import Compared, Edit, Figures, Tally
 from specedit.settings import Settings
-from specedit.text.source import Source
-from specedit.text.splice import named_symbol, region_of, spliced, symbol_names, taken, whole
-from specedit.worktree import patch_name
 
 if TYPE_CHECKING:
-    from specedit.text.guard import Problem
+    from specedit.syntax.guard import Problem
 
 NO_FIGURES = Figures()
 
@@ -153,7 +153,7 @@ def _checked(work: Job, text: str, notes: list[str]) -> Judged:
 
 def _found(work: Job, text: str) -> list[Problem]:
     """What the guard says of `text` as this job's outcome."""
-    from specedit.text import guard
+    from specedit.syntax import guard
 
     source = work.source
     return guard.check(source.text, text, source.language, work.instruction, work.allow_extra)
@@ -222,7 +222,7 @@ def _keep(source: Source, text: str) -> str:
 
 def write(source: Source, edit: Edit) -> Edit:
     """Put the new bytes in place, whole, unless the file changed meanwhile."""
-    from specedit.text.store import replace as put
+    from specedit.files.atomic import replace as put
 
     if edit.status != "would-edit":
         return edit

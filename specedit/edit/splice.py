@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from specedit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from specedit.text.source import Source
-    from specedit.text.syntax import Symbol
+    from specedit.files.source import Source
+    from specedit.syntax.trees import Symbol
 
 AROUND = 60  # lines of context shown on each side of a region
 
@@ -74,7 +74,7 @@ def around(source: Source, region: Region, lines: int = AROUND) -> str:
 
 def named_symbol(source: Source, instruction: str) -> Symbol | None:
     """The smallest definition that an instruction names."""
-    from specedit.text import syntax
+    from specedit.syntax import trees as syntax
 
     words = set(re.findall(r"[\w$]+(?:\.[\w$]+)*", instruction))
     named = [
@@ -87,7 +87,7 @@ def named_symbol(source: Source, instruction: str) -> Symbol | None:
 
 def symbol_names(source: Source, most: int = 40) -> str:
     """What a person may name with --symbol, in one line."""
-    from specedit.text import syntax
+    from specedit.syntax import trees as syntax
 
     names = list(dict.fromkeys(s.qualified for s in syntax.symbols(source.text, source.language)))
     more = f" and {len(names) - most} more" if len(names) > most else ""
@@ -95,7 +95,7 @@ def symbol_names(source: Source, most: int = 40) -> str:
 
 
 def _symbol_lines(source: Source, name: str) -> tuple[int, int]:
-    from specedit.text import syntax
+    from specedit.syntax import trees as syntax
 
     found = syntax.find_symbol(source.text, source.language, name)
     if len(found) == 1:

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
+from specedit.edit.fences import Fences, bare
 from specedit.errors import RefusedEdit
-from specedit.text.fences import Fences, bare
 
 
 class Unfenced:

@@ -197,8 +197,8 @@ def _pick(store: Path, name: str | None) -> Run:
 
 
 def _restore(folder: Path, entry: Entry) -> Outcome:
-    from specedit.text.source import Source
-    from specedit.text.store import replace as put
+    from specedit.files.atomic import replace as put
+    from specedit.files.source import Source
 
     path = Path(entry.path)
 

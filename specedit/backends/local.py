@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specedit.backend import Event, Ready
-from specedit.loading import load
-from specedit.plan import Plan
+from specedit.backends.starting import load
+from specedit.edit.backend import Event, Ready
+from specedit.edit.plan import Plan
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
-    from specedit.loaded import Loaded
+    from specedit.backends.running import Loaded
 
 
 class LocalBackend:

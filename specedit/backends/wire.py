@@ -13,11 +13,11 @@ from dataclasses import asdict
 from typing import Any
 
 from specedit import errors
-from specedit.backend import Answer, Event, Loading, Ready, Written
 from specedit.decode.events import Chunk
+from specedit.edit.backend import Answer, Event, Loading, Ready, Written
+from specedit.edit.plan import Message, Plan
 from specedit.engines.base import Prefill, Sampling
 from specedit.errors import ServerError, SpeceditError
-from specedit.plan import Message, Plan
 from specedit.report import ModelLine
 
 RUN, WARM, STATUS, STOP = "/specedit/run", "/specedit/warm", "/specedit/status", "/specedit/stop"

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from specedit.syntax.trees import COMMENTS
 from specedit.text.scoping.rules import Rules
 from specedit.text.scoping.tree import Branch
-from specedit.text.syntax import COMMENTS
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Where a file lies, counted as git counts in a patch: from the top of the work tree.
 
 Knows folders that have a `.git` in them. Asks no git, which takes 0.1 s to import: that is
-`specedit.git`.
+`specedit.files.git`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from specedit.plan import Message
+from specedit.edit.plan import Message
 
 SYSTEM = (
     "You edit source files. You get one file and one instruction. "

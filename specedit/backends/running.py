@@ -10,13 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specedit.answer import reader_of
-from specedit.backend import Answer, Event, Written
 from specedit.decode import cost
 from specedit.decode.events import Chunk, Done
+from specedit.edit.answer import reader_of
+from specedit.edit.backend import Answer, Event, Written
+from specedit.edit.plan import Plan
 from specedit.engines.base import Engine, Prefill
 from specedit.errors import TooLong
-from specedit.plan import Plan
 from specedit.report import ModelLine
 
 if TYPE_CHECKING:

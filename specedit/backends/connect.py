@@ -5,19 +5,19 @@ Knows the settings. Imports no torch, and what talks to servers only where one i
 
 from __future__ import annotations
 
-from specedit.backend import Backend
+from specedit.edit.backend import Backend
 from specedit.settings import Settings
 
 
 def connect(settings: Settings) -> Backend:
     """The backend that the settings mean: `--server` a URL, our own server, or this process."""
     if settings.server not in ("auto", "off"):
-        from specedit.remote import RemoteBackend
+        from specedit.backends.remote import RemoteBackend
 
         return RemoteBackend(settings)
     note = ""
     if settings.server == "auto":
-        from specedit.client import WithFallback, look
+        from specedit.backends.warm import WithFallback, look
 
         server, note = look(settings)
         if server is not None:
@@ -26,7 +26,7 @@ def connect(settings: Settings) -> Backend:
 
 
 def _local(settings: Settings, note: str = "") -> Backend:
-    from specedit.local import LocalBackend
+    from specedit.backends.local import LocalBackend
 
     local = LocalBackend(settings)
     local.notes = (note,) if note else ()

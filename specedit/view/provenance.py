@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from specedit.backend import Written
 from specedit.decode.events import FREE as FREE
 from specedit.decode.events import Chunk
+from specedit.edit.backend import Written
 from specedit.text.lines import opcodes
 
 COPIED = "copied"  # from the prediction, where it was expected

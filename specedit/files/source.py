@@ -21,7 +21,7 @@ from specedit.errors import InputError
 from specedit.text.lines import restore_endings
 
 if TYPE_CHECKING:
-    from specedit.text.syntax import Language
+    from specedit.syntax.trees import Language
 
 LARGEST = 8 * 1024 * 1024  # bytes; a larger file takes a parser more than seconds
 LONGEST = 500_000  # characters of one line: a minified bundle, which no window holds
@@ -69,7 +69,7 @@ class Source:
 
     @cached_property
     def language(self) -> Language | None:
-        from specedit.text.syntax import language_of
+        from specedit.syntax.trees import language_of
 
         return language_of(self.name, self.text)
 
@@ -93,7 +93,7 @@ class Source:
 
     def write(self, text: str) -> None:
         """Put `text` into the file: whole or not at all, and never over somebody else's change."""
-        from specedit.text.store import replace
+        from specedit.files.atomic import replace
 
         replace(self, self.encode(text))
 

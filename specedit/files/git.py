@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from specedit.errors import InputError, UsageError
-from specedit.worktree import real
+from specedit.files.worktree import real
 
 FEW = 100  # paths that may stand on a command line; more, and git is asked about all of them
 REGULAR = ("100644", "100755")  # no symlinks, no submodules

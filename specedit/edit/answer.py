@@ -9,10 +9,10 @@ import codecs
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from specedit.text.fences import Fences
+from specedit.edit.fences import Fences
 
 if TYPE_CHECKING:
-    from specedit.plan import Plan
+    from specedit.edit.plan import Plan
 
 
 class Pieces(Protocol):

@@ -11,11 +11,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specedit.backend import Event, Loading
+from specedit.backends.running import Loaded
 from specedit.decode import cost
+from specedit.edit.backend import Event, Loading
 from specedit.engines.base import Engine
 from specedit.errors import UsageError
-from specedit.loaded import Loaded
 from specedit.report import ModelLine
 from specedit.settings import Settings
 
@@ -108,7 +108,7 @@ def _engine(
         raise UsageError(f"The exact engine cannot run here: {reason}", hint="--engine huggingface")
     if wanted and not reason:
         from specedit.engines.exact import open_exact
-        from specedit.models.convert import convert
+        from specedit.engines.exact.conversion import convert
         from specedit.models.store import store_path
 
         store = home or store_path()

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from specedit.text import syntax
+from specedit.syntax import trees as syntax
+from specedit.syntax.languages import Language
+from specedit.syntax.placeholder import placeholders
 from specedit.text.diff import hunks
-from specedit.text.languages import Language
-from specedit.text.placeholder import placeholders
 
 MEMBERS_LOST = 3  # members gone without a word; fewer is what many honest edits do
 CLEARS = re.compile(  # "remove unused methods" names nothing and means several

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from specedit.decode.events import Chunk
+from specedit.edit.plan import Plan
 from specedit.engines.base import Prefill
-from specedit.plan import Plan
 from specedit.report import ModelLine
 
 

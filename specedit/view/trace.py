@@ -15,8 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from specedit.backend import Answer, Event, Ready, Written
 from specedit.decode.events import Chunk
+from specedit.edit.backend import Answer, Event, Ready, Written
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 

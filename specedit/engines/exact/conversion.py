@@ -20,8 +20,8 @@ import torch
 
 from specedit.engines.exact.assemble import load
 from specedit.engines.exact.check import check, verdict
+from specedit.engines.exact.checkpoint import Checkpoint, open_checkpoint
 from specedit.engines.exact.weights import VERSION, Damaged, open_weights, write
-from specedit.models.checkpoint import Checkpoint, open_checkpoint
 from specedit.models.files import ModelFiles
 from specedit.models.store import Lock, require_space
 

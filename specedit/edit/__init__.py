@@ -1,0 +1,1 @@
+"""Editing: what to ask, what the answer becomes, and the run over files."""

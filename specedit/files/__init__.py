@@ -1,0 +1,1 @@
+"""Files: bytes as read, written whole, journalled; and what git says of them."""
