@@ -77,7 +77,7 @@ class Editor:
         watch: Callable[[Event], None] | None = None,
     ) -> Edit:
         """The file with an identifier renamed, as far as the setting `scope` goes."""
-        from specedit.rename import plan_rename
+        from specedit.rename.planning import plan_rename
 
         return self._run(
             file, lambda source: plan_rename(source, old, new, self.settings, line=line), watch

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from specedit.files.source import Source, read
+from specedit.rename.places import rename_places
 from specedit.syntax.guard import check
-from specedit.text.rename import rename_places
 
 ROOT = Path(__file__).parent.parent / "fixtures"
 CASES = sorted(path.parent for path in ROOT.glob("*/case.toml"))

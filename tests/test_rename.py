@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from specedit.bench import rename as bench
 from specedit.errors import UsageError
+from specedit.rename.places import rename_places
 from specedit.syntax.languages import BY_NAME, language_of
-from specedit.text.rename import rename_places
 
 MARK = re.compile("«(.*?)»")
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from specedit.rename.guard import GuardResult, guard_rename
+from specedit.rename.places import rename_places
 from specedit.syntax.languages import BY_NAME
-from specedit.text.rename import rename_places
-from specedit.text.rename_guard import GuardResult, guard_rename
 
 PYTHON = BY_NAME["python"]
 BEFORE = """\

@@ -12,7 +12,7 @@ import pytest
 from specedit.edit.plan import Job
 from specedit.errors import InputError, RefusedEdit
 from specedit.files.source import Source
-from specedit.rename import plan_rename
+from specedit.rename.planning import plan_rename
 from specedit.report import Edit
 from specedit.settings import Settings
 

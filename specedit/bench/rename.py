@@ -14,8 +14,8 @@ from typing import Any
 
 from specedit.bench.cases import records, texts
 from specedit.errors import InputError, SpeceditError
+from specedit.rename.places import rename_places
 from specedit.syntax.trees import language_of
-from specedit.text.rename import rename_places
 
 Pairs = tuple[tuple[str, str], ...]
 

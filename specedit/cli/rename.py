@@ -30,7 +30,7 @@ def rename(
 ) -> int:
     """Rename an identifier: tree-sitter finds the places, the model verifies them."""
     from specedit.cli.work import Chosen, work
-    from specedit.rename import plan_rename
+    from specedit.rename.planning import plan_rename
 
     return work(
         "rename",

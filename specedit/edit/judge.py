@@ -161,7 +161,7 @@ def _found(work: Job, text: str) -> list[Problem]:
 
 def _judge_rename(work: Job, text: str, notes: list[str]) -> Judged:
     """What the model wants beyond the places that the scope allows is dropped and listed."""
-    from specedit.rename import settle
+    from specedit.rename.planning import settle
 
     settled, said = settle(work, text)
     return _checked(work, settled, [*notes, *said])

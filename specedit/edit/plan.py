@@ -17,8 +17,8 @@ from specedit.errors import UsageError
 
 if TYPE_CHECKING:
     from specedit.files.source import Source
+    from specedit.rename.places import RenameGuess
     from specedit.settings import Settings
-    from specedit.text.rename import RenameGuess
 
 
 @dataclass(frozen=True)

@@ -225,7 +225,7 @@ def _is_text(data: bytes) -> bool:
 def _planned(source: Source, step: Step, settings: Settings) -> Job | Edit:
     if step.instruction:
         return plan_edit(source, step.instruction, settings)
-    from specedit.rename import plan_rename
+    from specedit.rename.planning import plan_rename
 
     return plan_rename(source, step.old, step.new, settings, absent_ok=True)
 

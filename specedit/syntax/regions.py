@@ -9,9 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from specedit.syntax.branch import Branch
 from specedit.syntax.trees import COMMENTS
-from specedit.text.scoping.rules import Rules
-from specedit.text.scoping.tree import Branch
 
 
 @dataclass(frozen=True)
@@ -23,11 +22,16 @@ class Region:
     kind: str  # "comment" | "string" | "opaque"
 
 
-def regions(root: Branch, rules: Rules | None, data: bytes) -> list[Region]:
-    """The regions in reading order; code inside strings (interpolation) is code."""
+def regions(
+    root: Branch,
+    data: bytes,
+    strings: frozenset[str] = frozenset(),
+    opaque: frozenset[str] = frozenset(),
+) -> list[Region]:
+    """The regions in reading order; code inside strings (interpolation) is code.
+
+    `strings` and `opaque`: the language's node types of literals and of unparsed code."""
     found: list[Region] = []
-    strings = rules.strings if rules else frozenset()
-    opaque = rules.opaque if rules else frozenset()
     waiting = [root]
     while waiting:
         node = waiting.pop()

@@ -9,16 +9,15 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from specedit.text.scoping.rules import places
-
 WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+|[^\W\d_A-Za-z]+")
 NAME = re.compile(r"[^\W\d]\w*")
 ARTICLES = frozenset({"a", "an"})
 SHORT = 3  # below this a name is not looked for in other spellings
-COMMON = places(  # English in a comment far more often than anybody's variable
-    "a an and are as at be but by can do for from has have if in into is it its may no not of on",
-    "one or so than that the their then this to use was we when which will with you",
-)
+_COMMON = """\
+a an and are as at be but by can do for from has have if in into is it its may no not of on
+one or so than that the their then this to use was we when which will with you
+"""
+COMMON = frozenset(_COMMON.split())  # English in a comment far more often than anybody's variable
 
 
 def words_of(name: str) -> list[str]:

@@ -1,0 +1,11 @@
+"""Renaming: which places mean what a name means, what to write there, and the Jobs of a rename.
+
+Knows text, trees, languages and Plans. Runs no model and writes nothing.
+
+* `planning`: a file and two names become a Job; an answer becomes what is written
+* `places`: where a name means what, and the file that predicts
+* `choosing`: which of a name's meanings; `rewrite`: what to write; `captures`: what would be taken
+* `mentions`, `macros`, `keywords`: names outside of parsed code, and words that are none
+* `guard`: keeps an answer to the scope
+* `scoping/`: what a name means in one file; `languages/`: all that it knows of a language
+"""

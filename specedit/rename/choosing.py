@@ -1,0 +1,220 @@
+"""Which of a name's meanings to rename, and what is uncertain about that.
+
+`--line` and `Class.member` select; uses that can mean nothing else are taken in, and this is said.
+"""
+
+from __future__ import annotations
+
+import re
+
+from specedit.errors import UsageError
+from specedit.rename.scoping.meaning import Meaning
+from specedit.rename.scoping.scope import FUNCTIONS, Declared
+from specedit.rename.scoping.typing import Typing
+from specedit.rename.scoping.uses import EXTERNAL, FREE, MODULE, UNKNOWN
+from specedit.syntax.branch import Branch
+
+
+def choose(
+    found: list[Meaning], typing: Typing, owner: str, line: int | None, old: str
+) -> tuple[list[Meaning], list[str]]:
+    """The meanings to rename, and what is uncertain about that choice."""
+    notes = _gather(found, typing)
+    members = [one for one in found if one.is_member]
+    unknown = next((one for one in found if one.kind == UNKNOWN), None)
+    if line is None:  # strings are code only where a line says so
+        found[:] = [one for one in found if one.kind != "literal"]
+    chosen = list(found)
+    if owner:
+        chosen = [one for one in found if any(holder.name == owner for holder in one.owners)]
+        if not chosen:
+            holders = sorted({holder.name for one in members for holder in one.owners} - {""})
+            hint = f"It is a member of {', '.join(holders)}." if holders else ""
+            raise UsageError(f"`{owner}` has no member `{old}` in this file", hint=hint)
+    if line is not None:
+        here = [one for one in chosen if line in one.lines]
+        if not here:
+            lines = sorted({at for one in chosen for at in one.lines})
+            raise UsageError(
+                f"no `{old}` on line {line}",
+                hint=f"It is on {'line' if len(lines) == 1 else 'lines'} "
+                f"{', '.join(map(str, lines[:12]))}."
+                if lines
+                else "",
+            )
+        first = [
+            one
+            for one in here
+            if one.kind == "label" or any(d.leaf.line == line for d in one.declared)
+        ]
+        chosen = first or here
+        if len(chosen) > 1:  # the leftmost on the line, as a reader would point at it
+            chosen.sort(key=lambda one: min(leaf.start for leaf in one.leaves if leaf.line == line))
+            notes.append(
+                f"line {line}: `{old}` means {len(chosen)} things there; "
+                f"the first was renamed: {describe(chosen[0])}"
+            )
+            chosen = chosen[:1]
+    if line is None and not owner and len(chosen) > 1:
+        notes.append(
+            f"`{old}` means {len(chosen)} things here, all renamed: "
+            + "; ".join(describe(one) for one in chosen[:6])
+        )
+    if unknown is not None and unknown not in chosen and any(one.is_member for one in chosen):
+        chosen.append(unknown)
+        notes.append(
+            f"the class before .{old} is not known on {said_lines(unknown.lines)}; "
+            "renamed there too"
+        )
+    if any(one.kind == "literal" for one in chosen):
+        notes.append(f"every string {old!r} was taken for the same literal")
+    if chosen and not any(one.declared for one in chosen) and chosen[0].kind != "label":
+        notes.append(f"nothing in this file declares `{old}`; rename it where it is declared, too")
+    notes += _overrides(chosen, typing) + _overloads(chosen, typing)
+    notes += _cycles(chosen, typing) + _namesakes(chosen, found, typing)
+    notes += _literals(chosen, found)
+    return chosen, notes
+
+
+def _gather(found: list[Meaning], typing: Typing) -> list[str]:
+    """Uses that can only mean the one thing this file declares, or the one thing it never does."""
+    declared = [one for one in found if one.declared]
+    loose = [one for one in found if not one.declared and one.kind not in ("label", "literal")]
+    if len(declared) > 1:
+        return []
+    if declared:
+        main = declared[0]
+        seen = [one.scope.kind for one in main.declared if one.scope is not None]
+        local = not main.is_member and not {"file", "namespace", "class"} & set(seen)
+        joins = {UNKNOWN, "implicit"} if main.is_member else set()
+        joins |= set() if local else {FREE}
+        joins |= {"implicit"} if main.kind == "class" else set()
+        joins |= {MODULE} if _is_given_out(main) else set()
+    else:
+        joins = {UNKNOWN, EXTERNAL, "implicit"}
+        main = next((one for one in loose if one.kind in joins), Meaning(FREE))
+    notes = []
+    for one in loose:
+        if one.kind == FREE and main.is_member:  # only where the member is visible
+            inside = [leaf for leaf in one.leaves if _is_inside(leaf, main, typing)]
+            outside = [leaf for leaf in one.leaves if leaf not in inside]
+            if inside and outside:
+                found.append(Meaning(FREE, leaves=outside))
+                one.leaves = inside
+            elif outside:
+                continue
+        if one.kind == FREE and _is_apart(one, main, typing):
+            continue
+        if one is not main and one.kind in joins:
+            main.leaves += [leaf for leaf in one.leaves if leaf not in main.leaves]
+            found.remove(one)
+            notes.append(f"taken for the same: {describe(one)}")
+    return notes
+
+
+def _is_inside(leaf: Branch, main: Meaning, typing: Typing) -> bool:
+    """Whether a bare name stands in a class that has the member, or in one made from it."""
+    owner = typing.enclosing(leaf)
+    return owner is not None and any(x in main.owners for x in (owner, *typing.above(owner)))
+
+
+def _is_apart(one: Meaning, main: Meaning, typing: Typing) -> bool:
+    """Whether one is called and the other is a variable, where those are named apart."""
+    if not typing.rules.methods_apart or main.kind not in {"local", "field", "value", *FUNCTIONS}:
+        return False
+    calls = {typing.rules.calls.get(x.parent.type) == x.field for x in one.leaves if x.parent}
+    return calls == {main.kind not in FUNCTIONS}
+
+
+def _is_given_out(one: Meaning) -> bool:
+    """Declared here and exported under its own name."""
+    return any(up.type == "export_statement" for x in one.declared for up in x.leaf.up())
+
+
+def describe(one: Meaning) -> str:
+    kind = {
+        EXTERNAL: "a member of another file's type",
+        UNKNOWN: "a member",
+        FREE: "a free name",
+        MODULE: "another module's name",
+        "implicit": "an undeclared member",
+    }
+    return f"{kind.get(one.kind, one.kind)} on {said_lines(one.lines)}"
+
+
+def said_lines(lines: list[int]) -> str:
+    shown = ", ".join(map(str, lines[:5])) + ("…" if len(lines) > 5 else "")
+    return f"{'line' if len(lines) == 1 else 'lines'} {shown}"
+
+
+def _overrides(chosen: list[Meaning], typing: Typing) -> list[str]:
+    """Members that override something this file does not show."""
+    found = []
+    for one in chosen:
+        for declared in one.declared:
+            node = declared.node
+            head = typing.scopes.data[node.start : declared.leaf.start]
+            if declared.owner is None or not re.search(rb"\boverride\b|@Override\b", head):
+                continue
+            above = typing.above(declared.owner)
+            if not any(declared.name in base.members for base in above):
+                found.append(
+                    f"line {declared.leaf.line}: `{declared.name}` overrides a member of a type "
+                    "outside this file"
+                )
+    return found
+
+
+def _cycles(chosen: list[Meaning], typing: Typing) -> list[str]:
+    """Classes that extend each other: whose member is whose, nobody can say."""
+    for one in chosen:
+        for owner in one.owners:
+            for base in typing.above(owner):
+                if owner in typing.above(base):
+                    return [f"{owner.name} and {base.name} extend each other"]
+    return []
+
+
+def _namesakes(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> list[str]:
+    """Parameters that set a renamed member and keep its old name."""
+    notes = []
+    members = {id(leaf) for one in chosen if one.is_member for leaf in one.leaves}
+    for one in found:
+        if one in chosen or one.kind != "parameter":
+            continue
+        for leaf in one.leaves:
+            sides = ("assignment_expression.right", "assignment.right")
+            target = leaf.parent.part("left") if leaf.parent and leaf.place in sides else None
+            if target is not None and any(id(x) in members for x in target.walk()):
+                notes.append(
+                    f"line {leaf.line}: it is set from `{one.declared[0].name}`, which stays"
+                )
+    return notes
+
+
+def _literals(chosen: list[Meaning], found: list[Meaning]) -> list[str]:
+    """Object literals of no known class that have a member of the name."""
+    if not any(one.is_member for one in chosen):
+        return []
+    lines = sorted(
+        line
+        for one in found
+        if one not in chosen and one.owners and all(x.node.type == "object" for x in one.owners)
+        for line in one.lines
+    )
+    return [f"an object literal may be meant, too, and stays: {said_lines(lines)}"] if lines else []
+
+
+def _overloads(chosen: list[Meaning], typing: Typing) -> list[str]:
+    """Methods of one name in one class that are told apart by their parameters."""
+    found = []
+    for one in chosen:
+        methods: dict[int, list[Declared]] = {}
+        for declared in one.declared:
+            if declared.kind == "method" and declared.node.part("body") is not None:
+                methods.setdefault(id(declared.owner), []).append(declared)
+        for same in methods.values():
+            if len(same) > 1 and typing.rules.overloads:
+                lines = said_lines([method.leaf.line for method in same])
+                found.append(f"{len(same)} overloads were renamed together: {lines}")
+    return found

@@ -1,0 +1,48 @@
+"""Whether a new name is a word that the language keeps for itself, at the places it would take.
+
+Knows where such a word is a name all the same: behind a dot or a sigil, in some languages.
+"""
+
+from __future__ import annotations
+
+from specedit.errors import UsageError
+from specedit.rename.languages.reserved import ANY_CASE, FREE_MEMBERS, RESERVED
+from specedit.rename.scoping.meaning import Meaning
+from specedit.rename.scoping.typing import Typing
+from specedit.rename.scoping.uses import EXTERNAL, UNKNOWN
+from specedit.syntax.languages import Language
+
+
+def refuse_keyword(new: str, language: Language) -> None:
+    """An error where `new` is a keyword."""
+    word = new.lower() if language.name in ANY_CASE else new
+    if word in RESERVED.get(language.name, ()):
+        raise UsageError(f"`{new}` is a keyword of {language.name}", hint="Choose another name.")
+
+
+def refuse_reserved(new: str, language: Language, chosen: list[Meaning], typing: Typing) -> None:
+    """An error where `new` would be a keyword at some place of the chosen meanings."""
+    free = language.name in FREE_MEMBERS
+    if not all(_has_sigil(one, typing) or (free and _is_member(one, typing)) for one in chosen):
+        refuse_keyword(new, language)
+
+
+def _has_sigil(one: Meaning, typing: Typing) -> bool:
+    """PHP, Bash: a variable, which a sign tells from a keyword."""
+    return all(
+        leaf.type == "variable_name"
+        or (typing.rules.sigils and typing.scopes.label(leaf).startswith("$"))
+        for leaf in one.leaves
+    )
+
+
+def _is_member(one: Meaning, typing: Typing) -> bool:
+    """Only met behind a dot, or where a member is declared."""
+    if any(x.owner is None or x.kind not in ("field", "method", "value") for x in one.declared):
+        return False
+    if typing.rules.bare_members:
+        return all(
+            id(leaf) in typing.scopes.by_leaf or typing.receiver(leaf) is not None
+            for leaf in one.leaves
+        )
+    return one.is_member or one.kind in (UNKNOWN, EXTERNAL)

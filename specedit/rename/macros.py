@@ -1,0 +1,94 @@
+"""What a name in a macro's body means: what it means wherever the macro is used.
+
+Bodies are code that no grammar parsed: whole words. Knows one file; a macro that is used nowhere in
+it, or here for this and there for that, is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from specedit.rename.choosing import said_lines
+from specedit.rename.rewrite import Rewrite
+from specedit.rename.scoping.meaning import Meaning
+from specedit.rename.scoping.typing import Typing
+from specedit.rename.scoping.uses import EXTERNAL, UNKNOWN
+from specedit.syntax.branch import Branch
+from specedit.syntax.regions import Region
+from specedit.text import names
+
+
+def macro_edits(
+    parts: list[Region],
+    chosen: list[Meaning],
+    found: list[Meaning],
+    typing: Typing,
+    old: str,
+    new: str,
+) -> tuple[list[Rewrite], list[str]]:
+    """The places in macro bodies that mean what is renamed, and what is uncertain about that."""
+    bodies = [
+        one
+        for one in typing.scopes.root.walk()
+        if one.type in typing.rules.opaque and old in typing.scopes.text(one)
+    ]
+    edits: list[Rewrite] = []
+    unsure: list[int] = []
+    for body in bodies:
+        for edit in _words(body, parts, typing, old, new):
+            meant = list(_meant(edit, body, found, typing, old))
+            renamed = [one in chosen for one in meant]
+            if any(renamed) or (not meant and _is_seen_everywhere(chosen, found)):
+                edits.append(edit)
+            if len(set(renamed)) > 1 or (not meant and len(chosen) < len(found)):
+                unsure.append(body.line + typing.scopes.data.count(b"\n", body.start, edit.start))
+    said = f"`{old}` in a macro's body on {said_lines(sorted(set(unsure)))} may mean another one"
+    return edits, [said] if unsure else []
+
+
+def _words(
+    body: Branch, parts: list[Region], typing: Typing, old: str, new: str
+) -> Iterator[Rewrite]:
+    for part in parts:
+        if part.kind == "opaque" and body.start <= part.start and part.end <= body.end:
+            text = typing.scopes.data[part.start : part.end].decode("utf-8", "replace")
+            for offset, there, put_there in names.mentions(text, {old: new}):
+                start = part.start + len(text[:offset].encode())
+                yield Rewrite(start, start + len(there.encode()), there, put_there, "code")
+
+
+def _meant(
+    edit: Rewrite, body: Branch, found: list[Meaning], typing: Typing, old: str
+) -> Iterator[Meaning | None]:
+    """What the word means wherever the body will stand: None for another file's member."""
+    if typing.scopes.data[body.start : edit.start].rstrip().endswith((b".", b"->")):
+        members = [one for one in found if one.is_member or one.kind in (UNKNOWN, EXTERNAL)]
+        yield from members
+        if not members:
+            yield None
+        return
+    macro = body.parent
+    name = macro.part("name") if macro is not None else None
+    own = typing.scopes.by_node.get(id(macro))
+    if name is None or (own is not None and own.declared.get(old)):
+        places = [body]
+    else:
+        called = typing.scopes.text(name)
+        places = [
+            leaf
+            for leaf, label in typing.scopes.leaves
+            if label == called and id(leaf) not in typing.scopes.by_leaf
+        ]
+    for place in places:
+        declared = typing.lookup(old, place, "any")
+        if declared is not None:
+            yield from (one for one in found if declared in one.declared)
+
+
+def _is_seen_everywhere(chosen: list[Meaning], found: list[Meaning]) -> bool:
+    """Whether a macro that is used elsewhere could mean it."""
+    return len(chosen) == len(found) or any(
+        one.scope is not None and one.scope.kind in ("file", "namespace", "class")
+        for meaning in chosen
+        for one in meaning.declared
+    )

@@ -1,0 +1,108 @@
+"""Where a name is mentioned outside of parsed code: comments, strings, other names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from specedit.rename.rewrite import Rewrite
+from specedit.rename.scoping.meaning import Meaning
+from specedit.rename.scoping.typing import Typing
+from specedit.syntax.regions import Region
+from specedit.text import names
+
+
+def reach(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> list[Region] | None:
+    """Where comments may speak of the chosen meanings; None: everywhere."""
+    local = ("local", "parameter", "type", "label")
+    if not all(one.kind in local for one in chosen):
+        return None
+    reach = []
+    for one in chosen:
+        for declared in one.declared:
+            node = declared.scope.node if declared.scope is not None else declared.node
+            start = node.start
+            for sibling in reversed(node.parent.children if node.parent else []):
+                if sibling.end <= start and "comment" in sibling.type:
+                    start = sibling.start
+            reach.append(Region(start, node.end, ""))
+    return reach
+
+
+def comment_edits(
+    data: bytes, parts: list[Region], old: str, new: str, inside: list[Region] | None
+) -> list[Rewrite]:
+    spellings = names.variants(old, new)
+    found = []
+    for part in parts:
+        if part.kind != "comment":
+            continue
+        if inside is not None and not any(r.start <= part.start < r.end for r in inside):
+            continue
+        text = data[part.start : part.end].decode("utf-8", "replace")
+        for offset, there, put_there in names.mentions(text, spellings):
+            if not _speaks(text, offset, there):
+                continue
+            start = part.start + len(text[:offset].encode())
+            found.append(Rewrite(start, start + len(there.encode()), there, put_there, "comment"))
+            found += _article(text, offset, start, there, put_there)
+    return found
+
+
+def _article(text: str, offset: int, start: int, old: str, new: str) -> Iterator[Rewrite]:
+    """ "a username" becomes "an email"."""
+    before = re.search(r"\b([Aa])(n?) $", text[:offset])
+    if before is None or names.is_voiced(old) == names.is_voiced(new):
+        return
+    if bool(before[2]) == names.is_voiced(old):
+        written = before[1] + ("n" if names.is_voiced(new) else "")
+        at = start - len(before[0])
+        yield Rewrite(at, start - 1, before[1] + before[2], written, "comment")
+
+
+def _speaks(text: str, offset: int, there: str) -> bool:
+    """Whether a mention in a comment means the name; a short or everyday word must be marked."""
+    start = max(text.rfind(blank, 0, offset) for blank in " \t\n") + 1
+    word = re.match(r"\S*", text[start:])
+    if word is not None and re.search(r"://|\w@\w", word[0]):
+        return False  # an address is nobody's identifier
+    if len(there) >= names.SHORT and there.lower() not in names.COMMON:
+        return True
+    before, after = text[:offset][-12:], text[offset + len(there) :][:1]
+    return bool(re.search(r"[`'\"\[{]$|@param\s+$|:param\s+$|name=\"$", before)) or after in "`'\"("
+
+
+def derived_edits(
+    data: bytes, parts: list[Region], typing: Typing, old: str, new: str
+) -> list[Rewrite]:
+    """Names built from OLD anywhere, and its mentions in strings."""
+    found = []
+    for leaf, name in typing.scopes.leaves:
+        if name != old and leaf.type not in ("string_fragment", "interpreted_string_literal"):
+            written = names.derived(name, old, new)
+            if written is not None:
+                start = leaf.end - len(name.encode())
+                found.append(Rewrite(start, leaf.end, name, written, "derived"))
+    spellings = names.variants(old, new)
+    for part in parts:
+        if part.kind not in ("string", "comment"):
+            continue
+        text = data[part.start : part.end].decode("utf-8", "replace")
+        taken = set()
+        if part.kind == "string":
+            for offset, there, put_there in names.mentions(text, spellings):
+                taken.add(offset)
+                start = part.start + len(text[:offset].encode())
+                found.append(
+                    Rewrite(start, start + len(there.encode()), there, put_there, "string")
+                )
+        for match in names.NAME.finditer(text):
+            if match[0] in spellings or match.start() in taken:
+                continue
+            written = names.derived(match[0], old, new)
+            if written is not None:
+                start = part.start + len(text[: match.start()].encode())
+                found.append(
+                    Rewrite(start, start + len(match[0].encode()), match[0], written, "derived")
+                )
+    return found

@@ -1,0 +1,300 @@
+"""`rename`: where a name means what, what to write there, and the file that predicts.
+
+Tree-sitter finds the places; the model verifies them; `specedit.rename.guard` keeps both to
+what the scope allows. Knows one file.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from specedit.errors import UsageError
+from specedit.rename import receiver
+from specedit.rename.captures import captures
+from specedit.rename.choosing import choose, describe, said_lines
+from specedit.rename.keywords import refuse_keyword, refuse_reserved
+from specedit.rename.languages import rules_of
+from specedit.rename.macros import macro_edits
+from specedit.rename.mentions import comment_edits, derived_edits, reach
+from specedit.rename.rewrite import Rewrite, clashes, edits_for, put
+from specedit.rename.scoping.meaning import Meaning, meanings
+from specedit.rename.scoping.typing import Typing
+from specedit.syntax import trees
+from specedit.syntax.branch import Branch, grow
+from specedit.syntax.languages import Language
+from specedit.syntax.regions import regions
+from specedit.text import names
+
+SCOPES = ("code", "comments", "derived")
+SHAPE = re.compile(r"['$@:]{0,2}[^\W\d][\w$]*|`[^`\n]+`|--?[\w-]+|[^\W\d][\w-]*")
+
+
+@dataclass(frozen=True)
+class Place:
+    """One replacement. `offset` counts characters of the original."""
+
+    offset: int
+    line: int
+    kind: str  # "code" | "comment" | "string" | "derived"
+    replaced: str
+    replacement: str
+
+
+@dataclass(frozen=True)
+class Outside:
+    """Mentions the scope leaves alone, and the flag that would take them in."""
+
+    name: str
+    places: int
+    lines: tuple[int, ...]
+    flag: str
+
+    def __str__(self) -> str:
+        many = "place" if self.places == 1 else "places"
+        return f"not renamed: {self.name}, {self.places} {many}; {self.flag}"
+
+
+@dataclass(frozen=True)
+class Collision:
+    """NEW means something there already."""
+
+    line: int
+    message: str
+
+
+@dataclass(frozen=True)
+class RenameGuess:
+    """The predicted text and everything a person should know about it."""
+
+    old: str
+    new: str
+    text: str
+    places: tuple[Place, ...]
+    outside: tuple[Outside, ...] = ()
+    collisions: tuple[Collision, ...] = ()
+    scopes: int = 0  # how many things of that name were renamed
+    notes: tuple[str, ...] = ()  # where a reader should look twice
+    allowed: tuple[tuple[str, str], ...] = ()  # every (replaced, replacement) the scope permits
+
+    @property
+    def clean(self) -> bool:
+        """Nothing to look at twice: no note, no collision, the name itself is nowhere left."""
+        left = any(one.name.startswith(f"{self.old} in ") for one in self.outside)
+        return not self.notes and not self.collisions and not left
+
+
+def rename_places(
+    text: str,
+    language: Language | None,
+    old: str,
+    new: str,
+    scope: str = "comments",
+    line: int | None = None,
+) -> RenameGuess:
+    """The predicted rename of `old` (or `Class.member`) to `new`; `line` selects one meaning."""
+    owner, old = _split(old)
+    _check(text, old, new, scope)
+    rules = rules_of(language.name) if language else None
+    if language is None or rules is None:
+        return _words(text, language, old, new, scope)
+    dialect = trees.dialect(text, language)
+    if language.name == "rust" and old == "self":
+        return _from_self(text, dialect, new, line)
+    found, typing = meanings(text, dialect, old.lstrip("$"))
+    if old.startswith("$"):
+        found = [one for one in found if _is_variable(one, typing)] or found
+        old, new = old.lstrip("$"), new.lstrip("$")
+    chosen, notes = choose(found, typing, owner, line, old)
+    refuse_reserved(new, dialect, chosen, typing)
+    data = typing.scopes.data
+    edits = {edit.start: edit for edit in edits_for(chosen, found, typing, old, new)}
+    parts = regions(typing.scopes.root, data, rules.strings, rules.opaque)
+    inside = reach(chosen, found, typing) if len(chosen) < len(found) else None
+    comments = list(comment_edits(data, parts, old, new, inside))
+    known = {leaf.start for one in found for leaf in one.leaves}
+    wider = [
+        edit for edit in derived_edits(data, parts, typing, old, new) if edit.start not in known
+    ]
+    if language.name == "rust" and new == "self":
+        notes += _to_self(edits, chosen, data)
+    in_macros, unsure = macro_edits(parts, chosen, found, typing, old, new)
+    notes += unsure
+    code = list(edits.values()) + in_macros
+    levels = [code, comments, wider]
+    taken = SCOPES.index(scope) + 1
+    exact = [bool(code), *(any(edit.old == old for edit in level) for level in levels[1:])]
+    if not any(exact[:taken]) and any(exact):
+        taken = exact.index(True) + 1
+        notes.append(
+            f"`{old}` is no identifier in this file: renamed in "
+            f"{'comments' if taken == 2 else 'strings and derived names'}"
+        )
+    kept = [edit for level in levels[:taken] for edit in level]
+    outside = _outside(data, levels, taken) + _others(found, chosen, old)
+    renamed = _finish(text, data, old, new, kept)
+    spelled = sorted({place.line for place in renamed[1] if _spelled_out(place)})
+    if spelled:
+        notes.append(f"a shorthand was spelled out on {said_lines(spelled)}")
+    if not _still_names(typing.scopes.root, grow(renamed[0], dialect), kept):
+        notes.append(f"`{new}` is read as something else than a name there")
+    clashing = dict(clashes(chosen, typing, new))
+    if not clashing:
+        clashing = dict(captures(typing, renamed[0], dialect, new, kept))
+    return RenameGuess(
+        old,
+        new,
+        renamed[0],
+        renamed[1],
+        tuple(outside),
+        tuple(Collision(*one) for one in clashing.items()),
+        len(chosen),
+        tuple(notes),
+        tuple(sorted({(edit.old, edit.new) for edit in kept})),
+    )
+
+
+def _from_self(text: str, language: Language, new: str, line: int | None) -> RenameGuess:
+    refuse_keyword(new, language)
+    data = text.encode("utf-8", "surrogatepass")
+    edits = receiver.from_self(grow(text, language), data, new, line)
+    written, places = _finish(text, data, "self", new, edits)
+    allowed = tuple(sorted({(edit.old, edit.new) for edit in edits}))
+    return RenameGuess("self", new, written, places, (), (), 1, (receiver.CALLS,), allowed)
+
+
+def _to_self(edits: dict[int, Rewrite], chosen: list[Meaning], data: bytes) -> list[str]:
+    """Rust: the renamed parameter is written as a receiver, where its type allows it."""
+    for one in chosen:
+        for declared in one.declared:
+            edit = receiver.to_self(declared.leaf, data)
+            if edit is not None:
+                del edits[declared.leaf.start]
+                edits[edit.start] = edit
+                return [receiver.CALLS]
+    return []
+
+
+def _split(old: str) -> tuple[str, str]:
+    """`Class.member` to its parts; lifetimes, `@x` and `$x` are names."""
+    found = re.fullmatch(r"(.+?)(?:\.|::|#|->)\$?([^.:#>]+)", old)
+    return (re.split(r"\.|::", found[1])[-1], found[2]) if found else ("", old)
+
+
+def _check(text: str, old: str, new: str, scope: str) -> None:
+    if scope not in SCOPES:
+        raise UsageError(f"unknown scope {scope!r}", hint=f"One of {', '.join(SCOPES)}.")
+    for name in (old, new):
+        if not SHAPE.fullmatch(name):
+            raise UsageError(f"{name!r} is not an identifier")
+    if old.strip("'`$@") == "_":
+        raise UsageError(f"{old!r} is a blank, not a name")
+    if old == new:
+        raise UsageError(f"OLD and NEW are both {old!r}")
+    if old.lower() not in text.lower():
+        raise UsageError(f"`{old}` does not occur in the file", hint=_near(text, old))
+
+
+def _near(text: str, old: str) -> str:
+    import difflib
+
+    known = sorted(set(names.NAME.findall(text)))
+    near = difflib.get_close_matches(old, known, n=3)
+    return f"Did you mean {', '.join(near)}?" if near else "Check the spelling."
+
+
+def _is_variable(one: Meaning, typing: Typing) -> bool:
+    return any(
+        leaf.parent is not None and leaf.parent.type == "variable_name" for leaf in one.leaves
+    )
+
+
+def _outside(data: bytes, levels: list[list[Rewrite]], taken: int) -> list[Outside]:
+    flags = {
+        "comment": "--scope comments",
+        "derived": "--scope derived",
+        "string": "--scope derived",
+    }
+    found: dict[tuple[str, str], list[int]] = {}
+    for level in levels[taken:]:
+        for edit in level:
+            if edit.old.lower() not in names.ARTICLES:
+                line = data.count(b"\n", 0, edit.start) + 1
+                found.setdefault((edit.old, edit.kind), []).append(line)
+    where = {"comment": " in comments", "string": " in strings"}
+    return [
+        Outside(name + where.get(kind, ""), len(lines), tuple(sorted(set(lines))), flags[kind])
+        for (name, kind), lines in sorted(found.items())
+    ]
+
+
+def _others(found: list[Meaning], chosen: list[Meaning], old: str) -> list[Outside]:
+    return [
+        Outside(
+            f"{old} ({describe(one)})", len(one.leaves), tuple(one.lines), f"--line {one.lines[0]}"
+        )
+        for one in found
+        if one not in chosen
+    ]
+
+
+def _finish(
+    text: str, data: bytes, old: str, new: str, edits: list[Rewrite]
+) -> tuple[str, tuple[Place, ...]]:
+    kept, written = put(data, edits)
+    places = []
+    at, offset, line = 0, 0, 1
+    for edit in kept:
+        passed = data[at : edit.start].decode("utf-8", "surrogatepass")
+        at, offset, line = edit.start, offset + len(passed), line + passed.count("\n")
+        places.append(Place(offset, line, edit.kind, edit.old, edit.new))
+    return written.decode("utf-8", "surrogatepass"), tuple(places)
+
+
+def _spelled_out(place: Place) -> bool:
+    return place.kind == "code" and ": " in place.replacement and ": " not in place.replaced
+
+
+def _still_names(before: Branch, after: Branch, edits: list[Rewrite]) -> bool:
+    """Whether the tree has the shape it had: NEW is no keyword, and opens or closes nothing."""
+    if any(edit.kind == "code" and not SHAPE.fullmatch(edit.new) for edit in edits):
+        return True  # a shorthand was spelled out: the shape changes by design
+    pairs = zip(before.walk(), after.walk(), strict=False)
+    return all(one.type == other.type for one, other in pairs)
+
+
+def _words(text: str, language: Language | None, old: str, new: str, scope: str) -> RenameGuess:
+    """A language without scope rules: every whole word outside comments."""
+    data = text.encode("utf-8", "surrogatepass")
+    root = grow(text, language) if language is not None and language.grammar else None
+    parts = regions(root, data) if root is not None else []
+    spans = [part for part in parts if part.kind == "comment"]
+    edits: list[Rewrite] = []
+    comments: list[Rewrite] = []
+    for offset, there, put_there in names.mentions(text, {old: new}):
+        start = len(text[:offset].encode("utf-8", "surrogatepass"))
+        commented = any(span.start <= start < span.end for span in spans)
+        edit = Rewrite(
+            start, start + len(there.encode()), there, put_there, "comment" if commented else "code"
+        )
+        (comments if commented else edits).append(edit)
+    if scope != "code" and spans:
+        comments = comment_edits(data, parts, old, new, None)
+    levels = [edits, comments]
+    taken = 1 if scope == "code" and edits else 2
+    kept = [edit for level in levels[:taken] for edit in level]
+    written, places = _finish(text, data, old, new, kept)
+    named = language.name if language else "this language"
+    return RenameGuess(
+        old,
+        new,
+        written,
+        places,
+        tuple(_outside(data, levels, taken)),
+        scopes=1,
+        notes=(f"scopes not checked: {named} has no rules for names; whole words were replaced",),
+        allowed=tuple(sorted({(edit.old, edit.new) for edit in kept})),
+    )
+
+
+__all__ = ["SCOPES", "Branch", "Collision", "Outside", "Place", "RenameGuess", "rename_places"]

@@ -1,0 +1,44 @@
+"""What a scope, a declaration and an owner are. Values and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from specedit.syntax.branch import Branch
+
+TYPES = frozenset({"class", "type", "namespace", "import"})
+FUNCTIONS = frozenset({"function", "method"})
+
+
+@dataclass(eq=False, slots=True)
+class Declared:
+    """One declaration of a name. `after`: the byte from which it is visible in its own scope."""
+
+    name: str
+    kind: str  # local | parameter | function | method | field | class | type | value | import | ...
+    leaf: Branch = field(repr=False)
+    node: Branch = field(repr=False)  # what carries the name: parameter, class, assignment
+    scope: Scope | None = field(repr=False)
+    owner: Owner | None = field(repr=False)  # the class it is a member of
+    after: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Owner:
+    """Something with members: a class, an interface, an object literal, a module."""
+
+    name: str
+    node: Branch = field(repr=False)
+    bases: list[str] = field(default_factory=list)
+    members: dict[str, list[Declared]] = field(default_factory=dict, repr=False)
+    interface: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Scope:
+    kind: str  # file | function | block | class | namespace | template
+    node: Branch = field(repr=False)
+    parent: Scope | None = field(repr=False)
+    declared: dict[str, list[Declared]] = field(default_factory=dict, repr=False)
+    owner: Owner | None = None
+    opens: list[tuple[Owner, str]] = field(default_factory=list, repr=False)  # C++: `using`

@@ -1,0 +1,101 @@
+"""A syntax tree in plain Python: cheap parents, fields and lines, asked for often.
+
+Offsets are bytes of the UTF-8 text. Does not know what any node means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from dataclasses import field as stored
+from typing import TYPE_CHECKING
+
+from specedit.syntax import trees
+from specedit.syntax.languages import Language
+
+if TYPE_CHECKING:
+    from tree_sitter import TreeCursor
+
+
+@dataclass(eq=False, slots=True)
+class Branch:
+    """One node: what it is, which field of its parent it fills, and where."""
+
+    type: str
+    field: str
+    named: bool
+    start: int
+    end: int
+    line: int  # from 1
+    parent: Branch | None = stored(default=None, repr=False)
+    children: list[Branch] = stored(default_factory=list, repr=False)
+
+    @property
+    def place(self) -> str:
+        """ "parent_type.field": the key the rules' tables use."""
+        return f"{self.parent.type}.{self.field}" if self.parent else ""
+
+    def part(self, name: str) -> Branch | None:
+        """The first child that fills field `name`."""
+        for child in self.children:
+            if child.field == name:
+                return child
+        return None
+
+    def first(self, *types: str) -> Branch | None:
+        """The first child of one of these types."""
+        for child in self.children:
+            if child.type in types:
+                return child
+        return None
+
+    def named_children(self) -> list[Branch]:
+        return [child for child in self.children if child.named]
+
+    def walk(self) -> Iterator[Branch]:
+        waiting = [self]
+        while waiting:
+            one = waiting.pop()
+            yield one
+            waiting.extend(reversed(one.children))
+
+    def up(self) -> Iterator[Branch]:
+        """The parents, nearest first."""
+        node = self.parent
+        while node is not None:
+            yield node
+            node = node.parent
+
+
+def grow(text: str, language: Language) -> Branch:
+    """The whole tree of `text`."""
+    cursor = trees.parse(text, language).walk()
+    root = _branch(cursor, None)
+    here = root
+    while True:
+        if cursor.goto_first_child():
+            here = _branch(cursor, here)
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent() or here.parent is None:
+                return root
+            here = here.parent
+        assert here.parent is not None
+        here = _branch(cursor, here.parent)
+
+
+def _branch(cursor: TreeCursor, parent: Branch | None) -> Branch:
+    node = cursor.node
+    assert node is not None
+    made = Branch(
+        node.type,
+        cursor.field_name or "",
+        node.is_named,
+        node.start_byte,
+        node.end_byte,
+        node.start_point[0] + 1,
+        parent,
+    )
+    if parent is not None:
+        parent.children.append(made)
+    return made
