@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from specedit.rename.rewrite import SHORTHAND, Rewrite, put, taken
+from specedit.rename.rewrite import Rewrite, put, taken
 from specedit.rename.scoping.arguments import takes_any
 from specedit.rename.scoping.meaning import Meaning, meanings
 from specedit.rename.scoping.typing import Typing
@@ -45,9 +45,11 @@ def _starts(edits: list[Rewrite], new: str) -> Iterator[int]:
 def _bare(leaf: Branch, one: Meaning, typing: Typing) -> bool:
     """Whether scopes alone say what a place means, and it means one thing. Members are told apart
     by guesses about types, which a new name can only make vaguer."""
-    if typing.rules.keys.get(leaf.place) == "argument" and any(map(takes_any, one.declared)):
+    if typing.rules.keys.get(leaf.place) == "argument" and any(
+        takes_any(declared, typing.rules.rest_parameters) for declared in one.declared
+    ):
         return True
-    if leaf.place in typing.rules.keys or leaf.type in SHORTHAND:
+    if leaf.place in typing.rules.keys or leaf.type in typing.rules.shorthands:
         return False
     return leaf.place not in typing.rules.members or typing.receiver(leaf) is None
 

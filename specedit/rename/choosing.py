@@ -72,7 +72,7 @@ def choose(
         notes.append(f"nothing in this file declares `{old}`; rename it where it is declared, too")
     notes += _overrides(chosen, typing) + _overloads(chosen, typing)
     notes += _cycles(chosen, typing) + _namesakes(chosen, found, typing)
-    notes += _literals(chosen, found)
+    notes += _literals(chosen, found, typing.rules.nameless)
     return chosen, notes
 
 
@@ -89,7 +89,7 @@ def _gather(found: list[Meaning], typing: Typing) -> list[str]:
         joins = {UNKNOWN, "implicit"} if main.is_member else set()
         joins |= set() if local else {FREE}
         joins |= {"implicit"} if main.kind == "class" else set()
-        joins |= {MODULE} if _is_given_out(main) else set()
+        joins |= {MODULE} if _is_given_out(main, typing.rules.exports) else set()
     else:
         joins = {UNKNOWN, EXTERNAL, "implicit"}
         main = next((one for one in loose if one.kind in joins), Meaning(FREE))
@@ -126,9 +126,9 @@ def _is_apart(one: Meaning, main: Meaning, typing: Typing) -> bool:
     return calls == {main.kind not in FUNCTIONS}
 
 
-def _is_given_out(one: Meaning) -> bool:
+def _is_given_out(one: Meaning, exports: frozenset[str]) -> bool:
     """Declared here and exported under its own name."""
-    return any(up.type == "export_statement" for x in one.declared for up in x.leaf.up())
+    return any(up.type in exports for x in one.declared for up in x.leaf.up())
 
 
 def describe(one: Meaning) -> str:
@@ -183,8 +183,8 @@ def _namesakes(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> l
         if one in chosen or one.kind != "parameter":
             continue
         for leaf in one.leaves:
-            sides = ("assignment_expression.right", "assignment.right")
-            target = leaf.parent.part("left") if leaf.parent and leaf.place in sides else None
+            is_set = leaf.parent is not None and leaf.place in typing.rules.assigned
+            target = leaf.parent.part("left") if leaf.parent is not None and is_set else None
             if target is not None and any(id(x) in members for x in target.walk()):
                 notes.append(
                     f"line {leaf.line}: it is set from `{one.declared[0].name}`, which stays"
@@ -192,14 +192,14 @@ def _namesakes(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> l
     return notes
 
 
-def _literals(chosen: list[Meaning], found: list[Meaning]) -> list[str]:
+def _literals(chosen: list[Meaning], found: list[Meaning], nameless: frozenset[str]) -> list[str]:
     """Object literals of no known class that have a member of the name."""
     if not any(one.is_member for one in chosen):
         return []
     lines = sorted(
         line
         for one in found
-        if one not in chosen and one.owners and all(x.node.type == "object" for x in one.owners)
+        if one not in chosen and one.owners and all(x.node.type in nameless for x in one.owners)
         for line in one.lines
     )
     return [f"an object literal may be meant, too, and stays: {said_lines(lines)}"] if lines else []

@@ -6,7 +6,7 @@ Knows where such a word is a name all the same: behind a dot or a sigil, in some
 from __future__ import annotations
 
 from specedit.errors import UsageError
-from specedit.rename.languages.reserved import ANY_CASE, FREE_MEMBERS, RESERVED
+from specedit.rename.languages import rules_of
 from specedit.rename.scoping.meaning import Meaning
 from specedit.rename.scoping.typing import Typing
 from specedit.rename.scoping.uses import EXTERNAL, UNKNOWN
@@ -15,25 +15,21 @@ from specedit.syntax.languages import Language
 
 def refuse_keyword(new: str, language: Language) -> None:
     """An error where `new` is a keyword."""
-    word = new.lower() if language.name in ANY_CASE else new
-    if word in RESERVED.get(language.name, ()):
+    rules = rules_of(language.name)
+    if rules is not None and (new.lower() if rules.any_case else new) in rules.keywords:
         raise UsageError(f"`{new}` is a keyword of {language.name}", hint="Choose another name.")
 
 
 def refuse_reserved(new: str, language: Language, chosen: list[Meaning], typing: Typing) -> None:
     """An error where `new` would be a keyword at some place of the chosen meanings."""
-    free = language.name in FREE_MEMBERS
+    free = typing.rules.free_members
     if not all(_has_sigil(one, typing) or (free and _is_member(one, typing)) for one in chosen):
         refuse_keyword(new, language)
 
 
 def _has_sigil(one: Meaning, typing: Typing) -> bool:
     """PHP, Bash: a variable, which a sign tells from a keyword."""
-    return all(
-        leaf.type == "variable_name"
-        or (typing.rules.sigils and typing.scopes.label(leaf).startswith("$"))
-        for leaf in one.leaves
-    )
+    return all(typing.rules.has_sigil(leaf, typing.scopes.text) for leaf in one.leaves)
 
 
 def _is_member(one: Meaning, typing: Typing) -> bool:

@@ -9,6 +9,7 @@ from specedit.rename.rewrite import Rewrite
 from specedit.rename.scoping.meaning import Meaning
 from specedit.rename.scoping.typing import Typing
 from specedit.syntax.regions import Region
+from specedit.syntax.trees import COMMENTS
 from specedit.text import names
 
 
@@ -23,7 +24,7 @@ def reach(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> list[R
             node = declared.scope.node if declared.scope is not None else declared.node
             start = node.start
             for sibling in reversed(node.parent.children if node.parent else []):
-                if sibling.end <= start and "comment" in sibling.type:
+                if sibling.end <= start and sibling.type in COMMENTS:
                     start = sibling.start
             reach.append(Region(start, node.end, ""))
     return reach
@@ -78,7 +79,7 @@ def derived_edits(
     """Names built from OLD anywhere, and its mentions in strings."""
     found = []
     for leaf, name in typing.scopes.leaves:
-        if name != old and leaf.type not in ("string_fragment", "interpreted_string_literal"):
+        if name != old and leaf.type not in typing.rules.quoted:
             written = names.derived(name, old, new)
             if written is not None:
                 start = leaf.end - len(name.encode())

@@ -10,7 +10,6 @@ import re
 from dataclasses import dataclass
 
 from specedit.errors import UsageError
-from specedit.rename import receiver
 from specedit.rename.captures import captures
 from specedit.rename.choosing import choose, describe, said_lines
 from specedit.rename.keywords import refuse_keyword, refuse_reserved
@@ -99,25 +98,26 @@ def rename_places(
     if language is None or rules is None:
         return _words(text, language, old, new, scope)
     dialect = trees.dialect(text, language)
-    if language.name == "rust" and old == "self":
-        return _from_self(text, dialect, new, line)
+    if old in rules.receivers:
+        refuse_keyword(new, dialect)
+        data = text.encode("utf-8", "surrogatepass")
+        return _receiver(text, old, new, *rules.from_receiver(grow(text, dialect), data, new, line))
     found, typing = meanings(text, dialect, old.lstrip("$"))
     if old.startswith("$"):
-        found = [one for one in found if _is_variable(one, typing)] or found
+        found = [one for one in found if _has_sigil(one, typing)] or found
         old, new = old.lstrip("$"), new.lstrip("$")
     chosen, notes = choose(found, typing, owner, line, old)
     refuse_reserved(new, dialect, chosen, typing)
     data = typing.scopes.data
     edits = {edit.start: edit for edit in edits_for(chosen, found, typing, old, new)}
-    parts = regions(typing.scopes.root, data, rules.strings, rules.opaque)
+    parts = regions(typing.scopes.root, data, typing.rules.strings, typing.rules.opaque)
     inside = reach(chosen, found, typing) if len(chosen) < len(found) else None
     comments = list(comment_edits(data, parts, old, new, inside))
     known = {leaf.start for one in found for leaf in one.leaves}
     wider = [
         edit for edit in derived_edits(data, parts, typing, old, new) if edit.start not in known
     ]
-    if language.name == "rust" and new == "self":
-        notes += _to_self(edits, chosen, data)
+    notes += filter(None, [typing.rules.finish(edits, chosen, data, new)])
     in_macros, unsure = macro_edits(parts, chosen, found, typing, old, new)
     notes += unsure
     code = list(edits.values()) + in_macros
@@ -154,25 +154,10 @@ def rename_places(
     )
 
 
-def _from_self(text: str, language: Language, new: str, line: int | None) -> RenameGuess:
-    refuse_keyword(new, language)
-    data = text.encode("utf-8", "surrogatepass")
-    edits = receiver.from_self(grow(text, language), data, new, line)
-    written, places = _finish(text, data, "self", new, edits)
-    allowed = tuple(sorted({(edit.old, edit.new) for edit in edits}))
-    return RenameGuess("self", new, written, places, (), (), 1, (receiver.CALLS,), allowed)
-
-
-def _to_self(edits: dict[int, Rewrite], chosen: list[Meaning], data: bytes) -> list[str]:
-    """Rust: the renamed parameter is written as a receiver, where its type allows it."""
-    for one in chosen:
-        for declared in one.declared:
-            edit = receiver.to_self(declared.leaf, data)
-            if edit is not None:
-                del edits[declared.leaf.start]
-                edits[edit.start] = edit
-                return [receiver.CALLS]
-    return []
+def _receiver(text: str, old: str, new: str, rewrites: list[Rewrite], said: str) -> RenameGuess:
+    written, places = _finish(text, text.encode("utf-8", "surrogatepass"), old, new, rewrites)
+    allowed = tuple(sorted({(one.old, one.new) for one in rewrites}))
+    return RenameGuess(old, new, written, places, (), (), 1, (said,), allowed)
 
 
 def _split(old: str) -> tuple[str, str]:
@@ -203,10 +188,8 @@ def _near(text: str, old: str) -> str:
     return f"Did you mean {', '.join(near)}?" if near else "Check the spelling."
 
 
-def _is_variable(one: Meaning, typing: Typing) -> bool:
-    return any(
-        leaf.parent is not None and leaf.parent.type == "variable_name" for leaf in one.leaves
-    )
+def _has_sigil(one: Meaning, typing: Typing) -> bool:
+    return any(typing.rules.has_sigil(leaf, typing.scopes.text) for leaf in one.leaves)
 
 
 def _outside(data: bytes, levels: list[list[Rewrite]], taken: int) -> list[Outside]:

@@ -13,14 +13,6 @@ from specedit.rename.scoping.scope import FUNCTIONS, TYPES, Declared
 from specedit.rename.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
-SHORTHAND = frozenset(
-    {
-        "shorthand_property_identifier",
-        "shorthand_property_identifier_pattern",
-        "shorthand_field_identifier",
-    }
-)
-
 
 @dataclass(frozen=True)
 class Rewrite:
@@ -58,43 +50,19 @@ def edits_for(
             if id(leaf) in seen:
                 continue
             seen.add(id(leaf))
-            yield _edit(leaf, one, id(leaf) in other, typing, old, new)
+            yield _rewrite(leaf, one, id(leaf) in other, typing, old, new)
 
 
-def _edit(leaf: Branch, one: Meaning, split: bool, typing: Typing, old: str, new: str) -> Rewrite:
-    text, parent = typing.scopes.text, leaf.parent
-    assert parent is not None
-    start, end = leaf.start, leaf.end
-    if leaf.type == "simple_symbol":
-        start += 1
-    written = new
-    if leaf.place == "import_spec.path":  # Go: an import's own name becomes an alias
-        path = text(leaf)
-        last = path.strip('"`').rsplit("/", 1)[-1]
-        return Rewrite(start, end, path, path if last == new else f"{new} {path}", "code")
-    imported = parent.part("path") if leaf.place == "import_spec.name" else None
-    if imported is not None and text(imported).strip('"`').rsplit("/", 1)[-1] == new:
-        between = text(Branch("", "", False, start, imported.start, 0))  # the alias says nothing
-        return Rewrite(start, imported.start, between, "", "code")
-    member = one.is_member or one.kind not in ("local", "parameter", "value", "function", "import")
-    if (split and leaf.type in SHORTHAND) or (
-        split and parent.type == "shorthand_field_initializer"
-    ):
-        if leaf.type == "shorthand_field_identifier":  # Rust: `ref x`, `mut x` move with the name
-            prefix = text(Branch("", "", False, parent.start, start, 0))
-            rest = f"{new}: {prefix}{old}" if member else f"{old}: {prefix}{new}"
-            return Rewrite(parent.start, end, prefix + old, rest, "code")
-        written = f"{new}: {old}" if member else f"{old}: {new}"
-    elif parent.type in ("field_pattern", "field_initializer") and leaf.field in (
-        "pattern",
-        "value",
-    ):
-        name = parent.part("name") or parent.part("field")
-        if name is not None and text(name) == new:  # Rust: `x: x` is written `x`
-            return Rewrite(
-                name.start, end, text(Branch("", "", False, name.start, end, 0)), new, "code"
-            )
-    return Rewrite(start, end, old, written, "code")
+def _rewrite(
+    leaf: Branch, one: Meaning, split: bool, typing: Typing, old: str, new: str
+) -> Rewrite:
+    told = typing.rules.rewrite(leaf, one, split, typing.scopes.text, old, new)
+    return told if told is not None else Rewrite(leaf.start, leaf.end, old, new, "code")
+
+
+def means_member(one: Meaning) -> bool:
+    """Which half of a shorthand a meaning is: the member, or the variable."""
+    return one.is_member or one.kind not in ("local", "parameter", "value", "function", "import")
 
 
 def clashes(chosen: list[Meaning], typing: Typing, new: str) -> Iterator[tuple[int, str]]:
@@ -134,5 +102,5 @@ def _same_sort(one: Declared, other: Declared, typing: Typing) -> bool:
     if typing.rules.methods_apart and (one.kind in FUNCTIONS) != (other.kind in FUNCTIONS):
         return False
     return not (
-        one.kind == "local" and other.kind == "local" and one.node.type == "let_declaration"
+        one.kind == "local" and other.kind == "local" and one.node.type in typing.rules.rebinds
     )

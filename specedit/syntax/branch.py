@@ -52,6 +52,20 @@ class Branch:
     def named_children(self) -> list[Branch]:
         return [child for child in self.children if child.named]
 
+    def within(self, text: str, first: int, last: int, type: str, field: str = "") -> Branch:
+        """A leaf for characters [first, last) of this node's `text`, which the grammar left."""
+        start = self.start + len(text[:first].encode())
+        end = start + len(text[first:last].encode())
+        return Branch(type, field, True, start, end, self.line + text.count("\n", 0, first), self)
+
+    def through(self, other: Branch) -> Branch:
+        """The stretch from here to the end of `other`, as a node of no type."""
+        return Branch("", "", False, self.start, other.end, self.line)
+
+    def until(self, end: int) -> Branch:
+        """The stretch of this node before `end`, as a node of no type."""
+        return Branch("", "", False, self.start, end, self.line)
+
     def walk(self) -> Iterator[Branch]:
         waiting = [self]
         while waiting:
@@ -65,6 +79,16 @@ class Branch:
         while node is not None:
             yield node
             node = node.parent
+
+
+def first_of(node: Branch) -> Branch | None:
+    named = node.named_children()
+    return named[0] if named else None
+
+
+def last_of(node: Branch) -> Branch | None:
+    named = node.named_children()
+    return named[-1] if named else None
 
 
 def grow(text: str, language: Language) -> Branch:

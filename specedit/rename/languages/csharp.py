@@ -2,9 +2,60 @@
 
 from __future__ import annotations
 
-from specedit.rename.languages import Rules, places, table
+from collections.abc import Hashable
 
-RULES = Rules(
+from specedit.rename.languages.rules import Rules
+from specedit.rename.languages.tables import places, table
+from specedit.rename.scoping.scope import Declared
+from specedit.rename.scoping.scopes import Scopes
+from specedit.rename.scoping.uses import UNKNOWN, Uses
+from specedit.syntax.branch import Branch
+
+
+class CSharp(Rules):
+    def declares_as(
+        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
+    ) -> tuple[str, str] | None:
+        if kind == "parameter" and "record" in scopes.scope_of(node).node.type:
+            return "field", where
+        return kind, where
+
+    def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
+        parent = leaf.parent
+        assert parent is not None
+        around = parent.parent
+        made = around is not None and around.type == "initializer_expression"
+        if made and leaf.place == "assignment_expression.left":
+            return [_member_of_built(uses, parent)]
+        if parent.type == "with_initializer" and parent.children[0] is leaf and around is not None:
+            return [uses.member(uses.typing.type_of(around.named_children()[0]))]
+        if leaf.place == "subpattern.":
+            patterns = (up for up in leaf.up() if up.type == "recursive_pattern")
+            typed = next((one.part("type") for one in patterns), None)
+            return [uses.member(uses.typing.named_type(typed))]
+        return None
+
+    def receiver(self, leaf: Branch) -> Branch | None:
+        if leaf.place != "member_binding_expression.name":
+            return super().receiver(leaf)
+        holders = (up for up in leaf.up() if up.type == "conditional_access_expression")
+        return next((one.part("condition") for one in holders), None)
+
+    def value_part(self, one: Declared) -> Branch | None:
+        value = super().value_part(one)
+        if value is None and one.leaf.parent is one.node and one.node.type == "variable_declarator":
+            parts = one.node.named_children()
+            return parts[-1] if len(parts) > 1 else None
+        return value
+
+
+def _member_of_built(uses: Uses, node: Branch) -> Hashable:
+    """A member that `new A { name = 1 }` sets."""
+    built = next((up for up in node.up() if up.type == "object_creation_expression"), None)
+    return uses.member(uses.typing.named_type(built.part("type"))) if built else (UNKNOWN, "")
+
+
+RULES = CSharp(
     names=places("identifier implicit_parameter"),
     scopes=table(
         """
@@ -13,7 +64,7 @@ RULES = Rules(
         operator_declaration conversion_operator_declaration indexer_declaration: function
         property_declaration accessor_declaration delegate_declaration: function
         class_declaration struct_declaration interface_declaration record_declaration: class
-        record_struct_declaration enum_declaration: class
+        enum_declaration: class
         namespace_declaration: namespace
         block for_statement foreach_statement using_statement catch_clause: block
         switch_section switch_expression_arm query_expression fixed_statement: block
@@ -23,7 +74,6 @@ RULES = Rules(
         """
         class_declaration.name struct_declaration.name interface_declaration.name: class outer
         record_declaration.name enum_declaration.name delegate_declaration.name: class outer
-        record_struct_declaration.name: class outer
         namespace_declaration.name file_scoped_namespace_declaration.name: namespace outer
         method_declaration.name: method class
         property_declaration.name event_declaration.name: field class
@@ -54,7 +104,6 @@ RULES = Rules(
         argument.name: argument
         attribute_argument.name: attribute
         subpattern.: pattern
-        name_colon.name: argument
         """
     ),
     calls=table(
@@ -80,9 +129,33 @@ RULES = Rules(
     own_names=places("constructor_declaration.name destructor_declaration.name"),
     labels=places("goto_statement. labeled_statement."),
     bases=places("base_list"),
-    supers=places("base"),
     bare_members=True,
     overloads=True,
     in_order=True,
     strings=places("string_literal verbatim_string_literal raw_string_literal"),
+    super_words=places("base"),
+    passes_on=places(
+        "parenthesized_expression unary_expression await_expression postfix_unary_expression",
+    ),
+    casts=places("cast_expression as_expression"),
+    builds=places("object_creation_expression implicit_object_creation_expression"),
+    loops=places("foreach_statement"),
+    indexes=places("element_access_expression"),
+    returns=places("return_statement"),
+    carries_up=places("variable_declarator variable_declaration"),
+    assigned=places("assignment_expression.right"),
+    around_types=places("nullable_type"),
+    lists=places("array_type tuple_type"),
+    arguments=places("type_argument_list"),
+    paths=places("qualified_name scoped_type"),
+    untyped=places("implicit_type"),
+    inferred=places("var dynamic"),
+    keywords=places(
+        "abstract as base bool break byte case catch char checked class const continue decimal",
+        "default delegate do double else enum event explicit extern false finally fixed float for",
+        "foreach goto if implicit in int interface internal is lock long namespace new null object",
+        "operator out override params private protected public readonly ref return sbyte sealed",
+        "short sizeof stackalloc static string struct switch this throw true try typeof uint ulong",
+        "unchecked unsafe ushort using virtual void volatile while",
+    ),
 )

@@ -2,9 +2,41 @@
 
 from __future__ import annotations
 
-from specedit.rename.languages import Rules, places, table
+from collections.abc import Hashable
 
-RULES = Rules(
+from specedit.rename.languages.rules import Rules
+from specedit.rename.languages.tables import places, table
+from specedit.rename.scoping.scopes import Scopes
+from specedit.rename.scoping.uses import Uses
+from specedit.syntax.branch import Branch
+
+
+class Java(Rules):
+    def around(self, node: Branch) -> Branch:
+        """`catch` and `finally` do not see the resources."""
+        holder = node.parent
+        if holder is None or holder.type != "try_with_resources_statement" or node.type == "block":
+            return node
+        return holder.parent or holder
+
+    def declares_as(
+        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
+    ) -> tuple[str, str] | None:
+        if node.type == "type_pattern" and node.first(leaf.type) is not leaf:
+            return None
+        if kind == "parameter" and scopes.scope_of(node).node.type == "record_declaration":
+            return "field", where
+        return kind, where
+
+    def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
+        if leaf.place == "switch_label.":  # a constant of the enum that is switched on
+            constants = [one for one in uses.declared if one.node.type == "enum_constant"]
+            if len(constants) == 1:
+                return [constants[0]]
+        return None
+
+
+RULES = Java(
     names=places("identifier type_identifier"),
     scopes=table(
         """
@@ -61,4 +93,24 @@ RULES = Rules(
     fields_hide=True,
     in_order=True,
     strings=places("string_literal"),
+    constants=places("enum_constant"),
+    passes_on=places("parenthesized_expression unary_expression"),
+    casts=places("cast_expression"),
+    builds=places("object_creation_expression"),
+    loops=places("enhanced_for_statement"),
+    indexes=places("array_access"),
+    returns=places("return_statement"),
+    carries_up=places("variable_declarator spread_parameter"),
+    assigned=places("assignment_expression.right"),
+    lists=places("array_type"),
+    arguments=places("type_arguments"),
+    paths=places("scoped_identifier scoped_type_identifier"),
+    inferred=places("var"),
+    keywords=places(
+        "_ abstract assert boolean break byte case catch char class const continue default do",
+        "double else enum extends false final finally float for goto if implements import",
+        "instanceof int interface long native new null package private protected public return",
+        "short static strictfp super switch synchronized this throw throws transient true try void",
+        "volatile while",
+    ),
 )

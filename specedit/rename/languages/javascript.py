@@ -1,61 +1,167 @@
-"""JavaScript, TypeScript and TSX: object literals are classes without a name."""
+"""JavaScript: object literals are classes without a name, and a shorthand names two things."""
 
 from __future__ import annotations
 
-from specedit.rename.languages import Rules, places, table
+from collections.abc import Hashable, Iterator
 
-RULES = Rules(
+from specedit.rename.languages.javascript_objects import meant_for, taken_apart
+from specedit.rename.languages.rules import Rules, Text
+from specedit.rename.languages.tables import places, table
+from specedit.rename.rewrite import Rewrite, means_member
+from specedit.rename.scoping.meaning import Meaning
+from specedit.rename.scoping.scope import Declared, Owner
+from specedit.rename.scoping.scopes import Scopes
+from specedit.rename.scoping.typing import Known, Typing
+from specedit.rename.scoping.uses import MODULE, UNKNOWN, Uses
+from specedit.syntax.branch import Branch
+
+SHORTHANDS = places("shorthand_property_identifier shorthand_property_identifier_pattern")
+
+
+class JavaScript(Rules):
+    def names_in(
+        self, node: Branch, text: Text, told: frozenset[str]
+    ) -> Iterator[tuple[Branch, str]]:
+        """`o["name"]` and `{"name": 1}` name the member."""
+        if node.type == "string_fragment" and _is_key(node):
+            yield node, text(node)
+
+    def carrier(self, leaf: Branch) -> Branch:
+        if leaf.type != "string_fragment" or leaf.parent is None:
+            return leaf
+        text = leaf.parent
+        around = text.parent
+        return around if around is not None and around.type == "computed_property_name" else text
+
+    def declares_as(
+        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
+    ) -> tuple[str, str] | None:
+        holder = leaf.parent
+        if leaf.place == "import_specifier.name" and holder and holder.part("alias") is not None:
+            return None
+        around = node.parent
+        if node.type == "variable_declarator" and around is not None and around.first("var"):
+            return kind, "function"
+        return kind, where
+
+    def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
+        if leaf.type in SHORTHANDS:
+            return [declared, _shorthand_member(uses, leaf)]
+        return [declared]
+
+    def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
+        if leaf.type in SHORTHANDS:
+            return [uses.bare(leaf, "value"), _shorthand_member(uses, leaf)]
+        if _is_foreign(leaf):
+            return [(MODULE, "")]
+        if leaf.type == "string_fragment":
+            return [_quoted(uses, leaf)]
+        if leaf.place == "pair_pattern.key":
+            return [_destructured(uses, leaf)]
+        return None
+
+    def inherited(self, uses: Uses, owner: Owner) -> Hashable | None:
+        """`{...a}` has what `a` has."""
+        spread = [child for child in owner.node.children if child.type == "spread_element"]
+        if not spread:
+            return None
+        types = (uses.typing.type_of(one.named_children()[0]) for one in spread)
+        return uses.all([uses.member(known) for known in types])
+
+    def meant_for(self, typing: Typing, literal: Branch) -> Known:
+        return meant_for(typing, literal)
+
+    def rewrite(
+        self, leaf: Branch, one: Meaning, split: bool, text: Text, old: str, new: str
+    ) -> Rewrite | None:
+        """A shorthand that names two things is spelled out when only one of them is renamed."""
+        if not split or leaf.type not in SHORTHANDS:
+            return None
+        written = f"{new}: {old}" if means_member(one) else f"{old}: {new}"
+        return Rewrite(leaf.start, leaf.end, old, written, "code")
+
+
+def _is_key(node: Branch) -> bool:
+    """A whole string that may name a member, or be a literal type or its value."""
+    text = node.parent
+    if text is None or text.type != "string" or len(text.children) != 3 or text.parent is None:
+        return False
+    return "import" not in text.parent.type and "export" not in text.parent.type
+
+
+def _is_foreign(leaf: Branch) -> bool:
+    """A name in another module, or the one this module gives out: `{P as q}`, `{q as P}`."""
+    holder = leaf.parent
+    if leaf.place == "export_specifier.alias":
+        return True
+    if leaf.place == "export_specifier.name" and holder is not None:
+        return any(up.part("source") is not None for up in holder.up())
+    if leaf.place == "import_specifier.name" and holder is not None:
+        return holder.part("alias") is not None
+    return False
+
+
+def _quoted(uses: Uses, leaf: Branch) -> Hashable:
+    """`o["name"]`, `{"name": 1}`, or a literal type."""
+    text = leaf.parent
+    assert text is not None
+    if text.place == "subscript_expression.index" and text.parent is not None:
+        return uses.member(uses.typing.type_of(text.parent.part("object")))
+    index = text.parent.parent if text.parent is not None else None
+    if index is not None and index.type == "lookup_type":
+        return uses.member(uses.typing.named_type(index.named_children()[0]))
+    return ("literal", "")
+
+
+def _shorthand_member(uses: Uses, leaf: Branch) -> Hashable:
+    if leaf.type == "shorthand_property_identifier":
+        owners = uses.typing.type_of(leaf.parent)
+        return uses.member(owners) if owners else (UNKNOWN, "")
+    return _destructured(uses, leaf)
+
+
+def _destructured(uses: Uses, leaf: Branch) -> Hashable:
+    """The member a `{name}` pattern takes, by the class of what is taken apart."""
+    node = leaf.parent
+    while node is not None and node.type in ("object_assignment_pattern", "pair_pattern"):
+        node = node.parent
+    if node is None or node.type != "object_pattern":
+        return (UNKNOWN, "")
+    return uses.member(taken_apart(uses.typing, node))
+
+
+RULES = JavaScript(
     names=places(
-        "identifier property_identifier private_property_identifier type_identifier",
-        "shorthand_property_identifier shorthand_property_identifier_pattern statement_identifier",
+        "identifier property_identifier private_property_identifier statement_identifier",
+        "shorthand_property_identifier shorthand_property_identifier_pattern",
     ),
     scopes=table(
         """
         function_declaration function_expression arrow_function method_definition: function
-        generator_function generator_function_declaration function_signature: function
-        method_signature abstract_method_signature function_type constructor_type: function
-        call_signature construct_signature: function
-        class_static_block: function
-        class_declaration class abstract_class_declaration interface_declaration: class
-        enum_declaration object type_alias_declaration: class
-        object_type<type_annotation object_type<type_arguments object_type<array_type: class
-        object_type<as_expression object_type<satisfies_expression object_type<constraint: class
-        internal_module module: namespace
+        generator_function generator_function_declaration class_static_block: function
+        class_declaration class object: class
         statement_block for_statement for_in_statement catch_clause switch_body: block
-        mapped_type_clause conditional_type: block
         """
     ),
     declares=table(
         """
         function_declaration.name generator_function_declaration.name: function outer
-        function_signature.name: function outer
         function_expression.name class.name: function here
-        class_declaration.name abstract_class_declaration.name: class outer
-        interface_declaration.name type_alias_declaration.name enum_declaration.name: class outer
-        internal_module.name module.name: namespace outer
-        type_parameter.name mapped_type_clause.name infer_type.: type here
+        class_declaration.name: class outer
         variable_declarator.name: local after
         for_in_statement.left catch_clause.parameter: local here
-        required_parameter.pattern optional_parameter.pattern: parameter here
         formal_parameters. arrow_function.parameter: parameter here
         import_clause. namespace_import. import_specifier.alias: import here
-        import_specifier.name import_require_clause.: import here
-        method_definition.name method_signature.name abstract_method_signature.name: method class
-        public_field_definition.name field_definition.property: field class
-        property_signature.name pair.key enum_body.name enum_assignment.name: field class
+        import_specifier.name: import here
+        method_definition.name: method class
+        field_definition.property pair.key: field class
         """
     ),
     patterns=places(
         "object_pattern. array_pattern. rest_pattern. pair_pattern.value",
-        "object_assignment_pattern.left assignment_pattern.left computed_property_name.",
+        "object_assignment_pattern.left assignment_pattern.left",
     ),
-    members=table(
-        """
-        member_expression.property: object
-        nested_type_identifier.name: module
-        nested_identifier.property: object
-        """
-    ),
+    members=table("member_expression.property: object"),
     keys=table(
         """
         pair_pattern.key: pattern
@@ -68,13 +174,31 @@ RULES = Rules(
         new_expression: constructor
         """
     ),
-    type_names=places("type_identifier"),
     labels=places("statement_identifier"),
-    bases=places("class_heritage extends_clause extends_type_clause implements_clause"),
-    quoted_keys=True,
-    open_enums=True,
+    quoted=places("string_fragment"),
+    shorthands=SHORTHANDS,
+    exports=places("export_statement"),
+    assigned=places("assignment_expression.right"),
+    bases=places("class_heritage"),
+    literals=places("object class"),
+    nameless=places("object"),
+    self_words=places("this self"),
+    passes_on=places("parenthesized_expression unary_expression await_expression"),
+    builds=places("new_expression"),
+    loops=places("for_in_statement for_statement"),
+    indexes=places("subscript_expression"),
+    returns=places("return_statement"),
+    carries_up=places("variable_declarator variable_declaration"),
+    merges=True,
+    makes=True,
     in_order=True,
     hoists=True,
+    keywords=places(
+        "await break case catch class const continue debugger default delete do else enum export",
+        "extends false finally for function if import in instanceof new null return super switch",
+        "this throw true try typeof var void while with yield",
+        "implements interface let package private protected public static",
+    ),
+    free_members=True,
     strings=places("string template_string"),
-    comments=places("comment html_comment"),
 )

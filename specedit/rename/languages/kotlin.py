@@ -2,9 +2,55 @@
 
 from __future__ import annotations
 
-from specedit.rename.languages import Rules, places, table
+import re
+from collections.abc import Iterator
 
-RULES = Rules(
+from specedit.rename.languages.rules import Rules, Text
+from specedit.rename.languages.tables import places, table
+from specedit.rename.scoping.scope import Declared
+from specedit.rename.scoping.scopes import Scopes
+from specedit.syntax.branch import Branch
+
+_DOLLAR = re.compile(r"\$([^\W\d]\w*)")
+
+
+class Kotlin(Rules):
+    def names_in(
+        self, node: Branch, text: Text, told: frozenset[str]
+    ) -> Iterator[tuple[Branch, str]]:
+        """`"$name"`, which the grammar leaves as text."""
+        if node.type == "string_literal":
+            for found in _DOLLAR.finditer(text(node)):
+                leaf = node.within(text(node), *found.span(1), "identifier")
+                yield leaf, found[1]
+
+    def declares_as(
+        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
+    ) -> tuple[str, str] | None:
+        alike = [child for child in node.children if child.type == leaf.type]
+        bare = leaf.parent is node and leaf.field == "" and alike[0] is not leaf
+        if bare and node.type in ("class_parameter", "parameter"):
+            return None
+        ends = node.type in ("catch_block", "enum_entry", "import")
+        if ends and alike and alike[-1 if node.type == "import" else 0] is not leaf:
+            return None
+        return kind, where
+
+    def names_argument(self, leaf: Branch) -> bool:
+        holder = leaf.parent  # `f(x)` is positional, `f(x = 1)` names the parameter
+        return holder is not None and (holder.children[0] is not leaf or len(holder.children) > 1)
+
+    def value_part(self, one: Declared) -> Branch | None:
+        value = super().value_part(one)
+        around = one.node.parent
+        direct = one.leaf.parent is one.node
+        if value is None and direct and around and one.node.type == "variable_declaration":
+            later = [child for child in around.named_children() if child.start >= one.node.end]
+            return later[0] if later else None
+        return value
+
+
+RULES = Kotlin(
     names=places("identifier"),
     scopes=table(
         """
@@ -38,7 +84,21 @@ RULES = Rules(
     bare_members=True,
     overloads=True,
     members_apart=True,
-    dollar_strings=True,
     in_order=True,
     strings=places("string_literal multiline_string_literal"),
+    passes_on=places("parenthesized_expression unary_expression try_expression"),
+    aliases=places("type_alias"),
+    casts=places("as_expression"),
+    loops=places("for_statement"),
+    indexes=places("index_expression"),
+    types=places("user_type nullable_type"),
+    carries_up=places("variable_declaration"),
+    assigned=places("assignment.right"),
+    around_types=places("parenthesized_type nullable_type"),
+    arguments=places("type_arguments"),
+    paths=places("qualified_identifier"),
+    keywords=places(
+        "as break class continue do else false for fun if in interface is null object package",
+        "return super this throw true try typealias typeof val var when while",
+    ),
 )

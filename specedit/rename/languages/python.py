@@ -2,9 +2,86 @@
 
 from __future__ import annotations
 
-from specedit.rename.languages import Rules, places, table
+from collections.abc import Hashable
+from keyword import kwlist
 
-RULES = Rules(
+from specedit.rename.languages.rules import Rules
+from specedit.rename.languages.tables import places, table
+from specedit.rename.scoping.scope import Declared, Scope
+from specedit.rename.scoping.scopes import Scopes
+from specedit.rename.scoping.uses import MODULE, Uses
+from specedit.syntax.branch import Branch
+
+
+class Python(Rules):
+    def declares_as(
+        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
+    ) -> tuple[str, str] | None:
+        holder = leaf.parent
+        if holder is not None and holder.type == "dotted_name":
+            only = len(holder.children) == 1  # `case a.b` compares, `import a.b` gives `a`
+            if not (only if node.type == "case_pattern" else holder.children[0] is leaf):
+                return None
+        return kind, where
+
+    def elsewhere(self, scopes: Scopes, node: Branch, name: str) -> Scope | None:
+        """`global x` and `nonlocal x`: the scope that an assignment to x means."""
+        if b"global" not in scopes.data and b"nonlocal" not in scopes.data:
+            return None
+        function = scopes.scope_of(node)
+        while function.kind == "block" and function.parent is not None:
+            function = function.parent
+        said = _announcements(scopes, function).get(name)
+        if said is None:
+            return None
+        if said == "global_statement":
+            return scopes.file
+        outer = function.parent
+        while outer is not None and name not in outer.declared and outer.parent is not None:
+            outer = outer.parent
+        return outer
+
+    def is_instance(self, one: Declared) -> bool:
+        listed = one.node.named_children() if one.node.type == "parameters" else []
+        around = one.scope.parent if one.scope is not None else None
+        return around is not None and around.kind == "class" and listed[:1] == [one.leaf]
+
+    def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
+        if leaf.place == "augmented_assignment.left" and declared.owner is not None:
+            read = uses.bare(leaf, "value")  # `x += 1` in a class reads the outer x
+            if isinstance(read, Declared):
+                uses.join(declared, read)
+        return [declared]
+
+    def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
+        """A name of another module."""
+        path = leaf.parent
+        elsewhere = ("aliased_import.name", "import_from_statement.module_name")
+        if path is not None and leaf.place == "dotted_name." and path.place in elsewhere:
+            return [(MODULE, "")]
+        return None
+
+
+def _announcements(scopes: Scopes, function: Scope) -> dict[str, str]:
+    """What a function's own `global` and `nonlocal` statements name."""
+    known = scopes.announced.get(id(function))
+    if known is not None:
+        return known
+    found: dict[str, str] = {}
+    body = function.node.part("body") if function.kind == "function" else None
+    waiting = [body] if body is not None else []
+    while waiting:
+        statement = waiting.pop()
+        if statement.type not in ("function_definition", "class_definition", "lambda"):
+            waiting.extend(statement.children)
+        if statement.type in ("global_statement", "nonlocal_statement"):
+            for child in statement.children:
+                found[scopes.text(child)] = statement.type
+    scopes.announced[id(function)] = found
+    return found
+
+
+RULES = Python(
     names=places("identifier"),
     scopes=table(
         """
@@ -39,6 +116,7 @@ RULES = Rules(
         "default_parameter.value typed_default_parameter.value typed_default_parameter.type",
         "typed_parameter.type for_in_clause.right",
     ),
+    outside_first=places("for_in_clause.right"),
     members=table("attribute.attribute: object"),
     keys=table(
         """
@@ -48,8 +126,20 @@ RULES = Rules(
     ),
     calls=table("call: function"),
     bases=places("argument_list"),
-    selves=frozenset(),
-    supers=frozenset(),
-    first_is_self=True,
+    assigned=places("assignment.right"),
+    self_words=frozenset(),
+    super_words=places("super() super"),
+    self_types=places("Self"),
+    passes_on=places("parenthesized_expression await expression_list"),
+    loops=places("for_statement"),
+    returns=places("return_statement"),
+    targets=places("expression_list pattern_list"),
+    around_types=places("type"),
+    unions=places("union_type"),
+    untyped=places("string"),
+    wrappers=places("Optional Final ClassVar Annotated"),
+    rest_parameters=places("dictionary_splat_pattern"),
+    reads_class=True,
+    keywords=frozenset(kwlist),
     strings=places("string"),
 )

@@ -12,22 +12,18 @@ UNKNOWN_CALL = ("unknown", "")  # nobody knows what is called
 OTHER_CALL = ("outside", "argument")  # what is called is defined elsewhere
 
 
-def takes_any(one: Declared) -> bool:
-    """Python: whether the parameter's function takes arguments of any name beside it: `**rest`."""
+def takes_any(one: Declared, rest: frozenset[str]) -> bool:
+    """Whether the parameter's function takes arguments of any name beside it: `**rest`."""
     listed = one.scope.node.part("parameters") if one.scope is not None else None
     return listed is not None and any(
-        "dictionary_splat_pattern" in (child.type, *(inner.type for inner in child.children))
+        not rest.isdisjoint((child.type, *(inner.type for inner in child.children)))
         for child in listed.children
     )
 
 
 def parameter_named(leaf: Branch, typing: Typing, declared: list[Declared]) -> Hashable | None:
     """The parameter a keyword argument names."""
-    parent = leaf.parent
-    assert parent is not None
-    if parent.type == "value_argument" and parent.children[0] is leaf and len(parent.children) == 1:
-        return None  # Kotlin: a positional argument
-    if parent.type == "argument" and parent.part("name") is not leaf:
+    if not typing.rules.names_argument(leaf):
         return None
     call = next((up for up in leaf.up() if up.type in typing.rules.calls), None)
     if call is None:

@@ -31,11 +31,11 @@ class Lookup:
                 found = [one for one in found if one.kind != "parameter"]
             if scope.kind == "function" and self.rules.hoists:
                 found = [one for one in found if not _is_in_body(one, scope, at)]
-            if inner and scope.kind == "class" and self.rules.first_is_self and scope.owner:
+            if inner and scope.kind == "class" and self.rules.reads_class and scope.owner:
                 found += [one for one in scope.owner.members.get(name, ()) if is_assigned(one, at)]
             elif (owner := scope.owner) is not None and (
                 self.rules.bare_members
-                or (self.rules.open_enums and scope.node.type == "enum_declaration")
+                or scope.node.type in self.rules.open_types
                 or scope.kind == "namespace"
             ):
                 found += self.members((owner,), name)
@@ -44,7 +44,7 @@ class Lookup:
             chosen = self._choose(found, at, hint, inner)
             if chosen is not None:
                 return chosen
-            if scope.kind == "function" or self.rules.first_is_self:
+            if scope.kind == "function" or self.rules.reads_class:
                 inner = False
             scope = scope.parent
         return None
@@ -53,9 +53,9 @@ class Lookup:
         """Go, C: the function one of whose parameters' types `at` is part of."""
         previous = at
         for up in at.up():
-            if up.type == "parameter_declaration" and previous.field == "type":
+            if up.type in self.rules.typed_parameters and previous.field == "type":
                 return self.scopes.scope_of(up)
-            if up.type in ("block", "compound_statement"):
+            if self.rules.scopes.get(up.type) == "block":
                 return None
             previous = up
         return None
@@ -75,7 +75,7 @@ class Lookup:
         return fits[-1] if fits else None
 
     def _accepts(self, one: Declared, hint: str) -> bool:
-        if one.node.type == "macro_definition" or hint == "macro":
+        if self.rules.macros_apart and "macro" in (one.kind, hint):
             return hint == "macro" and one.kind in ("macro", "import")
         if hint == "type":
             return one.kind in TYPES

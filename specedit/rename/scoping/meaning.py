@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from specedit.rename.scoping.context import context
 from specedit.rename.scoping.declaring import declared_scopes
 from specedit.rename.scoping.scope import FUNCTIONS, TYPES, Declared, Owner
 from specedit.rename.scoping.typing import Typing
@@ -118,13 +117,13 @@ class _Sorting:
         for one in self.declared:
             sort = self._sort(one)
             place: Hashable = id(one.owner) if one.owner is not None else id(one.scope)
-            if one.after and one.node.type in ("let_declaration", "let_condition"):
+            if one.after and one.node.type in self.rules.rebinds:
                 place = (place, id(one.node))
             first = together.setdefault((place, sort), one)
             self._join(one, first)
         by_name: dict[int, Declared] = {}
-        for one in self.declared:  # a type and a value of one name in one scope: TypeScript merges
-            if one.owner is None and self.rules.quoted_keys:
+        for one in self.declared:
+            if one.owner is None and self.rules.merges:
                 self._join(one, by_name.setdefault(id(one.scope), one))
             if one.kind == "import" and one.scope is not None:
                 self._join_import(one)
@@ -132,27 +131,17 @@ class _Sorting:
     def _sort(self, one: Declared) -> str:
         if one.kind in TYPES - {"import"}:
             return "type"
-        if one.node.type == "macro_definition":
+        if self.rules.macros_apart and one.kind == "macro":
             return "macro"
         apart = self.rules.methods_apart or (self.rules.members_apart and one.owner is not None)
         return "call" if apart and one.kind in FUNCTIONS else "value"
 
     def _join_import(self, one: Declared) -> None:
-        """Rust's `use self::x` brings in what this file itself defines."""
-        path = one.leaf.parent
-        while path is not None and path.type in ("use_list", "scoped_use_list", "use_as_clause"):
-            path = path.parent if path.part("path") is None else path
-            if path is not None and path.part("path") is not None:
-                break
-        start = path.part("path") if path is not None else None
-        if start is None:
-            return
-        words = self.scopes.text(start).replace("crate::", "").split("::")
+        """An import of what this file itself defines."""
         for other in self.declared:
             if other is one or other.kind == "import" or other.kind in ("local", "parameter"):
                 continue
-            owner = other.owner.name if other.owner is not None else ""
-            if words[-1] == owner or (not owner and words[-1] in ("self", "super", "crate")):
+            if self.rules.is_import_of(self.scopes, one, other):
                 self._join(other, one)
 
     def _join_families(self) -> None:
@@ -174,11 +163,13 @@ class _Sorting:
                     for over in by_owner.get(id(above), []):
                         if self._overrides(member, over):
                             self._join(member, over)
-            if mine and owner.node.type == "object":
-                wanted = self.typing.members(context(self.typing, owner.node) or (), self.name)
+            if mine and owner.node.type in self.rules.nameless:
+                wanted = self.typing.members(
+                    self.rules.meant_for(self.typing, owner.node) or (), self.name
+                )
                 for member in mine[:1] if wanted else []:
                     self._join(member, wanted[0])
-        self._join_go_interfaces(by_owner)
+        self._join_implied()
 
     def _overrides(self, one: Hashable, other: Hashable) -> bool:
         """Fields hide where methods override; a field never overrides a method."""
@@ -192,12 +183,13 @@ class _Sorting:
         kinds = [key.kind for key in (one, other) if isinstance(key, Declared)]
         return all(kind in FUNCTIONS for kind in kinds)
 
-    def _join_go_interfaces(self, by_owner: dict[int, list[Hashable]]) -> None:
-        if not self.uses.is_go():
-            return
-        methods = [
-            one for one in self.declared if one.node.type in ("method_elem", "method_declaration")
-        ]
-        if any(one.node.type == "method_elem" for one in methods):
+    def _join_implied(self) -> None:
+        """Go: who has an interface's method implements it, and says so nowhere."""
+        if any(one.node.type in self.rules.implied for one in self.declared):
+            methods = [
+                one
+                for one in self.declared
+                if one.kind == "method" or one.node.type in self.rules.implied
+            ]
             for one in methods:
                 self._join(one, methods[0])

@@ -31,7 +31,7 @@ class Owner:
     node: Branch = field(repr=False)
     bases: list[str] = field(default_factory=list)
     members: dict[str, list[Declared]] = field(default_factory=dict, repr=False)
-    interface: bool = False
+    early: bool = False  # met in a method or an addition, before the class itself
 
 
 @dataclass(eq=False, slots=True)

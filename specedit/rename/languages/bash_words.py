@@ -1,29 +1,36 @@
 """The variables that a shell names without a dollar sign: `read x`, `printf -v x`, `let x+=1`.
 
-Reads the builtins' options from the language's table. Does not know what a sourced file sets.
+Does not know what a sourced file sets.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
+from specedit.rename.languages.rules import Text
+from specedit.rename.languages.tables import table
 from specedit.syntax.branch import Branch
 
-Text = Callable[[Branch], str]
-
 SET, READ = "set", "read"  # the field of a name that is made up here
+BUILTINS = table(  # options with an argument, those whose argument is a name, operands: names
+    """
+    read: adinNptu a all
+    mapfile readarray: dnOsuCc - all
+    printf test: v v none
+    wait: p p none
+    getopts: - - 2
+    """
+)
 _NAME = re.compile(r"(?<![\w$#])[^\W\d]\w*")
 _ASSIGNS = re.compile(r"\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)")
 _PLAIN = frozenset({"word", "string_content", "raw_string"})
 
 
-def shell_names(
-    node: Branch, text: Text, builtins: Mapping[str, str], keyed: frozenset[str]
-) -> Iterator[Branch]:
+def shell_names(node: Branch, text: Text, keyed: frozenset[str]) -> Iterator[Branch]:
     """Names in the words right under `node`; an index of a `keyed` array is a plain word."""
     if node.type == "command":
-        yield from _arguments(node, text, builtins)
+        yield from _arguments(node, text)
     elif node.type == "word" and _is_tested(node, text):
         yield from list(_names(node, text, READ))[:1]
     elif node.type == "word" and (_is_counted(node) or _is_index(node, text, keyed)):
@@ -52,7 +59,7 @@ def keyed_arrays(root: Branch, text: Text) -> frozenset[str]:
     )
 
 
-def _arguments(command: Branch, text: Text, builtins: Mapping[str, str]) -> Iterator[Branch]:
+def _arguments(command: Branch, text: Text) -> Iterator[Branch]:
     name = command.part("name")
     called = text(name) if name is not None else ""
     words = [child for child in command.children if child.field == "argument"]
@@ -61,8 +68,8 @@ def _arguments(command: Branch, text: Text, builtins: Mapping[str, str]) -> Iter
             for plain in word.walk():
                 if plain.type in _PLAIN:
                     yield from _names(plain, text, READ)
-    elif called in builtins:
-        for word in _naming(words, text, *builtins[called].split()):
+    elif called in BUILTINS:
+        for word in _naming(words, text, *BUILTINS[called].split()):
             if word.type == "word":
                 yield from list(_names(word, text, SET))[:1]
 
@@ -92,11 +99,8 @@ def _names(node: Branch, text: Text, field: str) -> Iterator[Branch]:
     """The names in a plain text, each as a leaf of its own."""
     whole = text(node)
     for found in _NAME.finditer(whole):
-        before = whole[: found.start()]
-        start = node.start + len(before.encode())
         how = SET if _ASSIGNS.match(whole, found.end()) else field
-        end, line = start + len(found[0].encode()), node.line + before.count("\n")
-        yield Branch("variable_name", how, True, start, end, line, node)
+        yield node.within(whole, *found.span(), "variable_name", how)
 
 
 def _is_tested(word: Branch, text: Text) -> bool:

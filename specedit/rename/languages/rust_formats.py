@@ -1,52 +1,53 @@
-"""Names inside strings that are code, where the grammar leaves them as text.
+"""Names inside Rust's format strings: `"{name:width$}"`, where a macro formats it.
 
-Kotlin's `"$name"`, and Rust's `"{name:width$}"` where a macro formats it. Does not know what a
-macro of somebody else does with its strings.
+The grammar leaves them as text. Does not know what a macro of somebody else does with its strings.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from specedit.rename.languages import Rules
+from specedit.rename.languages.rules import Text
+from specedit.rename.languages.tables import table
 from specedit.syntax.branch import Branch
 
-Text = Callable[[Branch], str]
-
-_DOLLAR = re.compile(r"\$([^\W\d]\w*)")
-_FORMAT = re.compile(r"\\u\{[^}]*\}|\{\{|\}\}|\{(?P<inside>[^{}]*)\}")
+MACROS = table(  # macro -> which of its arguments is the format
+    """
+    print println eprint eprintln format format_args panic todo unimplemented: 0
+    unreachable anyhow bail: 0
+    write writeln assert debug_assert ensure: 1
+    assert_eq assert_ne debug_assert_eq debug_assert_ne: 2
+    trace debug info warn error log: any
+    """
+)
+_HOLE = re.compile(r"\\u\{[^}]*\}|\{\{|\}\}|\{(?P<inside>[^{}]*)\}")
 _ARGUMENT = re.compile(r"^[^\W\d]\w*(?=\s*(?::|$))|(?<=[^\w$])[^\W\d]\w*(?=\$)")
+_STRINGS = frozenset({"string_literal", "raw_string_literal", "char_literal"})
 
 
-def names_in_string(node: Branch, text: Text, rules: Rules) -> Iterator[Branch]:
+def formatted(node: Branch, text: Text) -> Iterator[Branch]:
     """The names in a string, each as a leaf of its own."""
-    spans: list[tuple[int, int]] = []
-    if rules.dollar_strings and node.type == "string_literal":
-        spans = [found.span(1) for found in _DOLLAR.finditer(text(node))]
-    elif rules.format_macros and node.type in rules.strings and _is_format(node, text, rules):
-        spans = list(_arguments(text(node)))
-    for first, last in spans:
-        before = text(node)[:first]
-        start = node.start + len(before.encode())
-        end = start + len(text(node)[first:last].encode())
-        yield Branch("identifier", "", True, start, end, node.line + before.count("\n"), node)
+    if node.type in _STRINGS and _is_format(node, text):
+        whole = text(node)
+        for first, last in _arguments(whole):
+            yield node.within(whole, first, last, "identifier")
 
 
 def _arguments(text: str) -> Iterator[tuple[int, int]]:
-    for hole in _FORMAT.finditer(text):
+    for hole in _HOLE.finditer(text):
         if hole["inside"]:
             for found in _ARGUMENT.finditer(hole["inside"]):
                 at = hole.start("inside")
                 yield at + found.start(), at + found.end()
 
 
-def _is_format(node: Branch, text: Text, rules: Rules) -> bool:
+def _is_format(node: Branch, text: Text) -> bool:
     """Whether a string stands where its macro expects a format."""
     tokens = node.parent
     if tokens is None or tokens.type != "token_tree":
         return False
-    where = rules.format_macros.get(_macro(tokens, text))
+    where = MACROS.get(_macro(tokens, text))
     before = tokens.children[: tokens.children.index(node)]
     return where == "any" or where == str(sum(text(one) == "," for one in before))
 

@@ -6,13 +6,13 @@ TypeScript checks `{name: 1}` against the type its place asks for; so do we, wit
 from __future__ import annotations
 
 from specedit.rename.scoping.scope import Declared
-from specedit.rename.scoping.typing import DEEP, Known, Typing, first_of, last_of
-from specedit.syntax.branch import Branch
+from specedit.rename.scoping.typing import DEEP, Known, Typing
+from specedit.syntax.branch import Branch, first_of, last_of
 
 ADDS = frozenset({"push", "unshift", "add", "fill", "includes", "indexOf"})  # to a list
 
 
-def context(typing: Typing, node: Branch, deep: int = 0) -> Known:
+def meant_for(typing: Typing, node: Branch, deep: int = 0) -> Known:
     """The class an object literal is meant for, by where it stands."""
     parent = node.parent
     if parent is None or deep > DEEP:
@@ -24,11 +24,11 @@ def context(typing: Typing, node: Branch, deep: int = 0) -> Known:
         return typing.type_of(parent.part("left"), deep + 1)
     if node.place == "pair.value" and parent.parent is not None:
         key = parent.part("key")
-        around = context(typing, parent.parent, deep + 1)
+        around = meant_for(typing, parent.parent, deep + 1)
         found = typing.members(around or (), typing.scopes.text(key).strip("'\"")) if key else []
         return typing.type_of_declared(found[0], deep + 1) if found else None
     if parent.type in ("parenthesized_expression", "ternary_expression"):
-        return context(typing, parent, deep + 1)
+        return meant_for(typing, parent, deep + 1)
     return None
 
 

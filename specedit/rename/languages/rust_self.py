@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterator
 
 from specedit.errors import UsageError
-from specedit.rename.languages.rust import RULES
+from specedit.rename.languages.rust_formats import formatted
 from specedit.rename.rewrite import Rewrite
-from specedit.rename.scoping.interpolated import names_in_string
 from specedit.syntax.branch import Branch
 
 NESTED = frozenset({"function_item", "impl_item", "mod_item", "trait_item"})
@@ -87,7 +86,7 @@ def _uses(body: Branch, data: bytes) -> Iterator[Branch]:
         node = waiting.pop()
         if node.type == "self" and (node.parent is None or "scoped" not in node.parent.type):
             yield node
-        yield from (one for one in names_in_string(node, text, RULES) if text(one) == "self")
+        yield from (one for one in formatted(node, text) if text(one) == "self")
         waiting.extend(child for child in node.children if child.type not in NESTED)
 
 

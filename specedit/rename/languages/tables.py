@@ -1,0 +1,136 @@
+"""What the engine asks every language for, as data: names of node types, fields and words.
+
+A scope is a function, block, class, namespace, template or enum; one that is `shared` is none of
+its own: what stands in it belongs to the scope around it (the body of a Go function).
+
+A place is "node_type.field" (the field empty when there is none). `declares` maps a place to
+"kind where": the name there is declared as `kind`, visible from `where`:
+
+* here        the innermost scope around the name
+* outer       the scope around the node that carries the name (functions, classes)
+* function    the innermost function or file (Python's assignments, JavaScript's `var`)
+* class       the innermost class: a member
+* property    here, and a member of the innermost class (a parameter that is promoted)
+* enumerator  a member of the enum, and the scope around it
+* receiver    the class that the method's receiver or qualified name says (Go, C++)
+* after       the innermost scope, but only behind the declaring node (Rust's and Go's rebinding)
+* subject     the innermost scope, but only behind the value that the node takes apart (`switch`)
+* file        the whole file
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+NONE: frozenset[str] = frozenset()
+
+
+def _empty() -> Mapping[str, str]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Tables:
+    """One language's tables; what is left out, the language does not have."""
+
+    # names and scopes
+    names: frozenset[str]  # leaves that are identifiers
+    scopes: Mapping[str, str]  # node type, or type<parent -> what kind of scope it opens
+    declares: Mapping[str, str]
+    patterns: frozenset[str] = NONE  # places a declared name may sit in, one in the other
+    outside: frozenset[str] = NONE  # places that are read in the scope around their scope
+    outside_first: frozenset[str] = NONE  # of these, only the first one of a kind is
+    members: Mapping[str, str] = field(default_factory=_empty)  # place -> field of the receiver
+    keys: Mapping[str, str] = field(default_factory=_empty)  # place -> "argument" | any other use
+    calls: Mapping[str, str] = field(default_factory=_empty)  # call -> field of the callee
+    type_names: frozenset[str] = NONE  # leaves that always name a type
+    type_places: frozenset[str] = NONE  # places where a plain identifier names a type
+    own_names: frozenset[str] = NONE  # places that repeat the class's name (constructors)
+    labels: frozenset[str] = NONE  # places or leaves of labels
+    quoted: frozenset[str] = NONE  # leaves of names that stand in quotes
+    shorthands: frozenset[str] = NONE  # leaves or places that name a member and a variable at once
+    exports: frozenset[str] = NONE  # what gives a declaration out under its own name
+    assigned: frozenset[str] = NONE  # places of what is assigned to the `left` beside it
+    # classes
+    bases: frozenset[str] = NONE  # children of a class that list what it extends
+    adds_to: frozenset[str] = NONE  # classes that add to one of the same name (Rust's `impl`)
+    implied: frozenset[str] = NONE  # methods that every method of the name implements (Go)
+    literals: frozenset[str] = NONE  # expressions that are a class of their own
+    nameless: frozenset[str] = NONE  # of these, the ones without a name
+    holders: frozenset[str] = NONE  # expressions that are a name and a sign
+    open_types: frozenset[str] = NONE  # classes whose members are visible inside without a receiver
+    constants: frozenset[str] = NONE  # members that are of their own class (an enum's)
+    selves: frozenset[str] = NONE  # expressions that mean the instance
+    supers: frozenset[str] = NONE  # expressions that mean what it extends
+    self_words: frozenset[str] = frozenset({"this"})  # words that mean the instance
+    receivers: frozenset[str] = NONE  # of these, words that stand for a parameter (Rust)
+    super_words: frozenset[str] = frozenset({"super"})
+    self_types: frozenset[str] = NONE  # words that mean the class around them
+    # types of expressions
+    passes_on: frozenset[str] = NONE  # expressions of the type of what is in them
+    casts: frozenset[str] = NONE
+    builds: frozenset[str] = NONE  # expressions that make an instance of the type they name
+    loops: frozenset[str] = NONE
+    indexes: frozenset[str] = NONE  # expressions that take one out of many
+    returns: frozenset[str] = NONE
+    # types
+    types: frozenset[str] = NONE  # types that stand beside a name without a field
+    carries_up: frozenset[str] = NONE  # parts of a declaration whose type stands further up
+    targets: frozenset[str] = NONE  # lists of names that are assigned together
+    declarators: frozenset[str] = NONE  # what wraps one name in a declaration, and changes no type
+    around_types: frozenset[str] = NONE  # what wraps a type, and changes nothing
+    aliases: frozenset[str] = NONE
+    lists: frozenset[str] = NONE  # types of many
+    arguments: frozenset[str] = NONE  # lists of a type's arguments
+    unions: frozenset[str] = NONE
+    paths: frozenset[str] = NONE  # qualified names
+    untyped: frozenset[str] = NONE  # type expressions that say no class
+    inferred: frozenset[str] = NONE  # words for a type that is not said
+    wrappers: frozenset[str] = NONE  # generic types that behave as their argument
+    typed_parameters: frozenset[str] = NONE  # a parameter is not seen in another one's type
+    rest_parameters: frozenset[str] = NONE  # take arguments of any name
+    # how names are told apart
+    bare_members: bool = False  # members are visible without a receiver
+    methods_apart: bool = False  # methods and variables have separate names (Java)
+    members_apart: bool = False  # a field and a method may share a name (Rust, PHP)
+    macros_apart: bool = False  # a macro and a function may share a name (Rust)
+    fields_hide: bool = False  # a field of a derived class is another field
+    overloads: bool = False  # methods of one name differ by their parameters
+    merges: bool = False  # a type and a value of one name in one scope are one thing (TypeScript)
+    makes: bool = False  # a function may be a class (JavaScript)
+    sigils: bool = False  # a variable's `$` keeps it apart from other names (PHP)
+    hoists: bool = False  # an inner function sees what is declared behind it (JavaScript)
+    in_order: bool = False  # a local is visible only behind its declaration
+    reads_class: bool = False  # a class's body reads what it set, its methods do not (Python)
+    rebinds: frozenset[str] = NONE  # declarations that make another thing of the same name (Rust)
+    # words
+    keywords: frozenset[str] = NONE  # no names; words that are keywords only somewhere are names
+    any_case: bool = False  # a keyword in capitals is one, too
+    free_members: bool = False  # `o.class` is fine
+    # what is no code
+    strings: frozenset[str] = NONE
+    opaque: frozenset[str] = NONE  # leaves of unparsed code: names in them are whole words
+
+    def adding(self, **more: Any) -> dict[str, Any]:
+        """Every table for a language that builds on this one; what is given is added to it."""
+        mine = {one.name: getattr(self, one.name) for one in fields(Tables)}
+        for name, value in more.items():
+            grows = isinstance(value, frozenset | dict)
+            mine[name] = mine[name] | value if grows else value
+        return mine
+
+
+def places(*groups: str) -> frozenset[str]:
+    """Words of the tables, split at blanks."""
+    return frozenset(word for group in groups for word in group.split())
+
+
+def table(text: str) -> dict[str, str]:
+    """ "place: value" lines to a mapping; several places may share a line."""
+    found: dict[str, str] = {}
+    for line in filter(None, map(str.strip, text.split("\n"))):
+        left, right = line.split(": ", 1)
+        found.update(dict.fromkeys(left.split(), right.strip()))
+    return found
