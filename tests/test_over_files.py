@@ -57,6 +57,31 @@ def test_derived_names_are_looked_for_in_any_case(desk: Hooked) -> None:
     assert touched(desk) == TOUCHED | {"string.py", "part.py", "lower.py"}
 
 
+def test_a_file_that_only_holds_another_spelling_is_found_for_derived_names(desk: Hooked) -> None:
+    Path(desk.repo.env["SPECEDIT_SCRIPT"]).write_text(
+        '{"replace": [["USER_NAME", "EMAIL"], ["userNames", "emails"]]}'
+    )
+    desk.repo.commit({"constant.py": "USER_NAME = 1\n", "many.py": "userNames = []\n"})
+    assert desk.specedit("rename", "userName", "email", "--scope", "derived")[0] == 0
+    assert touched(desk) == {"constant.py", "many.py"}
+    assert desk.repo.read("constant.py") == "EMAIL = 1\n"
+    assert desk.repo.read("many.py") == "emails = []\n"
+
+
+@pytest.mark.parametrize("asked", ["A::run", "A.run", "A#run", "n::A::run"])
+def test_a_member_is_found_over_many_files(desk: Hooked, asked: str) -> None:
+    Path(desk.repo.env["SPECEDIT_SCRIPT"]).write_text('{"replace": [["run", "go"]]}')
+    desk.repo.commit(
+        {
+            "one.cpp": "struct A { void run(); };\nvoid use(A a) { a.run(); }\n",
+            "two.cpp": "struct B { void run(); };\n",
+        }
+    )
+    assert desk.specedit("rename", asked, "go")[0] == 0
+    assert touched(desk) == {"one.cpp"}
+    assert desk.repo.read("one.cpp") == "struct A { void go(); };\nvoid use(A a) { a.go(); }\n"
+
+
 @pytest.mark.parametrize("how", [["--staged"], ["--changed"], ["--since", "HEAD"]], ids="".join)
 def test_git_chooses_the_files_of_an_edit(desk: Hooked, how: list[str]) -> None:
     desk.repo.write("a.py", FILES["a.py"] + "y = 2\n")

@@ -31,6 +31,9 @@ def rename(
     """Rename an identifier: tree-sitter finds the places, the model verifies them."""
     from specedit.cli.work import Chosen, work
     from specedit.rename.planning import plan_rename
+    from specedit.text.names import sought
+
+    derived = resolved.values.scope == "derived"
 
     return work(
         "rename",
@@ -40,8 +43,8 @@ def rename(
             changed=changed,
             since=since,
             jobs=jobs,
-            containing=old.split(".")[-1],
-            any_case=resolved.values.scope == "derived",
+            containing=sought(old, derived=derived),
+            any_case=derived,
         ),
         lambda source: plan_rename(
             source,

@@ -30,7 +30,7 @@ class Chosen:
     staged: bool = False
     changed: bool = False
     since: str | None = None
-    containing: str | None = None
+    containing: tuple[str, ...] = ()  # texts of which a file holds one, the name itself first
     any_case: bool = False  # of `containing`: names built from it begin small or large
     jobs: int | None = None
 
@@ -60,21 +60,21 @@ def files(chosen: Chosen) -> list[str]:
     """The files named, or those that git chooses."""
     if chosen.names and not chosen.from_git:
         return list(dict.fromkeys(chosen.names))
-    if not chosen.from_git and chosen.containing is None:
+    if not chosen.from_git and not chosen.containing:
         raise UsageError("Which file?", hint="Name files, `-`, or --staged, --changed, --since REF")
     from specedit.files import git
 
     here = Path.cwd()
     found = git.choose(
         here,
-        containing=chosen.containing,
+        containing=chosen.containing or None,
         any_case=chosen.any_case,
         staged=chosen.staged,
         changed=chosen.changed,
         since=chosen.since,
     )
     if not found:
-        what = f" that holds {chosen.containing!r}" if chosen.containing else ""
+        what = f" that holds {chosen.containing[0]!r}" if chosen.containing else ""
         print(f"specedit: git names no file{what}; nothing to do", file=sys.stderr)
     return [str(path) for path in found]
 

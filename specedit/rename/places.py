@@ -92,7 +92,7 @@ def rename_places(
     line: int | None = None,
 ) -> RenameGuess:
     """The predicted rename of `old` (or `Class.member`) to `new`; `line` selects one meaning."""
-    owner, old = _split(old)
+    owner, old = names.split_member(old)
     _check(text, old, new, scope)
     rules = rules_of(language.name) if language else None
     if language is None or rules is None:
@@ -160,12 +160,6 @@ def _receiver(text: str, old: str, new: str, rewrites: list[Rewrite], said: str)
     return RenameGuess(old, new, written, places, (), (), 1, (said,), allowed)
 
 
-def _split(old: str) -> tuple[str, str]:
-    """`Class.member` to its parts; lifetimes, `@x` and `$x` are names."""
-    found = re.fullmatch(r"(.+?)(?:\.|::|#|->)\$?([^.:#>]+)", old)
-    return (re.split(r"\.|::", found[1])[-1], found[2]) if found else ("", old)
-
-
 def _check(text: str, old: str, new: str, scope: str) -> None:
     if scope not in SCOPES:
         raise UsageError(f"unknown scope {scope!r}", hint=f"One of {', '.join(SCOPES)}.")
@@ -176,7 +170,9 @@ def _check(text: str, old: str, new: str, scope: str) -> None:
         raise UsageError(f"{old!r} is a blank, not a name")
     if old == new:
         raise UsageError(f"OLD and NEW are both {old!r}")
-    if old.lower() not in text.lower():
+    if not any(
+        one.lower() in text.lower() for one in names.sought(old, derived=scope == SCOPES[-1])
+    ):
         raise UsageError(f"`{old}` does not occur in the file", hint=_near(text, old))
 
 

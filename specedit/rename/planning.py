@@ -17,6 +17,7 @@ from specedit.rename.languages import rules_of
 from specedit.rename.places import RenameGuess, rename_places
 from specedit.report import Edit
 from specedit.settings import Settings
+from specedit.text.names import sought, split_member
 
 REACH = {  # the kinds of places that a scope takes in
     "code": ("code",),
@@ -40,14 +41,15 @@ def plan_rename(
 
     `absent_ok`: it is one of many files, so the name may be missing, and is taken only where the
     scope says. `searched`: nobody named the file, so only what tree-sitter reads is renamed."""
-    if absent_ok and old.split(".")[-1].lower() not in source.text.lower():
+    there, derived = source.text.lower(), settings.scope == "derived"
+    if absent_ok and not any(one.lower() in there for one in sought(old, derived=derived)):
         return untouched(source)
     if searched and (source.language is None or rules_of(source.language.name) is None):
         return untouched(source, "holds the name, but is no code: name the file to rename there")
     try:
         guess = rename_places(source.text, source.language, old, new, settings.scope, line)
     except UsageError as problem:  # about this file: others may still be renamed
-        if absent_ok and "." in old:
+        if absent_ok and split_member(old)[0]:
             return untouched(source, problem.message)
         raise InputError(f"{source.name}: {problem.message}", hint=problem.hint) from problem
     if absent_ok and not {place.kind for place in guess.places} & set(REACH[settings.scope]):

@@ -90,9 +90,6 @@ WRAPPERS = frozenset(
 )
 CALLABLE = frozenset({"function", "method"})
 HIDES = frozenset({"function", "method", "property", "value"})
-FUNCTION_VALUES = frozenset(
-    {"arrow_function", "function_expression", "function", "class", "lambda", "func_literal"}
-)
 
 
 @dataclass(frozen=True)

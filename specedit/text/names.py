@@ -72,6 +72,26 @@ def variants(old: str, new: str) -> dict[str, str]:
     return dict(sorted(found.items(), key=lambda pair: -len(pair[0])))
 
 
+def split_member(old: str) -> tuple[str, str]:
+    """`Class.member` to its parts; lifetimes, `@x` and `$x` are names."""
+    found = re.fullmatch(r"(.+?)(?:\.|::|#|->)\$?([^.:#>]+)", old)
+    return (re.split(r"\.|::", found[1])[-1], found[2]) if found else ("", old)
+
+
+def sought(old: str, *, derived: bool) -> tuple[str, ...]:
+    """Of these a text holds one, in any case, or there is nothing of `old` in it; the name first.
+    `derived`: names built from it count, in any spelling: `USER_NAMES` for `userName`."""
+    name = split_member(old)[1]
+    found = [name.lower()]
+    if derived and len(name.strip("_$@")) >= SHORT:
+        joined = "".join(words_of(name)).lower()
+        spelled = [one.lower() for one in variants(name, name)]
+        for one in sorted({*spelled, joined, plural(joined)} - {""}, key=len):
+            if not any(known in one for known in found):
+                found.append(one)
+    return (name, *found[1:])
+
+
 def is_voiced(word: str) -> bool:
     """Whether a word begins with a vowel's sound, as far as letters tell ("u", "h" do not)."""
     return word[:1].lower() in "aeio" and not word.lower().startswith(("eu", "one"))
