@@ -17,8 +17,8 @@ FLOORS = (  # from the ground up
     *("edit", "rename", "backends", "view", "editors", "hook", "server", "bench", "cli", "api"),
     *("__main__", "__init__"),
 )
-# On their way out: the judge is to come with the Job, the text of renames has a room to move to.
-PENDING = {("edit", "rename"), ("text", "syntax")}
+# On its way out: the text of renames has a room to move to.
+PENDING = {("text", "syntax")}
 LEVEL = {name: level for level, name in enumerate(FLOORS)}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

@@ -10,9 +10,10 @@ import pytest
 
 from specedit.backends.running import Loaded
 from specedit.decode.width import Widths
+from specedit.edit.answering import perform
 from specedit.edit.backend import Answer, Event
-from specedit.edit.judge import perform
-from specedit.edit.plan import Plan, plan_edit
+from specedit.edit.job import plan_edit
+from specedit.edit.plan import Plan
 from specedit.edit.splice import spliced, whole
 from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
 from specedit.errors import TooLong

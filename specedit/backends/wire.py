@@ -17,7 +17,7 @@ from specedit.decode.events import Chunk
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
 from specedit.edit.plan import Message, Plan
 from specedit.engines.base import Prefill, Sampling
-from specedit.errors import ServerError, SpeceditError
+from specedit.errors import FileError, ServerError, SpeceditError
 from specedit.report import ModelLine
 
 RUN, WARM, STATUS, STOP = "/specedit/run", "/specedit/warm", "/specedit/status", "/specedit/stop"
@@ -80,17 +80,18 @@ def event_from(data: Mapping[str, Any]) -> Event:
 
 
 def error_json(error: SpeceditError) -> dict[str, Any]:
-    return {
-        "event": "error",
-        "kind": type(error).__name__,
-        "message": error.message,
-        "hint": error.hint,
-    }
+    said = {"event": "error", "kind": type(error).__name__, "hint": error.hint}
+    if isinstance(error, FileError):
+        return {**said, "message": error.reason, "file": error.file}
+    return {**said, "message": error.message}
 
 
 def error_from(data: Mapping[str, Any]) -> SpeceditError:
     kind = _KINDS.get(str(data.get("kind")), ServerError)
-    return kind(str(data.get("message", "")), hint=str(data.get("hint", "")))
+    message, hint = str(data.get("message", "")), str(data.get("hint", ""))
+    if issubclass(kind, FileError):
+        return kind(message, file=str(data.get("file", "")), hint=hint)
+    return kind(message, hint=hint)
 
 
 def appeared(prediction: Sequence[int], completion: Sequence[int]) -> int:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from specedit.bench.cases import Case
 from specedit.bench.peers.base import Task
 from specedit.edit import prompt
-from specedit.edit.plan import Plan, plan_edit
+from specedit.edit.job import plan_edit
+from specedit.edit.plan import Plan
 from specedit.files.source import Source
 from specedit.settings import Settings
 

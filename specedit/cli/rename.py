@@ -29,12 +29,12 @@ def rename(
     resolved: Resolved,
 ) -> int:
     """Rename an identifier: tree-sitter finds the places, the model verifies them."""
-    from specedit.cli.work import Chosen, work
+    from specedit.cli.work import Targets, work
     from specedit.rename import plan_rename
 
     return work(
         "rename",
-        Chosen(
+        Targets(
             tuple(files or ()),
             staged=staged,
             changed=changed,
