@@ -16,13 +16,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from specedit import __version__
 from specedit.backends import wire
 from specedit.backends.place import UNIX_SOCKETS, Place, Record, folders, identity, place
 from specedit.edit.backend import Backend, Event, Loading
 from specedit.edit.plan import Plan
 from specedit.errors import ServerError, SpeceditError
 from specedit.settings import Settings
+from specedit.version import VERSION
 
 CONNECT_S = 2.0
 SILENCE_S = 30.0  # the server says something every second
@@ -138,7 +138,7 @@ def look(settings: Settings) -> tuple[ServerBackend | None, str]:
 
 
 def answers(record: Record, settings: Settings) -> bool:
-    return record.version == __version__ and record.identity == identity(settings)
+    return record.version == VERSION and record.identity == identity(settings)
 
 
 def _started(where: Place, settings: Settings) -> Record:

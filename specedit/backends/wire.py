@@ -15,8 +15,8 @@ from typing import Any
 from specedit import errors
 from specedit.decode.events import Chunk
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
-from specedit.edit.plan import Message, Plan
-from specedit.engines.base import Prefill, Sampling
+from specedit.edit.plan import Plan
+from specedit.engines.base import Prefill
 from specedit.errors import FileError, ServerError, SpeceditError
 from specedit.report import ModelLine
 
@@ -36,15 +36,6 @@ def dump(data: Mapping[str, Any]) -> bytes:
 
 def plan_json(plan: Plan) -> dict[str, Any]:
     return asdict(plan)
-
-
-def plan_from(data: Mapping[str, Any]) -> Plan:
-    """The Plan that `plan_json` was given."""
-    fields = dict(data)
-    messages = tuple(Message(m["role"], tuple(m["segments"])) for m in fields.pop("messages"))
-    sampling = Sampling(**fields.pop("sampling"))
-    draft, stop = tuple(fields.pop("draft")), tuple(fields.pop("stop"))
-    return Plan(messages=messages, sampling=sampling, draft=draft, stop=stop, **fields)
 
 
 def event_json(event: Event) -> dict[str, Any]:

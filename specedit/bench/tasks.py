@@ -60,7 +60,7 @@ class Words:
 
 def words_of(files: ModelFiles) -> Words:
     from specedit.models.template import load_template, prompt_ids
-    from specedit.models.tokenizer import load_tokenizer
+    from specedit.models.vocabulary import load_tokenizer
 
     tokenizer, template = load_tokenizer(files), load_template(files)
 

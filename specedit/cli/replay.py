@@ -59,7 +59,7 @@ def _tokenizer(settings: Settings) -> Any:
         return ScriptedTokenizer()
     from specedit.models.files import ModelFiles
     from specedit.models.resolve import resolve
-    from specedit.models.tokenizer import load_tokenizer
+    from specedit.models.vocabulary import load_tokenizer
 
     for step in resolve(settings.model):
         if isinstance(step, ModelFiles):

@@ -91,12 +91,6 @@ class Source:
                 f"the new text has a character that {self.encoding} cannot hold", file=self.name
             ) from error
 
-    def write(self, text: str) -> None:
-        """Put `text` into the file: whole or not at all, and never over somebody else's change."""
-        from specedit.files.atomic import replace
-
-        replace(self, self.encode(text))
-
 
 def read(path: str | Path) -> Source:
     """The source at `path`; symlinks are followed, so that the target is what gets written."""

@@ -9,9 +9,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from specedit.syntax.trees import COMMENTS
 from specedit.text.scoping.rules import Rules
 from specedit.text.scoping.tree import Branch
+
+COMMENTS = frozenset(
+    {"comment", "line_comment", "block_comment", "html_comment", "js_comment", "doc_comment"}
+)
 
 
 @dataclass(frozen=True)
