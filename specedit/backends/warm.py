@@ -28,6 +28,7 @@ CONNECT_S = 2.0
 SILENCE_S = 30.0  # the server says something every second
 START_S = 30.0  # until a new server listens; it loads its model afterwards
 STOP_S = 8.0
+PACKAGES = Path(__file__).resolve().parents[2]  # where `import specedit` finds this package
 
 
 class ServerGoneError(ServerError):
@@ -178,8 +179,7 @@ def launch(where: Place, command: list[str], variables: Mapping[str, str] | None
     It works in its own folder, so that no project's modules or settings reach it."""
     import subprocess
 
-    package = str(Path(__file__).resolve().parent.parent)
-    start = f"import sys; sys.path.append({package!r}); from specedit.__main__ import main; main()"
+    start = f"import sys; sys.path.append({str(PACKAGES)!r}); from specedit.__main__ import main; main()"
     places = {n: v for n, v in folders().items() if v}
     with where.log.open("wb") as log:
         process = subprocess.Popen(

@@ -16,7 +16,7 @@ from specedit import errors
 from specedit.decode.events import Chunk
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
 from specedit.edit.plan import Plan
-from specedit.engines.base import Prefill
+from specedit.engines.base import Prefill, common
 from specedit.errors import FileError, ServerError, SpeceditError
 from specedit.report import ModelLine
 
@@ -89,9 +89,7 @@ def appeared(prediction: Sequence[int], completion: Sequence[int]) -> int:
     """How many of the prediction's ids appear in the completion, in order: the longest common
     subsequence. A shared beginning and end cost nothing; the middle is one row of bits per
     distinct id of the shorter side, walked once over the longer."""
-    start, most = 0, min(len(prediction), len(completion))
-    while start < most and prediction[start] == completion[start]:
-        start += 1
+    start, most = common(prediction, completion), min(len(prediction), len(completion))
     end = 0
     while end < most - start and prediction[-1 - end] == completion[-1 - end]:
         end += 1
