@@ -38,15 +38,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from specedit.version import VERSION
+
 if TYPE_CHECKING:
     from specedit.api import Editor as Editor
     from specedit.errors import SpeceditError as SpeceditError
     from specedit.files.source import Source as Source
     from specedit.report import Edit as Edit
 
-__version__ = "0.1.0"  # pyproject.toml says the same
 
-__all__ = ["Edit", "Editor", "Source", "SpeceditError"]
+__version__ = VERSION
+
+__all__ = ["Edit", "Editor", "Source", "SpeceditError", "__version__"]
 
 _HOMES = {
     "Editor": "specedit.api",

@@ -20,7 +20,7 @@ from typing import Any
 
 from specedit.backends.connect import connect
 from specedit.edit.backend import Event
-from specedit.edit.plan import Job, plan_edit
+from specedit.edit.job import Job, Planned, plan_edit
 from specedit.errors import InputError
 from specedit.files import source as sources
 from specedit.files.source import Source
@@ -92,7 +92,8 @@ class Editor:
         source = sources.read(edit.path)
         if source.data != edit.before:
             raise InputError(
-                f"{edit.path}: changed on disk since it was read; nothing was written",
+                "changed on disk since it was read; nothing was written",
+                file=edit.path,
                 hint="Make the edit again from the new text.",
             )
         if edit.changed and source.path is not None:
@@ -110,13 +111,13 @@ class Editor:
         for item in self.events(source, planner):
             if isinstance(item, Edit):
                 return item
-            if watch is not None:
+            if watch is not None and not isinstance(item, Planned):
                 watch(item)
         raise AssertionError("a run ends with its Edit")
 
     def events(
         self, source: Source, planner: Callable[[Source], Job | Edit]
-    ) -> Iterator[Event | Edit]:
+    ) -> Iterator[Planned | Event | Edit]:
         """Everything that happens while a plan runs; the last item is the Edit."""
         from specedit.edit.run import one
 

@@ -98,6 +98,51 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class Spot:
+    """A place in a file, from 1; `column` 0 means the line. Of the new text where the finding is
+    about what the model wrote (syntax, placeholder), else of the text that was there."""
+
+    line: int
+    column: int = 0
+
+
+LOOK_TWICE = frozenset(
+    (
+        "not-checked",  # no grammar says whether the new text parses
+        "unclosed",  # the model ended without its closing line
+        "narrowed",  # only a part of the file was edited
+        "unsure",  # of a rename: which places, or what was written there
+        "left",  # the name itself stands in comments or strings, where the scope does not reach
+        "disagreed",  # the model and tree-sitter say different things of a place
+        "dropped",  # the model wanted more than the scope allows
+        "uncommitted",  # the file's text before was in no commit
+    )
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something a person should know of an edit. `refuses`: why it was refused or failed.
+
+    Kinds that refuse: those of the guard (`syntax.guard`) and of a `FileError`, and "cut-off".
+    Others: those of LOOK_TWICE, "outside" (another name, or another thing of that name, that the
+    scope leaves alone), "skipped" (nothing was asked, and why), "backend" (what answered)."""
+
+    kind: str
+    text: str
+    places: tuple[Spot, ...] = ()
+    refuses: bool = False
+
+    @property
+    def warns(self) -> bool:
+        """Whether a reader should look at the edit twice."""
+        return self.kind in LOOK_TWICE
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
 class Edit:
     """The outcome for one file. `after` is what the file should hold; nothing is written yet
     unless `written`."""
@@ -110,8 +155,7 @@ class Edit:
     added: int = 0
     removed: int = 0
     hunks: int = 0
-    problems: tuple[str, ...] = ()  # why it was refused or failed
-    notes: tuple[str, ...] = ()  # said to the person, no obstacle
+    findings: tuple[Finding, ...] = ()
     figures: Figures = Figures()
     compared: Compared | None = None
     kept: str = ""  # where a refused answer can be looked at
@@ -123,8 +167,18 @@ class Edit:
     def changed(self) -> bool:
         return self.before != self.after and self.status in ("edited", "would-edit")
 
-    def refused(self, *problems: str) -> Edit:
-        return replace(self, status="refused", problems=(*self.problems, *problems))
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Why it was refused or failed."""
+        return tuple(one.text for one in self.findings if one.refuses)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Said to the person, no obstacle."""
+        return tuple(one.text for one in self.findings if not one.refuses)
+
+    def noting(self, *findings: Finding) -> Edit:
+        return replace(self, findings=(*self.findings, *findings)) if findings else self
 
 
 @dataclass(frozen=True)
@@ -157,6 +211,11 @@ def _tally(t: Tally) -> dict[str, Any]:
 
 def _prediction(t: Tally) -> dict[str, Any]:
     return {**_tally(t), "rejected": t.rejected, "acceptance_rate": round(t.rate, 4)}
+
+
+def _finding(one: Finding) -> dict[str, Any]:
+    places = [{"line": at.line, "column": at.column or None} for at in one.places]
+    return {"kind": one.kind, "text": one.text, "places": places}
 
 
 def _tokens(f: Figures) -> dict[str, int]:
@@ -195,6 +254,7 @@ def edit_json(e: Edit) -> dict[str, Any]:
         "diff": e.diff,
         "problems": list(e.problems),
         "notes": list(e.notes),
+        "findings": [_finding(one) for one in e.findings],
         "kept": e.kept or None,
         "before_sha256": e.before_sha256,
         "after_sha256": e.after_sha256,

@@ -80,7 +80,8 @@ def test_a_server_says_what_this_process_would(
     with running(tmp_path, REPLACE) as server:
         there = [timeless(e) for e in ServerBackend(server.record).run(asked)]
     monkeypatch.setenv("SPECEDIT_SCRIPT", str(tmp_path / "script.json"))
-    here = [timeless(e) for e in LocalBackend(Settings(engine="scripted")).run(asked)]
+    waited, *here = [timeless(e) for e in LocalBackend(Settings(engine="scripted")).run(asked)]
+    assert isinstance(waited, Loading)
     assert there == here
 
 
@@ -269,7 +270,7 @@ def test_a_terminals_server_that_answers_otherwise_is_left_alone(
 def test_a_server_of_another_version_is_not_asked(
     server: Running, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("specedit.backends.warm.__version__", "99")
+    monkeypatch.setattr("specedit.backends.warm.VERSION", "99")
     assert client.look(SETTINGS)[0] is None
 
 
@@ -348,6 +349,10 @@ def test_without_unix_sockets_it_is_loopback_and_a_token(
             list(stranger.run(plan("x")))
 
 
+def test_a_new_server_finds_this_package() -> None:
+    assert (client.PACKAGES / "specedit" / "__main__.py").is_file()
+
+
 def test_the_version_is_the_packages() -> None:
-    pyproject = Path(client.__file__).parent.parent / "pyproject.toml"
+    pyproject = Path(client.__file__).parents[2] / "pyproject.toml"
     assert tomllib.loads(pyproject.read_text("utf-8"))["project"]["version"] == __version__

@@ -2,50 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from scripted_backend import Scripted
 
-from specedit.backends.running import Loaded
-from specedit.decode.width import Widths
-from specedit.edit.backend import Answer, Event
-from specedit.edit.judge import perform
-from specedit.edit.plan import Plan, plan_edit
+from specedit.edit.answering import perform
+from specedit.edit.backend import Answer
+from specedit.edit.job import plan_edit
 from specedit.edit.splice import spliced, whole
-from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
 from specedit.errors import TooLong
 from specedit.files.source import Source
-from specedit.report import Edit, ModelLine
+from specedit.report import Edit
 from specedit.settings import Settings
 
 CODE = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
-
-
-class Scripted:
-    """A backend whose model says what it is told, in a window of a chosen size."""
-
-    server = None
-    notes: tuple[str, ...] = ()
-
-    def __init__(self, answer: str, window: int = 1 << 20) -> None:
-        engine = ScriptedEngine(answer.encode(), window=window)
-        tokenizer = ScriptedTokenizer()
-
-        def render(turns: object, opening: str) -> list[int]:
-            assert isinstance(turns, list)
-            return tokenizer.encode("".join("".join(parts) for _, parts in turns) + opening)
-
-        self._loaded = Loaded(ModelLine("scripted"), engine, tokenizer, render, Widths())
-        self.plans: list[Plan] = []
-
-    def run(self, plan: Plan) -> Iterator[Event]:
-        self.plans.append(plan)
-        return self._loaded.run(plan)
-
-    def close(self) -> None:
-        pass
 
 
 def edited(answer: str, text: str = CODE, name: str = "a.py", **settings: object) -> Edit:

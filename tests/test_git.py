@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from git_repository import CLEAN, Repository
 
-from specedit.errors import UsageError
+from specedit.errors import GitError, UsageError
 from specedit.files import git
 
 
@@ -153,7 +153,7 @@ def test_outside_a_work_tree_is_an_error_that_says_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(GitError) as caught:
         git.choose(tmp_path, changed=True)
     assert "no git work tree" in caught.value.message and caught.value.hint
     (tmp_path / "a.py").write_text("x")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from specedit.edit import prompt
-from specedit.edit.plan import plan_edit
+from specedit.edit.job import plan_edit
 from specedit.edit.splice import whole
 from specedit.errors import InputError, UsageError
 from specedit.files.source import Source

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specedit.backends.prefixes import Prefixes, common
+from specedit.backends.prefixes import Prefixes
+from specedit.engines.base import common
 from specedit.engines.scripted import ScriptedEngine
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from specedit.edit.plan import Job
+from specedit.edit.job import Job
 from specedit.errors import InputError, RefusedEdit
 from specedit.files.source import Source
 from specedit.rename.planning import plan_rename

@@ -16,7 +16,7 @@ from specedit.models import catalogue, resolve
 from specedit.models.files import ModelFiles
 from specedit.models.store import Slot
 from specedit.models.template import load_template, prompt_ids
-from specedit.models.tokenizer import load_tokenizer
+from specedit.models.vocabulary import load_tokenizer
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from specedit.backends import warm as client
 from specedit.backends.local import LocalBackend
 from specedit.backends.warm import ServerBackend
 from specedit.edit.backend import Answer, Written
-from specedit.edit.plan import Plan, plan_edit
+from specedit.edit.job import plan_edit
+from specedit.edit.plan import Plan
 from specedit.files.source import Source
 from specedit.settings import Settings
 

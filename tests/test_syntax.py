@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from specedit.syntax.languages import LANGUAGES
-from specedit.syntax.trees import BY_NAME, comments, errors, find_symbol, language_of, symbols
+from specedit.syntax.trees import BY_NAME, errors, find_symbol, language_of, symbols
 
 PARSED = [one.name for one in LANGUAGES if one.grammar]
 RIGHT = {
@@ -72,7 +72,6 @@ def test_languages_by_name_and_text(name: str, text: str, language: str | None) 
 def test_no_grammar_is_none_not_nothing() -> None:
     assert errors("select", BY_NAME["sql"]) is None
     assert errors("x", None) is None
-    assert comments("x", None) is None
     assert symbols("x", None) == []
 
 
@@ -126,7 +125,3 @@ def test_a_symbol_is_found_by_the_last_parts_of_its_name() -> None:
     text = "class A:\n    def m(self): pass\nclass B:\n    def m(self): pass\n"
     assert [one.qualified for one in find_symbol(text, BY_NAME["python"], "m")] == ["A.m", "B.m"]
     assert [one.first_line for one in find_symbol(text, BY_NAME["python"], "B.m")] == [4]
-
-
-def test_comments_come_in_order() -> None:
-    assert comments("# a\nx = 1  # b\n", BY_NAME["python"]) == ["# a", "# b"]

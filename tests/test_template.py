@@ -11,7 +11,8 @@ from model_sources import tiny_gguf
 from specedit.errors import ModelError
 from specedit.models.files import ModelFiles
 from specedit.models.template import CHATML, load_template, prompt_ids, split
-from specedit.models.tokenizer import Tokenizer, load_tokenizer
+from specedit.models.tokenizer import Tokenizer
+from specedit.models.vocabulary import load_tokenizer
 
 TURNS = [("system", ("Edit.",)), ("user", ("File:\n", "int x;\n", "go"))]
 

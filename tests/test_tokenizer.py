@@ -16,7 +16,8 @@ from tokenizers import Tokenizer as Core
 
 from specedit.errors import ModelError
 from specedit.models.files import ModelFiles
-from specedit.models.tokenizer import Tokenizer, load_tokenizer
+from specedit.models.tokenizer import Tokenizer
+from specedit.models.vocabulary import load_tokenizer
 
 NAMES = (*SPECIALS, *USER)
 texts = st.text() | st.lists(st.sampled_from([*NAMES, "int", " ", "\n", "é", "日", "x"])).map(

@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from specedit.report import Compared, Edit, Figures, ModelLine, Report, Tally
+from specedit.report import Compared, Edit, Figures, Finding, ModelLine, Report, Tally
 from specedit.view import summary
 from specedit.view.colours import count, seconds
 
@@ -24,7 +24,15 @@ FIGURES = Figures(
 EDITED = Edit(
     "User.cs", "edited", b"a", b"b", added=2, removed=3, hunks=2, figures=FIGURES, written=True
 )
-REFUSED = Edit("b.cs", "refused", problems=("lost Main",), kept="/t/b", notes=("not checked",))
+REFUSED = Edit(
+    "b.cs",
+    "refused",
+    kept="/t/b",
+    findings=(
+        Finding("lost-definition", "lost Main", refuses=True),
+        Finding("not-checked", "not checked"),
+    ),
+)
 MODEL = ModelLine("tiny", "ab", "exact", "cpu", 2, exact=True)
 
 
@@ -91,7 +99,11 @@ def test_a_comparison_says_what_was_measured(identical: bool, words: str) -> Non
 
 
 def test_hostile_words_stay_words() -> None:
-    edit = Edit("a\x1b[2J\nb", "failed", problems=("[bold]x[/] \x1b[2J :smile:",))
+    edit = Edit(
+        "a\x1b[2J\nb",
+        "failed",
+        findings=(Finding("file", "[bold]x[/] \x1b[2J :smile:", refuses=True),),
+    )
     text = said(Report("edit", (edit,)))
     assert "\x1b" not in text
     assert "[bold]x[/]" in text and ":smile:" in text

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specedit.backends.starting import load
-from specedit.edit.backend import Event, Ready
+from specedit.edit.backend import Event, Loading, Ready
 from specedit.edit.plan import Plan
 from specedit.settings import Settings
 
@@ -33,6 +33,7 @@ class LocalBackend:
     def run(self, plan: Plan) -> Iterator[Event]:
         started = time.perf_counter()
         if self._loaded is None:
+            yield Loading("starting")  # at once: what shows the wait is made when this comes
             self._loaded = yield from load(self._settings, self._home)
         loaded = self._loaded
         yield Ready(loaded.line, time.perf_counter() - started)

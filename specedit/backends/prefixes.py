@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, cast, runtime_checkable
 
-from specedit.engines.base import Engine
+from specedit.engines.base import Engine, common
 
 
 class Cache(Protocol):
@@ -113,17 +113,3 @@ class Prefixes:
         assert self._engine is not None
         kept = {id(cache) for cache in (self._engine.cache, *self._resting)}
         self._prompts = {n: length for n, length in self._prompts.items() if n in kept}
-
-
-def common(ids: Sequence[int], prompt: Sequence[int]) -> int:
-    """How many leading ids agree. By slices: prompts are long, and Python is slow one by one."""
-    low, high = 0, min(len(ids), len(prompt))
-    if ids[:high] == prompt[:high]:
-        return high
-    while high - low > 1:  # the first `low` agree, the first `high` do not
-        middle = (low + high) // 2
-        if ids[low:middle] == prompt[low:middle]:
-            low = middle
-        else:
-            high = middle
-    return low

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from specedit.decode import cost
 from specedit.decode.events import Chunk, Done
-from specedit.edit.answer import reader_of
+from specedit.edit.answer import reader_of, whole_answer
 from specedit.edit.backend import Answer, Event, Written
 from specedit.edit.plan import Plan
 from specedit.engines.base import Engine, Prefill
@@ -58,14 +58,10 @@ class Loaded:
 
     def expected(self, plan: Plan) -> list[int] | None:
         """The prediction's ids, its closing line and the end included."""
-        return None if plan.prediction is None else self.ids(plan.prediction, plan.closing)
+        return None if plan.prediction is None else self._ids(plan.prediction, plan)
 
-    def ids(self, text: str, closing: str) -> list[int]:
-        """A whole answer's ids."""
-        ids: list[int] = self.tokenizer.encode(text)
-        if closing:
-            ids += self.tokenizer.encode(closing)
-        return [*ids, *_end(self.tokenizer)]
+    def _ids(self, text: str, plan: Plan) -> list[int]:
+        return whole_answer(text, plan.closing, self.tokenizer)
 
     def run(self, plan: Plan) -> Iterator[Event]:
         from specedit.decode import drafters
@@ -74,7 +70,7 @@ class Loaded:
         prompt, expected = self.prompt(plan), self.expected(plan)
         window = self.engine.info.window
         left = window - len(prompt)
-        least = expected if plan.least == plan.prediction else self.ids(plan.least, plan.closing)
+        least = expected if plan.least == plan.prediction else self._ids(plan.least, plan)
         needed = len(least or ())
         if left < max(1, needed):
             raise TooLong(
@@ -129,11 +125,3 @@ def _most(plan: Plan, prompt: int) -> int:
     """How many tokens an answer may have before the model is taken to have lost the thread. The
     prediction has no say in it: it changes the speed, never the text."""
     return prompt + prompt // 8 + COPY_ROOM if plan.copies else 2 * prompt + ROOM
-
-
-def _end(tokenizer: Any) -> list[int]:
-    """The id that usually ends an answer, if there is one."""
-    if len(tokenizer.ends) == 1:
-        return list(tokenizer.ends)
-    end = tokenizer.special(getattr(tokenizer, "texts", {}).get("eos_token", ""))
-    return [] if end is None else [end]

@@ -150,7 +150,7 @@ class _Shelf:
 
     def _read(self) -> None:
         from specedit.models.template import load_template
-        from specedit.models.tokenizer import load_tokenizer
+        from specedit.models.vocabulary import load_tokenizer
 
         try:
             self._found = load_tokenizer(self._files), load_template(self._files)

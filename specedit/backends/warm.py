@@ -16,18 +16,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from specedit import __version__
 from specedit.backends import wire
 from specedit.backends.place import UNIX_SOCKETS, Place, Record, folders, identity, place
 from specedit.edit.backend import Backend, Event, Loading
 from specedit.edit.plan import Plan
 from specedit.errors import ServerError, SpeceditError
 from specedit.settings import Settings
+from specedit.version import VERSION
 
 CONNECT_S = 2.0
 SILENCE_S = 30.0  # the server says something every second
 START_S = 30.0  # until a new server listens; it loads its model afterwards
 STOP_S = 8.0
+PACKAGES = Path(__file__).resolve().parents[2]  # where `import specedit` finds this package
 
 
 class ServerGoneError(ServerError):
@@ -138,7 +139,7 @@ def look(settings: Settings) -> tuple[ServerBackend | None, str]:
 
 
 def answers(record: Record, settings: Settings) -> bool:
-    return record.version == __version__ and record.identity == identity(settings)
+    return record.version == VERSION and record.identity == identity(settings)
 
 
 def _started(where: Place, settings: Settings) -> Record:
@@ -178,8 +179,8 @@ def launch(where: Place, command: list[str], variables: Mapping[str, str] | None
     It works in its own folder, so that no project's modules or settings reach it."""
     import subprocess
 
-    package = str(Path(__file__).resolve().parent.parent)
-    start = f"import sys; sys.path.append({package!r}); from specedit.__main__ import main; main()"
+    found = f"import sys; sys.path.append({str(PACKAGES)!r})"
+    start = f"{found}; from specedit.__main__ import main; main()"
     places = {n: v for n, v in folders().items() if v}
     with where.log.open("wb") as log:
         process = subprocess.Popen(

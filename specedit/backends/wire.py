@@ -15,9 +15,9 @@ from typing import Any
 from specedit import errors
 from specedit.decode.events import Chunk
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
-from specedit.edit.plan import Message, Plan
-from specedit.engines.base import Prefill, Sampling
-from specedit.errors import ServerError, SpeceditError
+from specedit.edit.plan import Plan
+from specedit.engines.base import Prefill, common
+from specedit.errors import FileError, ServerError, SpeceditError
 from specedit.report import ModelLine
 
 RUN, WARM, STATUS, STOP = "/specedit/run", "/specedit/warm", "/specedit/status", "/specedit/stop"
@@ -36,15 +36,6 @@ def dump(data: Mapping[str, Any]) -> bytes:
 
 def plan_json(plan: Plan) -> dict[str, Any]:
     return asdict(plan)
-
-
-def plan_from(data: Mapping[str, Any]) -> Plan:
-    """The Plan that `plan_json` was given."""
-    fields = dict(data)
-    messages = tuple(Message(m["role"], tuple(m["segments"])) for m in fields.pop("messages"))
-    sampling = Sampling(**fields.pop("sampling"))
-    draft, stop = tuple(fields.pop("draft")), tuple(fields.pop("stop"))
-    return Plan(messages=messages, sampling=sampling, draft=draft, stop=stop, **fields)
 
 
 def event_json(event: Event) -> dict[str, Any]:
@@ -80,26 +71,25 @@ def event_from(data: Mapping[str, Any]) -> Event:
 
 
 def error_json(error: SpeceditError) -> dict[str, Any]:
-    return {
-        "event": "error",
-        "kind": type(error).__name__,
-        "message": error.message,
-        "hint": error.hint,
-    }
+    said = {"event": "error", "kind": type(error).__name__, "hint": error.hint}
+    if isinstance(error, FileError):
+        return {**said, "message": error.reason, "file": error.file}
+    return {**said, "message": error.message}
 
 
 def error_from(data: Mapping[str, Any]) -> SpeceditError:
     kind = _KINDS.get(str(data.get("kind")), ServerError)
-    return kind(str(data.get("message", "")), hint=str(data.get("hint", "")))
+    message, hint = str(data.get("message", "")), str(data.get("hint", ""))
+    if issubclass(kind, FileError):
+        return kind(message, file=str(data.get("file", "")), hint=hint)
+    return kind(message, hint=hint)
 
 
 def appeared(prediction: Sequence[int], completion: Sequence[int]) -> int:
     """How many of the prediction's ids appear in the completion, in order: the longest common
     subsequence. A shared beginning and end cost nothing; the middle is one row of bits per
     distinct id of the shorter side, walked once over the longer."""
-    start, most = 0, min(len(prediction), len(completion))
-    while start < most and prediction[start] == completion[start]:
-        start += 1
+    start, most = common(prediction, completion), min(len(prediction), len(completion))
     end = 0
     while end < most - start and prediction[-1 - end] == completion[-1 - end]:
         end += 1

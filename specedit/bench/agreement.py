@@ -76,7 +76,7 @@ def measure(
     settings: Settings, files: Sequence[Path], threads: int, said: Callable[[str], None]
 ) -> dict[str, Any]:
     """Both engines over the first `LENGTH` tokens of each file: by file, and in all."""
-    from specedit.models.tokenizer import load_tokenizer
+    from specedit.models.vocabulary import load_tokenizer
 
     options = Namespace(model=settings.model, threads=threads, precision=settings.precision)
     tokenizer = load_tokenizer(present(settings.model))

@@ -223,7 +223,7 @@ def start(options: Namespace) -> dict[str, Any]:
 
     torch.set_num_threads(options.threads)
     mark("import torch")
-    from specedit.models.tokenizer import load_tokenizer
+    from specedit.models.vocabulary import load_tokenizer
 
     tokenizer = load_tokenizer(present(options.model))
     mark("tokenizer")

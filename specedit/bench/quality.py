@@ -16,9 +16,9 @@ from specedit.bench.peers.base import Run
 from specedit.bench.tasks import Words, task
 from specedit.bench.timing import Runner
 from specedit.edit.answer import reader_of
+from specedit.edit.answering import judge
 from specedit.edit.backend import Answer
-from specedit.edit.judge import judge
-from specedit.edit.plan import Job, plan_edit
+from specedit.edit.job import Job, plan_edit
 from specedit.errors import InputError
 from specedit.files.source import Source
 from specedit.settings import Settings
@@ -70,7 +70,7 @@ def outcome(case: Case, words: Words, runner: Runner, way: str, settings: Settin
     return Outcome(
         id=case.id,
         passed=verdict.passed,
-        why="; ".join(judged.problems) or verdict.why,
+        why="; ".join(map(str, judged.problems)) or verdict.why,
         refused=refused,
         raw_passed=raw.passed,
         text=judged.text,

@@ -5,7 +5,7 @@ Knows the API and what a report says; `bench.rename` counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
 
 from specedit import Editor
@@ -45,15 +45,5 @@ class FullTool:
             if edit.problems:
                 return Answer(None, True, edit.problems)
             text = edit.after.decode()
-            said += list(warnings(edit.notes, old))
+            said += [one.text for one in edit.findings if one.warns]
         return Answer(text, bool(said), tuple(said))
-
-
-def warnings(notes: Iterable[str], old: str) -> Iterator[str]:
-    """Of what a report says, what makes a reader look twice.
-
-    That another name stands outside the scope (`GetUsername`) does not; that this one does, does.
-    """
-    for note in notes:
-        if not note.startswith("not renamed: ") or note.startswith(f"not renamed: {old} in "):
-            yield note

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 from specedit.bench.cases import Case
 from specedit.bench.peers.base import Task
 from specedit.edit import prompt
-from specedit.edit.plan import Plan, plan_edit
+from specedit.edit.answer import whole_answer
+from specedit.edit.job import plan_edit
+from specedit.edit.plan import Plan
 from specedit.files.source import Source
 from specedit.settings import Settings
 
@@ -48,18 +50,12 @@ class Words:
 
     def answer(self, text: str, plan: Plan) -> tuple[int, ...]:
         """The ids of a whole answer: the text, the closing line, the end."""
-        body = self.encode(prompt.finished(text))
-        return (*body, *self.encode(plan.closing), *self._end())
-
-    def _end(self) -> tuple[int, ...]:
-        texts = getattr(self.tokenizer, "texts", {})
-        named = self.tokenizer.special(texts.get("eos_token", ""))
-        return (named,) if named is not None else tuple(sorted(self.tokenizer.ends)[:1])
+        return tuple(whole_answer(prompt.finished(text), plan.closing, self.tokenizer))
 
 
 def words_of(files: ModelFiles) -> Words:
     from specedit.models.template import load_template, prompt_ids
-    from specedit.models.tokenizer import load_tokenizer
+    from specedit.models.vocabulary import load_tokenizer
 
     tokenizer, template = load_tokenizer(files), load_template(files)
 

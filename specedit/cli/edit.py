@@ -18,7 +18,7 @@ from specedit.cli.options import (
 from specedit.settings import Resolved
 
 if TYPE_CHECKING:
-    from specedit.edit.plan import Job
+    from specedit.edit.job import Job
     from specedit.files.source import Source
 
 
@@ -46,8 +46,8 @@ def edit(
     resolved: Resolved,
 ) -> int:
     """Change files as instructed; `-` reads stdin and writes the new text to stdout."""
-    from specedit.cli.work import Chosen, work
-    from specedit.edit.plan import plan_edit
+    from specedit.cli.work import Targets, work
+    from specedit.edit.job import plan_edit
     from specedit.edit.selection import lines_of
     from specedit.errors import UsageError
 
@@ -65,7 +65,7 @@ def edit(
 
     return work(
         "edit",
-        Chosen(tuple(files or ()), staged=staged, changed=changed, since=since, jobs=jobs),
+        Targets(tuple(files or ()), staged=staged, changed=changed, since=since, jobs=jobs),
         planner,
         resolved,
     )

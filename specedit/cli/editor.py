@@ -21,7 +21,7 @@ def editor(
 ) -> int:
     """Print a ready snippet for an editor, or put it in its place."""
     from specedit import editors
-    from specedit.cli.work import put
+    from specedit.cli.output import put
     from specedit.errors import UsageError
 
     if name is None:

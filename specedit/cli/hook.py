@@ -154,6 +154,6 @@ def _show(finding: Finding) -> None:
 
         diff.show(Console(highlight=False), edit)
         return
-    from specedit.cli.work import put
+    from specedit.cli.output import put
 
     put(edit.diff)

@@ -29,7 +29,7 @@ def rename(
     resolved: Resolved,
 ) -> int:
     """Rename an identifier: tree-sitter finds the places, the model verifies them."""
-    from specedit.cli.work import Chosen, work
+    from specedit.cli.work import Targets, work
     from specedit.rename.planning import plan_rename
     from specedit.text.names import sought
 
@@ -37,7 +37,7 @@ def rename(
 
     return work(
         "rename",
-        Chosen(
+        Targets(
             tuple(files or ()),
             staged=staged,
             changed=changed,

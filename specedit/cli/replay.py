@@ -28,13 +28,14 @@ def replay(
 ) -> int:
     """Let the text somebody wanted play the model, and count the passes it would have taken."""
     from specedit.bench import replay as bench
+    from specedit.edit.answer import end_of
 
     settings = resolved.values
     found = bench.read(Path(cases), limit)
     curves = [curve] if curve else list(bench.CURVES)
     names = [name.strip() for name in settings.draft.split(",")]
     tokenizer = _tokenizer(settings)
-    end = min(tokenizer.ends)
+    (end,) = end_of(tokenizer)
     rows = []
     for name in curves[:1] if settings.json else curves:
         on = bench.curve(name)
@@ -59,7 +60,7 @@ def _tokenizer(settings: Settings) -> Any:
         return ScriptedTokenizer()
     from specedit.models.files import ModelFiles
     from specedit.models.resolve import resolve
-    from specedit.models.tokenizer import load_tokenizer
+    from specedit.models.vocabulary import load_tokenizer
 
     for step in resolve(settings.model):
         if isinstance(step, ModelFiles):

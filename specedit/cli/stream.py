@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
+from specedit.cli.output import put, put_json
 from specedit.errors import FAILED, INTERRUPTED, SpeceditError
-from specedit.report import Edit, Report
 
 if TYPE_CHECKING:
     from specedit.edit.run import Planner
+    from specedit.report import Report
     from specedit.settings import Settings
 
 
@@ -33,12 +34,8 @@ def filter_stream(command: str, planner: Planner, settings: Settings) -> int:
     except Exception as error:  # whoever pipes a buffer through us must get it back
         print(f"specedit: unexpected {type(error).__name__}: {error}", file=sys.stderr)
     if report is not None and settings.json:
-        from specedit.cli.work import put_json
-
         put_json(report)
     elif report is not None and settings.diff:
-        from specedit.cli.work import put
-
         put("".join(edit.diff for edit in report.edits if edit.changed))
     elif not (settings.json or settings.diff):
         sys.stdout.buffer.write(data if settings.check else out)
@@ -48,29 +45,14 @@ def filter_stream(command: str, planner: Planner, settings: Settings) -> int:
 
 def _run(command: str, data: bytes, planner: Planner, settings: Settings) -> Report:
     from specedit.backends.connect import connect
-    from specedit.cli.early import Early
-    from specedit.cli.work import make_screen
-    from specedit.edit.run import from_stdin, over
+    from specedit.cli.follower import Follower
+    from specedit.edit.run import Run, of_stdin
 
-    name = settings.stdin_filename or "stdin"
-    backend = connect(settings)
-    started = time.perf_counter()
-    try:
-        early = Early(planner)
-        items = over([name], early, backend, settings, read=lambda n: from_stdin(data, n))
-        screen, items = early.shown(items, backend, lambda: make_screen(settings, command, [name]))
-        with screen:
-            edits = []
-            for _, item in items:
-                if isinstance(item, Edit):
-                    screen.edit(name, item)
-                    edits.append(item)
-                else:
-                    screen.event(name, item)
-            report = Report(
-                command, tuple(edits), screen.model, backend.server, time.perf_counter() - started
-            )
-            screen.report(report)
-    finally:
-        backend.close()
-    return report
+    given = of_stdin(data, settings.stdin_filename)
+    with closing(connect(settings)) as backend:
+        run = Run(command, [given], planner, backend, settings)
+        with Follower(run, settings) as follower:
+            for _ in follower.edits():
+                pass
+            follower.report()
+            return run.report()

@@ -21,7 +21,7 @@ def view(
     ] = None,
 ) -> int:
     """Make one self-contained HTML page of a trace: tokens by origin, passes, widths."""
-    from specedit.cli.work import put
+    from specedit.cli.output import put
     from specedit.view.html import page
     from specedit.view.trace import read
 

@@ -23,7 +23,7 @@ def warm(
     """Read files into the server's cache (for editors, when a file is opened). Starts a server in
     the background when none runs."""
     from specedit.backends.warm import look
-    from specedit.edit.plan import plan_edit
+    from specedit.edit.job import plan_edit
     from specedit.engines.base import Prefill
     from specedit.errors import ServerError
     from specedit.files import source as sources

@@ -1,29 +1,25 @@
-"""What `edit` and `rename` share: choose files, run, show, write to the right stream, exit code."""
+"""What `edit` and `rename` share: which files are meant, the run over them, the exit code."""
 
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specedit.cli.early import Early
+from specedit.cli.output import put_json, put_patch
 from specedit.errors import INTERRUPTED, SpeceditError, UsageError
 from specedit.files.worktree import in_work_tree
-from specedit.report import Edit, Report
 
 if TYPE_CHECKING:
-    from specedit.edit.backend import Backend, Event
+    from specedit.edit.backend import Backend
     from specedit.edit.run import Planner
     from specedit.settings import Resolved, Settings
-    from specedit.view.screen import Screen
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Targets:
     """Which files a command line means."""
 
     names: tuple[str, ...]
@@ -39,42 +35,39 @@ class Chosen:
         return self.staged or self.changed or self.since is not None
 
 
-def work(command: str, chosen: Chosen, planner: Planner, resolved: Resolved) -> int:
-    """Run one command over its files; returns the exit code."""
+def work(command: str, targets: Targets, planner: Planner, resolved: Resolved) -> int:
+    """Run one command over its files, or as a filter; returns the exit code."""
     settings = resolved.values
-    _refuse_conflicts(chosen, settings)
-    if chosen.names == ("-",):
+    _refuse_conflicts(targets, settings)
+    if targets.names == ("-",):
         from specedit.cli.stream import filter_stream
 
         return filter_stream(command, planner, settings)
-    names = files(chosen)
     from specedit.backends.connect import connect
 
-    with ExitStack() as stack:
-        backend = connect(settings)
-        stack.callback(backend.close)
-        return _over(command, names, planner, backend, settings, stack)
+    with closing(connect(settings)) as backend:
+        return _files(command, targets, planner, backend, settings)
 
 
-def files(chosen: Chosen) -> list[str]:
+def files(targets: Targets) -> list[str]:
     """The files named, or those that git chooses."""
-    if chosen.names and not chosen.from_git:
-        return list(dict.fromkeys(chosen.names))
-    if not chosen.from_git and not chosen.containing:
+    if targets.names and not targets.from_git:
+        return list(dict.fromkeys(targets.names))
+    if not targets.from_git and not targets.containing:
         raise UsageError("Which file?", hint="Name files, `-`, or --staged, --changed, --since REF")
     from specedit.files import git
 
     here = Path.cwd()
     found = git.choose(
         here,
-        containing=chosen.containing or None,
-        any_case=chosen.any_case,
-        staged=chosen.staged,
-        changed=chosen.changed,
-        since=chosen.since,
+        containing=targets.containing or None,
+        any_case=targets.any_case,
+        staged=targets.staged,
+        changed=targets.changed,
+        since=targets.since,
     )
     if not found:
-        what = f" that holds {chosen.containing[0]!r}" if chosen.containing else ""
+        what = f" that holds {targets.containing[0]!r}" if targets.containing else ""
         print(f"specedit: git names no file{what}; nothing to do", file=sys.stderr)
     return [str(path) for path in found]
 
@@ -95,128 +88,60 @@ def uncommitted(names: list[str], settings: Settings) -> set[str]:
     return found
 
 
-def _refuse_conflicts(chosen: Chosen, settings: Settings) -> None:
-    if "" in chosen.names:
+def _refuse_conflicts(targets: Targets, settings: Settings) -> None:
+    if "" in targets.names:
         raise UsageError("A file's name is empty.", hint="Is a variable of the shell empty?")
-    if "-" in chosen.names and len(chosen.names) > 1:
+    if "-" in targets.names and len(targets.names) > 1:
         raise UsageError("`-` reads stdin and stands alone.")
-    if chosen.names and chosen.from_git:
+    if targets.names and targets.from_git:
         raise UsageError("Name files, or let git choose them; not both.")
-    if chosen.jobs is not None and chosen.jobs != 1:
+    if targets.jobs is not None and targets.jobs != 1:
         raise UsageError(
-            f"--jobs {chosen.jobs}: one engine serves all files, one after the other. A second one "
-            "would take as much memory again and share the same cores.",
+            f"--jobs {targets.jobs}: one engine serves all files, one after the other. "
+            "A second one would take as much memory again and share the same cores.",
             hint="--threads N uses more cores for the one; its cache serves the next file too.",
         )
     if settings.json and settings.diff:
         raise UsageError("--json and --diff both want stdout.", hint="--json holds the diff.")
     if settings.ask and (settings.check or settings.diff or settings.json):
         raise UsageError("--ask writes files; it does not go with --check, --diff or --json.")
-    if settings.ask and chosen.names == ("-",):
+    if settings.ask and targets.names == ("-",):
         raise UsageError("--ask reads answers from stdin, and `-` reads the text from it.")
-    if settings.stdin_filename and chosen.names != ("-",):
+    if settings.stdin_filename and targets.names != ("-",):
         raise UsageError("--stdin-filename goes with `-`.")
     if settings.server not in ("auto", "off") and settings.audit:
         raise UsageError("--audit reads logits, which no remote server gives.")
 
 
-def make_screen(settings: Settings, command: str, names: list[str]) -> Screen:
-    """What shows the run, imported with what judges its answer."""
-    from importlib import import_module
-
-    from specedit.view.screen import Screen
-
-    import_module("specedit.syntax.guard")
-    return Screen(settings, command, names)
-
-
-def _over(
-    command: str,
-    names: list[str],
-    planner: Planner,
-    backend: Backend,
-    settings: Settings,
-    stack: ExitStack,
+def _files(
+    command: str, targets: Targets, planner: Planner, backend: Backend, settings: Settings
 ) -> int:
-    from specedit.edit.run import over
+    from specedit.cli.follower import Follower
+    from specedit.edit.run import Run, of_files
     from specedit.files.journal import Recorder
     from specedit.models.store import store_path
 
+    names = files(targets)
     dry = settings.check or settings.diff
     dirty = uncommitted(names, settings) if settings.clean_only or not dry else set()
     recorder = None if dry else Recorder(store_path(), command)
-    started = time.perf_counter()
-    early = Early(planner)
-    items = over(
-        names,
-        early,
-        backend,
-        settings,
-        asker=(lambda source, edit: screen.ask(source, edit)) if settings.ask else None,
-        recorder=recorder,
-    )
-    screen, items = early.shown(
-        items, backend, lambda: stack.enter_context(make_screen(settings, command, names))
-    )
-    edits: list[Edit] = []
+    run = Run(command, of_files(names, dirty), planner, backend, settings, recorder)
     why, broken = "", None  # the run ended before its files did
-    try:
-        for edit in _edits(items, screen, dirty):
-            edits.append(edit)
-            if settings.diff and edit.changed:
-                put_patch(edit.diff)
-    except KeyboardInterrupt:
-        why = "interrupted"
-    except SpeceditError as problem:  # of no file: the model, the server, the settings
-        if not edits:
-            raise
-        why, broken = "broken off", problem
-    report = Report(
-        command, tuple(edits), screen.model, backend.server, time.perf_counter() - started
-    )
-    screen.report(report, not_done=names[len(edits) :] if why else [], why=why)
+    with Follower(run, settings) as follower:
+        try:
+            for edit in follower.edits():
+                if settings.diff and edit.changed:
+                    put_patch(edit.diff)
+        except KeyboardInterrupt:
+            why = "interrupted"
+        except SpeceditError as problem:  # of no file: the model, the server, the settings
+            if not run.report().edits:
+                raise
+            why, broken = "broken off", problem
+        follower.report(why)
+    report = run.report()
     if settings.json:
         put_json(report)
     if broken is not None:
         raise broken
     return INTERRUPTED if why else report.exit_code(check=settings.check)
-
-
-def _edits(
-    items: Iterator[tuple[str, Event | Edit]], screen: Screen, dirty: set[str]
-) -> Iterator[Edit]:
-    for name, item in items:
-        if isinstance(item, Edit):
-            if item.written and name in dirty:
-                note = "held uncommitted changes: edited as it was; specedit undo puts it back"
-                item = replace(item, notes=(*item.notes, note))
-            screen.edit(name, item)
-            yield item
-        else:
-            screen.event(name, item)
-
-
-def put(text: str) -> None:
-    """The artifact, byte for byte."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
-    sys.stdout.buffer.flush()
-
-
-def put_patch(text: str) -> None:
-    """A patch: coloured when stdout is a terminal, else byte for byte."""
-    from specedit.view import patch
-
-    if text and patch.for_people():
-        patch.show(text)
-    else:
-        put(text)
-
-
-def put_json(report: Report) -> None:
-    import json
-
-    from specedit.report import report_json
-
-    text = json.dumps(report_json(report), ensure_ascii=False, indent=2)
-    put(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") + "\n")

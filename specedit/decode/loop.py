@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from specedit.decode.drafters.base import Drafter
 from specedit.decode.events import FREE, Chunk, Done
 from specedit.decode.width import Widths
-from specedit.engines.base import GREEDY, Engine, Prefill, Sampling
+from specedit.engines.base import GREEDY, Engine, Prefill, Sampling, common
 from specedit.errors import UsageError
 
 
@@ -56,9 +56,7 @@ def decode(
         forwarding = time.perf_counter()
         choices = engine.forward([last, *ids])
         forwarded = time.perf_counter()
-        accepted = 0
-        while accepted < len(ids) and ids[accepted] == choices.ids[accepted]:
-            accepted += 1
+        accepted = common(ids, choices.ids)
         tokens: list[int] = []
         for token in choices.ids[: accepted + 1]:
             tokens.append(token)

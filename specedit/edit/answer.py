@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from specedit.edit.fences import Fences
 
@@ -98,3 +98,21 @@ class Reader:
 def reader_of(plan: Plan, tokenizer: Pieces) -> Reader:
     """What reads the answer to a plan."""
     return Reader(tokenizer, plan.closing, plan.stop, nested=plan.nested)
+
+
+def whole_answer(text: str, closing: str, tokenizer: Any) -> list[int]:
+    """The ids of a whole answer: the text, its closing line, the end."""
+    ids: list[int] = tokenizer.encode(text)
+    if closing:
+        ids += tokenizer.encode(closing)
+    return [*ids, *end_of(tokenizer)]
+
+
+def end_of(tokenizer: Any) -> list[int]:
+    """The id that usually ends an answer: what the model's files call its end of sequence, else
+    the first that ends one; none for a tokenizer without ends."""
+    if len(tokenizer.ends) > 1:
+        named = tokenizer.special(tokenizer.texts.get("eos_token", ""))
+        if named is not None:
+            return [named]
+    return sorted(tokenizer.ends)[:1]

@@ -1,92 +1,172 @@
-"""A run over files: read, plan, ask the model, judge, write, journal. One event stream for all.
+"""A run over texts, files and standard input alike: read, plan, ask, judge, journal, write.
 
-Knows Sources, Jobs, backends and the journal. Does not know git, flags or the terminal.
+Knows Sources, Jobs, backends and the journal. Does not know git, flags or the terminal: what
+happens goes out by `yield`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from specedit.edit.backend import Backend, Event
-from specedit.edit.judge import failed, outcome, perform, recheck, write
-from specedit.edit.plan import Job
-from specedit.errors import InputError, RefusedEdit, UsageError
+from specedit.edit.answering import perform
+from specedit.edit.backend import Backend, Event, Ready
+from specedit.edit.job import Job, Planned
+from specedit.edit.judge import failed, guarded, outcome, write
+from specedit.errors import FileError, UsageError
 from specedit.files import source as sources
+from specedit.files.atomic import check_writable
 from specedit.files.journal import Recorder
 from specedit.files.source import Source
-from specedit.report import Edit
+from specedit.report import Edit, Finding, ModelLine, Report
 from specedit.settings import Settings
 
 Planner = Callable[[Source], Job | Edit]
-Asker = Callable[[Source, Edit], str]  # the text a person wants of a proposed edit
 
 
-def over(
-    names: Iterable[str],
-    planner: Planner,
-    backend: Backend,
-    settings: Settings,
-    *,
-    asker: Asker | None = None,
-    recorder: Recorder | None = None,
-    read: Callable[[str], Source] = sources.read,
-) -> Iterator[tuple[str, Event | Edit]]:
-    """Each file in turn; its last item is its Edit. A file that fails leaves the others be.
+@dataclass(frozen=True)
+class Input:
+    """A text to edit, not read yet."""
 
-    Files are written when `recorder` is given, which journals them first."""
-    for name in names:
+    name: str
+    read: Callable[[], Source]
+    uncommitted: bool = False  # it is in no commit, so git could not bring it back
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """A change that passed its checks. Nothing is written before the next item is asked for."""
+
+    job: Job
+    edit: Edit
+
+
+Item = Planned | Event | Proposed | Edit
+
+
+def of_files(names: Iterable[str], uncommitted: Collection[str] = ()) -> list[Input]:
+    return [Input(name, partial(sources.read, name), name in uncommitted) for name in names]
+
+
+def of_stdin(data: bytes, name: str) -> Input:
+    """Standard input, a text without a file."""
+    name = name or "stdin"
+    if Path(name).name == "":
+        raise UsageError(f"--stdin-filename {name!r} names no file.")
+    return Input(name, partial(Source.from_bytes, name, data))
+
+
+class Run:
+    """One command over its inputs. Iterate it once: each input's last item is its Edit, and an
+    input that fails leaves the others be.
+
+    Files are written when `recorder` is given, which journals them first. Who is shown a
+    `Proposed` may `take` a part of it, and may `leave` the inputs that follow as they are."""
+
+    def __init__(
+        self,
+        command: str,
+        inputs: Sequence[Input],
+        planner: Planner,
+        backend: Backend,
+        settings: Settings,
+        recorder: Recorder | None = None,
+    ) -> None:
+        self._command = command
+        self._inputs = inputs
+        self._planner = planner
+        self._backend = backend
+        self._settings = settings
+        self._recorder = recorder
+        self._started = time.perf_counter()
+        self._model: ModelLine | None = None
+        self._edits: list[Edit] = []
+        self._taken: str | None = None
+        self._left = ""
+
+    @property
+    def names(self) -> list[str]:
+        return [given.name for given in self._inputs]
+
+    @property
+    def not_done(self) -> list[str]:
+        return self.names[len(self._edits) :]
+
+    def report(self) -> Report:
+        """What has become of the inputs so far."""
+        wall_s = time.perf_counter() - self._started
+        edits, server = tuple(self._edits), self._backend.server
+        return Report(self._command, edits, self._model, server, wall_s)
+
+    def take(self, text: str) -> None:
+        """The person wants this text instead of the one that was proposed."""
+        self._taken = text
+
+    def leave(self, why: str) -> None:
+        """No other input is looked at."""
+        self._left = why
+
+    def __iter__(self) -> Iterator[tuple[str, Item]]:
+        for given in self._inputs:
+            for item in self._one(given):
+                if isinstance(item, Ready):
+                    self._model = item.model
+                elif isinstance(item, Edit):
+                    self._edits.append(item)
+                yield given.name, item
+
+    def _one(self, given: Input) -> Iterator[Item]:
+        if self._left:
+            yield Edit(given.name, "unchanged", findings=(Finding("skipped", self._left),))
+            return
         try:
-            for item in one(read(name), planner, backend, settings, asker, recorder):
-                yield name, item
-        except (InputError, RefusedEdit) as problem:
-            status = "refused" if isinstance(problem, RefusedEdit) else "failed"
-            yield name, replace(failed(name, str(problem).removeprefix(f"{name}: ")), status=status)
+            source = given.read()
+            if self._recorder is not None:
+                check_writable(source)
+            job: Job | None = None
+            for item in one(source, self._planner, self._backend, self._settings):
+                if isinstance(item, Planned):
+                    job = item.job
+                elif isinstance(item, Edit) and item.changed and job is not None:
+                    self._taken = None
+                    yield Proposed(job, item)
+                    item = self._written(given, source, self._kept(job, item))
+                yield item
+        except FileError as problem:
+            yield failed(given.name, problem)
+
+    def _kept(self, job: Job, edit: Edit) -> Edit:
+        """The part of a change that a person took, checked again."""
+        if self._taken is None:
+            return edit
+        kept = outcome(job.source, self._taken, edit.figures)
+        verdict = guarded(job.source, job.instruction, job.allow_extra, self._taken)
+        if verdict.problems:
+            findings = (*edit.findings, *verdict.problems)
+            return replace(kept, status="refused", findings=findings)
+        return replace(kept, findings=edit.findings, compared=edit.compared)
+
+    def _written(self, given: Input, source: Source, edit: Edit) -> Edit:
+        if self._recorder is None or not edit.changed:
+            return edit
+        path = check_writable(source)  # again: it may be gone by now
+        with self._recorder.writing(path, edit.before, edit.after):
+            edit = write(source, edit)
+        if not given.uncommitted:
+            return edit
+        said = "held uncommitted changes: edited as it was; specedit undo puts it back"
+        return edit.noting(Finding("uncommitted", said))
 
 
 def one(
-    source: Source,
-    planner: Planner,
-    backend: Backend,
-    settings: Settings,
-    asker: Asker | None = None,
-    recorder: Recorder | None = None,
-) -> Iterator[Event | Edit]:
-    from specedit.files.atomic import check_writable
-
-    if recorder is not None:
-        check_writable(source)
+    source: Source, planner: Planner, backend: Backend, settings: Settings
+) -> Iterator[Planned | Event | Edit]:
+    """Everything that happens to one source, the Edit last. Nothing is written."""
     job = planner(source)
     if isinstance(job, Edit):
         yield job
-        return
-    for item in perform(job, backend, settings):
-        if isinstance(item, Edit):
-            item = _asked(job, item, asker)
-            if recorder is not None and item.changed:
-                path = check_writable(source)  # again: it may be gone by now
-                with recorder.writing(path, item.before, item.after):
-                    item = write(source, item)
-        yield item
-
-
-def _asked(job: Job, edit: Edit, asker: Asker | None) -> Edit:
-    """The part of an edit that a person took, checked again."""
-    if asker is None or not edit.changed:
-        return edit
-    text = asker(job.source, edit)
-    kept = outcome(job.source, text, edit.figures)
-    problems = recheck(job, text)
-    if problems:
-        return replace(kept, notes=edit.notes).refused(*problems)
-    return replace(kept, notes=edit.notes, compared=edit.compared)
-
-
-def from_stdin(data: bytes, name: str) -> Source:
-    """Standard input as a Source without a file."""
-    if not name:
-        name = "stdin"
-    if Path(name).name == "":
-        raise UsageError(f"--stdin-filename {name!r} names no file.")
-    return Source.from_bytes(name, data)
+    else:
+        yield from perform(job, backend, settings)

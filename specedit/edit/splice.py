@@ -45,7 +45,7 @@ def region_of(
     count = len(starts) - (1 if source.text.endswith("\n") else 0)
     if not 1 <= first <= last <= count:
         raise InputError(
-            f"{source.name}: has lines 1:{count}; --lines {first}:{last} is not a part of it."
+            f"has lines 1:{count}; --lines {first}:{last} is not a part of it.", file=source.name
         )
     return Region(starts[first - 1], starts[last] if last < len(starts) else len(source.text))
 
@@ -103,11 +103,12 @@ def _symbol_lines(source: Source, name: str) -> tuple[int, int]:
     if found:
         places = ", ".join(f"{s.qualified} (line {s.first_line})" for s in found)
         raise InputError(
-            f"{source.name}: defines {name} {len(found)} times: {places}.",
+            f"defines {name} {len(found)} times: {places}.",
+            file=source.name,
             hint="Name it as Class.member, or use --lines A:B.",
         )
     raise InputError(
-        f"{source.name}: defines no {name}.", hint=f"It defines: {symbol_names(source)}"
+        f"defines no {name}.", file=source.name, hint=f"It defines: {symbol_names(source)}"
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling
+from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling, common
 from specedit.engines.sampling import choose
 from specedit.errors import ModelError, UsageError
 from specedit.models.files import ModelFiles
@@ -126,11 +126,7 @@ class HuggingFaceEngine:
         self._sampling, self._audit = sampling, audit
         started = time.perf_counter()
         wanted = list(prompt[:-1])
-        shared = 0
-        for mine, theirs in zip(self._ids, wanted, strict=False):
-            if mine != theirs:
-                break
-            shared += 1
+        shared = common(self._ids, wanted)
         self.crop(shared)
         yield Prefill(shared, len(wanted), shared, time.perf_counter() - started)
         for at in range(shared, len(wanted), PREFILL):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling
+from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling, common
 from specedit.errors import InputError, ModelError
 
 END = 256
@@ -69,9 +69,7 @@ class ScriptedEngine:
                 calls.write(f"begin {len(prompt)}\n")
         self._audit = audit
         held = prompt[:-1]
-        reused = 0
-        while reused < min(len(held), len(self._ids)) and held[reused] == self._ids[reused]:
-            reused += 1
+        reused = common(held, self._ids)
         answer = self._answer(prompt) if callable(self._answer) else self._answer
         self._script = [*prompt, *answer, self._end]
         self._on_script = reused

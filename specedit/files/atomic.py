@@ -24,13 +24,15 @@ def check_writable(source: Source) -> Path:
     """The path to write, or an InputError: worth asking before a model starts to work."""
     path = source.path
     if path is None:
-        raise InputError(f"{source.name}: came from stdin and has no file to write")
+        raise InputError("came from stdin and has no file to write", file=source.name)
     try:
         mode = path.stat().st_mode
     except OSError as error:
-        raise InputError(f"{source.name}: gone from the disk; nothing was written") from error
+        raise InputError("gone from the disk; nothing was written", file=source.name) from error
     if not mode & 0o222 or not os.access(path, os.W_OK):  # root may write anything: ask the mode
-        raise InputError(f"{source.name}: read-only", hint=f"chmod u+w {source.name!r} to edit it.")
+        raise InputError(
+            "read-only", file=source.name, hint=f"chmod u+w {source.name!r} to edit it."
+        )
     return path
 
 
@@ -39,7 +41,8 @@ def replace(source: Source, data: bytes) -> None:
     path = check_writable(source)
     if path.read_bytes() != source.data:
         raise InputError(
-            f"{source.name}: changed on disk while we worked; nothing was written",
+            "changed on disk while we worked; nothing was written",
+            file=source.name,
             hint="Run the command again: it will start from the new text.",
         )
     if data == source.data:
@@ -56,7 +59,7 @@ def replace(source: Source, data: bytes) -> None:
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(
-            f"{source.name}: not written: {reason}", hint="The file is as it was."
+            f"not written: {reason}", file=source.name, hint="The file is as it was."
         ) from error
 
 

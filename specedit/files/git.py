@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from specedit.errors import InputError, UsageError
+from specedit.errors import GitError, InputError, UsageError
 from specedit.files.worktree import real
 
 FEW = 100  # paths that may stand on a command line; more, and git is asked about all of them
@@ -37,9 +37,7 @@ def ask(
     try:
         from git.cmd import Git
     except ImportError as error:  # GitPython looks for git when it is imported
-        raise UsageError(
-            f"git cannot be used: {error}", hint="Install git, or name files."
-        ) from None
+        raise GitError(f"git cannot be used: {error}", hint="Install git, or name files.") from None
     with tempfile.TemporaryFile() as stdin:
         if given is not None:
             stdin.write(given)
@@ -54,7 +52,7 @@ def ask(
         )
     if code not in codes:
         said = err if isinstance(err, str) else err.decode("utf-8", "replace")
-        raise UsageError(f"git {' '.join(words[:2])}: {said.strip() or f'exit code {code}'}")
+        raise GitError(f"git {' '.join(words[:2])}: {said.strip() or f'exit code {code}'}")
     return code, out
 
 
@@ -74,7 +72,7 @@ def _top(here: Path) -> Path | None:
 def top(here: Path) -> Path:
     """The top of the work tree that `here` is in."""
     if (found := _top(here.absolute())) is None:
-        raise UsageError(
+        raise GitError(
             f"{here.absolute()} is in no git work tree.", hint="Name the files to work on."
         )
     return found

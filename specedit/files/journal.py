@@ -90,7 +90,7 @@ class Recorder:
         try:
             mode = stat.S_IMODE(path.stat().st_mode)
         except OSError as error:
-            raise InputError(f"{path}: gone from the disk; nothing was written") from error
+            raise InputError("gone from the disk; nothing was written", file=str(path)) from error
         try:
             if not self._run.files:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -228,7 +228,7 @@ def _restore(folder: Path, entry: Entry) -> Outcome:
         if stat.S_IMODE(path.stat().st_mode) != entry.mode:
             path.chmod(entry.mode)
     except InputError as error:
-        return refused(error.message.removeprefix(f"{entry.path}: "))
+        return refused(error.reason)
     except OSError as error:
         return refused(f"cannot be written: {error.strerror}")
     return Outcome(entry.path, RESTORED)

@@ -52,9 +52,9 @@ class Source:
         except UnicodeDecodeError as error:
             raise _not_text(name, encoding, len(bom) + error.start, data) from error
         if not raw:
-            raise InputError(f"{name}: the file is empty", hint="There is no text to edit.")
+            raise InputError("the file is empty", file=name, hint="There is no text to edit.")
         if "\0" in raw:
-            raise InputError(f"{name}: a binary file", hint="specedit edits text files.")
+            raise InputError("a binary file", file=name, hint="specedit edits text files.")
         found = LINE_END.findall(raw)
         kinds = set(found)
         if len(raw) > LONGEST:
@@ -88,14 +88,8 @@ class Source:
             return self.bom + styled.encode(self.encoding)
         except UnicodeEncodeError as error:
             raise InputError(
-                f"{self.name}: the new text has a character that {self.encoding} cannot hold"
+                f"the new text has a character that {self.encoding} cannot hold", file=self.name
             ) from error
-
-    def write(self, text: str) -> None:
-        """Put `text` into the file: whole or not at all, and never over somebody else's change."""
-        from specedit.files.atomic import replace
-
-        replace(self, self.encode(text))
 
 
 def read(path: str | Path) -> Source:
@@ -105,21 +99,21 @@ def read(path: str | Path) -> Source:
         real = Path(path).resolve(strict=True)
         status = real.stat()
         if stat.S_ISDIR(status.st_mode):
-            raise InputError(f"{name}: a directory", hint="Name the files in it.")
+            raise InputError("a directory", file=name, hint="Name the files in it.")
         if not stat.S_ISREG(status.st_mode):
-            raise InputError(f"{name}: not a regular file", hint="Use `-` for a stream.")
+            raise InputError("not a regular file", file=name, hint="Use `-` for a stream.")
         if status.st_size > LARGEST:
             raise _too_large(name, status.st_size)
         data = real.read_bytes()
     except FileNotFoundError as error:
         if Path(path).is_symlink():
             raise InputError(
-                f"{name}: a link to {Path(path).readlink()}, which is not there"
+                f"a link to {Path(path).readlink()}, which is not there", file=name
             ) from error
-        raise InputError(f"{name}: no such file", hint=_nearest(Path(path))) from error
+        raise InputError("no such file", file=name, hint=_nearest(Path(path))) from error
     except (OSError, RuntimeError, ValueError) as error:  # loops, "\0" in a name, permissions
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(f"{name}: cannot be read: {reason}") from error
+        raise InputError(f"cannot be read: {reason}", file=name) from error
     return Source.from_bytes(name, data, real)
 
 
@@ -127,7 +121,7 @@ def _encoding(name: str, data: bytes) -> tuple[str, bytes]:
     if data.startswith(codecs.BOM_UTF8):
         return "utf-8", codecs.BOM_UTF8
     if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)) and len(data) % 4 == 0:
-        raise InputError(f"{name}: UTF-32", hint="Save it as UTF-8 first.")
+        raise InputError("UTF-32", file=name, hint="Save it as UTF-8 first.")
     for bom, encoding in UTF16.items():
         if data.startswith(bom):
             return encoding, bom
@@ -136,11 +130,12 @@ def _encoding(name: str, data: bytes) -> tuple[str, bytes]:
 
 def _not_text(name: str, encoding: str, offset: int, data: bytes) -> InputError:
     if b"\0" in data and encoding == "utf-8":
-        return InputError(f"{name}: a binary file", hint="specedit edits text files.")
+        return InputError("a binary file", file=name, hint="specedit edits text files.")
     line = data.count(b"\n", 0, offset) + 1
     label = "UTF-8" if encoding == "utf-8" else "UTF-16"
     return InputError(
-        f"{name}: not {label}: byte 0x{data[offset]:02x} at offset {offset}, line {line}",
+        f"not {label}: byte 0x{data[offset]:02x} at offset {offset}, line {line}",
+        file=name,
         hint="Convert it first, for example: iconv -f WINDOWS-1252 -t UTF-8 FILE",
     )
 
@@ -149,14 +144,16 @@ def _check_lines(name: str, raw: str) -> None:
     longest = max(len(line) for line in raw.replace("\r", "\n").split("\n"))
     if longest > LONGEST:
         raise InputError(
-            f"{name}: a line of {longest:,} characters; the limit is {LONGEST:,}",
+            f"a line of {longest:,} characters; the limit is {LONGEST:,}",
+            file=name,
             hint="No model's window holds it. Is this a generated or minified file?",
         )
 
 
 def _too_large(name: str, size: int) -> InputError:
     return InputError(
-        f"{name}: {size / 1e6:.1f} MB is too large; the limit is {LARGEST / 1e6:.1f} MB",
+        f"{size / 1e6:.1f} MB is too large; the limit is {LARGEST / 1e6:.1f} MB",
+        file=name,
         hint="No model's window holds it. Split the file, or edit the part by hand.",
     )
 

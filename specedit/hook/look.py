@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from specedit.edit.backend import Backend, Event
-from specedit.edit.plan import Job, plan_edit
-from specedit.errors import InputError, RefusedEdit
+from specedit.edit.job import Job, Planned, plan_edit
+from specedit.errors import FileError, RefusedEdit
 from specedit.files import git
 from specedit.files.journal import Recorder
 from specedit.files.source import UTF16, Source
@@ -106,8 +106,8 @@ class Look:
                 continue
             try:
                 yield from self._file(_File(entry), clocks)
-            except InputError as problem:
-                yield Left(entry.name, problem.message.removeprefix(f"{entry.name}: "))
+            except FileError as problem:
+                yield Left(entry.name, problem.reason)
             except OSError as problem:
                 yield Left(entry.name, problem.strerror or str(problem))
 
@@ -163,9 +163,10 @@ class Look:
                     return item
                 if time.perf_counter() - started > clock.left:
                     return None
-                yield Asked(file.entry.name, item)
+                if not isinstance(item, Planned):
+                    yield Asked(file.entry.name, item)
         except RefusedEdit as problem:
-            return failed(file.entry.name, str(problem))
+            return failed(file.entry.name, problem)
         finally:
             del items  # closing it cancels the answer within a pass
             clock.spent += time.perf_counter() - started

@@ -37,12 +37,23 @@ class Dropped:
 
 
 @dataclass(frozen=True)
+class Disagreement:
+    """A place of which the model and tree-sitter say different things."""
+
+    line: int  # of the original
+    said: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.said}"
+
+
+@dataclass(frozen=True)
 class GuardResult:
     """The text to write, and what is to be said about it."""
 
     text: str
     dropped: tuple[Dropped, ...] = ()
-    disagreements: tuple[str, ...] = ()
+    disagreements: tuple[Disagreement, ...] = ()
     extra: bool = False  # the text holds changes beyond the rename, because they were allowed
 
 
@@ -70,7 +81,7 @@ def guard_rename(
     shifts = _Shifts(guess.places)
     vetoed: set[Place] = set()
     added: list[Place] = []
-    disagreements: list[str] = []
+    disagreements: list[Disagreement] = []
     dropped: list[Dropped] = []
     commented = _Commented(before, language)
     for change in _changes(guess.text, after):
@@ -82,8 +93,11 @@ def guard_rename(
             vetoed.update(touched if fuzzy else ())
             name = touched[0].replaced
             disagreements.append(
-                f"line {line}: the model keeps `{name}`, "
-                + ("so it was kept" if fuzzy else "tree-sitter says it is the same; renamed")
+                Disagreement(
+                    line,
+                    f"the model keeps `{name}`, "
+                    + ("so it was kept" if fuzzy else "tree-sitter says it is the same; renamed"),
+                )
             )
         elif not touched and _spells(before, start, end, wanted, guess, scope, commented):
             added.append(Place(start, line, "comment", before[start:end], wanted))
@@ -93,8 +107,11 @@ def guard_rename(
             and not commented.holds(start, end)
         ):
             disagreements.append(
-                f"line {line}: the model also renames `{guess.old}`, "
-                "tree-sitter says it is something else; not renamed"
+                Disagreement(
+                    line,
+                    f"the model also renames `{guess.old}`, "
+                    "tree-sitter says it is something else; not renamed",
+                )
             )
         else:
             dropped.append(_dropped(before, guess.text, after, change, line))

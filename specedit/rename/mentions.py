@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from specedit.rename.rewrite import Rewrite
 from specedit.rename.scoping.meaning import Meaning
 from specedit.rename.scoping.typing import Typing
-from specedit.syntax.regions import Region
-from specedit.syntax.trees import COMMENTS
+from specedit.syntax.regions import COMMENTS, Region
 from specedit.text import names
 
 

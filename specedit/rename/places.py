@@ -48,6 +48,7 @@ class Outside:
     places: int
     lines: tuple[int, ...]
     flag: str
+    itself: bool = False  # the name that is renamed, in comments or strings
 
     def __str__(self) -> str:
         many = "place" if self.places == 1 else "places"
@@ -79,7 +80,7 @@ class RenameGuess:
     @property
     def clean(self) -> bool:
         """Nothing to look at twice: no note, no collision, the name itself is nowhere left."""
-        left = any(one.name.startswith(f"{self.old} in ") for one in self.outside)
+        left = any(one.itself for one in self.outside)
         return not self.notes and not self.collisions and not left
 
 
@@ -131,7 +132,7 @@ def rename_places(
             f"{'comments' if taken == 2 else 'strings and derived names'}"
         )
     kept = [edit for level in levels[:taken] for edit in level]
-    outside = _outside(data, levels, taken) + _others(found, chosen, old)
+    outside = _outside(data, levels, taken, old) + _others(found, chosen, old)
     renamed = _finish(text, data, old, new, kept)
     spelled = sorted({place.line for place in renamed[1] if _spelled_out(place)})
     if spelled:
@@ -188,7 +189,7 @@ def _has_sigil(one: Meaning, typing: Typing) -> bool:
     return any(typing.rules.has_sigil(leaf, typing.scopes.text) for leaf in one.leaves)
 
 
-def _outside(data: bytes, levels: list[list[Rewrite]], taken: int) -> list[Outside]:
+def _outside(data: bytes, levels: list[list[Rewrite]], taken: int, old: str) -> list[Outside]:
     flags = {
         "comment": "--scope comments",
         "derived": "--scope derived",
@@ -202,7 +203,13 @@ def _outside(data: bytes, levels: list[list[Rewrite]], taken: int) -> list[Outsi
                 found.setdefault((edit.old, edit.kind), []).append(line)
     where = {"comment": " in comments", "string": " in strings"}
     return [
-        Outside(name + where.get(kind, ""), len(lines), tuple(sorted(set(lines))), flags[kind])
+        Outside(
+            name + where.get(kind, ""),
+            len(lines),
+            tuple(sorted(set(lines))),
+            flags[kind],
+            itself=name == old and kind in where,
+        )
         for (name, kind), lines in sorted(found.items())
     ]
 
@@ -269,7 +276,7 @@ def _words(text: str, language: Language | None, old: str, new: str, scope: str)
         new,
         written,
         places,
-        tuple(_outside(data, levels, taken)),
+        tuple(_outside(data, levels, taken, old)),
         scopes=1,
         notes=(f"scopes not checked: {named} has no rules for names; whole words were replaced",),
         allowed=tuple(sorted({(edit.old, edit.new) for edit in kept})),

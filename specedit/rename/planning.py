@@ -6,16 +6,18 @@ Knows Sources, settings and what `rename.places` finds. Does not run models and 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
-from specedit.edit.plan import Job, expected, job
+from specedit.edit.job import Job, expected, job
+from specedit.edit.judge import Judge, Judged
 from specedit.edit.prompt import rename_instruction
 from specedit.edit.splice import whole
 from specedit.errors import InputError, RefusedEdit, UsageError
 from specedit.files.source import Source
 from specedit.rename.guard import guard_rename
 from specedit.rename.languages import rules_of
-from specedit.rename.places import RenameGuess, rename_places
-from specedit.report import Edit
+from specedit.rename.places import Outside, RenameGuess, rename_places
+from specedit.report import Edit, Finding, Spot
 from specedit.settings import Settings
 from specedit.text.names import sought, split_member
 
@@ -45,32 +47,35 @@ def plan_rename(
     if absent_ok and not any(one.lower() in there for one in sought(old, derived=derived)):
         return untouched(source)
     if searched and (source.language is None or rules_of(source.language.name) is None):
-        return untouched(source, "holds the name, but is no code: name the file to rename there")
+        said = "holds the name, but is no code: name the file to rename there"
+        return untouched(source, _skipped(said))
     try:
         guess = rename_places(source.text, source.language, old, new, settings.scope, line)
     except UsageError as problem:  # about this file: others may still be renamed
         if absent_ok and split_member(old)[0]:
-            return untouched(source, problem.message)
-        raise InputError(f"{source.name}: {problem.message}", hint=problem.hint) from problem
+            return untouched(source, _skipped(problem.message))
+        raise InputError(problem.message, file=source.name, hint=problem.hint) from problem
     if absent_ok and not {place.kind for place in guess.places} & set(REACH[settings.scope]):
-        return untouched(source, *map(str, guess.outside))
+        return untouched(source, *map(_outside, guess.outside))
     if guess.collisions and not settings.allow_extra:
         first = guess.collisions[0]
         raise RefusedEdit(
-            f"{source.name}: {first.message}",
+            first.message,
+            file=source.name,
             hint="Choose another name, or say --allow-extra.",
         )
     if not guess.places:
         if not absent_ok:
+            known = "; ".join(one.text for one in findings(guess))
             raise InputError(
-                f"{source.name}: no `{old}` to rename here, with --scope {settings.scope}",
-                hint="; ".join(notes(guess)) or "Check the spelling, or widen the scope.",
+                f"no `{old}` to rename here, with --scope {settings.scope}",
+                file=source.name,
+                hint=known or "Check the spelling, or widen the scope.",
             )
-        return untouched(source, *notes(guess))
+        return untouched(source, *findings(guess))
     asked = settings.prediction
     prediction = guess.text if asked == "original" else expected(source, whole(source), settings)
     work = job(
-        "rename",
         source,
         whole(source),
         rename_instruction(guess.old, guess.new, settings.scope),
@@ -80,35 +85,47 @@ def plan_rename(
     return replace(
         work,
         plan=replace(work.plan, copies=True),
-        rename=guess,
-        scope=settings.scope,
-        notes=notes(guess),
+        judge=partial(settled, source, guess, settings, work.judge),
+        divisible=False,
+        findings=findings(guess),
     )
 
 
-def untouched(source: Source, *said: str) -> Edit:
+def untouched(source: Source, *said: Finding) -> Edit:
     return Edit(
         source.name,
         "unchanged",
         source.data,
         source.data,
-        notes=said,
+        findings=said,
         before_sha256=source.sha256,
         after_sha256=source.sha256,
     )
 
 
-def notes(guess: RenameGuess) -> tuple[str, ...]:
+def findings(guess: RenameGuess) -> tuple[Finding, ...]:
     """What a person should know about the choice of places."""
-    said = list(guess.notes)
-    return (*said, *(str(outside) for outside in guess.outside))
+    return (*(Finding("unsure", note) for note in guess.notes), *map(_outside, guess.outside))
 
 
-def settle(work: Job, wanted: str) -> tuple[str, tuple[str, ...]]:
-    """The text to write where the model wanted `wanted`, and what is to be said about it."""
-    assert work.rename is not None
-    source = work.source
+def _outside(one: Outside) -> Finding:
+    spots = tuple(Spot(line) for line in one.lines)
+    return Finding("left" if one.itself else "outside", str(one), spots)
+
+
+def _skipped(why: str) -> Finding:
+    return Finding("skipped", why)
+
+
+def settled(
+    source: Source, guess: RenameGuess, settings: Settings, checked: Judge, wanted: str
+) -> Judged:
+    """The text to write where the model wanted `wanted`: what it wants beyond the places that the
+    scope allows is dropped and said."""
     kept = guard_rename(
-        source.text, work.rename, wanted, source.language, work.scope, work.allow_extra
+        source.text, guess, wanted, source.language, settings.scope, settings.allow_extra
     )
-    return kept.text, (*kept.disagreements, *map(str, kept.dropped))
+    verdict = checked(kept.text)
+    disagreed = (Finding("disagreed", str(d), (Spot(d.line),)) for d in kept.disagreements)
+    dropped = (Finding("dropped", str(d), (Spot(d.line),)) for d in kept.dropped)
+    return Judged(verdict.text, (*disagreed, *dropped, *verdict.findings))

@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal, NoReturn
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from specedit.edit.plan import Message, Plan, drafters
+from specedit.edit.job import drafters
+from specedit.edit.plan import Message, Plan
 from specedit.engines.base import Sampling
 from specedit.server.refusal import Refusal, RefusedError
 from specedit.settings import Settings

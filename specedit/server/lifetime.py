@@ -22,7 +22,6 @@ from typing import IO, Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from specedit import __version__
 from specedit.backends.place import UNIX_SOCKETS, Place, Record, identity, take
 from specedit.errors import ServerError
 from specedit.server.app import Api, make_app
@@ -31,6 +30,7 @@ from specedit.server.gate import UNIX, Door, is_loopback
 from specedit.server.metrics import Metrics
 from specedit.server.work import Worker
 from specedit.settings import Settings
+from specedit.version import VERSION
 
 PORT = 8737
 GRACE_S = 2.0  # what runs may finish within this, once the end is wanted
@@ -67,7 +67,7 @@ def serve(
         with _sockets(options, place) as (sockets, address, url):
             token = options.token or ("" if UNIX_SOCKETS else secrets.token_urlsafe(24))
             record = Record(
-                os.getpid(), __version__, identity(settings), address, token,
+                os.getpid(), VERSION, identity(settings), address, token,
                 options.background, url,
             )  # fmt: skip
             place.write(record)

@@ -10,7 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from specedit.syntax.branch import Branch
-from specedit.syntax.trees import COMMENTS
+
+COMMENTS = frozenset(
+    {"comment", "line_comment", "block_comment", "html_comment", "js_comment", "doc_comment"}
+)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,6 @@ __all__ = [
     "Language",
     "Symbol",
     "SyntaxFault",
-    "comments",
     "errors",
     "find_symbol",
     "language_of",
@@ -31,10 +30,6 @@ __all__ = [
     "symbols",
     "walk",
 ]
-
-COMMENTS = frozenset(
-    {"comment", "line_comment", "block_comment", "html_comment", "js_comment", "doc_comment"}
-)
 
 
 @dataclass(frozen=True)
@@ -104,18 +99,6 @@ def _faults(root: Node) -> Iterator[SyntaxFault]:
             last = node.end_point[0] + 1
             yield SyntaxFault(line + 1, column + 1, f"unexpected `{shown}`", last)
         waiting.extend(child for child in node.children if child.has_error or child.is_missing)
-
-
-def comments(text: str, language: Language | None) -> list[str] | None:
-    """The comments of `text`, in order; None without a grammar."""
-    if language is None or not language.grammar:
-        return None
-    root = parse(text, language).root_node
-    return [
-        (node.text or b"").decode("utf-8", "replace")
-        for node in walk(root)
-        if node.type in COMMENTS
-    ]
 
 
 def symbols(text: str, language: Language | None) -> list[Symbol]:

@@ -6,30 +6,27 @@ Knows the settings that say how much is shown. Everything goes to stderr; answer
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 
 from rich.text import Text
 
-from specedit.edit.ask import HELP, Question, choose
+from specedit.edit.ask import HELP, Chosen, Question, choose
 from specedit.edit.backend import Answer, Event, Ready, Written
-from specedit.edit.plan import Job
+from specedit.edit.job import Planned
 from specedit.files.source import Source
-from specedit.report import Edit, ModelLine, Report
+from specedit.report import Edit, Report
 from specedit.settings import Settings
 from specedit.view import code, colours, diff, summary
 from specedit.view import provenance as prov
 from specedit.view.live import Live
 from specedit.view.trace import Writer
 
-Planner = Callable[[Source], Job | Edit]
-
 
 class Screen:
     """What `edit` and `rename` show. It is fed every item of a run, in order."""
 
-    def __init__(self, settings: Settings, command: str, names: Sequence[str]) -> None:
-        self.model: ModelLine | None = None
+    def __init__(self, settings: Settings, names: Sequence[str]) -> None:
         self._settings = settings
         self._names = names
         self._console = colours.terminal()
@@ -39,7 +36,6 @@ class Screen:
         self._answered = False
         self._kinds: set[str] = set()
         self._asked = False
-        self._quit = False
         self._path = ""
 
     def __enter__(self) -> Screen:
@@ -58,26 +54,15 @@ class Screen:
         if self._trace:
             self._trace.close()
 
-    def watch(self, planner: Planner) -> Planner:
-        """The same planner; the screen learns what each file's answer will replace."""
-
-        def watched(source: Source) -> Job | Edit:
-            if self._quit:
-                note = "not looked at: you quit"
-                return Edit(source.name, "unchanged", source.data, source.data, notes=(note,))
-            job = planner(source)
-            if isinstance(job, Job):
-                self._begin(source.name, source.text[job.region.start : job.region.end])
-            return job
-
-        return watched
+    def planned(self, name: str, planned: Planned) -> None:
+        """What the answer will replace."""
+        job = planned.job
+        self._begin(name, job.source.text[job.region.start : job.region.end])
 
     def event(self, name: str, event: Event) -> None:
         if name != self._path:
             self._begin(name, "")
         self._live.event(name, event)
-        if isinstance(event, Ready):
-            self.model = event.model
         if self._answered:  # `--compare` runs the file again, without drafts
             return
         if self._trace:
@@ -88,7 +73,7 @@ class Screen:
             self._written.append(event)
         self._answered = isinstance(event, Answer)
 
-    def ask(self, source: Source, edit: Edit) -> str:
+    def ask(self, source: Source, edit: Edit) -> Chosen:
         """The part of a change that the person at the keyboard wants."""
         self._live.stop()
         after = Source.from_bytes(source.name, edit.after).text
@@ -107,10 +92,9 @@ class Screen:
 
         self._asked = True
         chosen = choose(source.text, after, answer)
-        self._quit = chosen.quit
         if not chosen.whole:
             self._print(Text(f"{chosen.applied} of {colours.count(chosen.of, 'hunk')} applied"))
-        return chosen.text
+        return chosen
 
     def edit(self, name: str, edit: Edit) -> None:
         """This file is done: show its change, unless that has happened."""

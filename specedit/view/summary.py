@@ -83,13 +83,15 @@ def compared(one: Compared, what: str = "") -> Text:
 def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool = False) -> None:
     """Problems always; notes, the line and (verbose) the table unless quiet."""
     for edit in report.edits:
-        for problem in edit.problems:
-            _about(console, edit, problem, "red")
+        for one in edit.findings:
+            if one.refuses:
+                _about(console, edit, one.text, "red")
         if edit.kept:
             _about(console, edit, f"the answer is kept in {edit.kept}", "dim")
         if not quiet:
-            for note in edit.notes:
-                _about(console, edit, note, "")
+            for one in edit.findings:
+                if not one.refuses:
+                    _about(console, edit, one.text, "yellow" if one.warns else "")
     if quiet or not report.edits:
         return
     if verbose:

@@ -70,7 +70,7 @@ def dictating() -> Any:
 
 def open_llama(options: Options, draft: Any) -> LlamaCpp:
     from specedit.models.resolve import present
-    from specedit.models.tokenizer import load_tokenizer
+    from specedit.models.vocabulary import load_tokenizer
 
     files = present(options.model)
     if files.kind != "gguf":

@@ -77,7 +77,7 @@ def open_pipeline(options: Options, **more: Any) -> OpenVino:
     import openvino_genai
 
     from specedit.models.resolve import present
-    from specedit.models.tokenizer import load_tokenizer
+    from specedit.models.vocabulary import load_tokenizer
 
     files = present(options.model)
     if files.kind != "gguf":

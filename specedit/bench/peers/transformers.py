@@ -106,7 +106,7 @@ def open_peer(options: Options) -> Transformers:
     from transformers import GenerationConfig
     from transformers.utils import logging
 
-    from specedit.models.tokenizer import load_tokenizer
+    from specedit.models.vocabulary import load_tokenizer
 
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     files = present(options.model)

@@ -15,6 +15,7 @@ from itertools import accumulate
 
 from specedit.decode.drafters import words
 from specedit.decode.drafters.base import Codec
+from specedit.engines.base import common
 
 MOST = 48  # ids of a change that is worth expecting again
 AROUND = 12  # ids around a change in which its identifier ends
@@ -170,9 +171,7 @@ class Learned:
             return
         span = last - first
         old = self._ids[first:last]
-        skip = 0
-        while skip < min(len(old), len(ids)) and old[skip] == ids[skip]:
-            skip += 1
+        skip = common(old, ids)
         if any(at in self._words for at in range(first, last)) or skip == span == len(ids):
             return
         self._words[first + skip] = Rule(span - skip, tuple(ids[skip:]), trust)

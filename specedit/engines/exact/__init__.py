@@ -9,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from specedit.errors import UsageError
+
 if TYPE_CHECKING:
     from specedit.engines.exact.engine import ExactEngine
     from specedit.models.files import ModelFiles
@@ -40,6 +42,10 @@ def open_exact(
     window: int | None = None,
 ) -> ExactEngine:
     """An engine over the converted weights of `files`, which are made where they are missing."""
+    if precision not in PRECISIONS:
+        raise UsageError(
+            f"There is no precision {precision!r}.", hint="Use " + " or ".join(PRECISIONS) + "."
+        )
     from specedit.engines.exact.opening import open_engine
 
     return open_engine(files, store, threads, precision, window)

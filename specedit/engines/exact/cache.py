@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import torch
 
+from specedit.engines.base import common
 from specedit.engines.exact.weights import Config
 
 STEP = 128  # attention sees keys in whole steps: how many follows from the position alone
@@ -59,9 +60,4 @@ class Cache:
 
     def common(self, ids: Sequence[int]) -> int:
         """How many leading ids are already here."""
-        count = 0
-        for mine, asked in zip(self.ids, ids, strict=False):
-            if mine != asked:
-                break
-            count += 1
-        return count
+        return common(self.ids, ids)

@@ -7,24 +7,18 @@ from pathlib import Path
 import torch
 
 from specedit.engines.base import EngineInfo
-from specedit.engines.exact import PRECISIONS
 from specedit.engines.exact.assemble import load
 from specedit.engines.exact.check import verdict
 from specedit.engines.exact.conversion import convert, converted_path, source_of
 from specedit.engines.exact.engine import ExactEngine
 from specedit.engines.exact.machine import keep_memory
 from specedit.engines.exact.weights import Damaged
-from specedit.errors import UsageError
 from specedit.models.files import ModelFiles
 
 
 def open_engine(
     files: ModelFiles, store: Path, threads: int | None, precision: str, window: int | None
 ) -> ExactEngine:
-    if precision not in PRECISIONS:
-        raise UsageError(
-            f"There is no precision {precision!r}.", hint="Use " + " or ".join(PRECISIONS) + "."
-        )
     if threads:
         torch.set_num_threads(threads)
     keep_memory()

@@ -1,0 +1,38 @@
+"""What goes to stdout: the text, a patch, or the JSON of a report. Nothing else does.
+
+Knows bytes and Reports. Does not know commands.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from specedit.report import Report
+
+
+def put(text: str) -> None:
+    """The artifact, byte for byte."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+    sys.stdout.buffer.flush()
+
+
+def put_patch(text: str) -> None:
+    """A patch: coloured when stdout is a terminal, else byte for byte."""
+    from specedit.view import patch
+
+    if text and patch.for_people():
+        patch.show(text)
+    else:
+        put(text)
+
+
+def put_json(report: Report) -> None:
+    import json
+
+    from specedit.report import report_json
+
+    text = json.dumps(report_json(report), ensure_ascii=False, indent=2)
+    put(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") + "\n")

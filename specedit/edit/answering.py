@@ -1,0 +1,145 @@
+"""One Job: asked, measured, judged. Its last event is its Edit.
+
+Knows Jobs and backends. Writes nothing and does not know the terminal.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+
+from specedit.decode.events import FREE
+from specedit.edit.backend import Answer, Backend, Event, Loading, Ready, Written
+from specedit.edit.job import Job, Planned, job
+from specedit.edit.judge import Judged, conclude
+from specedit.edit.splice import named_symbol, region_of, spliced, symbol_names, taken, whole
+from specedit.engines.base import Prefill
+from specedit.errors import InputError, TooLong
+from specedit.report import Compared, Edit, Figures, Finding, Spot, Tally
+from specedit.settings import Settings
+
+
+def perform(work: Job, backend: Backend, settings: Settings) -> Iterator[Planned | Event | Edit]:
+    """What is planned, the backend's events, then the Edit. Nothing is written."""
+    yield Planned(work)
+    try:
+        edit = yield from _ask(work, backend, settings)
+    except TooLong as problem:
+        narrowed = narrow(work, settings, problem)
+        yield Planned(narrowed)
+        edit = yield from _ask(narrowed, backend, settings)
+    yield edit
+
+
+def _ask(work: Job, backend: Backend, settings: Settings) -> Generator[Event, None, Edit]:
+    answer, figures = yield from measured(work, backend)
+    edit = conclude(work.source, judge(work, answer), figures)
+    edit = edit.noting(*(Finding("backend", note) for note in backend.notes))
+    if settings.compare:
+        bare = replace(work, plan=replace(work.plan, prediction=None, draft=()))
+        again, plain = yield from measured(bare, backend)
+        edit = replace(edit, compared=_compare(answer, figures, again, plain))
+    return edit
+
+
+def judge(work: Job, answer: Answer) -> Judged:
+    """The whole new text of the file, and everything that stands against it."""
+    source = work.source
+    if answer.reason == "length":
+        said = f"cut off by the limit after {answer.completion} tokens; raise --max-tokens"
+        return Judged(source.text, (Finding("cut-off", said, refuses=True),))
+    found = list(work.findings)
+    if not answer.closed:
+        found.append(Finding("unclosed", "the model ended without closing its block"))
+    verdict = work.judge(spliced(source, work.region, answer.text))
+    return Judged(verdict.text, (*found, *verdict.findings))
+
+
+def measured(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer, Figures]]:
+    """Run the plan; returns its Answer and what it cost, folded from the events."""
+    started = time.perf_counter()
+    fold = Fold()
+    for event in backend.run(work.plan):
+        fold.add(event)
+        yield event
+    if fold.answer is None:
+        raise InputError("the backend gave no answer.", file=work.source.name)
+    return fold.answer, fold.figures(time.perf_counter() - started)
+
+
+class Fold:
+    """Every number of one run, from its events."""
+
+    def __init__(self) -> None:
+        self.answer: Answer | None = None
+        self._passes = 0
+        self._load_s = 0.0
+        self._drafts: dict[str, Tally] = {}
+
+    def add(self, event: Event) -> None:
+        match event:
+            case Ready():  # again: the run started over elsewhere, and what came before is void
+                self._load_s, self._passes, self._drafts = event.load_s, 0, {}
+            case Written():
+                chunk = event.chunk
+                self._passes += 1
+                if chunk.source != FREE:
+                    tally = Tally(chunk.proposed, chunk.accepted)
+                    self._drafts[chunk.source] = self._drafts.get(chunk.source, Tally()) + tally
+            case Answer():
+                self.answer = event
+            case Loading() | Prefill():
+                pass
+
+    def figures(self, total_s: float) -> Figures:
+        a = self.answer
+        assert a is not None
+        return Figures(
+            prompt=a.prompt,
+            reused=a.reused,
+            completion=a.completion,
+            passes=self._passes,
+            drafts=self._drafts,
+            load_s=self._load_s,
+            prefill_s=a.prefill_s,
+            decode_s=a.decode_s,
+            total_s=total_s,
+            logits_digest=a.logits_digest,
+        )
+
+
+def _compare(answer: Answer, own: Figures, again: Answer, plain: Figures) -> Compared:
+    ours, theirs = own.prefill_s + own.decode_s, plain.prefill_s + plain.decode_s
+    audited = own.logits_digest is not None
+    return Compared(
+        decode_s=plain.decode_s,
+        total_s=theirs,
+        passes=plain.passes,
+        identical=answer.text == again.text and answer.completion == again.completion,
+        speedup_decode=plain.decode_s / own.decode_s if own.decode_s else 0.0,
+        speedup_total=theirs / ours if ours else 0.0,
+        digests_equal=own.logits_digest == plain.logits_digest if audited else None,
+    )
+
+
+def narrow(work: Job, settings: Settings, problem: TooLong) -> Job:
+    """A file larger than the window: the smallest definition that the instruction names."""
+    source = work.source
+    if work.region != whole(source) or not work.divisible:
+        raise TooLong(problem.reason, file=source.name, hint=problem.hint) from problem
+    best = named_symbol(source, work.instruction)
+    if best is None:
+        raise TooLong(
+            problem.reason,
+            file=source.name,
+            hint="Name a part of it in the instruction, with --symbol or with --lines A:B. "
+            f"It defines: {symbol_names(source)}",
+        ) from problem
+    region = region_of(source, (best.first_line, best.last_line))
+    expected = None if work.plan.prediction is None else taken(source, region)
+    smaller = job(source, region, work.instruction, settings, expected)
+    lines = f"lines {best.first_line}:{best.last_line}"
+    said = f"too long for the window: only {best.qualified} was edited ({lines})"
+    note = Finding("narrowed", said, (Spot(best.first_line),))
+    return replace(smaller, findings=(*work.findings, note))

@@ -1,0 +1,114 @@
+"""Intent: what is asked about one file, and what the answer may become.
+
+A Job is a Plan with the file that it is for, and its own judge. Commands differ only in the Jobs
+they make. Knows text and settings; knows no ids, no backend, no terminal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from specedit.edit import prompt
+from specedit.edit.judge import Judge, guarded
+from specedit.edit.plan import Plan
+from specedit.edit.splice import Region, around, region_of, taken, whole
+from specedit.engines.base import Sampling
+from specedit.errors import UsageError
+from specedit.files.source import Source, read
+
+if TYPE_CHECKING:
+    from specedit.report import Finding
+    from specedit.settings import Settings
+
+
+@dataclass(frozen=True)
+class Job:
+    """One file's work: read, planned, not yet run."""
+
+    source: Source
+    plan: Plan
+    region: Region  # of the file, that the answer replaces
+    instruction: str
+    judge: Judge  # what of the whole new text may be written, and what is to be said of it
+    allow_extra: bool = False
+    divisible: bool = True  # where the file is too long, a part that the instruction names will do
+    findings: tuple[Finding, ...] = ()  # said in the report, whatever happens
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What is about to be asked. One that comes again replaces the first: it was too long."""
+
+    job: Job
+
+
+def plan_edit(
+    source: Source,
+    instruction: str,
+    settings: Settings,
+    *,
+    lines: tuple[int, int] | None = None,
+    symbol: str | None = None,
+) -> Job:
+    """Edit a file, or the part of it that `lines` (from 1, both ends in) or `symbol` names."""
+    if not instruction.strip():
+        raise UsageError("The instruction is empty.", hint='specedit edit "what to do" FILE')
+    region = region_of(source, lines, symbol)
+    return job(source, region, instruction, settings, expected(source, region, settings))
+
+
+def job(
+    source: Source,
+    region: Region,
+    instruction: str,
+    settings: Settings,
+    prediction: str | None,
+) -> Job:
+    """The Job of one region of one file."""
+    text = taken(source, region)
+    context = "" if region == whole(source) else around(source, region)
+    marks = prompt.fence(text + context)
+    return Job(
+        source=source,
+        region=region,
+        instruction=instruction,
+        judge=partial(guarded, source, instruction, settings.allow_extra),
+        allow_extra=settings.allow_extra,
+        plan=Plan(
+            messages=prompt.messages(source.name, text, instruction, context=context),
+            opening=prompt.opening(marks),
+            closing=marks,
+            nested=source.language is None or not source.language.grammar,
+            prediction=None if prediction is None else prompt.finished(prediction),
+            least=prompt.finished(text),
+            instruction=instruction,
+            draft=drafters(settings),
+            max_tokens=settings.max_tokens or None,
+            sampling=Sampling(settings.temperature, settings.top_p, settings.seed),
+            audit=settings.audit,
+            fresh=settings.compare,
+        ),
+    )
+
+
+def drafters(settings: Settings) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in settings.draft.split(",") if name.strip())
+    return () if names == ("none",) else names
+
+
+def expected(source: Source, region: Region, settings: Settings) -> str | None:
+    """What `--prediction` says the answer will look like."""
+    if settings.prediction == "none":
+        return None
+    if settings.prediction == "original":
+        return taken(source, region)
+    path = Path(settings.prediction)
+    if not path.is_file():
+        raise UsageError(
+            f"--prediction {settings.prediction}: no such file.",
+            hint="original, none, or the path of a file with the expected text.",
+        )
+    return read(path).text

@@ -1,0 +1,5 @@
+"""What this version is called; pyproject.toml says the same."""
+
+from __future__ import annotations
+
+VERSION = "0.1.0"

@@ -1,0 +1,37 @@
+"""A backend in this process whose model says what it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from specedit.backends.running import Loaded
+from specedit.decode.width import Widths
+from specedit.edit.backend import Event
+from specedit.edit.plan import Plan
+from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
+from specedit.report import ModelLine
+
+
+class Scripted:
+    """A backend whose model says what it is told, in a window of a chosen size."""
+
+    server = None
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, answer: str, window: int = 1 << 20) -> None:
+        engine = ScriptedEngine(answer.encode(), window=window)
+        tokenizer = ScriptedTokenizer()
+
+        def render(turns: object, opening: str) -> list[int]:
+            assert isinstance(turns, list)
+            return tokenizer.encode("".join("".join(parts) for _, parts in turns) + opening)
+
+        self._loaded = Loaded(ModelLine("scripted"), engine, tokenizer, render, Widths())
+        self.plans: list[Plan] = []
+
+    def run(self, plan: Plan) -> Iterator[Event]:
+        self.plans.append(plan)
+        return self._loaded.run(plan)
+
+    def close(self) -> None:
+        pass
