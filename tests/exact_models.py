@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from specedit.models import architecture
 from specedit.models.files import ModelFiles
 
 FAMILIES: dict[str, dict[str, Any]] = {
@@ -26,7 +30,16 @@ FAMILIES: dict[str, dict[str, Any]] = {
 }
 
 
-def model_of(family: str) -> Any:
+YARN = {
+    "rope_type": "yarn",
+    "rope_theta": 10000.0,
+    "factor": 4.0,
+    "original_max_position_embeddings": 64,
+}
+LINEAR = {"rope_type": "linear", "rope_theta": 10000.0, "factor": 2.5}
+
+
+def model_of(family: str, **more: Any) -> Any:
     """A random model: odd sizes, so that no vector is full by luck."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
@@ -42,6 +55,7 @@ def model_of(family: str) -> Any:
         "max_position_embeddings": 2048,
         "tie_word_embeddings": False,
         **FAMILIES[family],
+        **more,
     }
     torch.manual_seed(1)
     model = AutoModelForCausalLM.from_config(AutoConfig.for_model(**given))
@@ -51,8 +65,55 @@ def model_of(family: str) -> Any:
     return model.eval()
 
 
-def save(family: str, folder: Path) -> tuple[Any, ModelFiles]:
+def save(family: str, folder: Path, **more: Any) -> tuple[Any, ModelFiles]:
     """The model, and its files on disk."""
-    model = model_of(family)
+    model = model_of(family, **more)
     model.save_pretrained(folder)
     return model, ModelFiles(name="small", path=folder, kind="folder")
+
+
+def save_gguf(model: Any, path: Path, metadata: Mapping[str, Any] | None = None) -> ModelFiles:
+    """The model as others write it into a GGUF file: Llama's rotating rows in pairs."""
+    import gguf
+
+    config = model.config
+    kind = config.model_type
+    writer = gguf.GGUFWriter(path, kind)
+    numbers = {
+        "block_count": config.num_hidden_layers,
+        "embedding_length": config.hidden_size,
+        "feed_forward_length": config.intermediate_size,
+        "context_length": config.max_position_embeddings,
+        "attention.head_count": config.num_attention_heads,
+        "attention.head_count_kv": config.num_key_value_heads,
+        "attention.key_length": getattr(config, "head_dim", 22),
+        "attention.layer_norm_rms_epsilon": float(config.rms_norm_eps),
+        "rope.freq_base": float(config.rope_parameters["rope_theta"]),
+        **(metadata or {}),
+    }
+    for key, value in numbers.items():
+        if isinstance(value, str):
+            writer.add_string(f"{kind}.{key}", value)
+        elif isinstance(value, float):
+            writer.add_float32(f"{kind}.{key}", value)
+        else:
+            writer.add_uint32(f"{kind}.{key}", value)
+    if config.rope_parameters["rope_type"] == "llama3":
+        plain = 10000.0 ** (np.arange(0, config.head_dim, 2) / config.head_dim)
+        turning = model.model.rotary_emb.inv_freq.numpy()
+        writer.add_tensor("rope_freqs.weight", (1 / plain / turning).astype(np.float32))
+    for name, tensor in model.state_dict().items():
+        if name == "lm_head.weight" and config.tie_word_embeddings:
+            continue
+        ours = architecture.our_name(name)
+        rows = tensor.float().numpy()
+        if kind == "llama" and (".attn_q." in ours or ".attn_k." in ours):
+            heads = rows.shape[0] // config.head_dim
+            halves = rows.reshape(heads, 2, config.head_dim // 2, -1)
+            rows = np.ascontiguousarray(halves.swapaxes(1, 2)).reshape(rows.shape)
+        writer.add_tensor(ours, rows)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return ModelFiles(name="small", path=path, kind="gguf")

@@ -17,7 +17,7 @@ from specedit.engines.exact import engine as exact_engine
 from specedit.engines.exact import open_exact
 from specedit.engines.exact.engine import ExactEngine
 
-IDS = [random.Random(2).randrange(517) for _ in range(290)]
+IDS = random.Random(2).choices(range(517), k=290)
 SAMPLED = Sampling(temperature=0.8, top_p=0.9, seed=5)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from specedit.engines.base import Sampling
-from specedit.engines.exact import assemble, check
+from specedit.engines.exact import assemble, check, machine
 from specedit.engines.exact.attention import Attention
 from specedit.engines.exact.blocks import BlockAttention
 from specedit.engines.exact.engine import _largest
@@ -86,6 +86,20 @@ def test_plain_products_are_used_only_where_the_check_found_them_exact(
     monkeypatch.setattr(check, "_attention", lambda *_: iter([found] if found else []))
     for _ in range(2):  # the second time from what was kept
         assert type(assemble.attention(config(4, 2, 16), tmp_path)) is chosen
+
+
+@pytest.mark.parametrize(
+    ("bf16", "amx", "expected"),
+    [(True, False, True), (True, True, False), (False, False, False)],
+    ids=["bf16", "AMX", "neither"],
+)
+def test_bf16_products_of_amx_are_not_even_asked_about(
+    bf16: bool, amx: bool, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A row's sum depends on the pass's height there, so rarely that a small check misses it.
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: bf16, raising=False)
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx, raising=False)
+    assert machine.bf16_products() is expected
 
 
 class Largest(TorchDispatchMode):

@@ -54,7 +54,7 @@ def digests(engine: ExactEngine, ids: list[int], seed: int) -> list[str]:
     ids=["short", "long"],
 )
 def test_any_split_gives_the_same_bits(engine: ExactEngine, length: int, splits: int) -> None:
-    ids = [random.Random(1).randrange(150_000) for _ in range(length)]
+    ids = random.Random(1).choices(range(150_000), k=length)
     engine.swap(engine.new_cache())
     list(engine.begin(ids[:2], audit=True))
     rows = engine.forward(ids[1:]).rows

@@ -72,7 +72,7 @@ def test_law_1_the_limit_cuts_at_the_same_token(
 FILE = TOKENIZER.encode(
     "".join(f"def f{n}(a, b):\n    return a + b * {n * 7}\n\n" for n in range(40))
 )
-NOISE = [random.Random(1).randrange(256) for _ in range(300)]
+NOISE = random.Random(1).choices(range(256), k=300)
 
 
 def lying(answer: list[int], every: int) -> list[int]:

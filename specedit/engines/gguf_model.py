@@ -1,7 +1,8 @@
 """A transformers model from a GGUF file: our reader's tensors under transformers' names.
 
-transformers reads GGUF itself only with a further package installed, and slower. Knows the names
-of the Qwen2, Qwen3 and Llama families; everything else is refused before weights are read.
+transformers reads GGUF itself only with a further package installed, and slower. Which families,
+names and shapes there are is `specedit.models.architecture`'s to know; everything else is refused
+before weights are read.
 """
 
 from __future__ import annotations
@@ -12,115 +13,74 @@ from typing import Any
 
 import torch
 
-from specedit.errors import ModelError
+from specedit.models import architecture
+from specedit.models.architecture import Architecture
 from specedit.models.gguf import Gguf, open_gguf
-
-OUTER = {
-    "token_embd.weight": "model.embed_tokens.weight",
-    "output_norm.weight": "model.norm.weight",
-    "output.weight": "lm_head.weight",
-}
-INNER = {
-    "attn_norm": "input_layernorm",
-    "ffn_norm": "post_attention_layernorm",
-    "attn_q": "self_attn.q_proj",
-    "attn_k": "self_attn.k_proj",
-    "attn_v": "self_attn.v_proj",
-    "attn_output": "self_attn.o_proj",
-    "attn_q_norm": "self_attn.q_norm",
-    "attn_k_norm": "self_attn.k_norm",
-    "ffn_gate": "mlp.gate_proj",
-    "ffn_up": "mlp.up_proj",
-    "ffn_down": "mlp.down_proj",
-}
-FAMILIES = ("qwen2", "qwen3", "llama")
 
 
 def build(path: Path, dtype: torch.dtype) -> Any:
     """The model of a GGUF file, dequantised to `dtype`, on the CPU."""
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    gguf = open_gguf(path)
-    family = str(gguf.metadata.get("general.architecture"))
-    if family not in FAMILIES:
-        raise ModelError(f"{path}: a GGUF of the family {family!r}; {', '.join(FAMILIES)} are read")
-    config = AutoConfig.for_model(family, **_numbers(gguf, family))
+    gguf = open_gguf(path, arrays=False)
+    found = architecture.of_gguf(gguf)
+    tied = "output.weight" not in gguf.tensors
+    config = AutoConfig.for_model(found.family, **_numbers(found), tie_word_embeddings=tied)
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config, dtype=dtype)  # type: ignore[no-untyped-call]
-    state = dict(_state(gguf, family, dtype))
-    if config.tie_word_embeddings:
+    state = dict(_state(gguf, found, dtype))
+    if tied:
         state["lm_head.weight"] = state["model.embed_tokens.weight"]
     model.load_state_dict(state, strict=True, assign=True)
     model.tie_weights()
-    _fill_buffers(model)
+    _fill_buffers(model, found)
     return model
 
 
-def _numbers(gguf: Gguf, family: str) -> dict[str, Any]:
-    def number(key: str, default: Any = None) -> Any:
-        return gguf.metadata.get(f"{family}.{key}", default)
-
-    hidden, heads = number("embedding_length"), number("attention.head_count")
+def _numbers(found: Architecture) -> dict[str, Any]:
     numbers = {
-        "hidden_size": hidden,
-        "intermediate_size": number("feed_forward_length"),
-        "num_hidden_layers": number("block_count"),
-        "num_attention_heads": heads,
-        "num_key_value_heads": number("attention.head_count_kv", heads),
-        "head_dim": number("attention.key_length", hidden // heads),
-        "vocab_size": gguf.tensors["token_embd.weight"].shape[0],
-        "max_position_embeddings": number("context_length"),
-        "rms_norm_eps": number("attention.layer_norm_rms_epsilon"),
-        "tie_word_embeddings": "output.weight" not in gguf.tensors,
-        "rope_parameters": {
-            "rope_type": "default",
-            "rope_theta": number("rope.freq_base", 10000.0),
-        },
+        "hidden_size": found.hidden,
+        "intermediate_size": found.inner,
+        "num_hidden_layers": found.layers,
+        "num_attention_heads": found.heads,
+        "num_key_value_heads": found.kv_heads,
+        "head_dim": found.head_size,
+        "vocab_size": found.vocabulary,
+        "max_position_embeddings": found.window,
+        "rms_norm_eps": found.epsilon,
+        "rope_parameters": {"rope_type": "default", "rope_theta": found.rope_base},
     }
-    if family == "qwen2":
-        del numbers["head_dim"]
-    return numbers
+    if found.family == "qwen2":  # it always has the bias
+        return numbers
+    return {**numbers, "attention_bias": found.bias}
 
 
-def _state(gguf: Gguf, family: str, dtype: torch.dtype) -> Iterator[tuple[str, torch.Tensor]]:
-    heads = gguf.metadata.get(f"{family}.attention.head_count", 1)
-    kv_heads = gguf.metadata.get(f"{family}.attention.head_count_kv", heads)
+def _state(gguf: Gguf, found: Architecture, dtype: torch.dtype) -> Iterator[tuple[str, Any]]:
     for name, info in gguf.tensors.items():
-        target = _name(name)
-        if target is None:
+        if name == architecture.ROPE_FACTORS:
             continue
-        flat = len(info.shape) == 1
-        found = gguf.vector(name) if flat else gguf.rows(name)
-        if not found.flags.writeable:  # a view of the file
-            found = found.copy()
-        tensor = torch.from_numpy(found).to(dtype)
-        if family == "llama" and not flat and (".attn_q." in name or ".attn_k." in name):
-            tensor = _unrotate(tensor, kv_heads if ".attn_k." in name else heads)
+        taken = architecture.rows(gguf, found, name).reshape(info.shape)
+        if not taken.flags.writeable:  # a view of the file
+            taken = taken.copy()
+        tensor = torch.from_numpy(taken).to(dtype)
         gguf.release(name)
-        yield target, tensor
+        yield architecture.their_name(name), tensor
+    if found.bias and found.family != "qwen2":  # transformers wants one behind attention, too
+        for layer in range(found.layers):
+            yield f"model.layers.{layer}.self_attn.o_proj.bias", torch.zeros(found.hidden).to(dtype)
 
 
-def _name(name: str) -> str | None:
-    if name in OUTER:
-        return OUTER[name]
-    if not name.startswith("blk."):
-        return None  # rope factors and the like are not weights
-    _, layer, part, kind = name.split(".")
-    return f"model.layers.{layer}.{INNER[part]}.{kind}"
+def _fill_buffers(model: Any, found: Architecture) -> None:
+    """Rotary tables are computed, not stored; on the meta device they are still empty.
 
-
-def _unrotate(weight: torch.Tensor, heads: int) -> torch.Tensor:
-    """GGUF pairs a Llama head's rotating rows (0, 1), transformers pairs (0, half)."""
-    half = weight.shape[0] // heads // 2
-    rows = weight.reshape(heads, half, 2, weight.shape[1])
-    return rows.transpose(1, 2).reshape(weight.shape).contiguous()
-
-
-def _fill_buffers(model: Any) -> None:
-    """Rotary tables are computed, not stored; on the meta device they are still empty."""
+    Scaled frequencies are put in as they are, whatever the scaling is called: every model with
+    them computes cosines of `inv_freq` times the position, and multiplies by `attention_scaling`.
+    """
     for module in model.modules():
         if hasattr(module, "inv_freq") and module.inv_freq.is_meta:
             fresh = type(module)(module.config)
-            for name, buffer in fresh.named_buffers(recurse=False):
-                module.register_buffer(name, buffer, persistent=False)
-            module.original_inv_freq = fresh.inv_freq
+            if found.rope_factors:
+                fresh.inv_freq /= torch.tensor(found.rope_factors)
+            for name, _ in fresh.named_buffers(recurse=False):
+                module.register_buffer(name, fresh.inv_freq.clone(), persistent=False)
+            module.attention_scaling = found.rope_magnitude

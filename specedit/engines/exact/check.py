@@ -26,7 +26,7 @@ SPLITS = ((1, 2, 3, 7, 8, 16, 33, 64), (64, 33, 1, 1, 1, 1), (129, 7, 1))
 SLICES = (1, 2, 3, 7, 11, 16, 33)  # widths at which attention alone is compared with one of WIDE
 WIDE = 90
 KEPT = "exact.json"
-CHECK = 2  # of this file: verdicts of another check do not count
+CHECK = 3  # of this file: verdicts of another check do not count
 
 
 def verdict(store: Path, converted: str) -> str | None:

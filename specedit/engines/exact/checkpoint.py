@@ -1,13 +1,11 @@
 """A model's numbers and float32 tensors, from a GGUF file or a folder of safetensors.
 
-Knows both naming schemes (GGUF's is used for both) and which families the exact engine runs.
-Does not quantise.
+Names, shapes and families are `specedit.models.architecture`'s; this knows how rows are read from
+each kind of file. Does not quantise.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,26 +15,11 @@ import torch
 
 from specedit.engines.exact.weights import Config
 from specedit.errors import ModelError
+from specedit.models import architecture
+from specedit.models.architecture import Architecture
 from specedit.models.files import ModelFiles
-from specedit.models.gguf import Gguf, open_gguf
+from specedit.models.gguf import open_gguf
 
-FAMILIES = ("qwen2", "qwen3", "llama")
-FOLDER_NAMES = {
-    "model.embed_tokens": "token_embd",
-    "model.norm": "output_norm",
-    "lm_head": "output",
-    "input_layernorm": "attn_norm",
-    "post_attention_layernorm": "ffn_norm",
-    "self_attn.q_proj": "attn_q",
-    "self_attn.k_proj": "attn_k",
-    "self_attn.v_proj": "attn_v",
-    "self_attn.o_proj": "attn_output",
-    "self_attn.q_norm": "attn_q_norm",
-    "self_attn.k_norm": "attn_k_norm",
-    "mlp.gate_proj": "ffn_gate",
-    "mlp.up_proj": "ffn_up",
-    "mlp.down_proj": "ffn_down",
-}
 Reader = Callable[[str, int, int | None], torch.Tensor]
 
 
@@ -64,9 +47,9 @@ def unsupported(files: ModelFiles) -> str | None:
     """Why the exact engine cannot run this model, in words; None when it can."""
     try:
         if files.kind == "gguf":
-            _gguf_config(open_gguf(files.path, arrays=False))
+            _config(files.path, architecture.of_gguf(open_gguf(files.path, arrays=False)))
         else:
-            _folder_config(files.path)
+            _config(files.path, architecture.of_folder(files.path))
     except ModelError as error:
         return error.message
     return None
@@ -74,168 +57,59 @@ def unsupported(files: ModelFiles) -> str | None:
 
 def open_checkpoint(files: ModelFiles) -> Checkpoint:
     """Open a model for conversion."""
-    found = _open_gguf(files.path) if files.kind == "gguf" else _open_folder(files.path)
-    known = re.compile(
-        r"(token_embd|output_norm|output)\.weight|blk\.\d+\.(attn_(q|k|v)\.(weight|bias)|"
-        r"attn_(norm|q_norm|k_norm|output)\.weight|ffn_(norm|gate|up|down)\.weight)"
-    )
-    for name in found.tensors:
-        if name != "rope_freqs.weight" and not known.fullmatch(name):
-            raise ModelError(
-                f"{files.path}: the exact engine does not know what tensor {name} is for.",
-                hint="--engine huggingface",
-            )
-    return found
+    return _open_gguf(files.path) if files.kind == "gguf" else _open_folder(files.path)
 
 
-def _family(family: str) -> str:
-    if family not in FAMILIES:
+def _config(path: Path, found: Architecture) -> Config:
+    if found.rope_magnitude != 1.0:
         raise ModelError(
-            f"the exact engine runs {', '.join(FAMILIES)}; this model is {family}",
+            f"{path}: the exact engine does not run YaRN's rotary scaling",
             hint="--engine huggingface",
         )
-    return family
-
-
-def _gguf_config(file: Gguf) -> Config:
-    meta = file.metadata
-    family = _family(str(meta.get("general.architecture")))
-
-    def number(key: str, default: Any = None) -> Any:
-        value = meta.get(f"{family}.{key}", default)
-        if value is None:
-            raise ModelError(f"{file.path}: the metadata lacks {family}.{key}.")
-        return value
-
-    if meta.get(f"{family}.rope.scaling.type", "none") != "none":
-        raise ModelError(
-            f"{file.path}: rotary scaling {meta[f'{family}.rope.scaling.type']} is not supported",
-            hint="--engine huggingface",
-        )
-    heads, hidden = number("attention.head_count"), number("embedding_length")
-    factors: tuple[float, ...] = ()
-    if "rope_freqs.weight" in file.tensors:
-        factors = tuple(float(f) for f in file.vector("rope_freqs.weight"))
-    return Config(
-        family=family,
-        layers=number("block_count"),
-        hidden=hidden,
-        inner=number("feed_forward_length"),
-        heads=heads,
-        kv_heads=number("attention.head_count_kv", heads),
-        head_size=number("attention.key_length", hidden // heads),
-        vocabulary=file.tensors["token_embd.weight"].rows if file.tensors else 0,
-        window=number("context_length"),
-        epsilon=number("attention.layer_norm_rms_epsilon"),
-        rope_base=number("rope.freq_base", 10000.0),
-        head_norm="blk.0.attn_q_norm.weight" in file.tensors,
-        bias="blk.0.attn_q.bias" in file.tensors,
-        rope_factors=factors,
-    )
+    numbers = vars(found)
+    return Config(**{name: numbers[name] for name in Config.__dataclass_fields__})
 
 
 def _open_gguf(path: Path) -> Checkpoint:
     file = open_gguf(path, arrays=False)
-    if "token_embd.weight" not in file.tensors:
-        raise ModelError(f"{path} has no tensor token_embd.weight: it is not a language model.")
-    config = _gguf_config(file)
-    turned = {"attn_q": config.heads, "attn_k": config.kv_heads} if config.family == "llama" else {}
+    found = architecture.of_gguf(file)
 
     def rows(name: str, start: int, stop: int | None) -> torch.Tensor:
-        found = torch.from_numpy(file.rows(name, start, stop).copy())
-        heads = turned.get(name.split(".")[-2]) if name.startswith("blk.") else None
-        if heads:  # llama GGUF files interleave the halves of each head
-            shape = found.shape
-            flat = found.view(heads, shape[0] // heads // 2, 2, -1)
-            found = flat.transpose(1, 2).reshape(shape)
-        return found
+        taken = architecture.rows(file, found, name, start, stop)
+        return torch.from_numpy(taken if taken.flags.writeable else taken.copy())
 
-    return Checkpoint(
-        path, config, {n: t.rows for n, t in file.tensors.items()}, rows, file.release
-    )
-
-
-def _folder_config(path: Path) -> Config:
-    try:
-        known = json.loads((path / "config.json").read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path / 'config.json'} cannot be read: {error}.") from error
-    family = _family(str(known.get("model_type")))
-    rope = known.get("rope_parameters") or known.get("rope_scaling") or {}
-    kind = rope.get("rope_type", rope.get("type", "default"))
-    if kind not in ("default", "llama3") or known.get("use_sliding_window"):
-        raise ModelError(
-            f"{path}: {kind} rotary scaling or a sliding window is not supported",
-            hint="--engine huggingface",
-        )
-    heads = known["num_attention_heads"]
-    size = known.get("head_dim") or known["hidden_size"] // heads
-    base = float(rope.get("rope_theta") or known.get("rope_theta") or 10000.0)
-    return Config(
-        family=family,
-        layers=known["num_hidden_layers"],
-        hidden=known["hidden_size"],
-        inner=known["intermediate_size"],
-        heads=heads,
-        kv_heads=known.get("num_key_value_heads") or heads,
-        head_size=size,
-        vocabulary=known["vocab_size"],
-        window=known["max_position_embeddings"],
-        epsilon=known["rms_norm_eps"],
-        rope_base=base,
-        head_norm=family == "qwen3",
-        bias=family == "qwen2" or bool(known.get("attention_bias")),
-        rope_factors=_llama3_factors(rope, base, size) if kind == "llama3" else (),
-    )
-
-
-def _llama3_factors(rope: dict[str, Any], base: float, size: int) -> tuple[float, ...]:
-    """How much slower each frequency turns in Llama 3.1 and later."""
-    low, high = rope["low_freq_factor"], rope["high_freq_factor"]
-    factors = []
-    for i in range(size // 2):
-        turns = rope["original_max_position_embeddings"] / (
-            6.283185307179586 * base ** (2 * i / size)
-        )
-        smooth = min(1.0, max(0.0, (turns - low) / (high - low)))
-        factors.append(1.0 / ((1 - smooth) / rope["factor"] + smooth))
-    return tuple(factors)
+    tensors = {name: info.rows for name, info in file.tensors.items()}
+    return Checkpoint(path, _config(path, found), tensors, rows, file.release)
 
 
 def _open_folder(path: Path) -> Checkpoint:
     from safetensors import SafetensorError, safe_open
 
-    config = _folder_config(path)
+    found = architecture.of_folder(path)
     places: dict[str, tuple[Any, str]] = {}
-    tensors: dict[str, int] = {}
+    shapes: dict[str, tuple[int, ...]] = {}
     try:
         for part in sorted(path.glob("*.safetensors")):
             file: Any = safe_open(part, "pt")
             for name in file.keys():  # noqa: SIM118 - safe_open is no dict
-                shape = file.get_slice(name).get_shape()
-                ours = _gguf_name(name)
+                ours = architecture.our_name(name)
                 places[ours] = (file, name)
-                tensors[ours] = shape[0] if len(shape) > 1 else 1
+                shapes[ours] = tuple(file.get_slice(name).get_shape())
     except (SafetensorError, OSError) as error:
         raise ModelError(f"{path} has a damaged safetensors file: {error}.") from error
     if not places:
         raise ModelError(f"{path} has no safetensors file.", hint="Name another folder.")
+    architecture.check_tensors(path, found, shapes, "--engine huggingface")
 
     def rows(name: str, start: int, stop: int | None) -> torch.Tensor:
         file, theirs = places[name]
         piece = file.get_slice(theirs)
-        found: torch.Tensor = piece[start:stop] if stop is not None else piece[start:]
-        if found.dtype not in (torch.float32, torch.float16, torch.bfloat16):
+        taken: torch.Tensor = piece[start:stop] if stop is not None else piece[start:]
+        if taken.dtype not in (torch.float32, torch.float16, torch.bfloat16):
             raise ModelError(
-                f"{path}: tensor {theirs} has type {found.dtype}, which cannot be read."
+                f"{path}: tensor {theirs} has type {taken.dtype}, which cannot be read."
             )
-        return found.float()
+        return taken.float()
 
-    return Checkpoint(path, config, tensors, rows, lambda name: None)
-
-
-def _gguf_name(name: str) -> str:
-    stem, _, kind = name.rpartition(".")
-    if found := re.fullmatch(r"model\.layers\.(\d+)\.(.+)", stem):
-        return f"blk.{found[1]}.{FOLDER_NAMES.get(found[2], found[2])}.{kind}"
-    return f"{FOLDER_NAMES.get(stem, stem)}.{kind}"
+    tensors = {name: shape[0] if len(shape) > 1 else 1 for name, shape in shapes.items()}
+    return Checkpoint(path, _config(path, found), tensors, rows, lambda name: None)

@@ -1,0 +1,285 @@
+"""Architectures: which families are known, their numbers, and what each tensor is for.
+
+The one place for these facts; both engines read them here. GGUF's tensor names are the names used;
+transformers' belong to them one to one. Knows headers only: reads no weights but rotary factors.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from specedit.errors import ModelError
+from specedit.models import rope
+from specedit.models.configuration import Fields, read_json
+from specedit.models.gguf import Gguf
+
+FAMILIES = ("qwen2", "qwen3", "llama")
+INTERLEAVED = ("llama",)  # families whose GGUF files pair a head's rotating rows (0, 1), not halves
+LAYERS = 1_000  # no model has more
+LONGEST = 1 << 20  # positions; a longer window is not used
+OUTER = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
+INNER = {
+    "attn_norm": "input_layernorm",
+    "ffn_norm": "post_attention_layernorm",
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_output": "self_attn.o_proj",
+    "attn_q_norm": "self_attn.q_norm",
+    "attn_k_norm": "self_attn.k_norm",
+    "ffn_gate": "mlp.gate_proj",
+    "ffn_up": "mlp.up_proj",
+    "ffn_down": "mlp.down_proj",
+}
+ROPE_FACTORS = "rope_freqs.weight"  # Llama 3's, in GGUF files only
+_GENERIC = "--engine huggingface"
+_FOLDER = "Name the folder or hub id with the safetensors of this model instead."
+_OUR_NAMES = {theirs: ours for ours, theirs in (OUTER | INNER).items()}
+_RECURRENT = re.compile(
+    r"mamba|rwkv|recurrent|jamba|xlstm|zamba|bamba|nemotron_?h|falcon_?h1|lfm2|granite.*hybrid"
+    r"|qwen3_?(next|5)|minimax|linear|retnet|hyena|plamo2|kimi",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """The numbers of one model of a known family."""
+
+    family: str
+    layers: int
+    hidden: int
+    inner: int  # width of the gated layer
+    heads: int
+    kv_heads: int
+    head_size: int
+    vocabulary: int
+    window: int
+    epsilon: float
+    rope_base: float
+    head_norm: bool  # queries and keys are normalised per head (Qwen3)
+    bias: bool  # queries, keys and values have a bias (Qwen2)
+    rope_factors: tuple[float, ...] = ()  # each frequency is divided by its factor
+    rope_magnitude: float = 1.0  # of cosines and sines
+
+    def shape(self, name: str) -> tuple[int, ...] | None:
+        """The shape of a tensor of this model; None if the model has none of that name."""
+        queries, keys = self.heads * self.head_size, self.kv_heads * self.head_size
+        match = re.fullmatch(r"blk\.([0-9]{1,6})\.(\w+)\.(weight|bias)", name)
+        if match is None:
+            table = (self.vocabulary, self.hidden)
+            outer = {"token_embd": table, "output": table, "output_norm": (self.hidden,)}
+            return outer.get(name.removesuffix(".weight")) if name.endswith(".weight") else None
+        if int(match[1]) >= self.layers or str(int(match[1])) != match[1]:
+            return None
+        heights = {"attn_q": queries, "attn_k": keys, "attn_v": keys}
+        if match[3] == "bias":
+            return (heights[match[2]],) if self.bias and match[2] in heights else None
+        inner: dict[str, tuple[int, ...]] = {
+            "attn_norm": (self.hidden,),
+            "ffn_norm": (self.hidden,),
+            **{part: (height, self.hidden) for part, height in heights.items()},
+            "attn_output": (self.hidden, queries),
+            "ffn_gate": (self.inner, self.hidden),
+            "ffn_up": (self.inner, self.hidden),
+            "ffn_down": (self.hidden, self.inner),
+        }
+        if self.head_norm:
+            inner |= dict.fromkeys(("attn_q_norm", "attn_k_norm"), (self.head_size,))
+        return inner.get(match[2])
+
+    def names(self) -> Iterator[str]:
+        """Every tensor the model must have; `output.weight` may be the embedding instead."""
+        yield from ("token_embd.weight", "output_norm.weight")
+        for layer in range(self.layers):
+            for part in INNER:
+                for kind in ("weight", "bias"):
+                    if self.shape(name := f"blk.{layer}.{part}.{kind}"):
+                        yield name
+
+
+def check_tensors(
+    path: Path, model: Architecture, tensors: Mapping[str, tuple[int, ...]], hint: str = _FOLDER
+) -> None:
+    """Refuse weights that are not this model's: each tensor has its place and shape."""
+    for name, shape in tensors.items():
+        if name == ROPE_FACTORS:
+            continue
+        wanted = model.shape(name)
+        if wanted is None:
+            raise ModelError(
+                f"{path}: nobody knows what tensor {name} is for in a {model.family} model.",
+                hint=hint,
+            )
+        if shape != wanted:
+            raise ModelError(f"{path}: tensor {name} has the shape {shape}; {wanted} belongs there")
+    for name in model.names():
+        if name not in tensors:
+            raise ModelError(f"{path} has no tensor {name}.", hint="specedit model verify")
+
+
+def of_gguf(file: Gguf) -> Architecture:
+    """The numbers of a GGUF file, checked against its tensors."""
+    family = Fields(file.path, file.metadata).text("general.architecture", "unknown")
+    if family not in FAMILIES:
+        raise stranger(file.path, family)
+    fields = Fields(file.path, file.metadata, f"{family}.")
+    table = file.tensors.get("token_embd.weight")
+    if table is None or len(table.shape) != 2:
+        raise ModelError(f"{file.path} has no tensor token_embd.weight: it is no language model.")
+    heads, hidden = fields.whole("attention.head_count"), fields.whole("embedding_length")
+    size = fields.whole("attention.key_length", _share(fields, hidden, heads), most=1 << 14)
+    if fields.whole("attention.value_length", size) != size:
+        raise fields.wrong("attention.value_length", f"{size}, the keys' length,")
+    if fields.whole("rope.dimension_count", size) != size:
+        raise fields.wrong("rope.dimension_count", f"{size}, all of a head,")
+    base, window = (
+        fields.real("rope.freq_base", 10000.0),
+        fields.whole("context_length", most=2**32),
+    )
+    scaling = Fields(file.path, file.metadata, f"{family}.rope.scaling.")
+    factors, magnitude = rope.of_gguf(scaling, base, size, window)
+    if ROPE_FACTORS in file.tensors:
+        if factors:
+            raise rope.unknown(scaling, f"{scaling.text('type')} beside {ROPE_FACTORS}")
+        factors = _factors(file, size)
+    found = Architecture(
+        family=family,
+        layers=fields.whole("block_count", most=LAYERS),
+        hidden=hidden,
+        inner=fields.whole("feed_forward_length"),
+        heads=heads,
+        kv_heads=fields.whole("attention.head_count_kv", heads),
+        head_size=size,
+        vocabulary=table.shape[0],
+        window=min(window, LONGEST),
+        epsilon=fields.real("attention.layer_norm_rms_epsilon"),
+        rope_base=base,
+        head_norm=family == "qwen3",
+        bias="blk.0.attn_q.bias" in file.tensors,
+        rope_factors=factors,
+        rope_magnitude=magnitude,
+    )
+    _check_heads(file.path, found)
+    check_tensors(file.path, found, {name: info.shape for name, info in file.tensors.items()})
+    return found
+
+
+def of_folder(path: Path) -> Architecture:
+    """The numbers of a folder's config.json."""
+    fields = Fields(path / "config.json", read_json(path / "config.json"))
+    family = fields.text("model_type", "unknown")
+    if family not in FAMILIES:
+        raise stranger(path, family, _GENERIC)
+    unusual = {
+        "weights that are quantised already": fields.has("quantization_config"),
+        "a sliding window": fields.truth("use_sliding_window", False),
+        "a bias in the gated layer": fields.truth("mlp_bias", False),
+        "a bias of attention's output": family != "qwen2" and fields.truth("attention_bias", False),
+    }
+    for what in (what for what, found in unusual.items() if found):
+        raise ModelError(f"{path} has {what}, which is not supported", hint=_GENERIC)
+    heads, hidden = fields.whole("num_attention_heads"), fields.whole("hidden_size")
+    size = fields.whole("head_dim", _share(fields, hidden, heads), most=1 << 14)
+    turning = fields.inside("rope_parameters") or fields.inside("rope_scaling")
+    base = fields.real("rope_theta", 10000.0)
+    if turning is not None:
+        base = turning.real("rope_theta", base)
+    window = fields.whole("max_position_embeddings", most=2**32)
+    factors, magnitude = rope.of_folder(turning, base, size, window)
+    found = Architecture(
+        family=family,
+        layers=fields.whole("num_hidden_layers", most=LAYERS),
+        hidden=hidden,
+        inner=fields.whole("intermediate_size"),
+        heads=heads,
+        kv_heads=fields.whole("num_key_value_heads", heads),
+        head_size=size,
+        vocabulary=fields.whole("vocab_size"),
+        window=min(window, LONGEST),
+        epsilon=fields.real("rms_norm_eps"),
+        rope_base=base,
+        head_norm=family == "qwen3",
+        bias=family == "qwen2",
+        rope_factors=factors,
+        rope_magnitude=magnitude,
+    )
+    _check_heads(path, found)
+    return found
+
+
+def stranger(path: Path, family: str, hint: str = _FOLDER) -> ModelError:
+    """No known family: say which are, and which is near."""
+    near = difflib.get_close_matches(family, FAMILIES, n=1)
+    return ModelError(
+        f"{path} is a model of the family {family[:60]!r}; {', '.join(FAMILIES)} can be read"
+        + (f" (near: {near[0]})" if near else ""),
+        hint=hint,
+    )
+
+
+def is_recurrent(names: Iterable[str]) -> bool:
+    """Whether a class or family of one of these names keeps a state that cannot be cropped."""
+    return any(_RECURRENT.search(name) for name in names)
+
+
+def their_name(name: str) -> str:
+    """What transformers calls a tensor."""
+    stem, _, kind = name.rpartition(".")
+    if stem in OUTER:
+        return f"{OUTER[stem]}.{kind}"
+    _, layer, part = stem.split(".")
+    return f"model.layers.{layer}.{INNER[part]}.{kind}"
+
+
+def our_name(name: str) -> str:
+    """The name of a tensor that transformers calls `name`; what is unknown keeps its own."""
+    stem, _, kind = name.rpartition(".")
+    layer = re.fullmatch(r"model\.layers\.([0-9]+)\.(.+)", stem)
+    if layer and layer[2] in _OUR_NAMES:
+        return f"blk.{layer[1]}.{_OUR_NAMES[layer[2]]}.{kind}"
+    return f"{_OUR_NAMES[stem]}.{kind}" if stem in OUTER.values() else name
+
+
+def rows(
+    file: Gguf, model: Architecture, name: str, start: int = 0, stop: int | None = None
+) -> npt.NDArray[np.float32]:
+    """Rows of a GGUF tensor as float32, each head's rotating rows in halves, as engines want them.
+
+    `start` and `stop` lie between heads.
+    """
+    found = file.rows(name, start, stop)
+    if model.family not in INTERLEAVED or not re.fullmatch(r"blk\.\d+\.attn_[qk]\.\w+", name):
+        return found
+    columns = found.shape[-1] if len(file.tensors[name].shape) > 1 else 1
+    pairs = found.reshape(-1, model.head_size // 2, 2, columns)
+    return np.ascontiguousarray(pairs.swapaxes(1, 2)).reshape(found.shape)
+
+
+def _share(fields: Fields, hidden: int, heads: int) -> int | None:
+    return hidden // heads or None
+
+
+def _factors(file: Gguf, size: int) -> tuple[float, ...]:
+    info = file.tensors[ROPE_FACTORS]
+    if info.shape != (size // 2,):
+        raise ModelError(f"{file.path}: {ROPE_FACTORS} has the shape {info.shape}, not {size // 2}")
+    factors = tuple(float(factor) for factor in file.vector(ROPE_FACTORS))
+    if not all(1e-6 < factor < 1e6 for factor in factors):
+        raise ModelError(f"{file.path}: {ROPE_FACTORS} holds factors that slow nothing down")
+    return factors
+
+
+def _check_heads(path: Path, model: Architecture) -> None:
+    if model.heads % model.kv_heads or model.head_size % 2:
+        raise ModelError(
+            f"{path}: {model.heads} heads of {model.head_size} over {model.kv_heads} key heads "
+            "are no attention that can be computed"
+        )
