@@ -14,8 +14,8 @@ import specedit
 PACKAGE = Path(specedit.__file__).parent
 FLOORS = (  # from the ground up
     *("errors", "settings", "text", "syntax", "models", "engines", "decode", "report", "files"),
-    *("edit", "rename", "backends", "view", "editors", "hook", "server", "bench", "cli", "api"),
-    *("__main__", "__init__"),
+    *("edit", "rename", "backends", "view", "editors", "hook", "server", "bench", "manual"),
+    *("cli", "api", "__main__", "__init__"),
 )
 # On their way out: the judge is to come with the Job, the text of renames has a room to move to.
 PENDING = {("edit", "rename"), ("text", "syntax")}
