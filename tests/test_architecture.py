@@ -15,7 +15,7 @@ PACKAGE = Path(specedit.__file__).parent
 FLOORS = (  # from the ground up
     *("version", "errors", "settings", "text", "syntax", "models", "engines", "decode"),
     *("report", "files", "edit", "rename", "backends", "view", "editors", "hook", "server"),
-    *("bench", "cli", "api", "__main__", "__init__"),
+    *("bench", "manual", "cli", "api", "__main__", "__init__"),
 )
 # Each language imports its package: on its way out.
 PENDING_CIRCLE = ("specedit.rename.languages", "specedit.rename.scoping")

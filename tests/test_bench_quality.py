@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from specedit.bench import quality, sandbox, side
+from specedit.bench import ask, quality, sandbox, side
 from specedit.bench.cases import Case
 from specedit.bench.peers.base import Options
 from specedit.bench.peers.own import Own, load, open_peer
 from specedit.bench.side import peers
 from specedit.bench.tasks import Words, task
+from specedit.bench.wanted import Wanted
 from specedit.errors import ModelError
 from specedit.settings import Settings, resolve
 
@@ -146,15 +148,43 @@ def test_a_program_finds_neither_our_folder_nor_our_variables(
     assert sandbox.run("import os\nassert 'OUR_SECRET' not in os.environ").passed
 
 
-def test_there_is_no_network_or_it_is_said() -> None:
-    connect = (
-        "import socket\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
-        "s.connect(('192.0.2.1', 9))"
-    )
-    if sandbox.caution():
-        assert "network" in sandbox.caution()
-    else:
-        assert not sandbox.run(connect).passed
+@pytest.fixture
+def listener() -> Iterator[str]:
+    """A program that connects to this process."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"import socket\nsocket.create_connection(('127.0.0.1', {server.getsockname()[1]}))"
+
+
+@pytest.fixture
+def anew() -> Iterator[None]:
+    """What this machine can take away is looked up again, before and after."""
+    sandbox.offline.cache_clear()
+    yield
+    sandbox.offline.cache_clear()
+
+
+@pytest.mark.skipif(sandbox.offline() is None, reason="unshare takes no network away here")
+def test_a_program_has_no_network(listener: str) -> None:
+    assert sandbox.caution() == ""
+    verdict = sandbox.run(listener)
+    assert not verdict.passed and "Network is unreachable" in verdict.why
+
+
+def test_where_the_network_cannot_be_taken_away_bench_says_so(
+    listener: str,
+    anew: None,
+    settings: Callable[..., Settings],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))  # there is no unshare in it
+    assert sandbox.run(listener).passed
+    cases = tmp_path / "cases.jsonl"
+    row = {"id": "c", "instruction": "Return 2.", "before": CASE.before, "tests": TESTS}
+    cases.write_text(json.dumps({**row, "filename": "main.py"}))
+    wanted = Wanted("none", ("line",), (50,), ("python",), 1, "all", quality=cases)
+    found = ask.run(wanted, settings(replace=[["1", "2"]]), lambda text: None)
+    assert any("with this machine's network" in note for note in found.notes)
 
 
 def test_code_stands_where_its_context_says() -> None:

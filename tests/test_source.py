@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -45,20 +46,33 @@ def test_an_untouched_text_is_the_same_bytes(
     assert read.encode(read.text) == data
 
 
+ENDED = re.compile(r"([^\r\n]*)(\r\n|\r|\n)")
+
+
 @settings(deadline=None)
-@given(lines=LINES, at=st.integers(0, 12), put=st.text("xy\n", max_size=4))
+@given(
+    lines=LINES,
+    at=st.integers(0, 11),
+    gone=st.integers(0, 2),
+    put=st.lists(st.text("xy", max_size=4), max_size=3),
+)
 def test_only_the_changed_line_gets_another_ending(
-    lines: list[tuple[str, str]], at: int, put: str
+    lines: list[tuple[str, str]], at: int, gone: int, put: list[str]
 ) -> None:
     lines = [(f"{number}{line}", ending) for number, (line, ending) in enumerate(lines)]
-    data = "".join(a + b for a, b in lines).encode()
-    read = Source.from_bytes("a.txt", data)
+    at = min(at, len(lines))
+    gone = min(gone, len(lines) - at)
+    read = Source.from_bytes("a.txt", "".join(a + b for a, b in lines).encode())
     rows = read.text.split("\n")
-    rows.insert(min(at, len(rows) - 1), put)
+    rows[at : at + gone] = put
     written = read.encode("\n".join(rows)).decode()
-    position = 0
-    for line, ending in lines:  # every old line is there, in order, with its own ending
-        position = written.index(line + ending, position) + len(line + ending)
+    assert ENDED.sub("", written) == ""  # whole lines, each with one ending
+    found = ENDED.findall(written)
+    behind = len(lines) - at - gone
+    assert found[:at] == lines[:at]
+    assert found[len(found) - behind :] == lines[len(lines) - behind :]
+    assert [line for line, _ in found[at : len(found) - behind]] == put
+    assert {ending for _, ending in found} <= {ending for _, ending in lines}
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"], ids=repr)

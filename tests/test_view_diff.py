@@ -132,20 +132,56 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
-@given(LINES, LINES, st.sampled_from([12, 40, 79, 140, 200]))
+def bare(text: str) -> str:
+    """A line as it can be compared: tabs and folds only make blanks."""
+    return re.sub(r"\s", "", code.harmless(text))
+
+
+def read(sides: list[str], digits: int, numbers: int) -> tuple[dict[int, str], dict[int, str]]:
+    """The old and the new lines that rows show, by their number, their folds put together."""
+    old: dict[int, str] = {}
+    new: dict[int, str] = {}
+    gutter, last = (digits + 1) * numbers, None
+    for row in (s.rstrip("\n") for s in sides):
+        if row.startswith("── ") or row[gutter:].startswith("\\ no newline"[: len(row) - gutter]):
+            continue
+        if row[:gutter].strip():
+            last = {"-": old, "+": new}.get(row[gutter : gutter + 1]), int(row[:gutter].split()[-1])
+        if last and last[0] is not None:
+            last[0][last[1]] = last[0].get(last[1], "") + bare(row[gutter + 2 :])
+    return old, new
+
+
+@settings(max_examples=60, deadline=None)
+@given(LINES, LINES, st.integers(0, 20), st.sampled_from([12, 40, 79, 140, 200]))
 def test_no_row_is_wider_than_the_terminal_and_no_line_is_lost(
-    before: list[str], after: list[str], width: int
+    before: list[str], after: list[str], alike: int, width: int
 ) -> None:
-    text = shown("\n".join(before), "\n".join(after), width)
-    rows = text.split("\n")
-    assert all(cell_len(row) <= width for row in rows[1:] if "\\ no newline" not in row)
+    common = [f"common {number}" for number in range(alike)]
+    before = [before[0], *common, *before[1:]]
+    after = [after[0], *common, *after[1:]]
+    texts = "\n".join(before), "\n".join(after)
+    title, *rows = shown(*texts, width).removesuffix("\n").split("\n")
+    if texts[0] == texts[1] or "" in texts:  # nothing to compare
+        assert not title and not rows
+        return
+    assert all(cell_len(row) <= width for row in rows)
+    digits = len(str(max(len(before), len(after))))
     if width < 140:
-        signed = [re.match(r"[\d ]*\s([-+])\s", row) for row in rows]
-        added = sum(bool(m) and m.group(1) == "+" for m in signed)
-        removed = sum(bool(m) and m.group(1) == "-" for m in signed)
-        head = re.search(r"\+(\d+) -(\d+)$", rows[0])
-        assert not head or (added, removed) == (int(head.group(1)), int(head.group(2)))
+        old, new = read(rows, digits, 2 if width >= 60 else 1)
+    else:
+        pairs = [row.split(" │ ") if " │ " in row else [row, ""] for row in rows]
+        old = read([left for left, _ in pairs], digits, 1)[0]
+        new = read([right for _, right in pairs], digits, 1)[1]
+    assert title == f"user.py  +{len(new)} -{len(old)}"
+    assert old == {number: bare(before[number - 1]) for number in old}
+    assert new == {number: bare(after[number - 1]) for number in new}
+    assert kept(texts[0], old) == kept(texts[1], new)
+
+
+def kept(text: str, changed: dict[int, str]) -> list[str]:
+    """The lines that a diff does not name: of the old text and of the new one they are the same."""
+    return [n for number, n in enumerate(text.split("\n"), 1) if number not in changed and n]
 
 
 def test_a_line_of_many_characters_is_cut_with_a_word_about_it() -> None:

@@ -57,6 +57,8 @@ COMMANDS = (
     "bench",
     "replay",
     "config",
+    "help",
+    "picture",
 )
 
 
@@ -67,7 +69,8 @@ def _register(*names: str) -> None:
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name)
         else:
-            app.command(name)(getattr(module, name))
+            how = getattr(module, "CONTEXT", None)
+            app.command(name, context_settings=how)(getattr(module, name))
 
 
 def run(arguments: Sequence[str]) -> int:

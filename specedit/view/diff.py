@@ -197,7 +197,9 @@ def _cells(line: Line, gutter: Text, frame: Frame, width: int) -> Iterator[Text]
             body.stylize_before(back)
         yield Text.assemble(head, body)
     if not line.ends:
-        yield Text(" " * gutter.cell_len + "\\ no newline at the end of the file", "dim")
+        note = Text(" " * gutter.cell_len + "\\ no newline at the end of the file", "dim")
+        note.truncate(width)
+        yield note
 
 
 def _margin(line: Line, frame: Frame) -> Text:

@@ -1,0 +1,31 @@
+"""`specedit help [TOPIC]`: the manual, in the terminal."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from specedit.errors import DONE
+
+
+def help(
+    topic: Annotated[
+        str | None, typer.Argument(help="a page of the manual, or a command", show_default=False)
+    ] = None,
+) -> int:
+    """Show a page of the manual, or the list of its topics."""
+    from specedit import manual
+
+    if topic is not None:
+        from specedit.view import page
+
+        page.show(manual.page(manual.topic(topic)))
+        return DONE
+    found = manual.listing()
+    width = max(len(name) for name, _ in found)
+    print("specedit help TOPIC shows a page of the manual:\n")
+    for name, about in found:
+        print(f"  {name:<{width}}  {about}")
+    print("\nspecedit COMMAND --help lists the flags of a command.")
+    return DONE

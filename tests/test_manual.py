@@ -1,0 +1,341 @@
+"""The manual: what `specedit help` shows, and that README's and every page's examples work."""
+
+from __future__ import annotations
+
+import functools
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import examples
+import pytest
+import typer
+import warm_server
+import yaml
+from examples import NOT_RUN, PAGES, ROOT, SCRIPT, Example
+from git_repository import Repository
+from hook_repository import PACKAGE
+
+from specedit import cli, manual, settings
+from specedit.hook.rules import rules
+from specedit.view import page
+
+Done = subprocess.CompletedProcess[bytes]
+Run = Callable[..., Done]
+
+# What a block of this language is: one that is no example says why.
+LANGUAGES = {
+    "sh": "run line by line",
+    "python": "run",
+    "toml": "read as settings",
+    "yaml": "read as pre-commit's configuration",
+    "text": "no example: what a command says",
+}
+ELSEWHERE = {"--no-verify": "git", "--check": "ruff too"}  # flags of other programs
+SHELL = re.compile(r"[|&;<>*$()\\]|^\w+=")  # what the words alone do not say
+SERVES = re.compile(r"\bserve\b|\bcurl\b|\bhook\b|8737")  # drives a server or git's hook
+FAILS = {"--check": 1, "specedit hook run": 1}  # it found something, as it should
+
+
+def marked(blocks: Iterator[tuple[str, str]]) -> list[Any]:
+    found = []
+    for number, (name, body) in enumerate(blocks):
+        marks = [pytest.mark.tools] if SERVES.search(body) else []
+        found.append(pytest.param(name, body, marks=marks, id=f"{name}-{number}"))
+    return found
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    return examples.repository(tmp_path_factory.mktemp("examples") / "repository")
+
+
+@pytest.fixture
+def bench(
+    template: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[], Path]]:
+    """Begins anew, in a copy of the repository, with a model that plays a script."""
+    place = tmp_path / "bin"
+    place.mkdir()
+    program = place / "specedit"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m specedit "$@"\n')
+    program.chmod(0o755)
+    (tmp_path / "script.json").write_text(json.dumps(SCRIPT))
+    for name, value in {
+        **template.env,
+        "PATH": f"{place}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": PACKAGE,
+        "HOME": str(tmp_path / "home"),
+        "XDG_CONFIG_HOME": str(tmp_path / "home/.config"),
+        "SPECEDIT_ENGINE": "scripted",
+        "SPECEDIT_SCRIPT": str(tmp_path / "script.json"),
+        "SPECEDIT_HOME": str(tmp_path / "store"),
+        "SPECEDIT_RUNTIME": str(tmp_path / "runtime"),
+        "SPECEDIT_SERVER": "auto",
+    }.items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "home").mkdir()
+    work = tmp_path / "work"
+
+    def anew() -> Path:
+        shutil.rmtree(work, ignore_errors=True)
+        shutil.copytree(template.root, work)
+        monkeypatch.chdir(work)
+        return work
+
+    anew()
+    yield anew
+    if (tmp_path / "runtime").exists():
+        cli.run(["serve", "stop"])
+
+
+@pytest.fixture
+def served(
+    request: pytest.FixtureRequest, bench: Callable[[], Path], tmp_path: Path
+) -> Iterator[int]:
+    """The port of a server, for a block that asks one."""
+    if "8737" not in request.getfixturevalue("body"):
+        yield 0
+        return
+    (tmp_path / "served").mkdir()
+    with warm_server.running(tmp_path / "served", SCRIPT) as server:
+        yield server.port
+
+
+def at(port: int, body: str) -> str:
+    """An example that asks a server, at that port and for the model that it has."""
+    if port:
+        body = body.replace(":8737", f":{port}").replace("qwen2.5-coder-1.5b", "scripted")
+    return body
+
+
+def held(root: Path) -> dict[str, bytes]:
+    """Every file of the work tree."""
+    return {
+        str(path): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file() and ".git" not in path.parts
+    }
+
+
+@functools.cache
+def whole() -> Any:
+    """Every command of specedit."""
+    cli._register()
+    return typer.main.get_command(cli.app)
+
+
+def understood(words: list[str]) -> None:
+    """Read a command line as `specedit` would, without doing anything."""
+    command = whole()
+    parents = None
+    while True:
+        context = command.make_context(words[0], [], parent=parents, resilient_parsing=True)
+        given = command.make_parser(context).parse_args(args=words[1:])[1]
+        if not hasattr(command, "commands") or not given:
+            return
+        command, words, parents = command.commands[given[0]], given, context
+
+
+@pytest.mark.parametrize(("name", "body"), marked(examples.blocks("sh")))
+def test_every_line_of_shell_works(
+    name: str,
+    body: str,
+    bench: Callable[[], Path],
+    served: int,
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    root = Path.cwd()
+    body = at(served, body)
+    for example in (Example(name, words) for words in examples.commands(body)):
+        words = shlex.split(example.words, comments=True)
+        if example.why_not:
+            if "specedit" in words:
+                understood(words[words.index("specedit") :])
+            continue
+        changes = words[:2] in (["specedit", "edit"], ["specedit", "rename"])
+        if changes:
+            root = bench()
+        before = held(root)
+        done = (
+            shell(example.words) if SHELL.search(bare(example.words)) else here(words, capfdbinary)
+        )
+        wanted = next((code for what, code in FAILS.items() if what in example.words), 0)
+        assert done.returncode == wanted, (str(example), done.stderr)
+        if served:
+            assert b'"content"' in done.stdout and done.stdout.endswith(b"data: [DONE]\n\n")
+        if changes and not wanted:
+            assert done.stdout or held(root) != before, f"{example}: nothing came of it"
+
+
+def bare(words: str) -> str:
+    """A command line without its quotes and its comment."""
+    return re.sub(r"\s#.*", "", re.sub(r'"[^"]*"', "", words))
+
+
+def here(words: list[str], captured: pytest.CaptureFixture[bytes]) -> Done:
+    """The command line in this process: starting one takes longer than the work."""
+    assert words[0] == "specedit", words
+    captured.readouterr()
+    code = cli.run(words[1:])
+    sys.stdout.flush()
+    return subprocess.CompletedProcess(words, code, *captured.readouterr())
+
+
+def shell(words: str) -> Done:
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", words],
+        input=b"a\n" * 9,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(("name", "body"), marked(examples.blocks("python")))
+def test_every_program_runs(
+    name: str,
+    body: str,
+    bench: Callable[[], Path],
+    served: int,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    exec(compile(at(served, body), name, "exec"), {"__name__": "example"})
+    assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize(("name", "body"), marked(examples.blocks("toml")))
+def test_every_table_is_one_of_settings(name: str, body: str, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(body)
+    found = settings.resolve(start=tmp_path, environ={})
+    given = tomllib.loads(body)["tool"]["specedit"]
+    assert given and {key.replace("-", "_") for key in given} <= set(settings.names())
+    assert len(rules(found.values.hook)) == len(given.get("hook", []))
+
+
+@pytest.mark.parametrize(("name", "body"), marked(examples.blocks("yaml")))
+def test_pre_commit_finds_the_hooks_named(name: str, body: str) -> None:
+    here = {hook["id"] for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
+    named = {hook["id"] for repo in yaml.safe_load(body)["repos"] for hook in repo["hooks"]}
+    assert named and named <= here
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_example_is_of_a_kind_that_nobody_tries(name: str) -> None:
+    fences = re.findall(r"^ *```(.*)$", PAGES[name], re.MULTILINE)
+    assert not len(fences) % 2
+    assert set(fences[::2]) <= set(LANGUAGES) and set(fences[1::2]) <= {""}
+    outside = examples.FENCE.sub("", PAGES[name])
+    assert "```" not in outside and not re.search(r"^\s*\n {4,}specedit", outside, re.MULTILINE)
+
+
+def test_each_reason_not_to_run_an_example_is_still_needed() -> None:
+    lines = [e for page, body in examples.blocks("sh") for e in examples.commands(body)]
+    reasons = {Example("", words).why_not for words in lines}
+    assert set(NOT_RUN.values()) <= reasons
+
+
+def options(command: Any) -> Iterator[str]:
+    for option in command.params:
+        yield from (*option.opts, *option.secondary_opts)
+    for part in getattr(command, "commands", {}).values():
+        yield from options(part)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_flag_and_variable_named_exists(name: str) -> None:
+    known = {*options(whole()), *ELSEWHERE, "--install-completion"}
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", PAGES[name])) <= known
+    variables = {f"SPECEDIT_{n.upper()}" for n in settings.names()}
+    variables |= {f"SPECEDIT_{n}" for n in settings._NOT_SETTINGS}
+    assert set(re.findall(r"\bSPECEDIT_[A-Z_]+\b", PAGES[name])) <= variables
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_link_leads_somewhere(name: str) -> None:
+    folder = ROOT if name == "README" else ROOT / "specedit/manual"
+    for target in re.findall(r"\]\(([^)#]+)\)", PAGES[name]):
+        assert target.startswith("https://") or (folder / target).exists(), target
+
+
+def test_a_newcomer_reads_readme_in_five_minutes() -> None:
+    assert PAGES["README"].count("\n") <= 135
+    assert {f"(specedit/manual/{name}.md)" for name in manual.topics()} <= set(
+        re.findall(r"\(specedit/manual/\w+\.md\)", PAGES["README"])
+    )
+
+
+def test_help_lists_every_page_with_its_line(specedit: Run) -> None:
+    done = specedit("help")
+    assert done.returncode == 0 and done.stderr == b""
+    for name in manual.topics():
+        title = manual.page(name).splitlines()[0]
+        assert title == f"# {name}: {manual.about(name)}"
+        assert re.search(
+            rf"^  {name} +{re.escape(manual.about(name))}$", done.stdout.decode(), re.M
+        )
+
+
+def test_a_program_gets_the_page_as_it_is(specedit: Run) -> None:
+    done = specedit("help", "rename", env={"FORCE_COLOR": "1"})
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode() == manual.page("rename")
+
+
+def test_a_person_gets_the_page_rendered(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = rendered(manual.page("numbers"), monkeypatch)
+    assert "\x1b[" in shown
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert "| specedit, exact" not in plain and "specedit, exact engine" in plain
+    assert "![" not in plain and ".svg" not in plain
+    assert all(len(line) <= 80 for line in plain.splitlines())
+    assert "specedit help edit" in rendered(manual.page("rename"), monkeypatch)
+
+
+def rendered(text: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    class Terminal(io.StringIO):
+        encoding = "utf-8"  # type: ignore[assignment]
+
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    page.show(text)
+    found: str = sys.stdout.getvalue()  # type: ignore[attr-defined]
+    return found
+
+
+@pytest.mark.parametrize("command", [c for c in cli.COMMANDS if c != "help"])
+def test_every_command_has_its_page(command: str) -> None:
+    assert f"specedit {command}" in manual.page(manual.topic(command))
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [("renam", b"rename"), ("setting", b"settings"), ("zzz", b"Known: rename, edit")],
+)
+def test_a_wrong_topic_names_the_nearest(specedit: Run, word: str, near: bytes) -> None:
+    done = specedit("help", word)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert near in done.stderr
+
+
+def test_law_7_help_imports_neither_torch_nor_grammars() -> None:
+    code = (
+        "import sys; from specedit import cli; cli.run(['help', 'rename']);"
+        "print([m for m in ('torch','transformers','tree_sitter','git','numpy','rich.markdown')"
+        " if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("[]\n")
