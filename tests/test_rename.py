@@ -225,6 +225,67 @@ def test_a_name_taken_elsewhere_is_none(language: str, text: str) -> None:
     assert not rename(text, "x", "y", language=language).collisions
 
 
+FOREIGN = {
+    "python": """\
+import requests
+def «get»(url): return requests.get(url)
+""",
+    "python ": """\
+import a.b as c
+from d import E
+def «get»(e: E): return c.get(e.get, E().get(), c.x.get, «get»)
+""",
+    "javascript": """\
+import a from 'a'
+const b = require('b')
+function «get»() { return a.get() + b.get() + «get»() }
+""",
+    "typescript": """\
+import { A } from 'a'
+function «get»(a: A) { return a.get() + new A().get() + «get»(a) }
+""",
+    "go": """\
+package a
+import "net/http"
+func «get»(r *http.Request) { http.get(r); r.get(); «get»(r) }
+""",
+    "java": """\
+import a.List;
+class A { int «get»(List l) { return List.get() + l.get() + «get»(l); } }
+""",
+    "csharp": """\
+using H = N.Http;
+class A { int «get»(H h) { return H.get() + h.get() + «get»(h); } }
+""",
+    "rust": """\
+use a::fs;
+use a::{b::M, c};
+fn «get»(m: M) { fs::get(); m.get(); c::get(); «get»(m) }
+""",
+    "kotlin": """\
+import a.Http
+fun «get»(h: Http): Int { return Http.get() + h.get() + «get»(h) }
+""",
+    "php": """<?php
+use a\\Http;
+function «get»(Http $h) { return Http::get() + $h->get() + «get»($h); }
+""",
+}
+
+
+@pytest.mark.parametrize(("language", "marked"), FOREIGN.items(), ids=FOREIGN)
+def test_a_member_of_another_module_keeps_its_name(language: str, marked: str) -> None:
+    guess = rename(MARK.sub(r"\1", marked), "get", "fetch", language=language.strip())
+    assert guess.text == MARK.sub("fetch", marked)
+    assert any("a member of" in str(one) and "--line" in str(one) for one in guess.outside)
+
+
+def test_a_member_of_another_module_is_renamed_where_a_line_says_so() -> None:
+    text = "import requests\ndef get(url):\n    return requests.get(url)\n"
+    after = text.replace("requests.get", "requests.fetch")
+    assert rename(text, "get", "fetch", line=3).text == after
+
+
 def test_a_name_that_is_only_mentioned_is_renamed_where_it_is_and_this_is_said() -> None:
     guess = rename('f("old_name")\n', "old_name", "new_name")
     assert guess.text == 'f("new_name")\n'

@@ -6,6 +6,7 @@ Knows text, trees, languages and Plans. Runs no model and writes nothing.
 * `places`: where a name means what, and the file that predicts
 * `choosing`: which of a name's meanings; `rewrite`: what to write; `captures`: what would be taken
 * `mentions`, `macros`, `keywords`: names outside of parsed code, and words that are none
+* `modules`: whether what an import names is the project's own
 * `guard`: keeps an answer to the scope
 * `scoping/`: what a name means in one file; `languages/`: all that it knows of a language
 """

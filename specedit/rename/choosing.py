@@ -6,25 +6,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from specedit.errors import UsageError
 from specedit.rename.scoping.meaning import Meaning
 from specedit.rename.scoping.scope import FUNCTIONS, Declared
 from specedit.rename.scoping.typing import Typing
-from specedit.rename.scoping.uses import EXTERNAL, FREE, MODULE, UNKNOWN
+from specedit.rename.scoping.uses import EXTERNAL, FOREIGN, FREE, MODULE, UNKNOWN
 from specedit.syntax.branch import Branch
 
 
 def choose(
-    found: list[Meaning], typing: Typing, owner: str, line: int | None, old: str
+    found: list[Meaning],
+    typing: Typing,
+    owner: str,
+    line: int | None,
+    old: str,
+    is_here: Callable[[str], bool] | None = None,
 ) -> tuple[list[Meaning], list[str]]:
-    """The meanings to rename, and what is uncertain about that choice."""
+    """The meanings to rename, and what is uncertain about that choice.
+
+    `is_here`: other files are renamed, too, those of modules that it takes for the project's."""
+    elsewhere = _elsewhere(found, typing, is_here) if line is None else []
+    found[:] = [one for one in found if one not in elsewhere]
     notes = _gather(found, typing)
     members = [one for one in found if one.is_member]
     unknown = next((one for one in found if one.kind == UNKNOWN), None)
     if line is None:  # strings are code only where a line says so
         found[:] = [one for one in found if one.kind != "literal"]
     chosen = list(found)
+    found += elsewhere
     if owner:
         chosen = [one for one in found if any(holder.name == owner for holder in one.owners)]
         if not chosen:
@@ -76,6 +87,26 @@ def choose(
     return chosen, notes
 
 
+def _elsewhere(
+    found: list[Meaning], typing: Typing, is_here: Callable[[str], bool] | None
+) -> list[Meaning]:
+    """What belongs to another module, and only has the name of what is renamed."""
+    if is_here is None:
+        known = any(one.declared for one in found)
+        return [one for one in found if known and one.kind == FOREIGN]
+    return [one for one in found if any(not is_here(name) for name in _modules(one, typing))]
+
+
+def _modules(one: Meaning, typing: Typing) -> list[str]:
+    """The modules that a meaning is said to come from."""
+    if one.kind == FOREIGN:
+        return [one.module] if one.module else []
+    if not one.declared or any(declared.kind != "import" for declared in one.declared):
+        return []
+    told = (typing.rules.module_of(typing.scopes, declared) for declared in one.declared)
+    return [module for module in told if module]
+
+
 def _gather(found: list[Meaning], typing: Typing) -> list[str]:
     """Uses that can only mean the one thing this file declares, or the one thing it never does."""
     declared = [one for one in found if one.declared]
@@ -91,7 +122,7 @@ def _gather(found: list[Meaning], typing: Typing) -> list[str]:
         joins |= {"implicit"} if main.kind == "class" else set()
         joins |= {MODULE} if _is_given_out(main, typing.rules.exports) else set()
     else:
-        joins = {UNKNOWN, EXTERNAL, "implicit"}
+        joins = {UNKNOWN, EXTERNAL, FOREIGN, "implicit"}
         main = next((one for one in loose if one.kind in joins), Meaning(FREE))
     notes = []
     for one in loose:
@@ -134,6 +165,7 @@ def _is_given_out(one: Meaning, exports: frozenset[str]) -> bool:
 def describe(one: Meaning) -> str:
     kind = {
         EXTERNAL: "a member of another file's type",
+        FOREIGN: f"a member of {one.module}" if one.module else "a member of an import",
         UNKNOWN: "a member",
         FREE: "a free name",
         MODULE: "another module's name",

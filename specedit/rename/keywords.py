@@ -9,7 +9,7 @@ from specedit.errors import UsageError
 from specedit.rename.languages import rules_of
 from specedit.rename.scoping.meaning import Meaning
 from specedit.rename.scoping.typing import Typing
-from specedit.rename.scoping.uses import EXTERNAL, UNKNOWN
+from specedit.rename.scoping.uses import EXTERNAL, FOREIGN, UNKNOWN
 from specedit.syntax.languages import Language
 
 
@@ -41,4 +41,4 @@ def _is_member(one: Meaning, typing: Typing) -> bool:
             id(leaf) in typing.scopes.by_leaf or typing.receiver(leaf) is not None
             for leaf in one.leaves
         )
-    return one.is_member or one.kind in (UNKNOWN, EXTERNAL)
+    return one.is_member or one.kind in (UNKNOWN, EXTERNAL, FOREIGN)

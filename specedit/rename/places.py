@@ -7,6 +7,7 @@ what the scope allows. Knows one file.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from specedit.errors import UsageError
@@ -91,8 +92,11 @@ def rename_places(
     new: str,
     scope: str = "comments",
     line: int | None = None,
+    is_here: Callable[[str], bool] | None = None,
 ) -> RenameGuess:
-    """The predicted rename of `old` (or `Class.member`) to `new`; `line` selects one meaning."""
+    """The predicted rename of `old` (or `Class.member`) to `new`; `line` selects one meaning.
+
+    `is_here`: other files are renamed, too, those of modules that it takes for the project's."""
     owner, old = names.split_member(old)
     _check(text, old, new, scope)
     rules = rules_of(language.name) if language else None
@@ -107,7 +111,7 @@ def rename_places(
     if old.startswith("$"):
         found = [one for one in found if _has_sigil(one, typing)] or found
         old, new = old.lstrip("$"), new.lstrip("$")
-    chosen, notes = choose(found, typing, owner, line, old)
+    chosen, notes = choose(found, typing, owner, line, old, is_here)
     refuse_reserved(new, dialect, chosen, typing)
     data = typing.scopes.data
     edits = {edit.start: edit for edit in edits_for(chosen, found, typing, old, new)}
@@ -119,6 +123,8 @@ def rename_places(
         edit for edit in derived_edits(data, parts, typing, old, new) if edit.start not in known
     ]
     notes += filter(None, [typing.rules.finish(edits, chosen, data, new)])
+    if found and not chosen:  # nothing here is meant: nor is what is said of it
+        comments, wider = [], []
     in_macros, unsure = macro_edits(parts, chosen, found, typing, old, new)
     notes += unsure
     code = list(edits.values()) + in_macros

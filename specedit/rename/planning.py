@@ -16,6 +16,7 @@ from specedit.errors import InputError, RefusedEdit, UsageError
 from specedit.files.source import Source
 from specedit.rename.guard import guard_rename
 from specedit.rename.languages import rules_of
+from specedit.rename.modules import is_here
 from specedit.rename.places import Outside, RenameGuess, rename_places
 from specedit.report import Edit, Finding, Spot
 from specedit.settings import Settings
@@ -49,8 +50,9 @@ def plan_rename(
     if searched and (source.language is None or rules_of(source.language.name) is None):
         said = "holds the name, but is no code: name the file to rename there"
         return untouched(source, _skipped(said))
+    is_ours = partial(is_here, file=source.path) if absent_ok else None
     try:
-        guess = rename_places(source.text, source.language, old, new, settings.scope, line)
+        guess = rename_places(source.text, source.language, old, new, settings.scope, line, is_ours)
     except UsageError as problem:  # about this file: others may still be renamed
         if absent_ok and split_member(old)[0]:
             return untouched(source, _skipped(problem.message))

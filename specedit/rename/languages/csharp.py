@@ -20,6 +20,10 @@ class CSharp(Rules):
             return "field", where
         return kind, where
 
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        named = imported.node.named_children()
+        return scopes.text(named[-1]) if len(named) > 1 else ""
+
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         parent = leaf.parent
         assert parent is not None

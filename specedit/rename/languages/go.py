@@ -9,6 +9,7 @@ from specedit.rename.languages.tables import places, table
 from specedit.rename.rewrite import Rewrite
 from specedit.rename.scoping.meaning import Meaning
 from specedit.rename.scoping.scope import Declared, Owner
+from specedit.rename.scoping.scopes import Scopes
 from specedit.rename.scoping.uses import UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
@@ -38,6 +39,10 @@ class Go(Rules):
         receiver = function.part("receiver")
         leaves = receiver.walk() if receiver is not None else iter(())
         return next((text(leaf) for leaf in leaves if leaf.type == "type_identifier"), "")
+
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        path = imported.node.part("path")
+        return scopes.text(path).strip('"`') if path is not None else ""
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         element = leaf.parent

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 
 from specedit.rename.languages.rules import Rules
 from specedit.rename.languages.tables import places, table
+from specedit.rename.scoping.scope import Declared
 from specedit.rename.scoping.scopes import Scopes
 from specedit.rename.scoping.uses import Uses
 from specedit.syntax.branch import Branch
@@ -27,6 +28,10 @@ class Java(Rules):
         if kind == "parameter" and scopes.scope_of(node).node.type == "record_declaration":
             return "field", where
         return kind, where
+
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        path = imported.node.first("scoped_identifier", "identifier")
+        return scopes.text(path) if path is not None else ""
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if leaf.place == "switch_label.":  # a constant of the enum that is switched on

@@ -44,6 +44,20 @@ class JavaScript(Rules):
             return kind, "function"
         return kind, where
 
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        sources = (up.part("source") for up in imported.leaf.up())
+        source = next((one for one in sources if one is not None), None)
+        return scopes.text(source).strip("'\"") if source is not None else ""
+
+    def brings(self, call: Branch, text: Text) -> str | None:
+        """`require("x")`, `await import("x")`."""
+        callee, given = call.part("function"), call.part("arguments")
+        if callee is None or given is None or text(callee) not in ("require", "import"):
+            return None
+        first = next(iter(given.named_children()), None)
+        whole = first is not None and first.type == "string"
+        return text(first).strip("'\"") if first is not None and whole else None
+
     def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
         if leaf.type in SHORTHANDS:
             return [declared, _shorthand_member(uses, leaf)]

@@ -36,6 +36,10 @@ class Kotlin(Rules):
             return None
         return kind, where
 
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        path = imported.node.first("qualified_identifier")
+        return scopes.text(path) if path is not None else ""
+
     def names_argument(self, leaf: Branch) -> bool:
         holder = leaf.parent  # `f(x)` is positional, `f(x = 1)` names the parameter
         return holder is not None and (holder.children[0] is not leaf or len(holder.children) > 1)

@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from specedit.rename.languages.rules import Rules, Text
 from specedit.rename.languages.tables import places, table
 from specedit.rename.scoping.scope import Declared
+from specedit.rename.scoping.scopes import Scopes
 from specedit.rename.scoping.uses import Uses
 from specedit.syntax.branch import Branch
 
@@ -23,6 +24,10 @@ class Php(Rules):
     def has_sigil(self, leaf: Branch, text: Text) -> bool:
         variable = leaf.parent is not None and leaf.parent.type == "variable_name"
         return variable or _is_braced(leaf)
+
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        path = imported.node.first("qualified_name", "name")
+        return scopes.text(path) if path is not None else ""
 
     def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
         if declared.node.type == "anonymous_function_use_clause":

@@ -24,6 +24,15 @@ class Python(Rules):
                 return None
         return kind, where
 
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        statement = imported.node
+        if statement.type == "aliased_import" and statement.parent is not None:
+            named, statement = statement.part("name"), statement.parent
+        else:
+            named = imported.leaf.parent
+        module = statement.part("module_name") or named
+        return scopes.text(module) if module is not None else ""
+
     def elsewhere(self, scopes: Scopes, node: Branch, name: str) -> Scope | None:
         """`global x` and `nonlocal x`: the scope that an assignment to x means."""
         if b"global" not in scopes.data and b"nonlocal" not in scopes.data:

@@ -99,6 +99,14 @@ class Rules(Tables):
         """Whether an import brings in what the file itself declares."""
         return False
 
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        """The module that an import takes its name from, as it is written there."""
+        return ""
+
+    def brings(self, call: Branch, text: Text) -> str | None:
+        """The module that a call gives: `require("x")`."""
+        return None
+
     def is_instance(self, one: Declared) -> bool:
         """Whether a parameter is the instance that a method is called on."""
         return False

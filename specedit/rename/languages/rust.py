@@ -51,6 +51,17 @@ class Rust(Rules):
             return None
         return kind, where
 
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        """The whole path: of `use a::{b::c}` it is `a::b::c`."""
+        said, node = [scopes.text(imported.leaf)], imported.leaf.parent
+        while node is not None and node.type != "use_declaration":
+            if node.type in ("use_as_clause", "scoped_identifier", "scoped_use_list"):
+                path = node.part("path")
+                if path is not None and not path.start <= imported.leaf.start < path.end:
+                    said.insert(0, scopes.text(path))
+            node = node.parent
+        return "::".join(said)
+
     def is_import_of(self, scopes: Scopes, imported: Declared, other: Declared) -> bool:
         """`use self::x` brings in what this file itself defines."""
         path = imported.leaf.parent

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from specedit.rename.scoping.declaring import declared_scopes
 from specedit.rename.scoping.scope import FUNCTIONS, TYPES, Declared, Owner
 from specedit.rename.scoping.typing import Typing
-from specedit.rename.scoping.uses import UNKNOWN, Uses
+from specedit.rename.scoping.uses import FOREIGN, UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 from specedit.syntax.languages import Language
 
@@ -20,10 +20,11 @@ from specedit.syntax.languages import Language
 class Meaning:
     """One thing a name means, and every place that means it."""
 
-    kind: str  # the declarations' kind, or EXTERNAL, UNKNOWN, FREE, "label", "literal"
+    kind: str  # the declarations' kind, or EXTERNAL, FOREIGN, UNKNOWN, FREE, "label"…
     declared: list[Declared] = field(default_factory=list)
     leaves: list[Branch] = field(default_factory=list)
     owners: list[Owner] = field(default_factory=list)
+    module: str = ""  # FOREIGN: where it comes from
 
     @property
     def lines(self) -> list[int]:
@@ -82,6 +83,8 @@ class _Sorting:
             root = self._root(key)
             kind = str(root[0]) if isinstance(root, tuple) else UNKNOWN
             meaning = found.setdefault(root, Meaning(kind))
+            if kind == FOREIGN and isinstance(root, tuple):
+                meaning.module = str(root[1])
             if (id(meaning), id(leaf)) not in seen:
                 seen.add((id(meaning), id(leaf)))
                 meaning.leaves.append(leaf)

@@ -31,6 +31,7 @@ class Owner:
     node: Branch = field(repr=False)
     bases: list[str] = field(default_factory=list)
     members: dict[str, list[Declared]] = field(default_factory=dict, repr=False)
+    module: str | None = None  # what an import names: a thing of this module, unknown here
     early: bool = False  # met in a method or an addition, before the class itself
 
 

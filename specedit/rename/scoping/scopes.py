@@ -28,6 +28,7 @@ class Scopes:
         self.owners: list[Owner] = []
         self.leaves: list[tuple[Branch, str]] = []
         self.by_leaf: dict[int, Declared] = {}
+        self.imported: dict[int, Owner] = {}  # by the node that brings it in
         self.announced: dict[int, dict[str, str]] = {}  # by function: what a language reads there
         self._open()
 
@@ -66,6 +67,10 @@ class Scopes:
 
     def declarations(self, name: str) -> Iterator[Declared]:
         return (one for one in self.by_leaf.values() if one.name == name)
+
+    def outside(self, node: Branch, name: str, module: str) -> Owner:
+        """What comes from another module: its members are none of this file's."""
+        return self.imported.setdefault(id(node), Owner(name, node, module=module))
 
     # building
 

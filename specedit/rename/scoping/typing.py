@@ -44,7 +44,15 @@ class Typing(Lookup):
             own = [one for one in self.scopes.owners if one.node is declared.node]
             if own:
                 return tuple(own)
+        if declared is not None and declared.kind == "import":
+            return self._imported(declared)
         return tuple(one for one in self.scopes.owners if one.name == name)
+
+    def _imported(self, one: Declared) -> tuple[Owner, ...]:
+        """A class of this file that an import names, or something of another module."""
+        known = tuple(owner for owner in self.scopes.owners if owner.name == one.name)
+        module = self.rules.module_of(self.scopes, one)
+        return known or (self.scopes.outside(one.leaf, one.name, module),)
 
     # expressions
 
@@ -113,6 +121,8 @@ class Typing(Lookup):
         if owners is None:
             return None
         name = self.scopes.label(leaf)
+        if any(owner.module is not None for owner in owners):
+            return owners if name[:1].isupper() or not self.is_called(leaf) else None
         found = self.members(owners, name)
         if not found:
             inner = tuple(one for one in self.scopes.owners if one.name == name)
@@ -120,6 +130,8 @@ class Typing(Lookup):
         return self.type_of_declared(found[0], deep + 1)
 
     def _type_of_call(self, node: Branch, deep: int) -> Known:
+        if (module := self.rules.brings(node, self.scopes.text)) is not None:
+            return (self.scopes.outside(node, "", module),)
         where = self.rules.calls[node.type]
         callee = first_of(node) if where == "<" else node.part(where)
         if callee is None:
@@ -135,10 +147,25 @@ class Typing(Lookup):
             return self.type_of_declared(declared, deep + 1) if declared else None
         if callee.type in self.rules.names:
             declared = self.lookup(self.scopes.label(callee), callee, "call")
-            if declared is not None and declared.kind in ("class", *FUNCTIONS):
+            if declared is None:
+                return None
+            makes = declared.kind == "import" and declared.name[:1].isupper()
+            if makes or declared.kind in ("class", *FUNCTIONS):
                 return self.type_of_declared(declared, deep + 1)
             return None
         return self.type_of(callee, deep + 1)
+
+    def is_called(self, leaf: Branch) -> bool:
+        """Whether the member after the dot is called."""
+        calls, access = self.rules.calls, leaf.parent
+        assert access is not None
+        holder = leaf if access.type in calls else access
+        around = holder.parent
+        return (
+            around is not None
+            and around.type in calls
+            and holder.field == calls[around.type].strip("<")
+        )
 
     # declarations
 
@@ -149,7 +176,7 @@ class Typing(Lookup):
             own = tuple(owner for owner in self.scopes.owners if owner.node is one.node)
             return own or tuple(o for o in self.scopes.owners if o.name == one.name)
         if one.kind == "import":
-            return ()
+            return self._imported(one)
         if one.kind == "type":
             return None
         if one.node.type in self.rules.constants:
@@ -236,6 +263,11 @@ class Typing(Lookup):
         if names[0] in self.rules.inferred:
             return None
         outer = [up for up in leaves[:2] if up.parent and up.parent.type in self.rules.paths]
+        first = self.lookup(names[0], leaves[0], "type") if outer else None
+        if first is not None and first.kind == "import":
+            brought = self._imported(first)
+            if all(owner.module is not None for owner in brought):
+                return brought
         if outer:
             names = names[len(outer) - 1 :]
             leaves = leaves[len(outer) - 1 :]

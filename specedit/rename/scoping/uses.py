@@ -14,6 +14,7 @@ from specedit.rename.scoping.typing import Known, Typing
 from specedit.syntax.branch import Branch
 
 EXTERNAL = "outside"  # a member of something this file does not define
+FOREIGN = "foreign"  # a member of something that an import names
 UNKNOWN = "unknown"  # a member of something whose class is not known
 FREE = "free"  # a bare name nobody here declares
 MODULE = "module"  # a name of another module, or one this module gives out under
@@ -50,7 +51,7 @@ class Uses:
                 return [key or (UNKNOWN, "")]
         receiver = self.typing.receiver(leaf) if leaf.place in rules.members else None
         if receiver is not None:
-            return [self.member(self.typing.type_of(receiver), self._called(leaf))]
+            return [self.member(self.typing.type_of(receiver), self.typing.is_called(leaf))]
         return [self.bare(leaf, self._hint(leaf))]
 
     def _hint(self, leaf: Branch) -> str:
@@ -89,16 +90,6 @@ class Uses:
                     return one
         return self.bare(leaf, "type")
 
-    def _called(self, leaf: Branch) -> bool:
-        access = leaf.parent
-        assert access is not None
-        holder = leaf if access.type in self.rules.calls else access
-        return (
-            holder.parent is not None
-            and holder.parent.type in self.rules.calls
-            and holder.field == self.rules.calls[holder.parent.type].strip("<")
-        )
-
     def member(self, owners: Known, called: bool = False) -> Hashable:
         """What the name means as a member of these."""
         if owners is None:
@@ -112,6 +103,8 @@ class Uses:
                     self.join(other, found[0])
             return found[0]
         for owner in owners:
+            if owner.module is not None:
+                return (FOREIGN, owner.module)
             if (inherited := self.rules.inherited(self, owner)) is not None:
                 return inherited
         key = ("implicit", id(owners[0]))
