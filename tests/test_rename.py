@@ -266,6 +266,11 @@ fn «get»(m: M) { fs::get(); m.get(); c::get(); «get»(m) }
 import a.Http
 fun «get»(h: Http): Int { return Http.get() + h.get() + «get»(h) }
 """,
+    "scala": """\
+import a.Http
+import b.{C => D}
+object A { def «get»(h: Http, d: D): Int = Http.get(1) + h.get(2) + d.get(3) + «get»(h, d) }
+""",
     "php": """<?php
 use a\\Http;
 function «get»(Http $h) { return Http::get() + $h->get() + «get»($h); }
@@ -301,6 +306,7 @@ def test_a_name_that_is_only_mentioned_is_renamed_where_it_is_and_this_is_said()
         pytest.param("csharp", "class A { int x; }\n", "class return int", id="csharp"),
         pytest.param("java", "class A { int x; }\n", "class int true", id="java"),
         pytest.param("kotlin", "val x = 1\n", "val class typeof", id="kotlin"),
+        pytest.param("scala", "object A { val x = 1 }\n", "val given then", id="scala"),
         pytest.param("go", "package a\nvar x = 1\n", "func type range", id="go"),
         pytest.param("rust", "fn f() { let x = 1; }\n", "Self fn async", id="rust"),
         pytest.param("javascript", "let x = 1;\n", "await let class static", id="javascript"),

@@ -110,7 +110,7 @@ LANGUAGES = (
     Language("markdown", "markdown", (".md", ".markdown")),
     Language("sql", "sql", (".sql",)),
     Language("swift", "swift", (".swift",)),
-    Language("scala", "scala", (".scala", ".sc")),
+    Language("scala", "scala", (".scala", ".sc"), _grammar("scala"), (), ("scala", "scala-cli")),
     Language("dart", "dart", (".dart",)),
     Language("lua", "lua", (".lua",), "", (), ("lua",)),
     Language("perl", "perl", (".pl", ".pm"), "", (), ("perl",)),
