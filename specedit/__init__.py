@@ -16,7 +16,7 @@ A room a subject, each on a floor of its own; imports only go down, and
 
     errors  settings          what can go wrong, what can be chosen
     text/                     strings: lines, diff, patch, names and words
-    syntax/                   grammars: languages, trees, outline, regions, the guard
+    syntax/                   grammars: languages, trees, outline, passages, the guard
     models/                   model files: catalogue, sources, store, tokenizer, template
     engines/                  ids in, choices out; the only home of torch and transformers
     decode/                   the loop, widths, drafters; knows no text, no files

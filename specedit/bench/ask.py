@@ -169,7 +169,7 @@ def _renames(
     from specedit.bench.rename_full import FullTool
 
     cases = chosen(wanted, [case for path in wanted.renames for case in rename.load(path)])
-    outcomes: list[rename.Outcome] = []
+    outcomes: list[rename.Contest] = []
     with FullTool(settings, said, len(cases)) as tool, suppress(KeyboardInterrupt):
         for outcome in rename.measure(cases, tool):
             outcomes.append(outcome)

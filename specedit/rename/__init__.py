@@ -3,7 +3,7 @@
 Knows text, trees, languages and Plans. Runs no model and writes nothing.
 
 * `planning`: a file and two names become a Job; an answer becomes what is written
-* `places`: where a name means what, and the file that predicts
+* `places`: where a name means what, and the file that predicts, as a `guess`
 * `choosing`: which of a name's meanings; `rewrite`: what to write; `captures`: what would be taken
 * `mentions`, `macros`, `keywords`: names outside of parsed code, and words that are none
 * `modules`: whether what an import names is the project's own

@@ -17,12 +17,12 @@ from specedit.syntax.languages import Language
 
 
 def captures(
-    typing: Typing, after: str, language: Language, new: str, edits: list[Rewrite]
+    typing: Typing, after: str, language: Language, new: str, rewrites: list[Rewrite]
 ) -> Iterator[tuple[int, str]]:
     """Lines where NEW stood already and would mean the renamed thing, or hide it."""
     if all(name.lstrip("$") != new for _, name in typing.scopes.leaves):
         return
-    renamed = set(_starts(put(typing.scopes.data, edits)[0], new))
+    renamed = set(_starts(put(typing.scopes.data, rewrites)[0], new))
     found, reread = meanings(after, language, new)
     for one in found:
         bare = [leaf for leaf in one.leaves if _bare(leaf, one, reread)] if one.declared else []
@@ -31,15 +31,15 @@ def captures(
             yield _said(one, before, new)
 
 
-def _starts(edits: list[Rewrite], new: str) -> Iterator[int]:
+def _starts(rewrites: list[Rewrite], new: str) -> Iterator[int]:
     """Where, in bytes of the renamed text, a renamed place begins."""
     moved = 0
-    for edit in edits:
-        written = edit.new.encode("utf-8", "surrogatepass")
+    for rewrite in rewrites:
+        written = rewrite.new.encode("utf-8", "surrogatepass")
         at = written.find(new.encode("utf-8", "surrogatepass"))
-        if edit.kind == "code" and at >= 0:
-            yield edit.start + moved + at
-        moved += len(written) - (edit.end - edit.start)
+        if rewrite.kind == "code" and at >= 0:
+            yield rewrite.start + moved + at
+        moved += len(written) - (rewrite.end - rewrite.start)
 
 
 def _bare(leaf: Branch, one: Meaning, typing: Typing) -> bool:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from specedit.rename.guess import Place, RenameGuess
 from specedit.rename.languages import rules_of
-from specedit.rename.places import Place, RenameGuess
 from specedit.syntax.branch import grow
 from specedit.syntax.languages import Language
-from specedit.syntax.regions import regions
+from specedit.syntax.passages import passages
 from specedit.text import names
 from specedit.text.diff import WORD
 from specedit.text.lines import lines_of, opcodes
@@ -167,7 +167,7 @@ class _Commented:
             data = text.encode("utf-8", "surrogatepass")
             rules = rules_of(language.name)
             known = (rules.strings, rules.opaque) if rules is not None else ()
-            found = regions(grow(text, language), data, *known)
+            found = passages(grow(text, language), data, *known)
             self.spans = [(one.start, one.end) for one in found if one.kind == "comment"]
 
     def holds(self, start: int, end: int) -> bool:

@@ -14,12 +14,12 @@ from specedit.rename.scoping.meaning import Meaning
 from specedit.rename.scoping.typing import Typing
 from specedit.rename.scoping.uses import EXTERNAL, UNKNOWN
 from specedit.syntax.branch import Branch
-from specedit.syntax.regions import Region
+from specedit.syntax.passages import Passage
 from specedit.text import names
 
 
-def macro_edits(
-    parts: list[Region],
+def macro_rewrites(
+    parts: list[Passage],
     chosen: list[Meaning],
     found: list[Meaning],
     typing: Typing,
@@ -32,22 +32,24 @@ def macro_edits(
         for one in typing.scopes.root.walk()
         if one.type in typing.rules.opaque and old in typing.scopes.text(one)
     ]
-    edits: list[Rewrite] = []
+    rewrites: list[Rewrite] = []
     unsure: list[int] = []
     for body in bodies:
-        for edit in _words(body, parts, typing, old, new):
-            meant = list(_meant(edit, body, found, typing, old))
+        for rewrite in _words(body, parts, typing, old, new):
+            meant = list(_meant(rewrite, body, found, typing, old))
             renamed = [one in chosen for one in meant]
             if any(renamed) or (not meant and _is_seen_everywhere(chosen, found)):
-                edits.append(edit)
+                rewrites.append(rewrite)
             if len(set(renamed)) > 1 or (not meant and len(chosen) < len(found)):
-                unsure.append(body.line + typing.scopes.data.count(b"\n", body.start, edit.start))
+                unsure.append(
+                    body.line + typing.scopes.data.count(b"\n", body.start, rewrite.start)
+                )
     said = f"`{old}` in a macro's body on {said_lines(sorted(set(unsure)))} may mean another one"
-    return edits, [said] if unsure else []
+    return rewrites, [said] if unsure else []
 
 
 def _words(
-    body: Branch, parts: list[Region], typing: Typing, old: str, new: str
+    body: Branch, parts: list[Passage], typing: Typing, old: str, new: str
 ) -> Iterator[Rewrite]:
     for part in parts:
         if part.kind == "opaque" and body.start <= part.start and part.end <= body.end:
@@ -58,10 +60,10 @@ def _words(
 
 
 def _meant(
-    edit: Rewrite, body: Branch, found: list[Meaning], typing: Typing, old: str
+    rewrite: Rewrite, body: Branch, found: list[Meaning], typing: Typing, old: str
 ) -> Iterator[Meaning | None]:
     """What the word means wherever the body will stand: None for another file's member."""
-    if typing.scopes.data[body.start : edit.start].rstrip().endswith((b".", b"->")):
+    if typing.scopes.data[body.start : rewrite.start].rstrip().endswith((b".", b"->")):
         members = [one for one in found if one.is_member or one.kind in (UNKNOWN, EXTERNAL)]
         yield from members
         if not members:

@@ -8,81 +8,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from specedit.errors import UsageError
 from specedit.rename.captures import captures
 from specedit.rename.choosing import choose, describe, said_lines
+from specedit.rename.guess import Collision, Outside, Place, RenameGuess
 from specedit.rename.keywords import refuse_keyword, refuse_reserved
 from specedit.rename.languages import rules_of
-from specedit.rename.macros import macro_edits
-from specedit.rename.mentions import comment_edits, derived_edits, reach
-from specedit.rename.rewrite import Rewrite, clashes, edits_for, put
+from specedit.rename.macros import macro_rewrites
+from specedit.rename.mentions import comment_rewrites, derived_rewrites, reach
+from specedit.rename.rewrite import Rewrite, clashes, put, rewrites_for
 from specedit.rename.scoping.meaning import Meaning, meanings
 from specedit.rename.scoping.typing import Typing
 from specedit.syntax import trees
 from specedit.syntax.branch import Branch, grow
 from specedit.syntax.languages import Language
-from specedit.syntax.regions import regions
+from specedit.syntax.passages import passages
 from specedit.text import names
 
 SCOPES = ("code", "comments", "derived")
 SHAPE = re.compile(r"['$@:]{0,2}[^\W\d][\w$]*|`[^`\n]+`|--?[\w-]+|[^\W\d][\w-]*")
-
-
-@dataclass(frozen=True)
-class Place:
-    """One replacement. `offset` counts characters of the original."""
-
-    offset: int
-    line: int
-    kind: str  # "code" | "comment" | "string" | "derived"
-    replaced: str
-    replacement: str
-
-
-@dataclass(frozen=True)
-class Outside:
-    """Mentions the scope leaves alone, and the flag that would take them in."""
-
-    name: str
-    places: int
-    lines: tuple[int, ...]
-    flag: str
-    itself: bool = False  # the name that is renamed, in comments or strings
-
-    def __str__(self) -> str:
-        many = "place" if self.places == 1 else "places"
-        return f"not renamed: {self.name}, {self.places} {many}; {self.flag}"
-
-
-@dataclass(frozen=True)
-class Collision:
-    """NEW means something there already."""
-
-    line: int
-    message: str
-
-
-@dataclass(frozen=True)
-class RenameGuess:
-    """The predicted text and everything a person should know about it."""
-
-    old: str
-    new: str
-    text: str
-    places: tuple[Place, ...]
-    outside: tuple[Outside, ...] = ()
-    collisions: tuple[Collision, ...] = ()
-    scopes: int = 0  # how many things of that name were renamed
-    notes: tuple[str, ...] = ()  # where a reader should look twice
-    allowed: tuple[tuple[str, str], ...] = ()  # every (replaced, replacement) the scope permits
-
-    @property
-    def clean(self) -> bool:
-        """Nothing to look at twice: no note, no collision, the name itself is nowhere left."""
-        left = any(one.itself for one in self.outside)
-        return not self.notes and not self.collisions and not left
 
 
 def rename_places(
@@ -114,30 +59,32 @@ def rename_places(
     chosen, notes = choose(found, typing, owner, line, old, is_here)
     refuse_reserved(new, dialect, chosen, typing)
     data = typing.scopes.data
-    edits = {edit.start: edit for edit in edits_for(chosen, found, typing, old, new)}
-    parts = regions(typing.scopes.root, data, typing.rules.strings, typing.rules.opaque)
+    rewrites = {rewrite.start: rewrite for rewrite in rewrites_for(chosen, found, typing, old, new)}
+    parts = passages(typing.scopes.root, data, typing.rules.strings, typing.rules.opaque)
     inside = reach(chosen, found, typing) if len(chosen) < len(found) else None
-    comments = list(comment_edits(data, parts, old, new, inside))
+    comments = list(comment_rewrites(data, parts, old, new, inside))
     known = {leaf.start for one in found for leaf in one.leaves}
     wider = [
-        edit for edit in derived_edits(data, parts, typing, old, new) if edit.start not in known
+        rewrite
+        for rewrite in derived_rewrites(data, parts, typing, old, new)
+        if rewrite.start not in known
     ]
-    notes += filter(None, [typing.rules.finish(edits, chosen, data, new)])
+    notes += filter(None, [typing.rules.finish(rewrites, chosen, data, new)])
     if found and not chosen:  # nothing here is meant: nor is what is said of it
         comments, wider = [], []
-    in_macros, unsure = macro_edits(parts, chosen, found, typing, old, new)
+    in_macros, unsure = macro_rewrites(parts, chosen, found, typing, old, new)
     notes += unsure
-    code = list(edits.values()) + in_macros
+    code = list(rewrites.values()) + in_macros
     levels = [code, comments, wider]
     taken = SCOPES.index(scope) + 1
-    exact = [bool(code), *(any(edit.old == old for edit in level) for level in levels[1:])]
+    exact = [bool(code), *(any(rewrite.old == old for rewrite in level) for level in levels[1:])]
     if not any(exact[:taken]) and any(exact):
         taken = exact.index(True) + 1
         notes.append(
             f"`{old}` is no identifier in this file: renamed in "
             f"{'comments' if taken == 2 else 'strings and derived names'}"
         )
-    kept = [edit for level in levels[:taken] for edit in level]
+    kept = [rewrite for level in levels[:taken] for rewrite in level]
     outside = _outside(data, levels, taken, old) + _others(found, chosen, old)
     renamed = _finish(text, data, old, new, kept)
     spelled = sorted({place.line for place in renamed[1] if _spelled_out(place)})
@@ -157,7 +104,7 @@ def rename_places(
         tuple(Collision(*one) for one in clashing.items()),
         len(chosen),
         tuple(notes),
-        tuple(sorted({(edit.old, edit.new) for edit in kept})),
+        tuple(sorted({(rewrite.old, rewrite.new) for rewrite in kept})),
     )
 
 
@@ -203,10 +150,10 @@ def _outside(data: bytes, levels: list[list[Rewrite]], taken: int, old: str) -> 
     }
     found: dict[tuple[str, str], list[int]] = {}
     for level in levels[taken:]:
-        for edit in level:
-            if edit.old.lower() not in names.ARTICLES:
-                line = data.count(b"\n", 0, edit.start) + 1
-                found.setdefault((edit.old, edit.kind), []).append(line)
+        for rewrite in level:
+            if rewrite.old.lower() not in names.ARTICLES:
+                line = data.count(b"\n", 0, rewrite.start) + 1
+                found.setdefault((rewrite.old, rewrite.kind), []).append(line)
     where = {"comment": " in comments", "string": " in strings"}
     return [
         Outside(
@@ -231,15 +178,15 @@ def _others(found: list[Meaning], chosen: list[Meaning], old: str) -> list[Outsi
 
 
 def _finish(
-    text: str, data: bytes, old: str, new: str, edits: list[Rewrite]
+    text: str, data: bytes, old: str, new: str, rewrites: list[Rewrite]
 ) -> tuple[str, tuple[Place, ...]]:
-    kept, written = put(data, edits)
+    kept, written = put(data, rewrites)
     places = []
     at, offset, line = 0, 0, 1
-    for edit in kept:
-        passed = data[at : edit.start].decode("utf-8", "surrogatepass")
-        at, offset, line = edit.start, offset + len(passed), line + passed.count("\n")
-        places.append(Place(offset, line, edit.kind, edit.old, edit.new))
+    for rewrite in kept:
+        passed = data[at : rewrite.start].decode("utf-8", "surrogatepass")
+        at, offset, line = rewrite.start, offset + len(passed), line + passed.count("\n")
+        places.append(Place(offset, line, rewrite.kind, rewrite.old, rewrite.new))
     return written.decode("utf-8", "surrogatepass"), tuple(places)
 
 
@@ -247,9 +194,9 @@ def _spelled_out(place: Place) -> bool:
     return place.kind == "code" and ": " in place.replacement and ": " not in place.replaced
 
 
-def _still_names(before: Branch, after: Branch, edits: list[Rewrite]) -> bool:
+def _still_names(before: Branch, after: Branch, rewrites: list[Rewrite]) -> bool:
     """Whether the tree has the shape it had: NEW is no keyword, and opens or closes nothing."""
-    if any(edit.kind == "code" and not SHAPE.fullmatch(edit.new) for edit in edits):
+    if any(rewrite.kind == "code" and not SHAPE.fullmatch(rewrite.new) for rewrite in rewrites):
         return True  # a shorthand was spelled out: the shape changes by design
     pairs = zip(before.walk(), after.walk(), strict=False)
     return all(one.type == other.type for one, other in pairs)
@@ -259,22 +206,22 @@ def _words(text: str, language: Language | None, old: str, new: str, scope: str)
     """A language without scope rules: every whole word outside comments."""
     data = text.encode("utf-8", "surrogatepass")
     root = grow(text, language) if language is not None and language.grammar else None
-    parts = regions(root, data) if root is not None else []
+    parts = passages(root, data) if root is not None else []
     spans = [part for part in parts if part.kind == "comment"]
-    edits: list[Rewrite] = []
+    rewrites: list[Rewrite] = []
     comments: list[Rewrite] = []
     for offset, there, put_there in names.mentions(text, {old: new}):
         start = len(text[:offset].encode("utf-8", "surrogatepass"))
         commented = any(span.start <= start < span.end for span in spans)
-        edit = Rewrite(
+        rewrite = Rewrite(
             start, start + len(there.encode()), there, put_there, "comment" if commented else "code"
         )
-        (comments if commented else edits).append(edit)
+        (comments if commented else rewrites).append(rewrite)
     if scope != "code" and spans:
-        comments = comment_edits(data, parts, old, new, None)
-    levels = [edits, comments]
-    taken = 1 if scope == "code" and edits else 2
-    kept = [edit for level in levels[:taken] for edit in level]
+        comments = comment_rewrites(data, parts, old, new, None)
+    levels = [rewrites, comments]
+    taken = 1 if scope == "code" and rewrites else 2
+    kept = [rewrite for level in levels[:taken] for rewrite in level]
     written, places = _finish(text, data, old, new, kept)
     named = language.name if language else "this language"
     return RenameGuess(
@@ -285,8 +232,5 @@ def _words(text: str, language: Language | None, old: str, new: str, scope: str)
         tuple(_outside(data, levels, taken, old)),
         scopes=1,
         notes=(f"scopes not checked: {named} has no rules for names; whole words were replaced",),
-        allowed=tuple(sorted({(edit.old, edit.new) for edit in kept})),
+        allowed=tuple(sorted({(rewrite.old, rewrite.new) for rewrite in kept})),
     )
-
-
-__all__ = ["SCOPES", "Branch", "Collision", "Outside", "Place", "RenameGuess", "rename_places"]

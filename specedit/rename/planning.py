@@ -15,9 +15,10 @@ from specedit.edit.splice import whole
 from specedit.errors import InputError, RefusedEdit, UsageError
 from specedit.files.source import Source
 from specedit.rename.guard import guard_rename
+from specedit.rename.guess import Outside, RenameGuess
 from specedit.rename.languages import rules_of
 from specedit.rename.modules import is_here
-from specedit.rename.places import Outside, RenameGuess, rename_places
+from specedit.rename.places import rename_places
 from specedit.report import Edit, Finding, Spot
 from specedit.settings import Settings
 from specedit.text.names import sought, split_member

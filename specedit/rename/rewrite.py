@@ -25,24 +25,24 @@ class Rewrite:
     kind: str
 
 
-def put(data: bytes, edits: list[Rewrite]) -> tuple[list[Rewrite], bytes]:
-    """The edits that do not overlap an earlier one, in order, and the bytes they make."""
+def put(data: bytes, rewrites: list[Rewrite]) -> tuple[list[Rewrite], bytes]:
+    """The rewrites that do not overlap an earlier one, in order, and the bytes they make."""
     kept: list[Rewrite] = []
     out: list[bytes] = []
     at = 0
-    for edit in sorted(edits, key=lambda one: (one.start, -one.end)):
-        if edit.start < at:
+    for rewrite in sorted(rewrites, key=lambda one: (one.start, -one.end)):
+        if rewrite.start < at:
             continue
-        kept.append(edit)
-        out += [data[at : edit.start], edit.new.encode("utf-8", "surrogatepass")]
-        at = edit.end
+        kept.append(rewrite)
+        out += [data[at : rewrite.start], rewrite.new.encode("utf-8", "surrogatepass")]
+        at = rewrite.end
     return kept, b"".join([*out, data[at:]])
 
 
-def edits_for(
+def rewrites_for(
     chosen: list[Meaning], found: list[Meaning], typing: Typing, old: str, new: str
 ) -> Iterator[Rewrite]:
-    """One edit for each place of the chosen meanings."""
+    """One rewrite for each place of the chosen meanings."""
     other = {id(leaf) for one in found if one not in chosen for leaf in one.leaves}
     seen: set[int] = set()
     for one in chosen:

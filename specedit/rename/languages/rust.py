@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 
 from specedit.rename.languages import rust_self
 from specedit.rename.languages.rules import Rules, Text
-from specedit.rename.languages.rust_formats import formatted
+from specedit.rename.languages.rust_macros import formatted, in_macro
 from specedit.rename.languages.tables import places, table
 from specedit.rename.rewrite import Rewrite, means_member
 from specedit.rename.scoping.meaning import Meaning
@@ -91,7 +91,7 @@ class Rust(Rules):
         if leaf.place == "field_pattern.name":
             return [_matched(uses, leaf)]
         if parent.type == "token_tree":
-            return [_in_macro(uses, leaf)]
+            return [in_macro(uses, leaf)]
         path = uses.typing.receiver(leaf) if "scoped" in parent.type else None
         if path is not None and path.type in ("crate", "self", "super"):
             module = uses.scopes.root if path.type != "self" else leaf
@@ -150,22 +150,6 @@ def _built(uses: Uses, node: Branch) -> Hashable:
     """The member that `A { name: 1 }` sets."""
     built = next((up for up in node.up() if up.type == "struct_expression"), None)
     return uses.member(uses.typing.named_type(built.part("name"))) if built else (UNKNOWN, "")
-
-
-def _in_macro(uses: Uses, leaf: Branch) -> Hashable:
-    """A macro's tokens have no structure but their neighbours."""
-    parent = leaf.parent
-    assert parent is not None
-    at = parent.children.index(leaf)
-    before = parent.children[at - 1] if at else None
-    sign = uses.scopes.text(before) if before is not None else ""
-    if sign in (".", "::") and at > 1:
-        receiver = parent.children[at - 2]
-        chained = at > 2 and uses.scopes.text(parent.children[at - 3]) in (".", "::")
-        if receiver.type in ("identifier", "self") and not (chained and sign == "."):
-            return uses.member(uses.typing.type_of(receiver))
-        return (UNKNOWN, "") if sign == "." else (EXTERNAL, "")
-    return uses.bare(leaf, "any")
 
 
 RULES = Rust(

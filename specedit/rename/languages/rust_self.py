@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from specedit.errors import UsageError
-from specedit.rename.languages.rust_formats import formatted
+from specedit.rename.languages.rust_macros import formatted
 from specedit.rename.rewrite import Rewrite
 from specedit.syntax.branch import Branch
 

@@ -1,15 +1,16 @@
-"""Names inside Rust's format strings: `"{name:width$}"`, where a macro formats it.
+"""Names in Rust's macros, which the grammar leaves as tokens: `"{name:width$}"`, `x.name`.
 
-The grammar leaves them as text. Does not know what a macro of somebody else does with its strings.
+Does not know what a macro of somebody else does with its strings.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from specedit.rename.languages.rules import Text
 from specedit.rename.languages.tables import table
+from specedit.rename.scoping.uses import EXTERNAL, UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
 MACROS = table(  # macro -> which of its arguments is the format
@@ -63,3 +64,19 @@ def _macro(tokens: Branch, text: Text) -> str:
     at = holder.children.index(tokens)
     before = [text(one) for one in holder.children[max(at - 2, 0) : at]]
     return before[0] if before[1:] == ["!"] else ""
+
+
+def in_macro(uses: Uses, leaf: Branch) -> Hashable:
+    """A macro's tokens have no structure but their neighbours."""
+    parent = leaf.parent
+    assert parent is not None
+    at = parent.children.index(leaf)
+    before = parent.children[at - 1] if at else None
+    sign = uses.scopes.text(before) if before is not None else ""
+    if sign in (".", "::") and at > 1:
+        receiver = parent.children[at - 2]
+        chained = at > 2 and uses.scopes.text(parent.children[at - 3]) in (".", "::")
+        if receiver.type in ("identifier", "self") and not (chained and sign == "."):
+            return uses.member(uses.typing.type_of(receiver))
+        return (UNKNOWN, "") if sign == "." else (EXTERNAL, "")
+    return uses.bare(leaf, "any")

@@ -1,0 +1,60 @@
+"""What a rename comes to before any model is asked: the text, its places, what is to be said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Place:
+    """One replacement. `offset` counts characters of the original."""
+
+    offset: int
+    line: int
+    kind: str  # "code" | "comment" | "string" | "derived"
+    replaced: str
+    replacement: str
+
+
+@dataclass(frozen=True)
+class Outside:
+    """Mentions the scope leaves alone, and the flag that would take them in."""
+
+    name: str
+    places: int
+    lines: tuple[int, ...]
+    flag: str
+    itself: bool = False  # the name that is renamed, in comments or strings
+
+    def __str__(self) -> str:
+        many = "place" if self.places == 1 else "places"
+        return f"not renamed: {self.name}, {self.places} {many}; {self.flag}"
+
+
+@dataclass(frozen=True)
+class Collision:
+    """NEW means something there already."""
+
+    line: int
+    message: str
+
+
+@dataclass(frozen=True)
+class RenameGuess:
+    """The predicted text and everything a person should know about it."""
+
+    old: str
+    new: str
+    text: str
+    places: tuple[Place, ...]
+    outside: tuple[Outside, ...] = ()
+    collisions: tuple[Collision, ...] = ()
+    scopes: int = 0  # how many things of that name were renamed
+    notes: tuple[str, ...] = ()  # where a reader should look twice
+    allowed: tuple[tuple[str, str], ...] = ()  # every (replaced, replacement) the scope permits
+
+    @property
+    def clean(self) -> bool:
+        """Nothing to look at twice: no note, no collision, the name itself is nowhere left."""
+        left = any(one.itself for one in self.outside)
+        return not self.notes and not self.collisions and not left
