@@ -278,6 +278,28 @@ function «get»(Http $h) { return Http::get() + $h->get() + «get»($h); }
 }
 
 
+BROUGHT = {
+    "python": "def «get»(a): return dict.get(a, 1) + «get»(a)\n",
+    "javascript": "const «log» = (a) => { console.log(a); Math.log(a); return «log»(a) }\n",
+    "typescript": "function «parse»(a: string) { return JSON.parse(a) ?? «parse»(a) }\n",
+    "java": "class A { int «max»(int a) { return Math.max(a, 1) + «max»(a); } }\n",
+    "csharp": "class A { void «Write»(int a) { Console.Write(a); «Write»(a); } }\n",
+    "rust": "impl A { fn «new»() -> A { Vec::new(); std::new(); A::«new»() } }\n",
+    "cpp": "int «max»(int a, int b) { return std::max(a, b) + «max»(a, b); }\n",
+    "kotlin": "fun «max»(a: Int): Int { return Math.max(a, 1) + «max»(a) }\n",
+    "scala": "object A { def «max»(a: Int): Int = Math.max(a, 1) + «max»(a) }\n",
+    "ruby": "def «open»(a)\n  File.open(a)\n  «open»(a)\nend\n",
+}
+
+
+@pytest.mark.parametrize(("language", "marked"), BROUGHT.items(), ids=BROUGHT)
+def test_a_member_of_what_the_language_brings_keeps_its_name(language: str, marked: str) -> None:
+    old = MARK.findall(marked)[0]
+    assert rename(MARK.sub(r"\1", marked), old, "fetch", language=language).text == MARK.sub(
+        "fetch", marked
+    )
+
+
 @pytest.mark.parametrize(("language", "marked"), FOREIGN.items(), ids=FOREIGN)
 def test_a_member_of_another_module_keeps_its_name(language: str, marked: str) -> None:
     guess = rename(MARK.sub(r"\1", marked), "get", "fetch", language=language.strip())

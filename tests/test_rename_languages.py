@@ -36,7 +36,16 @@ OWN = {
 }
 # Tables of a language's own words, and of yes and no, hold no node types.
 WORDS = {one.name for one in fields(Tables) if one.type == "bool"} | {
-    *("self_words", "receivers", "super_words", "self_types", "inferred", "wrappers", "keywords"),
+    *(
+        "self_words",
+        "receivers",
+        "super_words",
+        "self_types",
+        "inferred",
+        "wrappers",
+        "brought",
+        "keywords",
+    ),
 }
 
 

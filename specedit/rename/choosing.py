@@ -94,7 +94,12 @@ def _elsewhere(
     if is_here is None:
         known = any(one.declared for one in found)
         return [one for one in found if known and one.kind == FOREIGN]
-    return [one for one in found if any(not is_here(name) for name in _modules(one, typing))]
+    brought = typing.rules.brought
+    return [
+        one
+        for one in found
+        if any(name in brought or not is_here(name) for name in _modules(one, typing))
+    ]
 
 
 def _modules(one: Meaning, typing: Typing) -> list[str]:

@@ -154,6 +154,7 @@ RULES = CSharp(
     paths=places("qualified_name scoped_type"),
     untyped=places("implicit_type"),
     inferred=places("var dynamic"),
+    brought=places("Console Convert DateTime Environment Guid Math TimeSpan"),
     keywords=places(
         "abstract as base bool break byte case catch char checked class const continue decimal",
         "default delegate do double else enum event explicit extern false finally fixed float for",

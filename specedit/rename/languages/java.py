@@ -111,6 +111,10 @@ RULES = Java(
     arguments=places("type_arguments"),
     paths=places("scoped_identifier scoped_type_identifier"),
     inferred=places("var"),
+    brought=places(
+        "Boolean Character Double Float Integer Long Math Object Runtime String StringBuilder",
+        "System Thread",
+    ),
     keywords=places(
         "_ abstract assert boolean break byte case catch char class const continue default do",
         "double else enum extends false final finally float for goto if implements import",

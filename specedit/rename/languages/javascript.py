@@ -207,6 +207,11 @@ RULES = JavaScript(
     makes=True,
     in_order=True,
     hoists=True,
+    brought=places(
+        "Array BigInt Boolean Buffer Date Error Intl JSON Map Math Number Object Promise Proxy",
+        "Reflect RegExp Set String Symbol WeakMap WeakSet console document globalThis localStorage",
+        "navigator process sessionStorage window",
+    ),
     keywords=places(
         "await break case catch class const continue debugger default delete do else enum export",
         "extends false finally for function if import in instanceof new null return super switch",

@@ -101,6 +101,7 @@ RULES = Kotlin(
     around_types=places("parenthesized_type nullable_type"),
     arguments=places("type_arguments"),
     paths=places("qualified_identifier"),
+    brought=places("Boolean Double Float Int List Long Map Math Set String System"),
     keywords=places(
         "as break class continue do else false for fun if in interface is null object package",
         "return super this throw true try typealias typeof val var when while",

@@ -149,6 +149,7 @@ RULES = Python(
     wrappers=places("Optional Final ClassVar Annotated"),
     rest_parameters=places("dictionary_splat_pattern"),
     reads_class=True,
+    brought=places("bool bytes dict float frozenset int list object set str tuple"),
     keywords=frozenset(kwlist),
     strings=places("string"),
 )

@@ -233,6 +233,7 @@ RULES = Rust(
     wrappers=places("Box Rc Arc Ref RefMut Cow Pin"),
     macros_apart=True,
     rebinds=places("let_declaration let_condition"),
+    brought=places("Arc Box HashMap Option Rc Result String Vec core std"),
     keywords=places(
         "Self abstract as async await become box break const continue crate do dyn else enum",
         "extern false final fn for if impl in let loop macro match mod move mut override priv pub",

@@ -106,6 +106,7 @@ class Tables:
     reads_class: bool = False  # a class's body reads what it set, its methods do not (Python)
     rebinds: frozenset[str] = NONE  # declarations that make another thing of the same name (Rust)
     # words
+    brought: frozenset[str] = NONE  # what the language itself brings: types, namespaces, objects
     keywords: frozenset[str] = NONE  # no names; words that are keywords only somewhere are names
     any_case: bool = False  # a keyword in capitals is one, too
     free_members: bool = False  # `o.class` is fine

@@ -29,6 +29,7 @@ class Scopes:
         self.leaves: list[tuple[Branch, str]] = []
         self.by_leaf: dict[int, Declared] = {}
         self.imported: dict[int, Owner] = {}  # by the node that brings it in
+        self.brought: dict[str, Owner] = {}  # by name: what the language itself brings
         self.announced: dict[int, dict[str, str]] = {}  # by function: what a language reads there
         self._open()
 

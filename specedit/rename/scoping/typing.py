@@ -46,7 +46,13 @@ class Typing(Lookup):
                 return tuple(own)
         if declared is not None and declared.kind == "import":
             return self._imported(declared)
-        return tuple(one for one in self.scopes.owners if one.name == name)
+        return tuple(one for one in self.scopes.owners if one.name == name) or self._brought(name)
+
+    def _brought(self, name: str) -> tuple[Owner, ...]:
+        """What the language brings under a name that the file does not declare."""
+        if name not in self.rules.brought:
+            return ()
+        return (self.scopes.brought.setdefault(name, Owner(name, self.scopes.root, module=name)),)
 
     def _imported(self, one: Declared) -> tuple[Owner, ...]:
         """A class of this file that an import names, or something of another module."""
@@ -113,6 +119,7 @@ class Typing(Lookup):
         declared = self.lookup(name, node)
         if declared is None:
             owners = tuple(one for one in self.scopes.owners if one.name == name)
+            owners = owners or self._brought(name)
             return owners or (() if name[:1].isupper() else None)
         return self.type_of_declared(declared, deep + 1)
 
