@@ -114,12 +114,12 @@ class Scopes:
             for leaf in child.walk()
             if leaf.type in rules.names and leaf.end - leaf.start > 0
         ]
+        bases += rules.bases_of(node, self.text)
         known = next((one for one in self.owners if one.name == name and name), None)
         if known is not None and known.early and not adds:
             known.node, known.early = node, False
             known.bases += [base for base in bases if base != name]
             return known
-        bases += rules.bases_of(node, self.text)
         if known is not None and adds:
             known.bases += bases
             return known
