@@ -97,19 +97,38 @@ def test_the_engine_names_no_node_type_of_any_grammar(path: Path) -> None:
 
 @pytest.mark.parametrize("path", ENGINE, ids=lambda path: str(path.relative_to(ROOM)))
 def test_the_engine_holds_no_word_of_its_own_against_a_node(path: Path) -> None:
-    held = [
-        f"line {node.lineno}"
-        for node in ast.walk(code(path))
-        if isinstance(node, ast.Compare)
-        and any(
-            isinstance(side, ast.Attribute) and side.attr in ("type", "place")
-            for side in (node.left, *node.comparators)
+    assert not [f"line {node.lineno}" for node in ast.walk(code(path)) if holds_a_word(node)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "node.type == 'block'",
+        "leaf.place in ('a.b', 'c.d')",
+        "'record' in scope.node.type",
+        "up.type.endswith('_expression')",
+        "node.first('block')",
+    ],
+)
+def test_a_word_that_is_held_against_a_node_is_seen(line: str) -> None:
+    assert any(holds_a_word(node) for node in ast.walk(ast.parse(line)))
+
+
+def holds_a_word(node: ast.AST) -> bool:
+    """Whether a string is compared with a node's type or place, or with its children's."""
+    if isinstance(node, ast.Compare):
+        sides = (node.left, *node.comparators)
+        return any(map(is_kind, sides)) and any(
+            isinstance(one, ast.Constant) for side in sides for one in ast.walk(side)
         )
-        and any(
-            isinstance(one, ast.Constant) for side in node.comparators for one in ast.walk(side)
-        )
-    ]
-    assert not held
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        among = node.func.attr == "first" or is_kind(node.func.value)
+        return among and any(isinstance(one, ast.Constant) for one in node.args)
+    return False
+
+
+def is_kind(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr in ("type", "place")
 
 
 @pytest.mark.parametrize("language", RULED, ids=name)
