@@ -1,8 +1,8 @@
 """All that renaming knows of languages: one module a language, called as the language is.
 
 Such a module has `RULES`: `tables`, and hooks (`rules`) for what tables cannot say. Nothing else in
-renaming has to know it. A new one is that file, a row in `syntax.languages`, its grammar's wheel, and
-cases in tests/rename, where what must be renamed is marked.
+renaming has to know it. A new one is that file, a row in `syntax.languages`, the wheel of its
+grammar, and cases in tests/rename, where what must be renamed is marked.
 """
 
 from __future__ import annotations
