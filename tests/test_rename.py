@@ -378,10 +378,10 @@ def test_any_text_of_any_language_is_renamed_or_refused(text: str, language: str
 
 
 def test_the_measurement_counts_three_ways() -> None:
-    case = bench.Case(
+    case = bench.RenameCase(
         "one", "python", "a.py", "x = 1\ns = 'x'\n", "y = 1\ns = 'x'\n", (("x", "y"),), None
     )
-    rows = bench.table(bench.measure([case], lambda case: bench.Answer(case.after)))
+    rows = bench.table(bench.measure([case], lambda case: bench.Renamed(case.after)))
     total = rows[-1]
     assert (total.search_right, total.tree_right, total.won, total.full_right) == (0, 1, 1, 1)
     assert "all" in bench.as_text(rows, full=True)

@@ -21,7 +21,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class Answer:
+class Renamed:
     """What a way of renaming gave: the text, and whether it warned. None: it refused."""
 
     text: str | None
@@ -30,7 +30,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Case:
+class RenameCase:
     """One rename whose outcome is known. Commits may rename several names at once."""
 
     id: str
@@ -43,17 +43,17 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ThreeWays:
     """One case, three ways. `full` is None when the full tool was not asked."""
 
-    case: Case
+    case: RenameCase
     search: bool
-    tree: Answer
-    full: Answer | None
+    tree: Renamed
+    full: Renamed | None
 
 
 @dataclass
-class Row:
+class LanguageRow:
     """One language's counts."""
 
     language: str
@@ -71,19 +71,19 @@ class Row:
     full_clean_wrong: int = 0
 
 
-Full = Callable[[Case], Answer]
+Full = Callable[[RenameCase], Renamed]
 
 
-def load(path: Path) -> list[Case]:
+def load(path: Path) -> list[RenameCase]:
     """The cases of a JSON lines file."""
     return [_case(record, where) for where, record in records(path)]
 
 
-def _case(record: dict[str, Any], where: str) -> Case:
+def _case(record: dict[str, Any], where: str) -> RenameCase:
     texts(record, where, "language", "filename", "before", "after")
     try:
         pairs = [(one[0], one[1]) for one in record.get("rename_pairs") or ()]
-        return Case(
+        return RenameCase(
             record["id"],
             record["language"],
             record["filename"],
@@ -99,7 +99,7 @@ def _case(record: dict[str, Any], where: str) -> Case:
         ) from None
 
 
-def search_and_replace(case: Case) -> str:
+def search_and_replace(case: RenameCase) -> str:
     """Every whole word, wherever it stands."""
     text = case.before
     for old, new in case.pairs:
@@ -108,7 +108,7 @@ def search_and_replace(case: Case) -> str:
     return text
 
 
-def by_tree(case: Case) -> Answer:
+def by_tree(case: RenameCase) -> Renamed:
     """Tree-sitter alone, `--scope code`."""
     text, warned = case.before, False
     for old, new in case.pairs:
@@ -116,17 +116,17 @@ def by_tree(case: Case) -> Answer:
             language = language_of(case.filename, text)
             guess = rename_places(text, language, old, new, "code", case.line)
         except SpeceditError:
-            return Answer(None, True)
+            return Renamed(None, True)
         if guess.collisions:
-            return Answer(None, True)
+            return Renamed(None, True)
         text, warned = guess.text, warned or not guess.clean
-    return Answer(text, warned)
+    return Renamed(text, warned)
 
 
-def measure(cases: Iterable[Case], full: Full | None = None) -> Iterator[Outcome]:
+def measure(cases: Iterable[RenameCase], full: Full | None = None) -> Iterator[ThreeWays]:
     """Each case, in every way asked for, as it is done."""
     for case in cases:
-        yield Outcome(
+        yield ThreeWays(
             case,
             search_and_replace(case) == case.after,
             by_tree(case),
@@ -134,18 +134,18 @@ def measure(cases: Iterable[Case], full: Full | None = None) -> Iterator[Outcome
         )
 
 
-def table(outcomes: Iterable[Outcome]) -> list[Row]:
+def table(outcomes: Iterable[ThreeWays]) -> list[LanguageRow]:
     """Counts by language; the last row counts all."""
-    rows: dict[str, Row] = {}
-    total = Row("all")
+    rows: dict[str, LanguageRow] = {}
+    total = LanguageRow("all")
     for outcome in outcomes:
-        row = rows.setdefault(outcome.case.language, Row(outcome.case.language))
+        row = rows.setdefault(outcome.case.language, LanguageRow(outcome.case.language))
         for one in (row, total):
             _count(one, outcome)
     return [rows[name] for name in sorted(rows)] + [total]
 
 
-def _count(row: Row, outcome: Outcome) -> None:
+def _count(row: LanguageRow, outcome: ThreeWays) -> None:
     after, search = outcome.case.after, outcome.search
     tree = outcome.tree.text == after
     row.cases += 1
@@ -164,10 +164,10 @@ def _count(row: Row, outcome: Outcome) -> None:
         row.full_clean_wrong += not full and not outcome.full.warned
 
 
-def as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def as_json(outcomes: Sequence[ThreeWays]) -> dict[str, Any]:
     """The table, and of each case what each way made of it."""
 
-    def way(answer: Answer | None, after: str) -> dict[str, Any] | None:
+    def way(answer: Renamed | None, after: str) -> dict[str, Any] | None:
         if answer is None:
             return None
         return {"right": answer.text == after, "warned": answer.warned, "said": list(answer.said)}
@@ -186,7 +186,7 @@ def as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     }
 
 
-def as_text(rows: list[Row], full: bool = False) -> str:
+def as_text(rows: list[LanguageRow], full: bool = False) -> str:
     """A table for people: right of all, kept of what search had right, won of what it had wrong."""
     ways = ["search", "tree"] + (["full"] if full else [])
     lines = [

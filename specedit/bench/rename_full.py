@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from specedit import Editor
-from specedit.bench.rename import Answer, Case
+from specedit.bench.rename import RenameCase, Renamed
 from specedit.errors import SpeceditError
 from specedit.files.source import Source
 from specedit.report import Figures
@@ -31,7 +31,7 @@ class FullTool:
     def __exit__(self, *_: object) -> None:
         self._editor.close()
 
-    def __call__(self, case: Case) -> Answer:
+    def __call__(self, case: RenameCase) -> Renamed:
         self._done += 1
         self._said(f"renaming {self._done} of {self._cases}: {case.id}")
         text, said = case.before, []
@@ -40,10 +40,10 @@ class FullTool:
             try:
                 edit = self._editor.rename(old, new, source, line=case.line)
             except SpeceditError as problem:
-                return Answer(None, True, (problem.message,))
+                return Renamed(None, True, (problem.message,))
             self.figures += edit.figures
             if edit.problems:
-                return Answer(None, True, edit.problems)
+                return Renamed(None, True, edit.problems)
             text = edit.after.decode()
             said += [one.text for one in edit.findings if one.warns]
-        return Answer(text, bool(said), tuple(said))
+        return Renamed(text, bool(said), tuple(said))

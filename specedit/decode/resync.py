@@ -27,7 +27,7 @@ LONGEST = 24  # ids of the tail that are compared
 
 
 @dataclass(frozen=True)
-class Place:
+class Landing:
     """The prediction goes on at `at`, says evidence worth `chance`."""
 
     at: int
@@ -135,10 +135,10 @@ def best(
     since: int,
     fresh_line: bool,
     constants: Constants = FITTED,
-) -> Place | None:
+) -> Landing | None:
     """The likeliest place for what comes after `said`; None when no place is worth a guess."""
     tables = _tables(constants)
-    found: Place | None = None
+    found: Landing | None = None
     for at, held, count in candidates(index, said, lost, since, fresh_line):
         if at >= len(index.ids):
             continue
@@ -149,5 +149,5 @@ def best(
             score += table[bin_]
         chance = 1 / (1 + math.exp(-score))
         if found is None or chance > found.chance:
-            found = Place(at, held, chance)
+            found = Landing(at, held, chance)
     return found

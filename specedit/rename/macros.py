@@ -14,12 +14,12 @@ from specedit.rename.scoping.meaning import Meaning
 from specedit.rename.scoping.typing import Typing
 from specedit.rename.scoping.uses import EXTERNAL, UNKNOWN
 from specedit.syntax.branch import Branch
-from specedit.syntax.regions import Region
+from specedit.syntax.regions import Passage
 from specedit.text import names
 
 
 def macro_edits(
-    parts: list[Region],
+    parts: list[Passage],
     chosen: list[Meaning],
     found: list[Meaning],
     typing: Typing,
@@ -47,7 +47,7 @@ def macro_edits(
 
 
 def _words(
-    body: Branch, parts: list[Region], typing: Typing, old: str, new: str
+    body: Branch, parts: list[Passage], typing: Typing, old: str, new: str
 ) -> Iterator[Rewrite]:
     for part in parts:
         if part.kind == "opaque" and body.start <= part.start and part.end <= body.end:

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from specedit.rename.rewrite import Rewrite
 from specedit.rename.scoping.meaning import Meaning
 from specedit.rename.scoping.typing import Typing
-from specedit.syntax.regions import COMMENTS, Region
+from specedit.syntax.regions import COMMENTS, Passage
 from specedit.text import names
 
 
-def reach(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> list[Region] | None:
+def reach(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> list[Passage] | None:
     """Where comments may speak of the chosen meanings; None: everywhere."""
     local = ("local", "parameter", "type", "label")
     if not all(one.kind in local for one in chosen):
@@ -25,12 +25,12 @@ def reach(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> list[R
             for sibling in reversed(node.parent.children if node.parent else []):
                 if sibling.end <= start and sibling.type in COMMENTS:
                     start = sibling.start
-            reach.append(Region(start, node.end, ""))
+            reach.append(Passage(start, node.end, ""))
     return reach
 
 
 def comment_edits(
-    data: bytes, parts: list[Region], old: str, new: str, inside: list[Region] | None
+    data: bytes, parts: list[Passage], old: str, new: str, inside: list[Passage] | None
 ) -> list[Rewrite]:
     spellings = names.variants(old, new)
     found = []
@@ -73,7 +73,7 @@ def _speaks(text: str, offset: int, there: str) -> bool:
 
 
 def derived_edits(
-    data: bytes, parts: list[Region], typing: Typing, old: str, new: str
+    data: bytes, parts: list[Passage], typing: Typing, old: str, new: str
 ) -> list[Rewrite]:
     """Names built from OLD anywhere, and its mentions in strings."""
     found = []

@@ -17,7 +17,7 @@ COMMENTS = frozenset(
 
 
 @dataclass(frozen=True)
-class Region:
+class Passage:
     """Bytes [start, end)."""
 
     start: int
@@ -30,16 +30,16 @@ def regions(
     data: bytes,
     strings: frozenset[str] = frozenset(),
     opaque: frozenset[str] = frozenset(),
-) -> list[Region]:
+) -> list[Passage]:
     """The regions in reading order; code inside strings (interpolation) is code.
 
     `strings` and `opaque`: the language's node types of literals and of unparsed code."""
-    found: list[Region] = []
+    found: list[Passage] = []
     waiting = [root]
     while waiting:
         node = waiting.pop()
         if node.type in COMMENTS:
-            found.append(Region(node.start, node.end, "comment"))
+            found.append(Passage(node.start, node.end, "comment"))
         elif node.type in opaque:
             found += _unparsed(node, data)
         elif node.type in strings or node.type in _INTERPOLATED:
@@ -66,26 +66,26 @@ def _is_code(child: Branch) -> bool:
     )
 
 
-def _literal(node: Branch, kind: str) -> list[Region]:
+def _literal(node: Branch, kind: str) -> list[Passage]:
     """The parts of a string between its interpolations."""
     found, at = [], node.start
     for child in node.children:
         if _is_code(child):
-            found.append(Region(at, child.start, kind))
+            found.append(Passage(at, child.start, kind))
             at = child.end
-    found.append(Region(at, node.end, kind))
+    found.append(Passage(at, node.end, kind))
     return [one for one in found if one.end > one.start]
 
 
-def _unparsed(node: Branch, data: bytes) -> Iterator[Region]:
+def _unparsed(node: Branch, data: bytes) -> Iterator[Passage]:
     """A macro's body, with the strings and the comment in it told apart."""
     at = node.start
     for literal in _LITERAL.finditer(data, node.start, node.end):
-        yield Region(at, literal.start(), "opaque")
+        yield Passage(at, literal.start(), "opaque")
         kind = "comment" if literal[0].startswith(b"/") else "string"
-        yield Region(literal.start(), literal.end(), kind)
+        yield Passage(literal.start(), literal.end(), kind)
         at = literal.end()
-    yield Region(at, node.end, "opaque")
+    yield Passage(at, node.end, "opaque")
 
 
 def _documents(node: Branch) -> bool:

@@ -36,7 +36,7 @@ class Trust:
 
 
 @dataclass(frozen=True)
-class Rule:
+class Substitution:
     """`ids` instead of the next `span` ids of the prediction."""
 
     span: int
@@ -77,14 +77,14 @@ class Learned:
         self.begin()
 
     def begin(self) -> None:
-        self._context: dict[tuple[int, int], tuple[tuple[int, ...], Rule]] = {}
-        self._words: dict[int, Rule] = {}
+        self._context: dict[tuple[int, int], tuple[tuple[int, ...], Substitution]] = {}
+        self._words: dict[int, Substitution] = {}
         self._pairs: set[tuple[str, str]] = set()
         for pair in self._asked:
             self._rename(pair, 0, asked=True)
         self.foreseen |= bool(self._words)
 
-    def at(self, at: int) -> Rule | None:
+    def at(self, at: int) -> Substitution | None:
         """The rule for the prediction's ids from `at` on."""
         rule = self._words.get(at)
         if rule is not None or not self._context or not 0 < at < len(self._ids):
@@ -95,7 +95,7 @@ class Learned:
         old, rule = known
         return rule if tuple(self._ids[at : at + len(old)]) == old else None
 
-    def bridge(self, at: int, said: Sequence[int]) -> Rule | None:
+    def bridge(self, at: int, said: Sequence[int]) -> Substitution | None:
         """`said` where the text from `at` on says the same in other ids: the way back to them.
 
         The rule's ids begin with `said`; the others lead to where the prediction's go on."""
@@ -111,7 +111,7 @@ class Learned:
             rest = self._codec.encode(text[end : starts[last]].decode("utf-8"))
         except UnicodeDecodeError:
             return None
-        return Rule(last - at, (*said, *rest), Trust(1.0, 1.0))
+        return Substitution(last - at, (*said, *rest), Trust(1.0, 1.0))
 
     def learn(self, at: int, span: int, new: Sequence[int], follow: int) -> None:
         """The prediction's `span` ids from `at` became `new`; `follow` of its ids came after."""
@@ -125,7 +125,7 @@ class Learned:
             if known is None or known[1].ids != tuple(new) or known[0] != old:
                 self._context[key] = (
                     old,
-                    Rule(span, tuple(new), Trust(*self._constants.context_rule)),
+                    Substitution(span, tuple(new), Trust(*self._constants.context_rule)),
                 )
         self._learn_word(at, span, new, follow)
 
@@ -172,4 +172,4 @@ class Learned:
         skip = common(old, ids)
         if any(at in self._words for at in range(first, last)) or skip == span == len(ids):
             return
-        self._words[first + skip] = Rule(span - skip, tuple(ids[skip:]), trust)
+        self._words[first + skip] = Substitution(span - skip, tuple(ids[skip:]), trust)

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from specedit.decode.constants import Constants
 from specedit.decode.drafters.base import Codec, Draft
-from specedit.decode.drafters.learned import Learned, Rule
+from specedit.decode.drafters.learned import Learned, Substitution
 from specedit.decode.fitted import FITTED
 from specedit.decode.resync import Index, best
 
@@ -32,7 +32,7 @@ def _by_run(risks: tuple[float, ...]) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class Step:
+class Waypoint:
     """One id of the way ahead, and where the prediction stands after it.
 
     `rule`: the learned change it is part of (`part` of its ids come before), or, with `part`
@@ -41,7 +41,7 @@ class Step:
     token: int
     chance: float
     after: int
-    rule: Rule | None = None
+    rule: Substitution | None = None
     part: int = -1
 
 
@@ -75,8 +75,10 @@ class PredictionDrafter:
         self._lost = 0  # where the prediction was left,
         self._mark = -1  # after how many ids of the answer; -1: since then it was found
         self._edits = 0
-        self._rule: tuple[Rule, int] | None = None  # inside a learned change, after some of it
-        self._ahead: list[Step] = []
+        self._rule: tuple[Substitution, int] | None = (
+            None  # inside a learned change, after some of it
+        )
+        self._ahead: list[Waypoint] = []
         self._fresh = False  # the place was just found
         self._learned.begin()
 
@@ -117,7 +119,7 @@ class PredictionDrafter:
                 self._settle()
         self._ahead = []
 
-    def _follow(self, step: Step) -> None:
+    def _follow(self, step: Waypoint) -> None:
         self._at = step.after
         self._run += 1
         self._fresh = False
@@ -132,7 +134,7 @@ class PredictionDrafter:
         else:
             rule.trust.held += 1
 
-    def _leave(self, token: int, step: Step | None) -> None:
+    def _leave(self, token: int, step: Waypoint | None) -> None:
         """The answer goes elsewhere than `step`."""
         at, rule, inside = self._at, step.rule if step else None, self._rule
         self._rule = None
@@ -200,11 +202,11 @@ class PredictionDrafter:
             self._learned.learn(self._lost, back - self._lost, new, run)
         self._mark = -1
 
-    def _way(self, most: int) -> list[Step]:
+    def _way(self, most: int) -> list[Waypoint]:
         """The next steps: the prediction from the place on, learned changes applied."""
         assert self._at is not None
         at, run, ids, size = self._at, self._run, self._ids, len(self._ids)
-        steps: list[Step] = []
+        steps: list[Waypoint] = []
         sure: float | None = self._chance if self._fresh else None
         applied = -1
         known = self._constants
@@ -213,7 +215,7 @@ class PredictionDrafter:
             rule, part = self._rule
             for n in range(part, len(rule.ids)):
                 after = at + rule.span if n + 1 == len(rule.ids) else at
-                steps.append(Step(rule.ids[n], sure or known.inside, after, rule, n))
+                steps.append(Waypoint(rule.ids[n], sure or known.inside, after, rule, n))
                 run, sure = run + 1, None
             applied, at, sure = at, at + rule.span, None
         alive, risks = 1.0, self._risks
@@ -228,7 +230,7 @@ class PredictionDrafter:
                 chance = rule_here.chance
                 for n, token in enumerate(rule_here.ids):
                     after = at + rule_here.span if n + 1 == len(rule_here.ids) else at
-                    steps.append(Step(token, chance * stay, after, rule_here, n))
+                    steps.append(Waypoint(token, chance * stay, after, rule_here, n))
                     alive *= chance * stay
                     chance, stay = known.inside, 1.0
                     run += 1
@@ -238,6 +240,6 @@ class PredictionDrafter:
                 stay *= 1 - rule_here.chance
             at += 1
             run += 1
-            steps.append(Step(ids[at - 1], stay, at, rule_here))
+            steps.append(Waypoint(ids[at - 1], stay, at, rule_here))
             alive *= stay
         return steps[:most]
