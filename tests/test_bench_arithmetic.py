@@ -12,7 +12,7 @@ from specedit.bench import plots
 from specedit.bench.bound import Bound, Work, better
 from specedit.bench.cost import Usage, bill, dollars, predicted_usage
 from specedit.bench.peers import NAMES, Name, missing, wanted
-from specedit.bench.peers.base import Run, Spent, Task
+from specedit.bench.peers.base import PeerRun, Spent, Task
 from specedit.bench.timing import (
     Interrupted,
     Measured,
@@ -78,8 +78,8 @@ def test_of_two_peaks_the_higher_is_the_machine_s() -> None:
     assert better(None, None) is None
 
 
-def run(total: float, tokens: tuple[int, ...] = (4, 5)) -> Run:
-    return Run(prefill_s=total / 4, decode_s=3 * total / 4, tokens=tokens)
+def run(total: float, tokens: tuple[int, ...] = (4, 5)) -> PeerRun:
+    return PeerRun(prefill_s=total / 4, decode_s=3 * total / 4, tokens=tokens)
 
 
 def test_passes_are_told_apart_by_their_drafts() -> None:
@@ -104,7 +104,7 @@ def test_medians_and_spread() -> None:
 
 
 def test_a_token_that_came_with_the_prompt_is_not_decoding_s() -> None:
-    mine = Run(prefill_s=1.0, decode_s=2.0, tokens=(4, 5, 6))
+    mine = PeerRun(prefill_s=1.0, decode_s=2.0, tokens=(4, 5, 6))
     theirs = replace(mine, ahead=1)
     rates = [Measured("t", "p", (r,)).tokens_per_second for r in (mine, theirs)]
     assert rates == [1.5, 1.0]
@@ -135,7 +135,7 @@ class Player:
     def __init__(self, log: list[str], name: str, tokens: tuple[int, ...]) -> None:
         self.log, self.name, self.tokens = log, name, tokens
 
-    def run(self, task: Task, way: str) -> Run:
+    def run(self, task: Task, way: str) -> PeerRun:
         self.log.append(f"{self.name}:{way}")
         return run(1.0, self.tokens)
 
@@ -259,7 +259,7 @@ def test_an_interrupted_run_shows_what_was_measured() -> None:
     names = list(NAMES[:2])
 
     class Tired(Player):
-        def run(self, task: Task, way: str) -> Run:
+        def run(self, task: Task, way: str) -> PeerRun:
             raise KeyboardInterrupt
 
     players = {names[0].name: Player([], "a", (4, 5)), names[1].name: Tired([], "b", ())}

@@ -14,7 +14,7 @@ import pytest
 
 from specedit.bench import ask, quality, sandbox, side
 from specedit.bench.cases import Case
-from specedit.bench.peers.base import Options
+from specedit.bench.peers.base import PeerOptions
 from specedit.bench.peers.own import Own, load, open_peer
 from specedit.bench.side import peers
 from specedit.bench.tasks import Words, task
@@ -36,7 +36,7 @@ def settings(script: Script) -> Callable[..., Settings]:
     return made
 
 
-def judged(settings: Settings, case: Case, way: str = "predicted") -> quality.Outcome:
+def judged(settings: Settings, case: Case, way: str = "predicted") -> quality.CaseResult:
     own = Own(load(settings))
     words = Words(own.loaded.tokenizer, own.loaded.prompt)
     return quality.outcome(case, words, own, way, settings)
@@ -85,7 +85,7 @@ def test_an_interrupted_judgement_shows_what_was_judged(
     loaded = load(chosen)
     real = quality.outcome
 
-    def until(case: Case, *others: Any) -> quality.Outcome:
+    def until(case: Case, *others: Any) -> quality.CaseResult:
         if case.id == "second":
             raise KeyboardInterrupt
         return real(case, *others)
@@ -300,7 +300,7 @@ def test_a_peer_whose_process_ends_leaves_the_scores_of_the_others(
     loaded = load(chosen)
     real = quality.outcome
 
-    def until(case: Case, words: Words, runner: Any, way: str, *others: Any) -> quality.Outcome:
+    def until(case: Case, words: Words, runner: Any, way: str, *others: Any) -> quality.CaseResult:
         if way == "plain":
             runner._process.kill()
         return real(case, words, runner, way, *others)
@@ -325,7 +325,7 @@ def test_when_no_peer_opens_the_reason_is_said(
 
     monkeypatch.setattr(side, "Worker", closed)
     words = Words(loaded.tokenizer, loaded.prompt)
-    asked = side.Asked("none", 1, own=False, limit=0)
+    asked = side.Measuring("none", 1, own=False, limit=0)
     with pytest.raises(ModelError, match="damaged"):
         list(side.side_by_side([CASE], words, chosen, asked, lambda text: None))
 
@@ -334,6 +334,6 @@ def test_specedit_is_measured_with_the_settings_that_were_given(
     settings: Callable[..., Settings],
 ) -> None:
     chosen = replace(settings(answer="x"), precision="close")
-    options = Options(chosen, threads=1, window=64)
+    options = PeerOptions(chosen, threads=1, window=64)
     assert (options.model, options.settings.precision) == (chosen.model, "close")
     assert open_peer(options).loaded.line.engine == "scripted"

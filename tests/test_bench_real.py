@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from specedit.bench.peers import NAMES, Name, missing
-from specedit.bench.peers.base import Options
+from specedit.bench.peers.base import PeerOptions
 from specedit.bench.tasks import task, words_of
 from specedit.bench.workloads import workload
 from specedit.models.resolve import local
@@ -29,7 +29,7 @@ def test_a_peer_writes_the_dictated_answer(name: Name, real_home: Path) -> None:
     made = task(
         workload("line", 50, "python"), words_of(files), resolve({}).values, own=False, limit=LIMIT
     )
-    options = Options(replace(resolve({}).values, model=SMALL), 2, 1024)
+    options = PeerOptions(replace(resolve({}).values, model=SMALL), 2, 1024)
     peer = import_module(f"specedit.bench.peers.{name.family}").open_peer(options)
     run = peer.run(made, name.way)
     assert run.tokens == made.answer

@@ -5,20 +5,20 @@ from __future__ import annotations
 import pytest
 
 from specedit.models import catalogue
-from specedit.models.catalogue import CATALOGUE, Entry
+from specedit.models.catalogue import CATALOGUE, Listed
 from specedit.settings import Settings
 
 each = pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.name)
 
 
 @each
-def test_the_parts_make_up_the_size(entry: Entry) -> None:
+def test_the_parts_make_up_the_size(entry: Listed) -> None:
     parts = entry.wheels
     assert (parts.count - 1) * parts.part_size < entry.size <= parts.count * parts.part_size
 
 
 @each
-def test_a_digest_is_a_sha256(entry: Entry) -> None:
+def test_a_digest_is_a_sha256(entry: Listed) -> None:
     assert len(bytes.fromhex(entry.sha256)) == 32
 
 

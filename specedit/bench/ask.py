@@ -18,7 +18,7 @@ from specedit.bench import quality, table
 from specedit.bench.cases import read_cases
 from specedit.bench.cost import Usage
 from specedit.bench.results import Results, cost_json, results_json, usages_of
-from specedit.bench.side import Asked, Note, PeerLine, Row, judged, side_by_side, threads_of
+from specedit.bench.side import Measuring, Note, PeerLine, SideRow, judged, side_by_side, threads_of
 from specedit.bench.tasks import Words, task, words_of
 from specedit.bench.wanted import Wanted, cases_of, chosen
 from specedit.errors import InputError, UsageError
@@ -81,9 +81,9 @@ def _speed(
     verbose: bool,
 ) -> None:
     results.bound = _bound(settings, results.threads, said)
-    asked = Asked(wanted.against, wanted.rounds, wanted.own, wanted.limit)
+    asked = Measuring(wanted.against, wanted.rounds, wanted.own, wanted.limit)
     for item in side_by_side(cases_of(wanted), words, settings, asked, said):
-        if isinstance(item, Row):
+        if isinstance(item, SideRow):
             results.rows.append(item)
         else:
             _heard(item, results, found)
@@ -139,7 +139,7 @@ def _quality(
         found.notes.append(sandbox.caution())
     cases = chosen(wanted, read_cases(wanted.quality))
     scores: list[quality.Score] = []
-    own: list[quality.Outcome] = []
+    own: list[quality.CaseResult] = []
     for item in judged(cases, words, settings, wanted.against, said):
         if isinstance(item, PeerLine | Note):
             _heard(item, results, found)

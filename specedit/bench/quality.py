@@ -12,7 +12,7 @@ from typing import Any
 
 from specedit.bench import sandbox
 from specedit.bench.cases import Case
-from specedit.bench.peers.base import Run
+from specedit.bench.peers.base import PeerRun
 from specedit.bench.tasks import Words, task
 from specedit.bench.timing import Runner
 from specedit.edit.answer import reader_of
@@ -25,7 +25,7 @@ from specedit.settings import Settings
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CaseResult:
     """One case: the answer, what became of its tests, and what it cost."""
 
     id: str
@@ -55,7 +55,7 @@ class Score:
         return self.passed / self.cases if self.cases else 0.0
 
 
-def outcome(case: Case, words: Words, runner: Runner, way: str, settings: Settings) -> Outcome:
+def outcome(case: Case, words: Words, runner: Runner, way: str, settings: Settings) -> CaseResult:
     """One case edited by one peer, and tested."""
     if case.tests is None:
         raise InputError(f"{case.id} has no tests", hint="A case for --quality has `tests`.")
@@ -67,7 +67,7 @@ def outcome(case: Case, words: Words, runner: Runner, way: str, settings: Settin
     refused = bool(judged.problems)
     raw = tested(case, judged.text)
     verdict = tested(case, source.text) if refused else raw
-    return Outcome(
+    return CaseResult(
         id=case.id,
         passed=verdict.passed,
         why="; ".join(map(str, judged.problems)) or verdict.why,
@@ -80,7 +80,7 @@ def outcome(case: Case, words: Words, runner: Runner, way: str, settings: Settin
     )
 
 
-def _answer(work: Job, run: Run, limit: int, words: Words) -> Answer:
+def _answer(work: Job, run: PeerRun, limit: int, words: Words) -> Answer:
     """A run's ids as the Answer that a backend would have given."""
     reader = reader_of(work.plan, words.tokenizer)
     over = False
@@ -105,7 +105,7 @@ def tested(case: Case, text: str) -> sandbox.Verdict:
     return sandbox.run(sandbox.program(text, case.tests or "", case.context))
 
 
-def score(name: str, found: Iterable[Outcome]) -> Score:
+def score(name: str, found: Iterable[CaseResult]) -> Score:
     rows = list(found)
     return Score(
         name=name,
@@ -117,13 +117,13 @@ def score(name: str, found: Iterable[Outcome]) -> Score:
     )
 
 
-def differing(first: Sequence[Outcome], second: Sequence[Outcome]) -> list[str]:
+def differing(first: Sequence[CaseResult], second: Sequence[CaseResult]) -> list[str]:
     """Ids of the cases answered by both, and not with the same text."""
     texts = {o.id: o.text for o in first}
     return [o.id for o in second if o.id in texts and texts[o.id] != o.text]
 
 
-def score_json(s: Score, found: Sequence[Outcome], differs: Sequence[str]) -> dict[str, Any]:
+def score_json(s: Score, found: Sequence[CaseResult], differs: Sequence[str]) -> dict[str, Any]:
     return {
         **asdict(s),
         "seconds": round(s.seconds, 3),

@@ -14,7 +14,7 @@ from typing import Any
 from specedit.bench.bound import Bound
 from specedit.bench.cost import Usage, bill, bill_json, predicted_usage
 from specedit.bench.peers.base import Spent, Task
-from specedit.bench.side import PeerLine, Row
+from specedit.bench.side import PeerLine, SideRow
 from specedit.bench.table import changed
 from specedit.bench.tasks import Words
 from specedit.bench.timing import Measured
@@ -29,7 +29,7 @@ class Results:
 
     model: str
     threads: int
-    rows: list[Row] = field(default_factory=list)
+    rows: list[SideRow] = field(default_factory=list)
     peers: list[PeerLine] = field(default_factory=list)
     scores: list[dict[str, Any]] = field(default_factory=list)
     bound: Bound | None = None
@@ -77,7 +77,7 @@ def _peer(p: PeerLine) -> dict[str, Any]:
     return {"name": p.name, "load_s": p.load_s, "peak_mb": p.peak_mb, "note": p.note}
 
 
-def row_json(row: Row, bound: Bound | None) -> dict[str, Any]:
+def row_json(row: SideRow, bound: Bound | None) -> dict[str, Any]:
     answer = row.measured[0].tokens if row.measured else 0
     prompt = len(row.task.prompt)
     return {

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from specedit.bench import tasks as making
 from specedit.bench.cases import Case
 from specedit.bench.peers import Name, missing, wanted
-from specedit.bench.peers.base import Options, Run, Task
-from specedit.bench.quality import Outcome, outcome
+from specedit.bench.peers.base import PeerOptions, PeerRun, Task
+from specedit.bench.quality import CaseResult, outcome
 from specedit.bench.tasks import Words
 from specedit.bench.timing import Interrupted, Measured, alternate
-from specedit.bench.worker import Worker
+from specedit.bench.worker import PeerProcess
 from specedit.errors import ModelError
 from specedit.settings import Settings
 
@@ -43,7 +43,7 @@ class PeerLine:
 
 
 @dataclass(frozen=True)
-class Row:
+class SideRow:
     """One case, all peers."""
 
     case: Case
@@ -55,7 +55,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Measuring:
     """What to measure."""
 
     against: str
@@ -86,12 +86,12 @@ def peers(against: str) -> tuple[list[Name], list[PeerLine]]:
 class Bench:
     """Open peers, each in its own process, for as long as the `with` lasts."""
 
-    def __init__(self, names: Sequence[Name], options: Options, said: Said) -> None:
+    def __init__(self, names: Sequence[Name], options: PeerOptions, said: Said) -> None:
         self._wanted = names
         self._options = options
         self._said = said
         self._stack = ExitStack()
-        self._workers: dict[str, Worker] = {}
+        self._workers: dict[str, PeerProcess] = {}
         self._broken: dict[str, str] = {}
 
     def __enter__(self) -> Bench:
@@ -100,7 +100,7 @@ class Bench:
                 continue
             self._said(f"{name.name}: loading")
             try:
-                worker = Worker(name.family, self._options)
+                worker = PeerProcess(name.family, self._options)
             except ModelError as problem:
                 self._broken[name.family] = problem.message
             else:
@@ -116,7 +116,7 @@ class Bench:
         """Those that opened."""
         return [n for n in self._wanted if n.family in self._workers]
 
-    def runner(self, name: Name) -> Worker:
+    def runner(self, name: Name) -> PeerProcess:
         return self._workers[name.family]
 
     def broke(self, name: Name, problem: ModelError) -> None:
@@ -128,7 +128,7 @@ class Bench:
         """Why nothing opened."""
         return ModelError(next(iter(self._broken.values()), "no peer can run"))
 
-    def run(self, name: Name, task: Task) -> Run | None:
+    def run(self, name: Name, task: Task) -> PeerRun | None:
         """A measured run; None when the peer's process ended, now or earlier."""
         if name.family in self._broken:
             return None
@@ -150,13 +150,13 @@ class Bench:
 
 
 def side_by_side(
-    cases: Sequence[Case], words: Words, settings: Settings, asked: Asked, said: Said
-) -> Iterator[Row | PeerLine | Note]:
+    cases: Sequence[Case], words: Words, settings: Settings, asked: Measuring, said: Said
+) -> Iterator[SideRow | PeerLine | Note]:
     """Each case's row as it is done, then a line for each peer."""
     names, skipped = peers(asked.against)
     found = [making.task(c, words, settings, own=asked.own, limit=asked.limit) for c in cases]
     warm = making.task(making.WARM, words, settings, own=False)
-    options = Options(settings, threads_of(settings), making.longest([*found, warm]) + 64)
+    options = PeerOptions(settings, threads_of(settings), making.longest([*found, warm]) + 64)
     with Bench(names, options, said) as bench:
         if not bench.names:
             raise bench.problem
@@ -168,25 +168,25 @@ def side_by_side(
                 measured = alternate(task, bench.names, bench.run, rounds=asked.rounds, said=said)
             except Interrupted as early:
                 if early.measured:
-                    yield Row(case, task, tuple(early.measured))
+                    yield SideRow(case, task, tuple(early.measured))
                 yield Note("interrupted: what was measured until now is shown")
                 break
-            yield Row(case, task, tuple(measured))
+            yield SideRow(case, task, tuple(measured))
         yield from bench.lines()
     yield from skipped
 
 
 def judged(
     cases: Sequence[Case], words: Words, settings: Settings, against: str, said: Said
-) -> Iterator[tuple[Name, list[Outcome]] | PeerLine | Note]:
+) -> Iterator[tuple[Name, list[CaseResult]] | PeerLine | Note]:
     """Each peer's outcomes of all cases, one peer after the other; of fewer, once interrupted."""
     names, skipped = peers(against)
     found = [making.task(c, words, settings, own=True) for c in cases]
-    options = Options(settings, threads_of(settings), making.longest(found) + 64)
+    options = PeerOptions(settings, threads_of(settings), making.longest(found) + 64)
     for name in names:
         with Bench([name], options, said) as bench:
             if bench.names:
-                outcomes: list[Outcome] = []
+                outcomes: list[CaseResult] = []
                 try:
                     for number, case in enumerate(cases, 1):
                         said(f"{name.name}: {case.id} ({number} of {len(cases)})")

@@ -14,21 +14,21 @@ from rich.text import Text
 
 from specedit.bench.bound import Bound
 from specedit.bench.peers import OWN
-from specedit.bench.peers.base import Run, Spent
+from specedit.bench.peers.base import PeerRun, Spent
 from specedit.bench.quality import Score
-from specedit.bench.side import PeerLine, Row
+from specedit.bench.side import PeerLine, SideRow
 from specedit.bench.timing import Measured, best, geometric, speedup
 from specedit.bench.workloads import share_changed
 
 WIDE = 110  # columns, where there is no terminal to ask
 
 
-def rows_table(rows: Sequence[Row], bound: Bound | None, *, verbose: bool) -> RenderableType:
+def rows_table(rows: Sequence[SideRow], bound: Bound | None, *, verbose: bool) -> RenderableType:
     """Each case by each peer: seconds end to end, and how many times specedit's."""
     return Group(*(part for row in rows for part in _row(row, bound, verbose)))
 
 
-def _row(row: Row, bound: Bound | None, verbose: bool) -> Iterable[RenderableType]:
+def _row(row: SideRow, bound: Bound | None, verbose: bool) -> Iterable[RenderableType]:
     answer = row.measured[0].tokens if row.measured else 0
     yield Text(
         f"{row.case.id}: {row.case.lines} lines, {changed(row):.1%} changed, "
@@ -48,7 +48,7 @@ def _row(row: Row, bound: Bound | None, verbose: bool) -> Iterable[RenderableTyp
     yield Text()
 
 
-def spent_line(run: Run, spent: Spent) -> str:
+def spent_line(run: PeerRun, spent: Spent) -> str:
     """Where the last run's time went."""
     return (
         f"specedit: prompt {run.prefill_s:.1f} s, {spent.free} passes without a draft "
@@ -57,7 +57,7 @@ def spent_line(run: Run, spent: Spent) -> str:
     )
 
 
-def _cells(row: Row, m: Measured, verbose: bool) -> Iterable[str]:
+def _cells(row: SideRow, m: Measured, verbose: bool) -> Iterable[str]:
     times = speedup(row.measured, OWN, m.peer)
     yield m.peer
     yield f"{m.seconds('total_s'):.2f}"
@@ -71,7 +71,7 @@ def _cells(row: Row, m: Measured, verbose: bool) -> Iterable[str]:
         yield {True: "identical", False: "differs", None: ""}[m.same]
 
 
-def _bound_cells(row: Row, bound: Bound) -> Iterable[str]:
+def _bound_cells(row: SideRow, bound: Bound) -> Iterable[str]:
     least = bound.seconds(len(row.task.prompt), row.measured[0].tokens)
     own = row.of(OWN)
     yield f"{least:.2f}"
@@ -87,7 +87,7 @@ def _table(*names: str) -> Table:
     return table
 
 
-def changed(row: Row) -> float:
+def changed(row: SideRow) -> float:
     return 0.0 if row.case.after is None else share_changed(row.case.before, row.case.after)
 
 
@@ -115,7 +115,7 @@ def scores_table(scores: Iterable[Score]) -> RenderableType:
     return table
 
 
-def conclusion(rows: Sequence[Row], bound: Bound | None) -> str:
+def conclusion(rows: Sequence[SideRow], bound: Bound | None) -> str:
     """One line: how many times as fast as each kind of peer, over all cases."""
     parts = []
     for label, beginning, fastest in KINDS:
@@ -130,7 +130,7 @@ def conclusion(rows: Sequence[Row], bound: Bound | None) -> str:
     return f"specedit, end to end, {_counted(rows)}: {said}"
 
 
-def _counted(rows: Sequence[Row]) -> str:
+def _counted(rows: Sequence[SideRow]) -> str:
     return "1 case" if len(rows) == 1 else f"{len(rows)} cases"
 
 
@@ -145,7 +145,7 @@ KINDS = (
 )
 
 
-def differences(rows: Sequence[Row]) -> list[str]:
+def differences(rows: Sequence[SideRow]) -> list[str]:
     """For each peer with a plain way: in how many files its answer is not its own plain one."""
     said = []
     for peer in dict.fromkeys(m.peer for row in rows for m in row.measured):
@@ -157,7 +157,7 @@ def differences(rows: Sequence[Row]) -> list[str]:
     return said
 
 
-def told(rows: Sequence[Row]) -> RenderableType:
+def told(rows: Sequence[SideRow]) -> RenderableType:
     """Whose answers these are."""
     if any(row.task.dictated for row in rows):
         text = "every peer writes the same given answer; with --own each writes its own"
@@ -166,14 +166,14 @@ def told(rows: Sequence[Row]) -> RenderableType:
     return Text(text, style="dim")
 
 
-def _ratio(row: Row, beginning: str, fastest: bool) -> float | None:
+def _ratio(row: SideRow, beginning: str, fastest: bool) -> float | None:
     if not fastest:
         return speedup(row.measured, OWN, beginning)
     found = best(row.measured, beginning)
     return None if found is None else speedup(row.measured, OWN, found.peer)
 
 
-def over_bound(row: Row, bound: Bound) -> float | None:
+def over_bound(row: SideRow, bound: Bound) -> float | None:
     """How many times the least possible seconds specedit took."""
     own = row.of(OWN)
     if own is None:

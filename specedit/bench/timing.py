@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from specedit.bench.peers import Name
-from specedit.bench.peers.base import Run, Task
+from specedit.bench.peers.base import PeerRun, Task
 
 
 class Runner(Protocol):
     """A worker, or a peer in this process."""
 
-    def run(self, task: Task, way: str) -> Run: ...
+    def run(self, task: Task, way: str) -> PeerRun: ...
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Measured:
 
     task: str
     peer: str
-    runs: tuple[Run, ...]
+    runs: tuple[PeerRun, ...]
     same: bool | None = None  # as its own plain decoding; None where it was not asked
 
     def seconds(self, part: str) -> float:
@@ -53,13 +53,13 @@ class Measured:
 def alternate(
     task: Task,
     names: Sequence[Name],
-    run: Callable[[Name, Task], Run | None],
+    run: Callable[[Name, Task], PeerRun | None],
     *,
     rounds: int,
     said: Callable[[str], None] = lambda text: None,
 ) -> list[Measured]:
     """Every peer `rounds` times, the order turned by one each round. None: the peer is gone."""
-    runs: dict[str, list[Run]] = {n.name: [] for n in names}
+    runs: dict[str, list[PeerRun]] = {n.name: [] for n in names}
     try:
         for turn in range(rounds):
             for name in rotated(names, turn):
@@ -79,7 +79,9 @@ class Interrupted(Exception):
         self.measured = measured
 
 
-def _folded(task: Task, names: Sequence[Name], runs: Mapping[str, Sequence[Run]]) -> list[Measured]:
+def _folded(
+    task: Task, names: Sequence[Name], runs: Mapping[str, Sequence[PeerRun]]
+) -> list[Measured]:
     ran = [n for n in names if runs[n.name]]
     plain = {n.family.removesuffix("_lookup"): runs[n.name][-1].tokens for n in ran if n.plain}
     return [
@@ -93,7 +95,9 @@ def rotated(names: Sequence[Name], by: int) -> list[Name]:
     return [*names[by:], *names[:by]]
 
 
-def _same(name: Name, run: Run, plain: Mapping[str, tuple[int, ...]], task: Task) -> bool | None:
+def _same(
+    name: Name, run: PeerRun, plain: Mapping[str, tuple[int, ...]], task: Task
+) -> bool | None:
     """Whether a peer's answer is the one its plain decoding gave; dictated answers say nothing."""
     theirs = plain.get(name.family.removesuffix("_lookup"))
     if task.dictated or name.plain or theirs is None:

@@ -16,7 +16,7 @@ from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any
 
-from specedit.bench.peers.base import Options, Run, Task
+from specedit.bench.peers.base import PeerOptions, PeerRun, Task
 from specedit.errors import ModelError, SpeceditError
 
 
@@ -28,10 +28,10 @@ class Opened:
     note: str
 
 
-class Worker:
+class PeerProcess:
     """A peer's process, as the parent sees it."""
 
-    def __init__(self, family: str, options: Options) -> None:
+    def __init__(self, family: str, options: PeerOptions) -> None:
         context = multiprocessing.get_context("spawn")
         self.family = family
         self._pipe, theirs = context.Pipe()
@@ -49,14 +49,14 @@ class Worker:
         self.load_s, self.note = opened.load_s, opened.note
         self.peak_mb = 0.0
 
-    def run(self, task: Task, way: str) -> Run:
+    def run(self, task: Task, way: str) -> PeerRun:
         self._busy = True
         try:
             self._pipe.send((task, way))
         except OSError:
             raise self._gone() from None
         run, self.peak_mb = self._take()
-        assert isinstance(run, Run)
+        assert isinstance(run, PeerRun)
         self._busy = False
         return run
 
@@ -88,7 +88,7 @@ class Worker:
         )
 
 
-def _serve(pipe: Connection, family: str, options: Options) -> None:
+def _serve(pipe: Connection, family: str, options: PeerOptions) -> None:
     """The child: open the peer, answer tasks until None comes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     try:

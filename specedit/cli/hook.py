@@ -13,7 +13,7 @@ from specedit.errors import DONE, FAILED, WOULD_CHANGE
 
 if TYPE_CHECKING:
     from specedit.files.git import Staged
-    from specedit.hook.look import Finding, Fixed, Look
+    from specedit.hook.look import Fixed, Look, Objection
     from specedit.hook.rules import Rule
     from specedit.settings import Settings
 
@@ -97,7 +97,7 @@ def _over(look: Look, entries: Sequence[Staged]) -> int:
     """Show what is found as it is found; then what a person has to know, and the exit code."""
     from rich.console import Console
 
-    from specedit.hook.look import Asked, Finding, Fixed, Left
+    from specedit.hook.look import Asked, Fixed, Left, Objection
     from specedit.view.live import Live
 
     said: list[str] = []
@@ -109,7 +109,7 @@ def _over(look: Look, entries: Sequence[Staged]) -> int:
                 case Asked():
                     live.event(item.name, item.event)
                     continue
-                case Finding():
+                case Objection():
                     live.finish(item.edit.path)
                     _show(item)
                     code = max(code, WOULD_CHANGE if item.edit.changed else FAILED)
@@ -134,7 +134,7 @@ def _fixed(fixed: Fixed) -> str:
     return "rewritten, not staged" + ("; its unstaged changes are kept" if fixed.partly else "")
 
 
-def _about(finding: Finding) -> list[str]:
+def _about(finding: Objection) -> list[str]:
     edit, step = finding.edit, finding.step.said
     if edit.changed:
         return [f"{edit.path}: “{step}”: +{edit.added} -{edit.removed}"]
@@ -142,7 +142,7 @@ def _about(finding: Finding) -> list[str]:
     return [f"{edit.path}: “{step}”: {problem}" for problem in edit.problems] + kept
 
 
-def _show(finding: Finding) -> None:
+def _show(finding: Objection) -> None:
     """The diff, on stdout: for a person's eyes on a terminal, a patch anywhere else."""
     edit = finding.edit
     if not edit.changed:

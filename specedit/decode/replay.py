@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specedit.decode import drafters
+from specedit.decode.constants import Constants
 from specedit.decode.cost import Curve
 from specedit.decode.drafters import Codec
 from specedit.decode.events import Chunk
+from specedit.decode.fitted import FITTED
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.engines.scripted import ScriptedEngine
@@ -55,6 +57,7 @@ def replay(
     instruction: Sequence[int] = (),
     names: Sequence[str] = drafters.NAMES,
     curve: Curve = ENGINE,
+    constants: Constants = FITTED,
 ) -> Replay:
     """Decode `after` with `before` as the prediction; both end with `end`."""
     prompt = [*before, end, *instruction, end]
@@ -64,9 +67,13 @@ def replay(
             ScriptedEngine(after, end, vocabulary=1 + max((end, *before, *after))),
             prompt,
             drafters=drafters.build(
-                names, prediction=[*before, end], codec=codec, instruction=instruction
+                names,
+                prediction=[*before, end],
+                codec=codec,
+                instruction=instruction,
+                constants=constants,
             ),
-            widths=Widths(curve),
+            widths=Widths(curve, constants=constants),
             ends=lambda token: token == end,
             limit=len(after) + 1,
         )

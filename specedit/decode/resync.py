@@ -17,13 +17,17 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+
+from specedit.decode.constants import Constants
+from specedit.decode.fitted import FITTED
 
 NEAREST = 4  # occurrences looked at on each side of the lost place
 LONGEST = 24  # ids of the tail that are compared
 
 
 @dataclass(frozen=True)
-class Place:
+class Landing:
     """The prediction goes on at `at`, says evidence worth `chance`."""
 
     at: int
@@ -89,6 +93,13 @@ def _distance(d: int) -> int:
     return 10 + min((-d).bit_length(), 10)
 
 
+@lru_cache(maxsize=8)
+def _tables(constants: Constants) -> tuple[tuple[float, ...], ...]:
+    """The log odds of each of the features, in their order."""
+    distance = constants.forward + constants.behind
+    return constants.held, distance, constants.occurrences, constants.since, constants.fresh_line
+
+
 def candidates(
     index: Index, said: Sequence[int], lost: int, since: int, fresh_line: bool
 ) -> Iterator[tuple[int, int, int]]:
@@ -118,32 +129,25 @@ def candidates(
 
 
 def best(
-    index: Index, said: Sequence[int], lost: int, since: int, fresh_line: bool
-) -> Place | None:
+    index: Index,
+    said: Sequence[int],
+    lost: int,
+    since: int,
+    fresh_line: bool,
+    constants: Constants = FITTED,
+) -> Landing | None:
     """The likeliest place for what comes after `said`; None when no place is worth a guess."""
-    found: Place | None = None
+    tables = _tables(constants)
+    found: Landing | None = None
     for at, held, count in candidates(index, said, lost, since, fresh_line):
         if at >= len(index.ids):
             continue
-        score = START
+        score = constants.start
         for table, bin_ in zip(
-            TABLES, features(held, at - lost, count, since, fresh_line), strict=True
+            tables, features(held, at - lost, count, since, fresh_line), strict=True
         ):
             score += table[bin_]
         chance = 1 / (1 + math.exp(-score))
         if found is None or chance > found.chance:
-            found = Place(at, held, chance)
+            found = Landing(at, held, chance)
     return found
-
-
-# Log odds, fitted to 26,730 candidates in the replay of 130 commits: which had the next id.
-START = 0.66
-_FORWARD = (-0.4, 1.3, 1.3, 0.9, 0.4, 0.2, -0.2, -0.2, -0.5, -0.6, -0.6)
-_BEHIND = (0.6, 0.5, 0.1, -0.1, -0.1, -0.2, -0.3, -0.5, -0.5, -0.5)
-TABLES = (
-    (-2.1, -1.6, -0.9, -0.2, 0.3, 0.9, 1.2, 1.3, 1.4, 1.6),
-    _FORWARD + _BEHIND,
-    (-2.1, 1.0, 0.9, 0.5, 0.2),
-    (0.2, 0.3, 0.2, 0.2, 0.0, 0.0, -0.3),
-    (-0.8, 0.9, 0.0, 0.4),
-)

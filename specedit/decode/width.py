@@ -18,16 +18,16 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from specedit.decode.constants import Constants
 from specedit.decode.cost import TYPICAL, Clock, Curve
 from specedit.decode.drafters.base import Draft
+from specedit.decode.fitted import FITTED
 
 WIDEST = 512
-OVERHEAD = 1.2  # what a copied id costs, over what it costs in the best pass of all
 CHEAP = 1.02  # a pass that costs so much more than the narrowest costs nothing more
 TRUST = 2.0  # passes staked before any draft held
 LOOK = 8
 PATIENCE = 0.02  # of plain decoding may be lost on drafts
-INERTIA = 3.0  # expected failures (or successes, for unlikely ids) a prior chance is worth
 EDGES = (0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99, 0.997)
 
 
@@ -35,6 +35,7 @@ EDGES = (0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99, 0.997)
 class Survival:
     """What the chances a drafter states are worth, by how sure it says it is."""
 
+    inertia: float  # expected failures (or successes, for unlikely ids) a prior chance is worth
     _seen: dict[tuple[str, int], list[float]] = field(default_factory=dict)
 
     def corrected(self, draft: Draft) -> list[float]:
@@ -46,7 +47,7 @@ class Survival:
         if seen is None:
             return 1.0
         expected, happened = seen
-        return (happened + INERTIA) / (expected + INERTIA)
+        return (happened + self.inertia) / (expected + self.inertia)
 
     def learn(self, draft: Draft, tokens: Sequence[int]) -> None:
         """`tokens` were settled: the accepted part of the draft, and the model's own choice.
@@ -87,8 +88,14 @@ class Widths:
     """
 
     def __init__(
-        self, curve: Curve = TYPICAL, *, widest: int = WIDEST, clock: Clock | None = None
+        self,
+        curve: Curve = TYPICAL,
+        *,
+        widest: int = WIDEST,
+        clock: Clock | None = None,
+        constants: Constants = FITTED,
     ) -> None:
+        self._constants = constants
         self._widest = widest
         self._clock = clock
         self.take(clock.curve if clock else curve)
@@ -96,14 +103,14 @@ class Widths:
 
     def begin(self) -> None:
         """A new answer: what earlier drafts were worth says nothing about its own."""
-        self._survival = Survival()
+        self._survival = Survival(self._constants.inertia)
         self._credit = TRUST * self._cost[1]
 
     def take(self, curve: Curve) -> None:
         """From now on passes cost what `curve` says."""
         self.curve = curve
         self._cost = [curve.seconds(max(1, width)) for width in range(self._widest + 1)]
-        self._each = OVERHEAD * min(s / w for w, s in enumerate(self._cost) if w)
+        self._each = self._constants.overhead * min(s / w for w, s in enumerate(self._cost) if w)
         self._free = bisect_right(self._cost, CHEAP * self._cost[1]) - 2
 
     @property

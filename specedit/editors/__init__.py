@@ -20,7 +20,7 @@ MARK = "specedit for "
 
 
 @dataclass(frozen=True)
-class Editor:
+class Setup:
     """One editor: its snippet, and where the snippet goes if it is a file of its own."""
 
     name: str
@@ -31,28 +31,28 @@ class Editor:
 
 
 EDITORS = (
-    Editor("vim", "specedit.vim", ".vim/plugin/specedit.vim", "home"),
-    Editor("neovim", "specedit.lua", "nvim/plugin/specedit.lua"),
-    Editor(
+    Setup("vim", "specedit.vim", ".vim/plugin/specedit.vim", "home"),
+    Setup("neovim", "specedit.lua", "nvim/plugin/specedit.lua"),
+    Setup(
         "emacs",
         "specedit.el",
         "specedit.el",
         "emacs",
         'add to your init file: (load (locate-user-emacs-file "specedit"))',
     ),
-    Editor("helix", "helix.toml", "helix/config.toml"),
-    Editor(
+    Setup("helix", "helix.toml", "helix/config.toml"),
+    Setup(
         "vscode",
         "vscode.jsonc",
         ".vscode/tasks.json",
         "here",
         "add the keys in its first lines to keybindings.json",
     ),
-    Editor(
+    Setup(
         "zed", "zed.jsonc", "zed/tasks.json", then="add the keys in its first lines to keymap.json"
     ),
-    Editor("jetbrains", "jetbrains.xml"),
-    Editor(
+    Setup("jetbrains", "jetbrains.xml"),
+    Setup(
         "sublime",
         "sublime.plugin",
         "Packages/User/specedit.py",
@@ -73,7 +73,7 @@ def names() -> list[str]:
     return [editor.name for editor in EDITORS]
 
 
-def editor(name: str) -> Editor:
+def editor(name: str) -> Setup:
     """The editor a person means."""
     wanted = ALIASES.get(name.lower(), name.lower())
     for found in EDITORS:
@@ -84,11 +84,11 @@ def editor(name: str) -> Editor:
     raise UsageError(f"There is no snippet for {name!r}.", hint=hint)
 
 
-def snippet(found: Editor) -> str:
+def snippet(found: Setup) -> str:
     return (files(__name__) / found.file).read_text("utf-8")
 
 
-def place(found: Editor, environ: Mapping[str, str] = os.environ) -> Path:
+def place(found: Setup, environ: Mapping[str, str] = os.environ) -> Path:
     """Where the snippet goes, or an error when that is no single file."""
     if not found.place:
         raise UsageError(
@@ -125,7 +125,7 @@ def _base(base: str, environ: Mapping[str, str]) -> Path:
     return config
 
 
-def install(found: Editor, environ: Mapping[str, str] = os.environ) -> Path:
+def install(found: Setup, environ: Mapping[str, str] = os.environ) -> Path:
     """Put the snippet in its place; a file there that is not ours stays as it is."""
     path, text = place(found, environ), snippet(found)
     if path.exists() and not _is_ours(path, found):
@@ -138,7 +138,7 @@ def install(found: Editor, environ: Mapping[str, str] = os.environ) -> Path:
     return path
 
 
-def _is_ours(path: Path, found: Editor) -> bool:
+def _is_ours(path: Path, found: Setup) -> bool:
     """An older version of the snippet, which nobody has joined with other settings."""
     if path.suffix in (".json", ".toml"):  # a file that people add their own settings to
         return path.read_text("utf-8", errors="replace") == snippet(found)

@@ -32,7 +32,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Objection:
     """What a step wants of a file's staged content, or why it could not be asked."""
 
     step: Step
@@ -57,11 +57,11 @@ class Left:
     why: str
 
 
-Seeing = Asked | Finding | Fixed | Left
+Seeing = Asked | Objection | Fixed | Left
 
 
 @dataclass
-class _Clock:
+class _Spent:
     """What a rule has cost this commit."""
 
     rule: Rule
@@ -91,7 +91,7 @@ class Look:
         self, root: Path, rules: Sequence[Rule], backend: Backend, settings: Settings, seen: Seen
     ) -> None:
         self._root = root
-        self._clocks = [_Clock(rule) for rule in rules]
+        self._clocks = [_Spent(rule) for rule in rules]
         self._backend = backend
         self._settings = settings
         self._seen = seen
@@ -111,7 +111,7 @@ class Look:
             except OSError as problem:
                 yield Left(entry.name, problem.strerror or str(problem))
 
-    def _file(self, file: _File, clocks: Sequence[_Clock]) -> Iterator[Seeing]:
+    def _file(self, file: _File, clocks: Sequence[_Spent]) -> Iterator[Seeing]:
         for clock in clocks:
             for step in clock.rule.steps:
                 whole = not file.read or file.now == file.base
@@ -134,7 +134,7 @@ class Look:
         file.base = git.content(self._root, file.entry) if file.entry.partly else path.read_bytes()
         file.now, file.read = file.base, True
 
-    def _step(self, file: _File, clock: _Clock, step: Step) -> Iterator[Seeing]:
+    def _step(self, file: _File, clock: _Spent, step: Step) -> Iterator[Seeing]:
         edit = yield from self._asked(file, clock, step)
         if edit is None:
             yield Left(file.entry.name, _over(clock, step))
@@ -142,12 +142,12 @@ class Look:
         if edit.status == "unchanged":
             file.settled.append((step, file.now))
             return
-        yield Finding(step, edit)
+        yield Objection(step, edit)
         if edit.changed and clock.rule.mode != CHECK:
             file.now = edit.after
             file.settled.append((step, None))
 
-    def _asked(self, file: _File, clock: _Clock, step: Step) -> Generator[Asked, None, Edit | None]:
+    def _asked(self, file: _File, clock: _Spent, step: Step) -> Generator[Asked, None, Edit | None]:
         """The step's Edit; None when the rule's time ran out over it."""
         from specedit.edit.judge import failed
         from specedit.edit.run import one
@@ -231,5 +231,5 @@ def _planned(source: Source, step: Step, settings: Settings) -> Job | Edit:
     return plan_rename(source, step.old, step.new, settings, absent_ok=True)
 
 
-def _over(clock: _Clock, step: Step) -> str:
+def _over(clock: _Spent, step: Step) -> str:
     return f"not looked at for “{step.said}”: over {clock.rule.max_seconds:g} s"

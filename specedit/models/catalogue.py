@@ -33,7 +33,7 @@ class Wheels:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Listed:
     """One model of the catalogue: a single GGUF file, with its sources in the order to try."""
 
     name: str
@@ -45,8 +45,8 @@ class Entry:
     wheels: Wheels
 
 
-CATALOGUE: tuple[Entry, ...] = (
-    Entry(
+CATALOGUE: tuple[Listed, ...] = (
+    Listed(
         name="qwen2.5-coder-1.5b",
         file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
         size=1_117_320_768,
@@ -61,7 +61,7 @@ CATALOGUE: tuple[Entry, ...] = (
             part_size=50 << 20,
         ),
     ),
-    Entry(
+    Listed(
         name="qwen2.5-coder-0.5b",
         file="qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
         size=491_400_064,
@@ -83,7 +83,7 @@ def names() -> list[str]:
     return [entry.name for entry in CATALOGUE]
 
 
-def find(name: str) -> Entry | None:
+def find(name: str) -> Listed | None:
     """The entry of that name; case does not matter."""
     return next((entry for entry in CATALOGUE if entry.name == name.lower()), None)
 

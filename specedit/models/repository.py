@@ -13,7 +13,7 @@ from pathlib import Path
 
 from specedit.errors import ModelError
 from specedit.models import fetch, hub, store
-from specedit.models.fetch import FetchProgress, Wanted
+from specedit.models.fetch import Download, FetchProgress
 from specedit.models.store import Lock, Record, Slot
 
 WEIGHTS = (".safetensors", ".json", ".jinja")
@@ -56,9 +56,9 @@ def _ggufs(name: str, found: hub.Listing) -> str:
     return "It has GGUF files; name one: " + ", ".join(f"{name}:{file}" for file in files[:6])
 
 
-def _remote(name: str, remote: hub.RemoteFile, revision: str, title: str) -> Wanted:
+def _remote(name: str, remote: hub.RemoteFile, revision: str, title: str) -> Download:
     source = partial(hub.stream, name, remote.name, size=remote.size, revision=revision)
-    return Wanted(title, remote.size, remote.sha256, (("hub", source),))
+    return Download(title, remote.size, remote.sha256, (("hub", source),))
 
 
 def _folder(

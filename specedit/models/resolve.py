@@ -19,7 +19,7 @@ from typing import Any
 
 from specedit.errors import ModelError
 from specedit.models import catalogue, fetch, repository, store
-from specedit.models.catalogue import Entry
+from specedit.models.catalogue import Listed
 from specedit.models.fetch import FetchProgress
 from specedit.models.files import ModelFiles
 from specedit.models.gguf import open_gguf
@@ -107,7 +107,7 @@ def unknown(model: str) -> ModelError:
     )
 
 
-def _of_catalogue(entry: Entry, root: Path) -> Steps:
+def _of_catalogue(entry: Listed, root: Path) -> Steps:
     slot = Slot(root, entry.file)
     record = slot.record()
     if record and record.sha256 == entry.sha256:

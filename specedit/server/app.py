@@ -1,6 +1,6 @@
 """The routes: OpenAI's and our own, over one engine thread.
 
-Reads a request, queues a job, says what the job says. Knows Starlette; knows no model.
+Reads a request, queues a ticket, says what the ticket says. Knows Starlette; knows no model.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from specedit.server.gate import Door, Gate
 from specedit.server.metrics import CONTENT_TYPE, Metrics, resident_bytes
 from specedit.server.refusal import Refusal, RefusedError, refusal_of, respond
 from specedit.server.streams import Items, Streaming, begun, chat_chunks, own_lines, whole_answer
-from specedit.server.work import Job, Worker
+from specedit.server.work import Ticket, Worker
 from specedit.settings import Settings
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -77,14 +77,14 @@ class Api:
             raise RefusedError(_no_model(asked.model, names))
         plan = chat_plan(asked, self._settings)
         channel = Channel(request)
-        job = Job(plan, channel.item, count=True)
-        self._worker.submit(job)
+        ticket = Ticket(plan, channel.item, count=True)
+        self._worker.submit(ticket)
         completion = Completion(asked.model, f"specedit-{self._record.version}")
         if asked.stream:
-            items = await begun(self._items(job, channel))
+            items = await begun(self._items(ticket, channel))
             lines = chat_chunks(items, completion, plan.stop, asked.include_usage)
             return Streaming(lines, "text/event-stream")
-        answer, predicted = await whole_answer(self._items(job, channel))
+        answer, predicted = await whole_answer(self._items(ticket, channel))
         return JSONResponse(completion.whole(answer, predicted))
 
     async def run(self, request: Request) -> Response:
@@ -175,19 +175,19 @@ class Api:
                 Refusal(400, f"Not a plan: {first['loc']}: {first['msg']}")
             ) from None
         channel = Channel(request)
-        job = Job(plan, channel.item, warm=warm)
-        self._worker.submit(job)
-        return Streaming(own_lines(self._items(job, channel)), "application/x-ndjson")
+        ticket = Ticket(plan, channel.item, warm=warm)
+        self._worker.submit(ticket)
+        return Streaming(own_lines(self._items(ticket, channel)), "application/x-ndjson")
 
-    async def _items(self, job: Job, channel: Channel) -> Items:
-        """The channel's items; leaving early, for whatever reason, cancels the job."""
+    async def _items(self, ticket: Ticket, channel: Channel) -> Items:
+        """The channel's items; leaving early, for whatever reason, cancels the ticket."""
         started = time.monotonic()
         try:
             async with aclosing(channel.items()) as items:
                 async for item in items:
                     yield item
         finally:
-            self._worker.cancel(job)
+            self._worker.cancel(ticket)
             self._metrics.request_s.add(time.monotonic() - started)
 
     def _names(self) -> list[str]:

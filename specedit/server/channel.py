@@ -37,7 +37,7 @@ class ClientGoneError(Exception):
 
 
 class Channel:
-    """The items of one job, as they come. Call `item` from the engine thread."""
+    """The items of one ticket, as they come. Call `item` from the engine thread."""
 
     def __init__(self, request: Request) -> None:
         self._loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""What a job's items become: our own lines, OpenAI's stream, or one whole answer.
+"""What a ticket's items become: our own lines, OpenAI's stream, or one whole answer.
 
 Knows the wire and OpenAI's chunks. Does not know routes, and not where the items come from.
 """
@@ -71,7 +71,7 @@ async def chat_chunks(
 
 
 async def begun(items: Items) -> Items:
-    """The same items, once the engine has taken the job or a beat has passed: until then an error
+    """The same items, once the engine has taken the ticket or a beat passed: until then an error
     is still a status code, and not a line in a stream."""
     first: list[Item | None] = []
     while not first or isinstance(first[-1], Loading | Ready):
@@ -91,7 +91,7 @@ async def begun(items: Items) -> Items:
 
 
 async def whole_answer(given: Items) -> tuple[Answer, Predicted]:
-    """The answer, when it is there; a job's error is raised."""
+    """The answer, when it is there; a ticket's error is raised."""
     answer, predicted = None, Predicted(0, 0)
     async with aclosing(given) as items:
         async for item in items:

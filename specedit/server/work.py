@@ -1,7 +1,7 @@
-"""The engine thread: one model, one job at a time, a bounded queue in front of it.
+"""The engine thread: one model, one ticket at a time, a bounded queue in front of it.
 
-Knows Plans, events and caches. Does not know HTTP: a job hands its events to a sink, and whoever
-waits behind the sink may cancel the job, which frees the engine within one pass.
+Knows Plans, events and caches. Does not know HTTP: a ticket hands its events to a sink, and whoever
+waits behind the sink may cancel the ticket, which frees the engine within one pass.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Ended:
-    """The last item of every job; `error` says why there was no Answer."""
+    """The last item of every ticket; `error` says why there was no Answer."""
 
     error: SpeceditError | None = None
 
@@ -52,7 +52,7 @@ class QueueFullError(ServerError):
         self.retry_s = retry_s
 
 
-class Job:
+class Ticket:
     """One request, from the queue to its last item."""
 
     def __init__(
@@ -64,7 +64,7 @@ class Job:
         self.count = count  # say which part of the prediction appeared
         self.queued = time.monotonic()
         self.cancelled = threading.Event()
-        self.yields = threading.Event()  # a warm job whose place a run wants; what it read stays
+        self.yields = threading.Event()  # a warm ticket whose place a run wants; what it read stays
 
 
 STOPPING = "The server is stopping."
@@ -78,8 +78,8 @@ class Worker:
         self._metrics = metrics
         self._most = waiting
         self._changed = threading.Condition()
-        self._waiting: deque[Job] = deque()
-        self._running: Job | None = None
+        self._waiting: deque[Ticket] = deque()
+        self._running: Ticket | None = None
         self._stopping = False
         self._thread = threading.Thread(target=self._serve, name="engine", daemon=True)
         self.loaded: Loaded | None = None
@@ -113,8 +113,8 @@ class Worker:
         busy = self.running or self.queued or self.state == "loading"
         return 0.0 if busy else time.monotonic() - self.active
 
-    def submit(self, job: Job) -> None:
-        """Queue a job. Its sink gets every item, an `Ended` last, unless it is cancelled."""
+    def submit(self, ticket: Ticket) -> None:
+        """Queue a ticket. Its sink gets every item, an `Ended` last, unless it is cancelled."""
         with self._changed:
             if self.failed is not None:
                 raise self.failed
@@ -123,18 +123,18 @@ class Worker:
             if len(self._waiting) >= self._most:
                 self._metrics.refused += 1
                 raise QueueFullError(self._metrics.wait_guess(len(self._waiting)))
-            self._waiting.append(job)
+            self._waiting.append(ticket)
             running = self._running
-            if running is not None and running.warm and not job.warm:
+            if running is not None and running.warm and not ticket.warm:
                 running.yields.set()
             self._changed.notify_all()
 
-    def cancel(self, job: Job) -> None:
+    def cancel(self, ticket: Ticket) -> None:
         """The one who waits has left: out of the queue, or out of the engine within a pass."""
-        job.cancelled.set()
+        ticket.cancelled.set()
         with self._changed:
-            if job in self._waiting:
-                self._waiting.remove(job)
+            if ticket in self._waiting:
+                self._waiting.remove(ticket)
                 self._metrics.cancelled += 1
 
     def stop(self, grace_s: float) -> None:
@@ -146,8 +146,8 @@ class Worker:
             turned_away, running = list(self._waiting), self._running
             self._waiting.clear()
             self._changed.notify_all()
-        for job in turned_away:
-            job.sink(Ended(ServerError(STOPPING)))
+        for ticket in turned_away:
+            ticket.sink(Ended(ServerError(STOPPING)))
         if running is not None:
             timer = threading.Timer(grace_s, running.cancelled.set)
             timer.daemon = True
@@ -169,8 +169,8 @@ class Worker:
             traceback.print_exc()
             self._fail(ServerError(f"The model could not be loaded: {error}"))
             return
-        while (job := self._next()) is not None:
-            self._do(job)
+        while (ticket := self._next()) is not None:
+            self._do(ticket)
             self.active = time.monotonic()
             with self._changed:
                 self._running = None
@@ -190,8 +190,8 @@ class Worker:
                 break
             with self._changed:
                 waiting = list(self._waiting)
-            for job in waiting:
-                job.sink(event)
+            for ticket in waiting:
+                ticket.sink(event)
         self.prefixes = Prefixes(loaded.engine, self._settings.cache_bytes)
         self.loaded = loaded
         self._metrics.loaded = self.active = time.monotonic()
@@ -201,10 +201,10 @@ class Worker:
             self.failed = error
             waiting = list(self._waiting)
             self._waiting.clear()
-        for job in waiting:
-            job.sink(Ended(error))
+        for ticket in waiting:
+            ticket.sink(Ended(error))
 
-    def _next(self) -> Job | None:
+    def _next(self) -> Ticket | None:
         with self._changed:
             while not self._waiting and not self._stopping:
                 self._changed.wait()
@@ -214,49 +214,49 @@ class Worker:
             self._waiting.remove(self._running)
             return self._running
 
-    def _do(self, job: Job) -> None:
-        """Run one job; nothing it does ends the thread."""
-        self._metrics.queue_s.add(time.monotonic() - job.queued)
+    def _do(self, ticket: Ticket) -> None:
+        """Run one ticket; nothing it does ends the thread."""
+        self._metrics.queue_s.add(time.monotonic() - ticket.queued)
         error: SpeceditError | None = None
         try:
-            with closing(self._items(job)) as items:
+            with closing(self._items(ticket)) as items:
                 for item in items:
-                    if job.cancelled.is_set():
+                    if ticket.cancelled.is_set():
                         self._metrics.cancelled += 1
                         error = ServerError(STOPPING if self._stopping else "Cancelled.")
                         break
-                    job.sink(item)
-                    if job.yields.is_set():
+                    ticket.sink(item)
+                    if ticket.yields.is_set():
                         break
         except SpeceditError as known:
             error = known
         except Exception as unknown:
             traceback.print_exc()
             error = ServerError(f"unexpected {type(unknown).__name__}: {unknown}")
-        job.sink(Ended(error))
+        ticket.sink(Ended(error))
 
-    def _items(self, job: Job) -> Generator[Item, None, None]:
+    def _items(self, ticket: Ticket) -> Generator[Item, None, None]:
         loaded, prefixes = self.loaded, self.prefixes
         assert loaded is not None and prefixes is not None
-        yield Ready(loaded.line, max(0.0, self._metrics.loaded - job.queued))
-        prompt = loaded.prompt(job.plan)
-        prefixes.choose(prompt, fresh=job.plan.fresh)
+        yield Ready(loaded.line, max(0.0, self._metrics.loaded - ticket.queued))
+        prompt = loaded.prompt(ticket.plan)
+        prefixes.choose(prompt, fresh=ticket.plan.fresh)
         try:
-            if job.warm:
+            if ticket.warm:
                 yield from loaded.engine.begin(prompt)
             else:
-                yield from self._answer(job, loaded)
+                yield from self._answer(ticket, loaded)
         finally:
             prefixes.settle()
 
-    def _answer(self, job: Job, loaded: Loaded) -> Generator[Item, None, None]:
+    def _answer(self, ticket: Ticket, loaded: Loaded) -> Generator[Item, None, None]:
         completion: list[int] = []
-        for event in loaded.run(job.plan):
+        for event in loaded.run(ticket.plan):
             self._metrics.event(event)
             if isinstance(event, Written):
                 completion += event.chunk.tokens
-            if isinstance(event, Answer) and job.count:
-                yield self._predicted(job.plan, loaded, completion)
+            if isinstance(event, Answer) and ticket.count:
+                yield self._predicted(ticket.plan, loaded, completion)
             yield event
 
     def _predicted(self, plan: Plan, loaded: Loaded, completion: list[int]) -> Predicted:

@@ -20,7 +20,7 @@ WIDE = 140  # columns from which old and new stand side by side
 
 
 @dataclass(frozen=True)
-class Look:
+class Sign:
     """One kind of origin: its sign (and the sign for terminals without Unicode), its colours."""
 
     sign: str
@@ -30,11 +30,11 @@ class Look:
 
 
 LOOKS = {
-    prov.COPIED: Look("·", ".", "bright_black", "#8b949e"),
-    prov.FOUND: Look("»", ">", "cyan", "#1b9aaa"),
-    prov.LOOKED: Look("≈", "~", "magenta", "#a05bd6"),
-    prov.DRAFTED: Look("◇", "d", "blue", "#3b7dd8"),
-    prov.FREE: Look("●", "*", "yellow", "#d98a00"),
+    prov.COPIED: Sign("·", ".", "bright_black", "#8b949e"),
+    prov.FOUND: Sign("»", ">", "cyan", "#1b9aaa"),
+    prov.LOOKED: Sign("≈", "~", "magenta", "#a05bd6"),
+    prov.DRAFTED: Sign("◇", "d", "blue", "#3b7dd8"),
+    prov.FREE: Sign("●", "*", "yellow", "#d98a00"),
 }
 
 

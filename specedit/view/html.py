@@ -16,14 +16,14 @@ from specedit.decode.events import Chunk
 from specedit.view import code, plots
 from specedit.view import provenance as prov
 from specedit.view.colours import LOOKS, count, seconds
-from specedit.view.trace import EMBEDDED, Pass, Run, lines_of
+from specedit.view.trace import EMBEDDED, FileTrace, Pass, lines_of
 
 GENERATOR = '<meta name="generator" content="specedit">'
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 REST = "Point at a token or a bar to see its pass."
 
 
-def page(runs: Sequence[Run]) -> str:
+def page(runs: Sequence[FileTrace]) -> str:
     """The whole page."""
     names = ", ".join(dict.fromkeys(run.file for run in runs))
     kinds = {kind for run in runs for pair in _kinds(run) for kind in pair}
@@ -42,7 +42,7 @@ def page(runs: Sequence[Run]) -> str:
     )
 
 
-def _section(number: int, run: Run) -> str:
+def _section(number: int, run: FileTrace) -> str:
     kinds = _kinds(run)
     # A pass is named after its draft; one whose draft gave nothing was decoded freely.
     main = [
@@ -63,12 +63,12 @@ def _section(number: int, run: Run) -> str:
     )
 
 
-def _kinds(run: Run) -> list[tuple[str, str]]:
+def _kinds(run: FileTrace) -> list[tuple[str, str]]:
     chunks: list[Chunk | None] = [p.written.chunk for p in run.passes]
     return [prov.kinds_of(c, following) for c, following in pairwise([*chunks, None]) if c]
 
 
-def _tokens(run: Run, kinds: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _tokens(run: FileTrace, kinds: Sequence[tuple[str, str]]) -> Iterator[str]:
     for number, (one, (drafted, own)) in enumerate(zip(run.passes, kinds, strict=True)):
         for place, piece in enumerate(one.written.pieces):
             if piece:
@@ -77,7 +77,7 @@ def _tokens(run: Run, kinds: Sequence[tuple[str, str]]) -> Iterator[str]:
                 yield f'<span class="k-{kind}{first}" data-pass="{number}">{_safe(piece)}</span>'
 
 
-def _rows(run: Run) -> Iterator[str]:
+def _rows(run: FileTrace) -> Iterator[str]:
     for number, one in enumerate(run.passes):
         c = one.written.chunk
         source = c.source + (" (found again)" if c.resynced else "")
@@ -100,7 +100,7 @@ def _words(number: int, one: Pass) -> str:
     )
 
 
-def _figures(run: Run) -> Iterator[tuple[str, str]]:
+def _figures(run: FileTrace) -> Iterator[tuple[str, str]]:
     chunks = [p.written.chunk for p in run.passes]
     spent, tokens = sum(c.seconds for c in chunks), sum(len(c.tokens) for c in chunks)
     proposed, accepted = sum(c.proposed for c in chunks), sum(c.accepted for c in chunks)
@@ -119,7 +119,7 @@ def _figures(run: Run) -> Iterator[tuple[str, str]]:
         yield "prefill", seconds(run.begin["prefill_s"])
 
 
-def _about(run: Run) -> str:
+def _about(run: FileTrace) -> str:
     model = run.begin.get("model")
     if not isinstance(model, dict):
         return ""
@@ -149,7 +149,7 @@ def _safe(text: str) -> str:
     return html.escape(code.harmless(text), quote=True)
 
 
-def _data(runs: Sequence[Run]) -> str:
+def _data(runs: Sequence[FileTrace]) -> str:
     """JSON that cannot end the element it stands in."""
     text = json.dumps(lines_of(runs), separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -33,7 +33,7 @@ class Pass:
 
 
 @dataclass(frozen=True)
-class Run:
+class FileTrace:
     """The passes over one file, with what was known before the first and after the last."""
 
     file: str
@@ -159,7 +159,7 @@ def _begins_a_trace(path: Path) -> bool:
         return False
 
 
-def read(path: str | Path) -> list[Run]:
+def read(path: str | Path) -> list[FileTrace]:
     """The runs of a trace, or of the trace that a page of ours holds."""
     try:
         text = Path(path).read_bytes().decode("utf-8")
@@ -188,7 +188,7 @@ def read(path: str | Path) -> list[Run]:
     return list(_runs(lines))
 
 
-def lines_of(runs: Iterable[Run]) -> list[dict[str, Any]]:
+def lines_of(runs: Iterable[FileTrace]) -> list[dict[str, Any]]:
     """The lines again, as data: what a page embeds."""
     found = []
     for run in runs:
@@ -204,23 +204,23 @@ def lines_of(runs: Iterable[Run]) -> list[dict[str, Any]]:
     return found
 
 
-def _runs(lines: Iterable[Mapping[str, Any]]) -> Iterator[Run]:
+def _runs(lines: Iterable[Mapping[str, Any]]) -> Iterator[FileTrace]:
     file, at = "", 0.0
     passes: list[Pass] = []
     begin: dict[str, Any] = {}
     for line in lines:
         if passes and (line["file"] != file or "begin" in line):
-            yield Run(file, tuple(passes), begin)
+            yield FileTrace(file, tuple(passes), begin)
             passes, at = [], 0.0
         if not passes:
             file, begin = str(line["file"]), dict(line.get("begin") or {})
         passes.append(Pass(_written(line), at))
         at += passes[-1].written.chunk.seconds
         if "end" in line:
-            yield Run(file, tuple(passes), begin, dict(line["end"]))
+            yield FileTrace(file, tuple(passes), begin, dict(line["end"]))
             passes, at = [], 0.0
     if passes:
-        yield Run(file, tuple(passes), begin)
+        yield FileTrace(file, tuple(passes), begin)
 
 
 def _written(line: Mapping[str, Any]) -> Written:

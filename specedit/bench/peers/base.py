@@ -58,7 +58,7 @@ class Spent:
 
 
 @dataclass(frozen=True)
-class Run:
+class PeerRun:
     """What one peer did with one task. `passes` 0 where the peer does not tell."""
 
     prefill_s: float  # until the prompt is in the cache
@@ -76,7 +76,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Options:
+class PeerOptions:
     """What every peer is opened with. Precision and engine among the settings are specedit's."""
 
     settings: Settings
@@ -93,7 +93,7 @@ class Peer(Protocol):
 
     note: str  # how it was run, for the report
 
-    def run(self, task: Task, way: str) -> Run: ...
+    def run(self, task: Task, way: str) -> PeerRun: ...
 
 
 def ender(pieces: Pieces, task: Task) -> Reader:

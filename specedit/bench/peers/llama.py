@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from specedit.bench.peers.base import Options, Run, Task, ender
+from specedit.bench.peers.base import PeerOptions, PeerRun, Task, ender
 from specedit.errors import UsageError
 
 
@@ -21,7 +21,7 @@ class LlamaCpp:
         self._tokenizer = tokenizer
         self.note = note
 
-    def run(self, task: Task, way: str) -> Run:
+    def run(self, task: Task, way: str) -> PeerRun:
         llama = self._llama
         if llama.draft_model is not None:
             llama.draft_model.num_pred_tokens = int(way)
@@ -40,7 +40,7 @@ class LlamaCpp:
             if len(tokens) >= limit or (reader is not None and reader.ends(int(token))):
                 break
         done = time.perf_counter()
-        return Run(first - started, done - first, tuple(tokens), passes=llama.passes, ahead=1)
+        return PeerRun(first - started, done - first, tuple(tokens), passes=llama.passes, ahead=1)
 
 
 def dictating() -> Any:
@@ -68,7 +68,7 @@ def dictating() -> Any:
     return Dictating
 
 
-def open_llama(options: Options, draft: Any) -> LlamaCpp:
+def open_llama(options: PeerOptions, draft: Any) -> LlamaCpp:
     from specedit.models.resolve import present
     from specedit.models.vocabulary import load_tokenizer
 
@@ -91,5 +91,5 @@ def open_llama(options: Options, draft: Any) -> LlamaCpp:
     return LlamaCpp(llama, load_tokenizer(files), note)
 
 
-def open_peer(options: Options) -> LlamaCpp:
+def open_peer(options: PeerOptions) -> LlamaCpp:
     return open_llama(options, None)

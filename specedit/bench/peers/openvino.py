@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from specedit.bench.peers.base import Options, Run, Task, cut, ender
+from specedit.bench.peers.base import PeerOptions, PeerRun, Task, cut, ender
 from specedit.errors import UsageError
 
 
@@ -21,7 +21,7 @@ class OpenVino:
         self._tokenizer = tokenizer
         self.note = note
 
-    def run(self, task: Task, way: str) -> Run:
+    def run(self, task: Task, way: str) -> PeerRun:
         import numpy
         import openvino
         import openvino_genai
@@ -47,7 +47,7 @@ class OpenVino:
         done = time.perf_counter()
         tokens = cut(self._tokenizer, task, [int(t) for t in out.tokens[0]])
         first = clock.first or done
-        return Run(first - started, done - first, tokens, ahead=1)
+        return PeerRun(first - started, done - first, tokens, ahead=1)
 
 
 def _clock(tokenizer: Any, task: Task) -> Any:
@@ -56,7 +56,7 @@ def _clock(tokenizer: Any, task: Task) -> Any:
 
     reader = None if task.dictated else ender(tokenizer, task)
 
-    class Clock(StreamerBase):  # type: ignore[misc]
+    class FirstToken(StreamerBase):  # type: ignore[misc]
         first: float | None = None
 
         def write(self, tokens: Any) -> Any:
@@ -70,10 +70,10 @@ def _clock(tokenizer: Any, task: Task) -> Any:
         def end(self) -> None:
             pass
 
-    return Clock()
+    return FirstToken()
 
 
-def open_pipeline(options: Options, **more: Any) -> OpenVino:
+def open_pipeline(options: PeerOptions, **more: Any) -> OpenVino:
     import openvino_genai
 
     from specedit.models.resolve import present
@@ -89,5 +89,5 @@ def open_pipeline(options: Options, **more: Any) -> OpenVino:
     return OpenVino(pipeline, load_tokenizer(files), note)
 
 
-def open_peer(options: Options) -> OpenVino:
+def open_peer(options: PeerOptions) -> OpenVino:
     return open_pipeline(options)

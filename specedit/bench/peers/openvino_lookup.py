@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from specedit.bench.peers.base import Options
+from specedit.bench.peers.base import PeerOptions
 from specedit.bench.peers.openvino import OpenVino, open_pipeline
 
 
-def open_peer(options: Options) -> OpenVino:
+def open_peer(options: PeerOptions) -> OpenVino:
     return open_pipeline(options, prompt_lookup=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from specedit.backends import starting as loading
 from specedit.backends.running import Loaded
-from specedit.bench.peers.base import Options, Run, Spent, Task
+from specedit.bench.peers.base import PeerOptions, PeerRun, Spent, Task
 from specedit.decode.events import FREE
 from specedit.edit.backend import Answer, Written
 from specedit.edit.plan import Plan
@@ -60,7 +60,7 @@ class Own:
         exact = "exact" if info.exact else "not exact"
         self.note = f"{info.name} engine, {exact}, {info.threads} threads"
 
-    def run(self, task: Task, way: str) -> Run:
+    def run(self, task: Task, way: str) -> PeerRun:
         plan = replace(task.plan, fresh=True, max_tokens=task.limit)
         if way == "plain":
             plan = replace(plan, prediction=None, draft=())
@@ -76,7 +76,7 @@ class Own:
             raise ModelError(f"{task.id}: {len(done.tokens)} of {len(task.answer)} ids written")
         return done
 
-    def _run(self, plan: Plan) -> Run:
+    def _run(self, plan: Plan) -> PeerRun:
         tokens: list[int] = []
         passes = proposed = accepted = 0
         spent = Spent()
@@ -95,7 +95,7 @@ class Own:
                     answer = event
         assert answer is not None, "a run ends with its Answer"
         prefill, decode = answer.prefill_s, answer.decode_s
-        return Run(prefill, decode, tuple(tokens), passes, proposed, accepted, spent)
+        return PeerRun(prefill, decode, tuple(tokens), passes, proposed, accepted, spent)
 
 
 def _unending(plan: Plan) -> Plan:
@@ -116,5 +116,5 @@ def load(settings: Settings, home: Path | None = None) -> Loaded:
             return loaded
 
 
-def open_peer(options: Options) -> Own:
+def open_peer(options: PeerOptions) -> Own:
     return Own(load(replace(options.settings, threads=options.threads, server="off")))

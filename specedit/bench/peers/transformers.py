@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from specedit.bench.peers.base import Options, Run, Task, cut, ender
+from specedit.bench.peers.base import PeerOptions, PeerRun, Task, cut, ender
 from specedit.models.resolve import present
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ class Transformers:
         self.note = f"{dtype}, {torch.get_num_threads()} threads"
 
     @torch.inference_mode()
-    def run(self, task: Task, way: str) -> Run:
+    def run(self, task: Task, way: str) -> PeerRun:
         prompt = torch.tensor([list(task.prompt)])
-        clock = _Clock()
+        clock = _FirstToken()
         ends = sorted(self._tokenizer.ends)
         more: dict[str, Any] = {} if way == "greedy" else {"prompt_lookup_num_tokens": int(way)}
         if task.dictated:
@@ -51,10 +51,10 @@ class Transformers:
         tokens = cut(self._tokenizer, task, out[0, len(task.prompt) :].tolist())
         first = clock.first or done
         ahead = min(clock.ahead, len(tokens))
-        return Run(first - clock.start, done - first, tokens, passes=clock.passes, ahead=ahead)
+        return PeerRun(first - clock.start, done - first, tokens, passes=clock.passes, ahead=ahead)
 
 
-class _Clock:
+class _FirstToken:
     """A streamer that notes when the first token came, and how many passes there were."""
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ class _Ended:
         return torch.tensor([over])
 
 
-def open_peer(options: Options) -> Transformers:
+def open_peer(options: PeerOptions) -> Transformers:
     from transformers import GenerationConfig
     from transformers.utils import logging
 

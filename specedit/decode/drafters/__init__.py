@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
+from specedit.decode.constants import Constants
 from specedit.decode.drafters.base import Codec, Draft, Drafter
 from specedit.decode.drafters.lookup import LookupDrafter
 from specedit.decode.drafters.prediction import PredictionDrafter
+from specedit.decode.fitted import FITTED
 from specedit.errors import UsageError
 
 NAMES = ("prediction", "lookup")
@@ -22,6 +24,7 @@ def build(
     prediction: Sequence[int] | None,
     codec: Codec | None,
     instruction: Sequence[int] = (),
+    constants: Constants = FITTED,
 ) -> list[Drafter]:
     """The drafters called `names`; without a prediction there is no prediction drafter."""
     for name in names:
@@ -45,7 +48,7 @@ def build(
     drafters: list[Drafter] = []
     for name in names:
         if name == "prediction" and prediction:
-            drafters.append(PredictionDrafter(prediction, codec, instruction))
+            drafters.append(PredictionDrafter(prediction, codec, instruction, constants))
         elif name == "lookup":
-            drafters.append(LookupDrafter(instruction))
+            drafters.append(LookupDrafter(instruction, constants))
     return drafters

@@ -13,16 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+from specedit.decode.constants import Constants
 from specedit.decode.drafters import words
 from specedit.decode.drafters.base import Codec
+from specedit.decode.fitted import FITTED
 from specedit.engines.base import common
 
 MOST = 48  # ids of a change that is worth expecting again
 AROUND = 12  # ids around a change in which its identifier ends
-
-
-LEARNED = {"word": (1.6, 1.0), "part": (0.9, 1.0), "variant": (0.9, 1.0)}
-ASKED = {"word": (1.6, 1.0), "part": (0.5, 1.0), "variant": (0.5, 1.0)}
 
 
 @dataclass
@@ -38,7 +36,7 @@ class Trust:
 
 
 @dataclass(frozen=True)
-class Rule:
+class Substitution:
     """`ids` instead of the next `span` ids of the prediction."""
 
     span: int
@@ -50,15 +48,6 @@ class Rule:
         return self.trust.chance
 
 
-def context_trust() -> Trust:
-    return Trust(0.4, 1.4)
-
-
-def word_trust(kind: str, asked: bool) -> Trust:
-    held, failed = (ASKED if asked else LEARNED)[kind]
-    return Trust(held, failed)
-
-
 class Learned:
     """The rules of one answer.
 
@@ -66,8 +55,13 @@ class Learned:
     rules will make; little else is to be expected."""
 
     def __init__(
-        self, ids: Sequence[int], codec: Codec | None, instruction: Sequence[int] = ()
+        self,
+        ids: Sequence[int],
+        codec: Codec | None,
+        instruction: Sequence[int] = (),
+        constants: Constants = FITTED,
     ) -> None:
+        self._constants = constants
         self._ids = ids
         self._codec = codec
         self._text = b""
@@ -83,14 +77,14 @@ class Learned:
         self.begin()
 
     def begin(self) -> None:
-        self._context: dict[tuple[int, int], tuple[tuple[int, ...], Rule]] = {}
-        self._words: dict[int, Rule] = {}
+        self._context: dict[tuple[int, int], tuple[tuple[int, ...], Substitution]] = {}
+        self._words: dict[int, Substitution] = {}
         self._pairs: set[tuple[str, str]] = set()
         for pair in self._asked:
             self._rename(pair, 0, asked=True)
         self.foreseen |= bool(self._words)
 
-    def at(self, at: int) -> Rule | None:
+    def at(self, at: int) -> Substitution | None:
         """The rule for the prediction's ids from `at` on."""
         rule = self._words.get(at)
         if rule is not None or not self._context or not 0 < at < len(self._ids):
@@ -101,7 +95,7 @@ class Learned:
         old, rule = known
         return rule if tuple(self._ids[at : at + len(old)]) == old else None
 
-    def bridge(self, at: int, said: Sequence[int]) -> Rule | None:
+    def bridge(self, at: int, said: Sequence[int]) -> Substitution | None:
         """`said` where the text from `at` on says the same in other ids: the way back to them.
 
         The rule's ids begin with `said`; the others lead to where the prediction's go on."""
@@ -117,7 +111,7 @@ class Learned:
             rest = self._codec.encode(text[end : starts[last]].decode("utf-8"))
         except UnicodeDecodeError:
             return None
-        return Rule(last - at, (*said, *rest), Trust(1.0, 1.0))
+        return Substitution(last - at, (*said, *rest), Trust(1.0, 1.0))
 
     def learn(self, at: int, span: int, new: Sequence[int], follow: int) -> None:
         """The prediction's `span` ids from `at` became `new`; `follow` of its ids came after."""
@@ -129,7 +123,10 @@ class Learned:
             key = (ids[at - 1], ids[at])
             known = self._context.get(key)
             if known is None or known[1].ids != tuple(new) or known[0] != old:
-                self._context[key] = (old, Rule(span, tuple(new), context_trust()))
+                self._context[key] = (
+                    old,
+                    Substitution(span, tuple(new), Trust(*self._constants.context_rule)),
+                )
         self._learn_word(at, span, new, follow)
 
     def _learn_word(self, at: int, span: int, new: Sequence[int], follow: int) -> None:
@@ -151,7 +148,8 @@ class Learned:
     def _rename(self, pair: tuple[str, str], start: int, asked: bool = False) -> None:
         """Word rules for all of the prediction's text from byte `start` on."""
         self._pairs.add(pair)
-        trusts = {kind: word_trust(kind, asked) for kind in words.KINDS}
+        known = self._constants.asked_words if asked else self._constants.learned_words
+        trusts = {kind: Trust(held, 1.0) for kind, held in zip(words.KINDS, known, strict=True)}
         for begin, end, word, kind in words.occurrences(self._text, start, *pair):
             self._expect(begin, end, word.encode(), trusts[kind])
 
@@ -174,4 +172,4 @@ class Learned:
         skip = common(old, ids)
         if any(at in self._words for at in range(first, last)) or skip == span == len(ids):
             return
-        self._words[first + skip] = Rule(span - skip, tuple(ids[skip:]), trust)
+        self._words[first + skip] = Substitution(span - skip, tuple(ids[skip:]), trust)

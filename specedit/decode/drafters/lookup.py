@@ -9,24 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from specedit.decode.constants import Constants
 from specedit.decode.drafters.base import Draft
+from specedit.decode.fitted import FITTED
 
 ORDERS = (8, 6, 4, 3)  # context lengths that point to their last occurrence
 SHORT = (2, 1)  # context lengths that count what followed
 LONGEST = 96  # ids of a draft
 LEAST = 0.03  # a draft ends where less than this is left of its chance
 
-# The chance that a context's continuation is right, by the length of the context; from 32 ids
-# on it is that of a copy. For short contexts: if it had been the only continuation so far.
-CHANCES = {1: 0.32, 2: 0.5, 3: 0.6, 4: 0.68, 6: 0.8, 8: 0.89, 12: 0.95, 16: 0.98, 32: 0.985}
+LENGTHS = (1, 2, 3, 4, 6, 8, 12, 16, 32)  # of contexts, whose chances are known; from the last on
+# it is that of a copy
 
 
-def _chances() -> list[float]:
-    known = 0.0
-    return [known := CHANCES.get(n, known) for n in range(33)]
-
-
-_BY_LENGTH = _chances()
+def _by_length(chances: Sequence[float]) -> list[float]:
+    known, table = 0.0, dict(zip(LENGTHS, chances, strict=True))
+    return [known := table.get(n, known) for n in range(LENGTHS[-1] + 1)]
 
 
 class LookupDrafter:
@@ -34,7 +32,8 @@ class LookupDrafter:
 
     name = "lookup"
 
-    def __init__(self, instruction: Sequence[int] = ()) -> None:
+    def __init__(self, instruction: Sequence[int] = (), constants: Constants = FITTED) -> None:
+        self._chances = _by_length(constants.contexts)
         self._instruction = list(instruction)
         self.begin(())
 
@@ -79,7 +78,7 @@ class LookupDrafter:
             if not 0 <= place < len(seen) or run < ORDERS[0]:
                 place, run = self._place(tail, place, run)
             if 0 <= place < len(seen):
-                token, chance = seen[place], _BY_LENGTH[min(run, 32)]
+                token, chance = seen[place], self._chances[min(run, LENGTHS[-1])]
                 place += 1
                 run += 1
             else:
@@ -113,5 +112,5 @@ class LookupDrafter:
             if after:
                 token = max(after, key=after.__getitem__)
                 total = sum(after.values())
-                return token, _BY_LENGTH[order] * 2 * (after[token] + 0.0) / (total + 1)
+                return token, self._chances[order] * 2 * (after[token] + 0.0) / (total + 1)
         return -1, 0.0

@@ -8,47 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
+from specedit.decode.constants import Constants
 from specedit.decode.drafters.base import Codec, Draft
-from specedit.decode.drafters.learned import Learned, Rule
+from specedit.decode.drafters.learned import Learned, Substitution
+from specedit.decode.fitted import FITTED
 from specedit.decode.resync import Index, best
 
 SETTLED = 3  # ids in a row after which a change is taken to be over
-SAME_TEXT = (
-    0.0,
-    0.5,
-    0.6,
-    0.7,
-    0.8,
-    0.9,
-    0.9,
-    0.0,
-)  # that so many other ids of the same text go on
-INSIDE = 0.96  # chance of a learned change's next id, once its first held
-
 LEAST = 0.03  # a draft ends where less than this is left of its chance
-
-# The chance that the next id leaves the prediction, by the ids that followed it in a row.
-_STEPS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
-_RISKS = (0.5, 0.5, 0.2, 0.1, 0.04, 0.008, 0.004, 0.002, 0.001, 0.0008, 0.0006, 0.0003)
-FIRST_RISK = 0.0011  # before anything was changed,
-FORESEEN = 0.2  # of that, where the change asked for is in the prediction or its rules
+RUNS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)  # ids in a row, from which a next risk holds
 
 
-def _table() -> list[float]:
+@lru_cache(maxsize=8)
+def _by_run(risks: tuple[float, ...]) -> tuple[float, ...]:
     table, step = [], 0
-    for run in range(_STEPS[-1] + 1):
-        if step < len(_STEPS) and run >= _STEPS[step]:
+    for run in range(RUNS[-1] + 1):
+        if step < len(RUNS) and run >= RUNS[step]:
             step += 1
-        table.append(_RISKS[step])
-    return table
-
-
-RISKS = _table()
+        table.append(risks[step])
+    return tuple(table)
 
 
 @dataclass(frozen=True)
-class Step:
+class Waypoint:
     """One id of the way ahead, and where the prediction stands after it.
 
     `rule`: the learned change it is part of (`part` of its ids come before), or, with `part`
@@ -57,7 +41,7 @@ class Step:
     token: int
     chance: float
     after: int
-    rule: Rule | None = None
+    rule: Substitution | None = None
     part: int = -1
 
 
@@ -71,12 +55,15 @@ class PredictionDrafter:
         prediction: Sequence[int],
         codec: Codec | None = None,
         instruction: Sequence[int] = (),
+        constants: Constants = FITTED,
     ) -> None:
+        self._constants = constants
+        self._risks = _by_run(constants.risks)
         self._ids = list(prediction)
         self._codec = codec
         newline = [b"\n" in codec.piece(i) for i in self._ids] if codec else None
         self._index = Index(self._ids, newline)
-        self._learned = Learned(self._ids, codec, instruction)
+        self._learned = Learned(self._ids, codec, instruction, constants)
         self._newlines = {i for i, n in zip(self._ids, newline or (), strict=False) if n}
         self._restart()
 
@@ -88,8 +75,10 @@ class PredictionDrafter:
         self._lost = 0  # where the prediction was left,
         self._mark = -1  # after how many ids of the answer; -1: since then it was found
         self._edits = 0
-        self._rule: tuple[Rule, int] | None = None  # inside a learned change, after some of it
-        self._ahead: list[Step] = []
+        self._rule: tuple[Substitution, int] | None = (
+            None  # inside a learned change, after some of it
+        )
+        self._ahead: list[Waypoint] = []
         self._fresh = False  # the place was just found
         self._learned.begin()
 
@@ -130,7 +119,7 @@ class PredictionDrafter:
                 self._settle()
         self._ahead = []
 
-    def _follow(self, step: Step) -> None:
+    def _follow(self, step: Waypoint) -> None:
         self._at = step.after
         self._run += 1
         self._fresh = False
@@ -145,7 +134,7 @@ class PredictionDrafter:
         else:
             rule.trust.held += 1
 
-    def _leave(self, token: int, step: Step | None) -> None:
+    def _leave(self, token: int, step: Waypoint | None) -> None:
         """The answer goes elsewhere than `step`."""
         at, rule, inside = self._at, step.rule if step else None, self._rule
         self._rule = None
@@ -177,9 +166,15 @@ class PredictionDrafter:
         said = self._said
         since = len(said) - self._mark if self._mark >= 0 else 0
         place = best(
-            self._index, said, self._lost, since, bool(said and said[-1] in self._newlines)
+            self._index,
+            said,
+            self._lost,
+            since,
+            bool(said and said[-1] in self._newlines),
+            self._constants,
         )
-        chance = SAME_TEXT[min(since, len(SAME_TEXT) - 1)]
+        same_text = self._constants.same_text
+        chance = same_text[min(since, len(same_text) - 1)]
         if self._mark >= 0 and chance > (place.chance if place else 0.0):
             bridge = self._learned.bridge(self._lost, said[self._mark :])
             if bridge is not None and (since > 1 or len(bridge.ids) == since):
@@ -207,36 +202,37 @@ class PredictionDrafter:
             self._learned.learn(self._lost, back - self._lost, new, run)
         self._mark = -1
 
-    def _way(self, most: int) -> list[Step]:
+    def _way(self, most: int) -> list[Waypoint]:
         """The next steps: the prediction from the place on, learned changes applied."""
         assert self._at is not None
         at, run, ids, size = self._at, self._run, self._ids, len(self._ids)
-        steps: list[Step] = []
+        steps: list[Waypoint] = []
         sure: float | None = self._chance if self._fresh else None
         applied = -1
-        first = FIRST_RISK * (FORESEEN if self._learned.foreseen else 1)
+        known = self._constants
+        first = known.first_risk * (known.foreseen if self._learned.foreseen else 1)
         if self._rule is not None:
             rule, part = self._rule
             for n in range(part, len(rule.ids)):
                 after = at + rule.span if n + 1 == len(rule.ids) else at
-                steps.append(Step(rule.ids[n], sure or INSIDE, after, rule, n))
+                steps.append(Waypoint(rule.ids[n], sure or known.inside, after, rule, n))
                 run, sure = run + 1, None
             applied, at, sure = at, at + rule.span, None
-        alive = 1.0
+        alive, risks = 1.0, self._risks
         while len(steps) < most and at < size and alive > LEAST:
             if sure is not None:
                 stay = sure
             else:
-                stay = 1 - (RISKS[run if run < len(RISKS) else -1] if self._edits else first)
+                stay = 1 - (risks[run if run < len(risks) else -1] if self._edits else first)
             sure = None
             rule_here = self._learned.at(at) if at != applied else None
             if rule_here is not None and rule_here.ids and rule_here.chance >= 0.5:
                 chance = rule_here.chance
                 for n, token in enumerate(rule_here.ids):
                     after = at + rule_here.span if n + 1 == len(rule_here.ids) else at
-                    steps.append(Step(token, chance * stay, after, rule_here, n))
+                    steps.append(Waypoint(token, chance * stay, after, rule_here, n))
                     alive *= chance * stay
-                    chance, stay = INSIDE, 1.0
+                    chance, stay = known.inside, 1.0
                     run += 1
                 applied, at = at, at + rule_here.span
                 continue
@@ -244,6 +240,6 @@ class PredictionDrafter:
                 stay *= 1 - rule_here.chance
             at += 1
             run += 1
-            steps.append(Step(ids[at - 1], stay, at, rule_here))
+            steps.append(Waypoint(ids[at - 1], stay, at, rule_here))
             alive *= stay
         return steps[:most]
