@@ -13,6 +13,8 @@ import pytest
 from conftest import interruptible
 from hook_repository import Hooked
 
+pytestmark = pytest.mark.tools
+
 FILES = {
     "a.py": "Old = 1\nprint(Old)\n",
     "b dir/é.py": "class Old:\n    pass\n",
