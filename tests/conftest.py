@@ -15,23 +15,6 @@ from hypothesis import settings
 settings.register_profile("shared machine", deadline=None)  # how long one example takes is not law
 settings.load_profile("shared machine")
 
-# Files whose subject is another program: an editor, git's hooks, a browser, a server, pip.
-TOOLS = frozenset(
-    f"test_{name}.py"
-    for name in (
-        *("editor_vim", "editor_emacs", "editors", "html", "view_terminal"),
-        *("hook", "hook_native", "pre_commit", "over_files", "git"),
-        *("serve_cli", "server", "client", "fetch", "cli_model"),
-    )
-)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.path.name in TOOLS:
-            item.add_marker("tools")
-
-
 REAL_HOME = os.environ.get("SPECEDIT_HOME")
 SMALL = "qwen2.5-coder-0.5b"
 

@@ -16,6 +16,8 @@ from specedit.errors import ModelError, SpeceditError
 from specedit.models import catalogue
 from specedit.models.store import Slot, store_path
 
+pytestmark = pytest.mark.tools
+
 Specedit = Callable[..., "subprocess.CompletedProcess[bytes]"]
 
 

@@ -30,6 +30,8 @@ from specedit.errors import ServerError, TooLong, UsageError
 from specedit.server.channel import Limits
 from specedit.settings import Settings
 
+pytestmark = pytest.mark.tools
+
 REPLACE = {"replace": [["Username", "Email"]]}
 TEXT = "class User:\n    Username = 'héé 😀'\n"
 

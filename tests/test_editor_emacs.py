@@ -11,6 +11,8 @@ from editing import BUFFER, Desk, find
 
 from specedit import editors
 
+pytestmark = pytest.mark.tools
+
 DRIVER = """
 (require 'json)
 (defun wait ()

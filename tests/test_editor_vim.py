@@ -12,6 +12,8 @@ from editing import BUFFER, Desk, find, text
 
 from specedit import editors
 
+pytestmark = pytest.mark.tools
+
 # `Wait()` until nothing runs; `Result()` says what there is to know; both editors run this.
 DRIVER = """
 let s:status = has('nvim') ? 'v:lua.SpeceditStatus()' : 'SpeceditStatus()'

@@ -19,6 +19,8 @@ from specedit import editors
 from specedit.cli import _register, app, run
 from specedit.errors import UsageError
 
+pytestmark = pytest.mark.tools
+
 
 def snippet(name: str) -> str:
     return editors.snippet(editors.editor(name))

@@ -20,6 +20,8 @@ from specedit.models.catalogue import Listed
 from specedit.models.fetch import FetchProgress
 from specedit.models.store import Lock, Slot
 
+pytestmark = pytest.mark.tools
+
 DATA = random.Random(7).randbytes(15_000)
 PART = 10_000
 NOWHERE = "http://127.0.0.1:9"  # the discard port: refused at once

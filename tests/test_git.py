@@ -14,6 +14,8 @@ from git_repository import CLEAN, Repository
 from specedit.errors import GitError, UsageError
 from specedit.files import git
 
+pytestmark = pytest.mark.tools
+
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,6 +64,62 @@ def test_definitions_are_lost_only_where_the_instruction_says_so(
     assert kinds(after, instruction) == expected
 
 
+SHOP = """from math import floor
+
+
+def add(a, b):
+    total = a + b
+    return floor(total)
+
+
+def price_of(item):
+    if item.free:
+        return 0
+    return add(item.price, item.tax)
+
+
+class Cart:
+    def sum(self):
+        return sum(price_of(item) for item in self.items)
+"""
+ADD, PRICE, CART = (part + "\n" for part in SHOP.rstrip("\n").split("\n\n\n")[1:])
+EXTRACTED = "def is_free(item):\n    return item.free\n"
+BASKET = "class Basket(list):\n    items = ()\n"
+TWO = EXTRACTED + "\n\nclass Id:\n    x = 1\n"
+LOSSES = {  # instruction, what is taken out of SHOP, what comes in its place, is that a loss
+    "verb-of-the-instruction": ("Add type hints", ADD, "", True),
+    "verb-behind-another": ("Remove the comments and add type hints", ADD, "", True),
+    "part-of-a-word": ("Remove the additional import of Cartesian", CART, "", True),
+    "another-came": ("Extract the test of free items", ADD, EXTRACTED, True),
+    "two-lost-two-came": ("Tidy up", ADD + "\n\n" + PRICE, TWO, True),
+    "mentioned-to-be-kept": ("Make price_of return None for free items", PRICE, "", True),
+    "what-it-is-taken-from": ("Remove sum from Cart", CART, "", True),
+    "still-used": ("Remove the unused functions", PRICE, "", True),
+    "clears-something-else": ("Remove the unused argument", CART, "", True),
+    "renamed": ("Better names", ADD, ADD.replace("add", "plus"), False),
+    "renamed-and-another-came": (
+        "Better names", ADD, ADD.replace("add", "plus") + "\n\n" + EXTRACTED, False,
+    ),
+    "renamed-and-rewritten": ("Rename Cart to Basket and keep a list", CART, BASKET, False),
+    "named-anew-and-rewritten": ("The class is called Basket", CART, BASKET, False),
+    "removed": ("Remove add", ADD, "", False),
+    "removed-by-its-kind": ("Drop the function add, it is unused", ADD, "", False),
+    "removed-in-quotes": ("Price items one by one; delete `add` and `price_of`", ADD, "", False),
+    "removed-in-words": ("Inline the price of an item", PRICE, "", False),
+    "unused": ("Remove unused classes", CART, "", False),
+    "imported": ("Use our own arithmetic", ADD, "from shop.arithmetic import add\n", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("instruction", "gone", "come", "loss"), LOSSES.values(), ids=LOSSES)
+def test_a_definition_that_is_gone_is_accounted_for(
+    instruction: str, gone: str, come: str, loss: bool
+) -> None:
+    assert SHOP.count(gone) == 1
+    found = kinds(SHOP.replace(gone, come), instruction, before=SHOP)
+    assert found == (["lost-definition"] if loss else [])
+
+
 def test_allow_extra_overrides_lost_definitions_and_nothing_else() -> None:
     assert kinds("def one():\n    return 1\n", allow_extra=True) == []
     assert kinds("def one(:\n    return 1\n", allow_extra=True) == ["syntax"]

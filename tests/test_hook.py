@@ -8,6 +8,8 @@ import pytest
 from git_repository import Repository
 from hook_repository import Hooked
 
+pytestmark = pytest.mark.tools
+
 INSTRUCTION = '[[tool.specedit.hook]]\ninstruction = "Old becomes New."\nfiles = ["*.py"]\n'
 CHECK = INSTRUCTION + 'mode = "check"\n'
 

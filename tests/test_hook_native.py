@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hook_repository import Hooked
 
+pytestmark = pytest.mark.tools
+
 RULES = '[[tool.specedit.hook]]\ninstruction = "Old becomes New."\nfiles = ["*.py"]\n'
 FOREIGN = "#!/bin/sh\necho foreign $# >> foreign.log\nexit {code}\n"
 

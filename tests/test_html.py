@@ -18,6 +18,8 @@ from specedit.report import ModelLine
 from specedit.view.html import page
 from specedit.view.trace import Writer, read
 
+pytestmark = pytest.mark.tools
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 HOSTILE = [
     "</pre></script><script>document.title='owned'</script>",

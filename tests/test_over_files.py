@@ -13,6 +13,8 @@ import pytest
 from conftest import interruptible
 from hook_repository import Hooked
 
+pytestmark = pytest.mark.tools
+
 FILES = {
     "a.py": "Old = 1\nprint(Old)\n",
     "b dir/é.py": "class Old:\n    pass\n",
@@ -98,6 +100,17 @@ def test_clean_only_refuses_before_anything_happens(desk: Hooked) -> None:
     assert touched(desk) == {"comment.py"} and desk.asked == 0
     desk.repo.git("commit", "-qam", "mine")
     assert desk.specedit("rename", "Old", "New", "--clean-only")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["a.py", "./a.py", "sub/../a.py", "{root}/a.py"])
+def test_an_uncommitted_file_is_called_what_it_was_called(desk: Hooked, name: str) -> None:
+    (desk.repo.root / "sub").mkdir()
+    desk.repo.write("a.py", FILES["a.py"] + "mine = 2\n")
+    name = name.format(root=desk.repo.root)
+    code, _, err = desk.specedit("rename", "Old", "New", name, "--clean-only")
+    assert code == 2 and f"Uncommitted changes in {name}." in err
+    code, _, err = desk.specedit("rename", "Old", "New", name)
+    assert code == 0 and "held uncommitted changes" in err
 
 
 def test_nothing_chosen_is_done_at_once(desk: Hooked) -> None:

@@ -14,6 +14,8 @@ import pytest
 from git_repository import Repository
 from hook_repository import Hooked
 
+pytestmark = pytest.mark.tools
+
 ROOT = Path(__file__).parents[1]
 ASK = '[[tool.specedit.hook]]\ninstruction = "Old becomes New."\nfiles = ["*.py"]\n'
 CONFIG = """\

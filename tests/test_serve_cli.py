@@ -25,6 +25,8 @@ from specedit.cli import run
 from specedit.edit.backend import Answer
 from specedit.settings import resolve
 
+pytestmark = pytest.mark.tools
+
 TEXT = "class User:\n    Username = 1\n"
 AFTER = TEXT.replace("Username", "Email")
 Play = Callable[..., Path]

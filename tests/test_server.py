@@ -17,6 +17,8 @@ from warm_server import Answered, Running, prompt, running, until
 from specedit.backends.wire import RUN, STATUS, STOP
 from specedit.server.channel import Limits
 
+pytestmark = pytest.mark.tools
+
 REPLACE = {"replace": [["Username", "Email"]]}
 TEXT = "class User:\n    Username = 'héé 😀 naïve'\r\n    size = 1"
 AFTER = TEXT.replace("Username", "Email") + "\n```"

@@ -17,6 +17,8 @@ import pytest
 
 from specedit import __file__ as package
 
+pytestmark = pytest.mark.tools
+
 NEEDED = os.environ.get("CI", "").lower() == "true"
 in_a_terminal = pytest.mark.parametrize("tmux", ["tmux"] if shutil.which("tmux") or NEEDED else [])
 ROOT = Path(package).parents[1]

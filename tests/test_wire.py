@@ -28,20 +28,23 @@ counts = st.integers(0, 10**6)
 messages = st.builds(
     Message, role=st.sampled_from(("system", "user")), segments=st.lists(words).map(tuple)
 )
-plans = st.builds(
-    Plan,
-    messages=st.lists(messages, min_size=1, max_size=3).map(tuple),
-    opening=words,
-    closing=words,
-    prediction=st.none() | words,
-    instruction=words,
-    draft=st.lists(words, max_size=3).map(tuple),
-    max_tokens=st.none() | counts,
-    sampling=st.builds(Sampling, seconds, seconds, counts),
-    stop=st.lists(words, max_size=3).map(tuple),
-    audit=st.booleans(),
-    fresh=st.booleans(),
-)
+PLAN = {
+    "messages": st.lists(messages, min_size=1, max_size=3).map(tuple),
+    "opening": words,
+    "closing": words,
+    "nested": st.booleans(),
+    "prediction": st.none() | words,
+    "least": words,
+    "instruction": words,
+    "draft": st.lists(words, max_size=3).map(tuple),
+    "max_tokens": st.none() | counts,
+    "copies": st.booleans(),
+    "sampling": st.builds(Sampling, seconds, seconds, counts),
+    "stop": st.lists(words, max_size=3).map(tuple),
+    "audit": st.booleans(),
+    "fresh": st.booleans(),
+}
+plans = st.builds(Plan, **PLAN)
 chunks = st.builds(
     Chunk, st.lists(counts).map(tuple), counts, counts, texts, st.booleans(), seconds
 )
@@ -117,4 +120,4 @@ def test_a_hundred_thousand_strange_tokens_are_counted() -> None:
 
 
 def test_every_field_of_a_plan_crosses() -> None:
-    assert {f.name for f in fields(Plan)} == set(wire.plan_json(Plan(())))
+    assert {f.name for f in fields(Plan)} == set(wire.plan_json(Plan(()))) == set(PLAN)

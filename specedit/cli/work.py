@@ -78,7 +78,8 @@ def uncommitted(names: list[str], settings: Settings) -> set[str]:
         return set()
     from specedit.files import git
 
-    found = {str(path) for path in git.dirty(Path(name) for name in names)}
+    dirty = git.dirty(Path(name) for name in names)
+    found = {name for name in names if Path(name) in dirty}  # as it was named: `./a.py`
     if found and settings.clean_only:
         listed = ", ".join(name for name in names if name in found)
         raise UsageError(

@@ -13,14 +13,11 @@ from dataclasses import dataclass
 
 from specedit.syntax import trees as syntax
 from specedit.syntax.languages import Language
+from specedit.syntax.losses import lost
 from specedit.syntax.placeholder import placeholders
 from specedit.text.diff import hunks
 
-MEMBERS_LOST = 3  # members gone without a word; fewer is what many honest edits do
-CLEARS = re.compile(  # "remove unused methods" names nothing and means several
-    r"(?i)\b(?:remov|delet|drop|strip|clean|prun)\w*\b.*\b(?:unused|obsolete|dead|deprecated|redundant"
-    r"|unnecessary|unreachable|all|every|duplicate\w*|legacy|old)\b"
-)
+NAMED = 8  # definitions that a message names
 
 
 @dataclass(frozen=True)
@@ -99,38 +96,7 @@ def _placeholders(before: str, after: str) -> Iterator[Problem]:
 
 def _lost(before: str, after: str, language: Language, instruction: str) -> Iterator[Problem]:
     old, new = syntax.symbols(before, language), syntax.symbols(after, language)
-    left = {symbol.name for symbol in new}
-    if CLEARS.search(instruction):
-        return
-    said = _plain(instruction)
-    gone = [s for s in old if s.name not in left and not _mentioned(s.name, said)]
-    top = [symbol.name for symbol in gone if symbol.depth == 0]
-    if top and not _replaced(old, new, top):
-        yield _loss(top)
-        return
-    members = [symbol.qualified for symbol in gone if symbol.depth > 0]
-    fewer = len(old) - len(new)
-    if len(members) >= MEMBERS_LOST and fewer >= MEMBERS_LOST:
-        yield _loss(members)
-
-
-def _loss(names: list[str]) -> Problem:
-    shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-    return Problem("lost-definition", f"lost definitions the instruction does not mention: {shown}")
-
-
-def _replaced(old: list[syntax.Symbol], new: list[syntax.Symbol], lost: list[str]) -> bool:
-    """One definition gone and one come in its place is a rename, not a loss."""
-    names = {symbol.name for symbol in old}
-    come = [symbol for symbol in new if symbol.depth == 0 and symbol.name not in names]
-    return len(lost) == 1 and len(come) >= 1
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", text.lower())
-
-
-def _mentioned(name: str, said: str) -> bool:
-    """`user_name` is mentioned by "the user name", in any case and spelling."""
-    plain = _plain(name)
-    return bool(plain) and plain in said
+    if names := lost(before, after, old, new, instruction):
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        said = f"lost definitions the instruction does not take away: {', '.join(names[:NAMED])}"
+        yield Problem("lost-definition", said + more)

@@ -188,7 +188,7 @@ def _cells(line: Line, gutter: Text, frame: Frame, width: int) -> Iterator[Text]
     text = frame.paint(line)
     for start, end in line.spans:
         text.stylize(word, start, min(end, len(text)))
-    room = max(8, width - gutter.cell_len - 2)
+    room = max(2, width - gutter.cell_len - 2)
     for number, piece in enumerate(code.folded(text, room)):
         head = gutter if number == 0 else Text(" " * gutter.cell_len, end="")
         body = Text.assemble((sign[0] if number == 0 else " ", sign[1]), " ", piece, end="")
