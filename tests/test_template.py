@@ -98,6 +98,90 @@ def test_a_template_that_does_not_fit(template: str, said: str) -> None:
         split(template, TURNS)
 
 
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ 1 // 0 }}",
+        "{{ 1 % 0 }}",
+        "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+        "{% macro m(n) %}{{ m(n) }}{{ m(n) }}{% endmacro %}{{ m(1) }}",
+        "{% for m in messages recursive %}{{ loop(messages) }}{% endfor %}",
+        "{% for a in range(10**12) %}{% endfor %}",
+        "{% for a in range(60000) %}{% for b in range(60000) %}{% endfor %}{% endfor %}",
+        "{% for a in range(60000) if false %}{% for b in range(60000) %}{% endfor %}{% endfor %}"
+        "{% for a in range(9) %}{% for b in range(60000) if b > 60001 %}{% endfor %}{% endfor %}"
+        * 99,
+        "{% for a in range(60000) %}" + "x" * 200_000 + "{% endfor %}",
+        "{% macro m() %}{% for a in range(60000) %}" + "x" * 9_000 + "{% endfor %}{% endmacro %}"
+        "{% set x = m() %}",
+        "{{ 'x' * 10**12 }}",
+        "{{ [1] * 10**12 }}",
+        "{{ 10**12 * 'x' }}",
+        "{{ 9 ** (9**9) }}",
+        "{{ 2**4000 * 2**4000 * 2**4000 }}",
+        "{% set x = 'x' %}" + "{% set x = x ~ x %}" * 60 + "{{ x }}",
+        "{% set x = 'x' %}" + "{% set x = x + x %}" * 60,
+        "{% set x = [1] %}" + "{% set x = [x, x] %}" * 60 + "{{ x }}",
+        "{% set x = [1] %}" + "{% set x = [x, x] %}" * 60 + "{{ x | tojson }}",
+        "{% set x = [1] %}" + "{% set x = [x, x] %}" * 60 + "{{ x | string }}",
+        "{% set x = [1] %}{% set y = [1] %}"
+        + "{% set x = [x, x] %}{% set y = [y, y] %}" * 60
+        + "{{ x == y }}",
+        "{% set x = 'x' %}" + "{% set x %}{{ x }}{{ x }}{% endset %}" * 60,
+        "{% set n = namespace(x=1) %}" + "{% set n.x = [n.x, n.x] %}" * 60 + "{{ n }}",
+        "{% set n = namespace(x=1) %}" + "{% set n.x = [n.x, n.x] %}" * 60 + "{{ [n] | join }}",
+        "{{ 'x'.center(10**10) }}",
+        "{{ ('x' | e).center(10**10) }}",
+        "{{ (5).to_bytes(10**10, 'big') }}",
+        "{{ '{:>10000000000}'.format(1) }}",
+        "{{ '%10000000000d' % 1 }}",
+        "{{ 'x' | center(10**10) }}",
+        "{{ 'x\n' | indent(10**10) }}",
+        "{{ lipsum(10**6) }}",
+        "{{ [[[1]]] | tojson(indent=10**9) }}",
+        "{{ 5 | round(-10**9) }}",
+        "{% set x = 'a' * 1000 %}{{ x.replace('a', x).replace('a', x).replace('a', x) }}",
+        "{% set x = 'a' * 1000 %}{{ x | replace('a', x) | replace('a', x) | replace('a', x) }}",
+        "{% set x = 'a' * 1000 %}{{ x.join(x.join(x)) }}",
+        "{% set x = 'a' * 1000 %}{{ x | join(x) | join(x) }}",
+        "{{ 'x' | _each('x'.center) }}",
+        "{% for a in [1] %}" * 30 + "{% endfor %}" * 30,
+        "{{ " + "(" * 5_000 + "1" + ")" * 5_000 + " }}",
+        "{{ " + "1 + " * 20_000 + "1 }}",
+        "{{ " + "9" * 100_000 + " }}",
+        "x" * 3_000_000,
+        "{% include 'other' %}",
+        "{{ '\ud800' }}" + "{{ undefined_thing() }}",
+    ],
+    ids=lambda template: template[:48],
+)
+def test_a_template_that_would_not_end_or_fill_the_memory_is_an_error(template: str) -> None:
+    with pytest.raises(ModelError, match="cannot be used"):
+        split(template, TURNS)
+
+
+def test_what_templates_do_is_still_done() -> None:
+    template = (
+        "{%- if tools %}no{% endif %}{% set ns = namespace(n=0, seen=[]) %}"
+        "{% macro shout(text, times=1) %}{{ text | upper ~ '!' * times }}{% endmacro %}"
+        "{% for m in messages if m.role != 'tool' %}"
+        "{% set ns.n = ns.n + 1 %}{% set ns.seen = ns.seen + [m['role']] %}"
+        "{{ loop.index }}/{{ loop.length }}{{ '.' if loop.last else ',' }}{{ shout(m.role, 2) }}"
+        "{{ m.content }}{% if loop.first %}{% continue %}{% endif %}"
+        "{% endfor %}{{ ns.seen | join('+') }} {{ ns.n - 1 }} {{ messages[::-1][0].role[:2] }}"
+        "{{ {'a': [1, 'é']} | tojson }}{{ messages | map(attribute='role') | list | length }}"
+        "{{ missing | default('d') }}{{ missing is defined }}{{ 'user' in ns.seen }}"
+        "{{ ' a b '.strip().split(' ') | last | trim }}{{ strftime_now('%d') }}"
+        "{{ messages | selectattr('role', 'equalto', 'user') | map('length') | list }}"
+        "{% for k, v in {'x': 1}.items() %}{{ k }}{{ v }}{% endfor %}{{ 7 // 2 }}{{ 2 ** 3 }}"
+        "{% set t %}{{ 'in' ~ 1 }}{% endset %}{{ t.replace('i', 'o') }}"
+    )
+    found = split(template, TURNS)
+    assert "".join(part if isinstance(part, str) else "@" for part in found) == (
+        '1/2,SYSTEM!!@2/2.USER!!@system+user 1 us{"a": [1, "é"]}2dFalseTrueb01 Jan 2025[2]x138on1'
+    )
+
+
 def test_a_begin_token_is_put_once(tokenizer: Tokenizer) -> None:
     from dataclasses import replace
 

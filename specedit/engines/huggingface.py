@@ -6,18 +6,24 @@ but batched and one-token passes may round differently (the exact engine does pr
 
 from __future__ import annotations
 
+import os
+import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling, common
 from specedit.engines.sampling import choose
-from specedit.errors import ModelError, UsageError
+from specedit.errors import ModelError, SpeceditError, UsageError
+from specedit.models import shards
+from specedit.models.architecture import LAYERS
 from specedit.models.files import ModelFiles
 
+TABLES = 1 << 28  # numbers a model may keep beside its weights
 PREFILL = 256  # positions per prefill pass: progress a person can see, no waste
 
 
@@ -45,7 +51,7 @@ def open_huggingface(
     files: ModelFiles, *, device: str = "auto", threads: int | None = None
 ) -> HuggingFaceEngine:
     """Load the model of `files`; a GGUF file is dequantised."""
-    from transformers import AutoModelForCausalLM
+    os.environ.setdefault("USE_HUB_KERNELS", "NO")  # else a config.json can name code to fetch
     from transformers.utils import logging
 
     if threads:
@@ -60,15 +66,66 @@ def open_huggingface(
 
             model: Any = build(files.path, dtype)
         else:
-            model = AutoModelForCausalLM.from_pretrained(
-                str(files.path), dtype=dtype, local_files_only=True
-            )
-    except (ValueError, OSError, KeyError, RuntimeError) as error:
+            model = _of_folder(files.path, dtype)
+        return HuggingFaceEngine(model.to(where).eval())
+    except SpeceditError:
+        raise
+    except Exception as error:  # what a file holds reaches deep into transformers
+        reason = (str(error).strip().splitlines() or [""])[0][:300]
         raise ModelError(
-            f"{files.path} cannot be loaded by transformers: {error}",
+            f"{files.path} cannot be loaded by transformers: {type(error).__name__}: {reason}",
             hint="specedit model verify, or another --model.",
         ) from error
-    return HuggingFaceEngine(model.to(where).eval())
+
+
+def _of_folder(folder: Path, dtype: torch.dtype) -> Any:
+    """The model of a safetensors folder: no code of its own, no pickle, no weight made up."""
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    safe = {"trust_remote_code": False, "local_files_only": True}
+    known = shards.check_folder(folder)
+    stored = sum(header.nbytes for header in shards.headers(folder).values())
+    _check_layers(folder, known)
+    config = AutoConfig.from_pretrained(str(folder), **safe)
+    # The engine's choice, not the file's: a file may name an implementation on the hub.
+    config._attn_implementation = config._experts_implementation = None
+    with torch.device("meta"):
+        hollow = AutoModelForCausalLM.from_config(config, trust_remote_code=False)  # type: ignore[no-untyped-call]
+    numbers = sum(one.numel() for one in hollow.parameters())
+    tables = sum(one.numel() for one in hollow.buffers())
+    if numbers > 4 * stored or tables > TABLES:  # four bits a number are the fewest
+        raise ModelError(
+            f"{folder / 'config.json'} describes a model of {max(numbers, tables):,} numbers; "
+            f"the safetensors files hold {stored:,} bytes",
+            hint="specedit model verify, or another --model.",
+        )
+    loaded: Any = AutoModelForCausalLM.from_pretrained(
+        str(folder),
+        config=config,
+        dtype=dtype,
+        use_safetensors=True,
+        output_loading_info=True,
+        **safe,
+    )
+    model, told = loaded
+    if missing := sorted(told["missing_keys"]):
+        raise ModelError(
+            f"{folder} lacks {len(missing)} of the model's tensors ({', '.join(missing[:3])}, …)",
+            hint="specedit model verify, or another --model.",
+        )
+    return model
+
+
+def _check_layers(folder: Path, known: Mapping[str, Any]) -> None:
+    """Refuse numbers of layers or experts that no model has, before any is made."""
+    for key, value in known.items():
+        if isinstance(value, dict):
+            _check_layers(folder, value)
+        elif _COUNTED.search(key) and isinstance(value, int) and value > LAYERS:
+            raise ModelError(f"{folder / 'config.json'}: {key} is {value}; no model has so many")
+
+
+_COUNTED = re.compile(r"(layers?|experts|blocks|depth)$")
 
 
 class HuggingFaceEngine:
@@ -90,7 +147,7 @@ class HuggingFaceEngine:
             name="huggingface",
             device=self._device.type,
             threads=torch.get_num_threads(),
-            window=int(getattr(config, "max_position_embeddings", 0) or 2048),
+            window=_window(config),
             vocabulary=int(config.vocab_size),
             exact=False,
             note=note or dtype,
@@ -151,6 +208,21 @@ class HuggingFaceEngine:
         else:
             self._cache.crop(length - len(self._ids))  # negative: how many to forget
         del self._ids[length:]
+
+
+def _window(config: Any) -> int:
+    """Positions for which rotary frequencies stay the same, so that a chunk's width is no matter.
+
+    `longrope` changes all of them past the trained length, `dynamic` past the window.
+    """
+    window = int(getattr(config, "max_position_embeddings", 0) or 2048)
+    turning = getattr(config, "rope_parameters", None) or {}
+    if turning.get("rope_type") == "longrope":
+        trained: Any = turning.get("original_max_position_embeddings")
+        window = min(
+            window, int(trained or getattr(config, "original_max_position_embeddings", window))
+        )
+    return window
 
 
 def refuse_uncroppable(cache: Any, name: str) -> None:

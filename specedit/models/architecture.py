@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from specedit.errors import ModelError
-from specedit.models import rope
-from specedit.models.configuration import Fields, read_json
+from specedit.models import rope, shards
+from specedit.models.configuration import Fields
 from specedit.models.gguf import Gguf
 
 FAMILIES = ("qwen2", "qwen3", "llama")
@@ -174,7 +174,7 @@ def of_gguf(file: Gguf) -> Architecture:
 
 def of_folder(path: Path) -> Architecture:
     """The numbers of a folder's config.json."""
-    fields = Fields(path / "config.json", read_json(path / "config.json"))
+    fields = Fields(path / "config.json", shards.check_folder(path))
     family = fields.text("model_type", "unknown")
     if family not in FAMILIES:
         raise stranger(path, family, _GENERIC)

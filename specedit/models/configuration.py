@@ -28,13 +28,21 @@ def read_json(path: Path) -> dict[str, Any]:
     return found
 
 
-def read_text(path: Path, most: int = MOST_BYTES) -> str:
+def read_text(path: Path) -> str:
     try:
-        if (size := path.stat().st_size) > most:
-            raise ModelError(f"{path} cannot be read: {size:,} bytes are too many for its kind")
-        return path.read_text("utf-8")
+        return read_bytes(path).decode("utf-8")
     except UnicodeDecodeError as problem:
         raise ModelError(f"{path} cannot be read: it is no UTF-8 text") from problem
+
+
+def read_bytes(path: Path) -> bytes:
+    """All of a file that is neither weights nor endless."""
+    try:
+        if not path.is_file():
+            raise ModelError(f"{path} cannot be read: it is no file")
+        if (size := path.stat().st_size) > MOST_BYTES:
+            raise ModelError(f"{path} cannot be read: {size:,} bytes are too many for its kind")
+        return path.read_bytes()
     except OSError as problem:
         raise ModelError(f"{path} cannot be read: {problem.strerror or problem}") from problem
 

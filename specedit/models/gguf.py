@@ -8,6 +8,7 @@ because skipping the tokenizer's 300,000 strings makes opening a file fast.
 
 from __future__ import annotations
 
+import math
 import mmap
 import struct
 from collections.abc import Iterator
@@ -49,6 +50,10 @@ SCALARS = {
     12: "d",
 }
 STRING, ARRAY = 8, 9
+DIMENSIONS = 4  # of a tensor, as GGML has it
+HEADER = 1 << 26  # bytes; 262,144 tokens and their merges take 20 million
+ITEMS = 1 << 22  # of one array; the largest vocabulary has 262,144, and 600,000 merges
+LETTERS = 1 << 24  # of one string
 REFETCH = "The file is not complete: remove it and fetch it again (specedit model pull)."
 
 
@@ -72,7 +77,7 @@ class TensorInfo:
 
     @property
     def rows(self) -> int:
-        return int(np.prod(self.shape[:-1], dtype=np.int64))
+        return math.prod(self.shape[:-1])
 
     @property
     def nbytes(self) -> int:
@@ -123,15 +128,17 @@ class Gguf:
 def open_gguf(path: Path, *, arrays: bool = True) -> Gguf:
     """Read the header of a GGUF file; `arrays=False` leaves long metadata arrays out."""
     try:
+        if not path.is_file():
+            raise ModelError(f"{path} cannot be read: there is no such file.")
         with path.open("rb") as file:
             if path.stat().st_size < 24:
                 raise ModelError(f"{path} is not a GGUF file: it is too short.", hint=REFETCH)
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error.strerror}.") from error
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path} cannot be read: {error}.") from error
     try:
         metadata, tensors = _header(path, data, arrays)
-    except (struct.error, UnicodeDecodeError, OverflowError, ValueError, IndexError) as error:
+    except (struct.error, ValueError, IndexError) as error:
         raise ModelError(f"{path} has a damaged GGUF header ({error}).", hint=REFETCH) from error
     return Gguf(path, metadata, tensors, data)
 
@@ -150,36 +157,63 @@ def _header(
     metadata: dict[str, Any] = {}
     for _ in range(entries):
         key, at = _string(data, at)
+        if key in metadata:
+            raise ValueError(f"the key {key[:60]!r} is there twice")
         (kind,) = struct.unpack_from("<I", data, at)
         value, at = _value(data, at + 4, kind, arrays)
         metadata[key] = value
+        _within(at)
     infos: list[tuple[str, tuple[int, ...], int, int]] = []
     for _ in range(count):
         name, at = _string(data, at)
         (dims,) = struct.unpack_from("<I", data, at)
+        if not 1 <= dims <= DIMENSIONS:
+            raise ValueError(f"tensor {name[:60]!r} has {dims} dimensions")
         *shape, kind, offset = struct.unpack_from(f"<{dims}QIQ", data, at + 4)
         at += 4 + 8 * dims + 12
         infos.append((name, tuple(reversed(shape)), kind, offset))
-    align = int(metadata.get("general.alignment", 32))
-    start = -(-at // align) * align
-    tensors = {}
+        _within(at)
+    align = metadata.get("general.alignment", 32)
+    if type(align) is not int or not 1 <= align <= 1 << 20:
+        raise ValueError(f"general.alignment is {str(align)[:60]}")
+    return metadata, _tensors(path, len(data), -(-at // align) * align, infos)
+
+
+def _tensors(
+    path: Path, size: int, start: int, infos: list[tuple[str, tuple[int, ...], int, int]]
+) -> dict[str, TensorInfo]:
+    """The tensors, each with bytes of its own within the file."""
+    tensors: dict[str, TensorInfo] = {}
     for name, dimensions, kind, offset in infos:
+        if name in tensors:
+            raise ValueError(f"tensor {name[:60]!r} is there twice")
         if kind not in READABLE:
             raise ModelError(
                 f"{path}: tensor {name} has type {_type_name(kind)}, which cannot be read.",
                 hint="Types that can be read: " + ", ".join(n for n, _, _ in READABLE.values()),
             )
         info = TensorInfo(name, dimensions, kind, start + offset)
-        if not dimensions or dimensions[-1] % READABLE[kind][1] or 0 in dimensions:
+        if dimensions[-1] % READABLE[kind][1] or 0 in dimensions:
             raise ModelError(f"{path}: tensor {name} has an impossible shape {dimensions}.")
-        if info.offset + info.nbytes > len(data):
+        if info.offset + info.nbytes > size:
             raise ModelError(
-                f"{path} is cut off: tensor {name} ends {info.offset + info.nbytes - len(data)} "
+                f"{path} is cut off: tensor {name} ends {info.offset + info.nbytes - size} "
                 "bytes past the end of the file.",
                 hint=REFETCH,
             )
         tensors[name] = info
-    return metadata, tensors
+    end = 0
+    for info in sorted(tensors.values(), key=lambda info: info.offset):
+        if info.offset < end:
+            raise ValueError(f"tensor {info.name[:60]!r} lies upon another")
+        end = info.offset + info.nbytes
+    return tensors
+
+
+def _within(at: int) -> None:
+    """A header that goes on and on is none: it is read into memory."""
+    if at > HEADER:
+        raise ValueError(f"it is longer than {HEADER:,} bytes")
 
 
 def _type_name(kind: int) -> str:
@@ -196,6 +230,8 @@ def _string(data: mmap.mmap, at: int) -> tuple[str, int]:
     end = at + 8 + length
     if end > len(data):
         raise ValueError("a string runs past the end")
+    if length > LETTERS:
+        raise ValueError(f"a string claims {length:,} bytes")
     return data[at + 8 : end].decode("utf-8"), end
 
 
@@ -209,8 +245,8 @@ def _value(data: mmap.mmap, at: int, kind: int, arrays: bool) -> tuple[Any, int]
         return struct.unpack_from(form, data, at)[0], at + struct.calcsize(form)
     item, length = struct.unpack_from("<IQ", data, at)
     at += 12
-    if length > len(data):
-        raise ValueError("an array is longer than the file")
+    if length > ITEMS:
+        raise ValueError(f"an array claims {length:,} items")
     if item == STRING:
         strings = []
         for piece, end in _strings(data, at, length):

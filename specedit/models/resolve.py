@@ -9,29 +9,22 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import difflib
 import hashlib
-import json
 import re
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any
 
 from specedit.errors import ModelError
 from specedit.models import catalogue, fetch, repository, store
 from specedit.models.catalogue import Listed
+from specedit.models.configuration import read_bytes
+from specedit.models.cropping import check_croppable
 from specedit.models.fetch import FetchProgress
 from specedit.models.files import ModelFiles
 from specedit.models.gguf import open_gguf
 from specedit.models.store import Record, Slot
 
 _HUB_ID = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?::(?P<file>[\w./-]+\.gguf))?")
-_FAMILIES = ("qwen2", "qwen3", "llama")
-_RECURRENT = re.compile(
-    r"mamba|rwkv|recurrent|jamba|xlstm|zamba|bamba|nemotron_?h|falcon_?h1|lfm2|granite.*hybrid"
-    r"|qwen3_?(next|5)|minimax|linear|retnet|hyena|plamo2|kimi",
-    re.IGNORECASE,
-)
 
 
 def resolve(
@@ -165,9 +158,12 @@ def _of_folder(path: Path) -> ModelFiles:
             f"{path} holds no model: a config.json and *.safetensors belong there",
             hint="Name a .gguf file, a folder as the hub has them, or a catalogue name.",
         )
-    state = hashlib.sha256((path / "config.json").read_bytes())
+    state = hashlib.sha256(read_bytes(path / "config.json"))
     for file in weights:
-        stat = file.stat()
+        try:
+            stat = file.stat()
+        except OSError as problem:  # a link to nowhere
+            raise ModelError(f"{file} cannot be read: {problem.strerror}") from problem
         state.update(f"{file.name} {stat.st_size} {stat.st_mtime_ns}\n".encode())
     return ModelFiles(path.name, path, "folder", state.hexdigest(), "", "path")
 
@@ -177,57 +173,3 @@ def _fetched(model: str, root: Path) -> Iterator[FetchProgress]:
         yield from fetch.catalogue(entry, root)
     elif match := _HUB_ID.fullmatch(model):
         yield from repository.pull(match["name"], match["file"] or "", root)
-
-
-def check_croppable(files: ModelFiles) -> None:
-    """Refuse a model whose cache cannot forget its newest positions, naming its class."""
-    if files.kind == "gguf":
-        if any(files.sha256 == entry.sha256 for entry in catalogue.CATALOGUE):
-            return  # known, and the digest says it is whole: saves 0.1 s at every start
-        _check_gguf(files)
-    else:
-        _check_config(files)
-
-
-def _check_gguf(files: ModelFiles) -> None:
-    metadata = open_gguf(files.path, arrays=False).metadata
-    family = str(metadata.get("general.architecture", "unknown"))
-    if _RECURRENT.search(family):
-        raise _refused(files, family, "it is recurrent")
-    window = metadata.get(f"{family}.attention.sliding_window") or 0
-    if 0 < window < metadata.get(f"{family}.context_length", 0):
-        raise _refused(files, family, f"it attends through a sliding window of {window:,}")
-    if family not in _FAMILIES:
-        near = difflib.get_close_matches(family, _FAMILIES, n=1)
-        raise ModelError(
-            f"{files.path} is a GGUF file of the family {family!r}; "
-            f"{', '.join(_FAMILIES)} can be read" + (f" (near: {near[0]})" if near else ""),
-            hint="Name the folder or hub id with the safetensors of this model instead.",
-        )
-
-
-def _check_config(files: ModelFiles) -> None:
-    path = files.path / "config.json"
-    try:
-        config: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        kind = str((config.get("architectures") or [config.get("model_type", "unknown")])[0])
-    except (OSError, ValueError, AttributeError) as problem:
-        raise ModelError(f"{path} cannot be read as a model's configuration: {problem}") from None
-    if _RECURRENT.search(f"{kind} {config.get('model_type', '')}"):
-        raise _refused(files, kind, "it is recurrent")
-    text = config.get("text_config") or config
-    layers = {str(layer) for layer in text.get("layer_types") or ()}
-    if other := sorted(layers - {"full_attention", "attention"}):
-        raise _refused(files, kind, f"it has layers of the kind {', '.join(other)}")
-    window = text.get("sliding_window") or 0
-    used = text.get("use_sliding_window", True) and "layer_types" not in text
-    if used and 0 < window < text.get("max_position_embeddings", window + 1):
-        raise _refused(files, kind, f"it attends through a sliding window of {window:,}")
-
-
-def _refused(files: ModelFiles, kind: str, why: str) -> ModelError:
-    return ModelError(
-        f"{files.name} ({kind}) cannot be used: {why}, so its cache cannot be cropped",
-        hint="A prediction is checked and partly taken back, which needs a cache that can forget. "
-        "Use a model with full attention: Qwen2, Qwen3, Llama.",
-    )

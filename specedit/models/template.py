@@ -1,22 +1,20 @@
 """Messages to prompt ids, through the model's own chat template.
 
-The template is data, rendered in Jinja's sandbox with a mark in place of every content. Only the
+The template is data, rendered within limits with a mark in place of every content. Only the
 text between the marks may name special tokens; contents are encoded as the plain text they are,
 each segment by itself, so that a file's ids are the same here and in a prediction.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from specedit.errors import ModelError
+from specedit.models.configuration import Fields, read_json, read_text
 from specedit.models.files import ModelFiles
 from specedit.models.gguf import open_gguf
 from specedit.models.tokenizer import Tokenizer
-from specedit.models.vocabulary import read_json
 
 Turn = tuple[str, Sequence[str]]  # role, the segments of its content
 
@@ -32,16 +30,18 @@ _MARKS = re.compile("\uf8ff([0-9]+)\uf8fe")
 def load_template(files: ModelFiles) -> str:
     """The model's chat template; "" if it has none."""
     if files.kind == "gguf":
-        metadata = open_gguf(files.path, arrays=False).metadata
-        return str(metadata.get("tokenizer.chat_template") or "")
+        metadata = Fields(files.path, open_gguf(files.path, arrays=False).metadata)
+        return metadata.text("tokenizer.chat_template", "")
     file = files.path / "chat_template.jinja"
     if file.is_file():
-        return file.read_text("utf-8")
-    template = read_json(files.path / "tokenizer_config.json").get("chat_template") or ""
-    if isinstance(template, list):  # named templates; the default one is for chatting
-        named = {one["name"]: one["template"] for one in template}
-        template = named.get("default", next(iter(named.values()), ""))
-    return str(template)
+        return read_text(file)
+    path = files.path / "tokenizer_config.json"
+    given = read_json(path).get("chat_template")
+    if isinstance(given, list):  # named templates; the default one is for chatting
+        pairs = [one for one in given if isinstance(one, dict)]
+        named = {str(one.get("name")): one.get("template") for one in pairs}
+        given = named.get("default", next(iter(named.values()), None))
+    return Fields(path, {"chat_template": given}).text("chat_template", "")
 
 
 def prompt_ids(
@@ -82,33 +82,20 @@ def _segments(content: Sequence[str]) -> Sequence[str]:
 
 
 def _render(template: str, messages: list[dict[str, str]], texts: dict[str, str]) -> str:
-    from jinja2 import TemplateError
-    from jinja2.ext import loopcontrols
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
+    from specedit.models.sandbox import render
 
-    def refuse(message: str) -> None:
-        raise TemplateError(message)
-
-    def tojson(value: Any, indent: int | None = None) -> str:
-        return json.dumps(value, ensure_ascii=False, indent=indent)
-
-    world = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols]
-    )
-    world.filters["tojson"] = tojson
-    world.globals["raise_exception"] = refuse
-    # A date would change the prompt from day to day; templates that ask get one fixed day.
-    world.globals["strftime_now"] = lambda form: "01 Jan 2025"
     try:
-        return world.from_string(template).render(
+        return render(
+            template,
             messages=messages,
             add_generation_prompt=True,
             enable_thinking=False,
             tools=None,
             **texts,
         )
-    except (TemplateError, TypeError, ValueError) as problem:
+    except Exception as problem:  # a template may do anything, and so it may fail at anything
+        reason = str(problem).strip()[:300] or type(problem).__name__
         raise ModelError(
-            f"the model's chat template cannot be used: {problem}",
+            f"the model's chat template cannot be used: {reason}",
             hint="Use an instruction-tuned model; its chat template comes with its files.",
         ) from problem

@@ -11,9 +11,11 @@ Knows vocabularies and which ids end an answer. Does not know messages; loads no
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from specedit.errors import ModelError
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,10 @@ class Tokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Ids of the text; never a special token."""
-        found: list[int] = self.core.encode(text, add_special_tokens=False).ids
+        found: list[int] = guarded(
+            "the model's vocabulary cannot spell this text",
+            lambda: self.core.encode(text, add_special_tokens=False).ids,
+        )
         return found
 
     def encode_template(self, text: str) -> list[int]:
@@ -67,6 +72,18 @@ class Tokenizer:
 
     def special(self, name: str) -> int | None:
         return self.specials.get(name)
+
+
+def guarded(what: str, make: Callable[[], Any]) -> Any:
+    """What `make` gives; whatever goes wrong inside the tokenizers library is a `ModelError`."""
+    try:
+        return make()
+    except ModelError:
+        raise
+    except BaseException as problem:  # it raises bare Exception, and panics are not even that
+        if not isinstance(problem, Exception) and type(problem).__name__ != "PanicException":
+            raise
+        raise ModelError(f"{what}: {str(problem)[:300] or type(problem).__name__}") from problem
 
 
 _BYTE_NAME = re.compile(r"<0x([0-9A-Fa-f]{2})>")

@@ -1,19 +1,22 @@
-"""Building a Tokenizer: from GGUF metadata, or from a folder's tokenizer.json.
+"""A model's vocabulary, read from GGUF metadata or from a folder's tokenizer.json.
 
 Knows how each writes its vocabulary, its special tokens and where words are cut. The core it
-builds knows no special token and rewrites no text; see `tokenizer` for why.
+builds knows no special token and rewrites no text; see `tokenizer` for why. Whatever the file
+holds, the outcome is a vocabulary or a `ModelError`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from specedit.errors import ModelError
+from specedit.models.configuration import Fields, parse_json, read_json, read_text
 from specedit.models.files import ModelFiles
-from specedit.models.tokenizer import Tokenizer
+from specedit.models.gguf import open_gguf
+from specedit.models.tokenizer import Tokenizer, guarded
 
 _ENDS = (
     *("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<|eom_id|>", "</s>"),
@@ -35,17 +38,19 @@ _CUTS: dict[str, tuple[str, ...]] = {
 }
 
 
+MOST_IDS = 1 << 24
+MOST_CUTS = 1 << 26  # letters looked at to find the merges of a SentencePiece vocabulary
+
+
 def load_tokenizer(files: ModelFiles) -> Tokenizer:
     """The tokenizer of a model in place: 0.4 s for 150,000 tokens."""
     return (of_gguf if files.kind == "gguf" else of_folder)(files.path)
 
 
 def of_gguf(path: Path) -> Tokenizer:
-    from specedit.models.gguf import open_gguf
-
-    metadata = open_gguf(path).metadata
-    tokens: list[str] = metadata.get("tokenizer.ggml.tokens") or []
-    kinds: list[int] = metadata.get("tokenizer.ggml.token_type") or [_NORMAL] * len(tokens)
+    fields = Fields(path, open_gguf(path).metadata, "tokenizer.ggml.")
+    tokens = fields.texts("tokens")
+    kinds = _numbers(fields, "token_type", [_NORMAL] * len(tokens))
     if not tokens or len(kinds) != len(tokens):
         raise ModelError(f"{path} carries no usable vocabulary", hint=_OTHER)
     specials = {
@@ -55,30 +60,32 @@ def of_gguf(path: Path) -> Tokenizer:
     }
     literal = frozenset(id for id in specials.values() if kinds[id] == _USER)
     plain = {id: t for id, t in enumerate(tokens) if kinds[id] in (_NORMAL, _BYTE)}
-    model = metadata.get("tokenizer.ggml.model")
+    model = fields.text("model", "none")
     if model == "gpt2":
-        core = _byte_pairs(path, metadata, plain)
+        core = _byte_pairs(fields, plain)
     elif model == "llama":
-        core = _sentence_pieces(metadata, plain, tokens)
+        core = _sentence_pieces(fields, plain, tokens)
     else:
-        raise ModelError(f"{path} has a vocabulary of the kind {model!r}; gpt2 and llama are known")
+        raise ModelError(
+            f"{path} has a vocabulary of the kind {model[:40]!r}; gpt2 and llama are known"
+        )
+
+    def named(key: str) -> int | None:
+        return _id(fields.known.get(f"tokenizer.ggml.{key}_token_id"), len(tokens))
 
     def text(key: str) -> str:
-        id = metadata.get(f"tokenizer.ggml.{key}_token_id")
-        return tokens[id] if isinstance(id, int) and id < len(tokens) else ""
+        id = named(key)
+        return "" if id is None else tokens[id]
 
-    named = {metadata.get(f"tokenizer.ggml.{key}_token_id") for key in ("eos", "eot", "eom")}
-    begin = metadata.get("tokenizer.ggml.bos_token_id")
-    add = metadata.get("tokenizer.ggml.add_bos_token", model == "llama")
     return Tokenizer(
         core=core,
         spelling=plain | {id: tokens[id] for id in literal},
         specials=specials,
         literal=literal,
-        ends=_ends(specials, named),
+        ends=_ends(specials, map(named, ("eos", "eot", "eom"))),
         size=len(tokens),
         byte_level=model == "gpt2",
-        begin=begin if add else None,
+        begin=named("bos") if fields.truth("add_bos_token", model == "llama") else None,
         texts={"bos_token": text("bos"), "eos_token": text("eos")},
     )
 
@@ -86,37 +93,58 @@ def of_gguf(path: Path) -> Tokenizer:
 _OTHER = "Name the folder or hub id with this model's tokenizer.json instead."
 
 
-def _ends(specials: Mapping[str, int], named: set[Any]) -> frozenset[int]:
+def _ends(specials: Mapping[str, int], named: Iterable[int | None]) -> frozenset[int]:
     known = {specials[name] for name in _ENDS if name in specials}
-    return frozenset(known | {id for id in named if isinstance(id, int)})
+    return frozenset(known | {id for id in named if id is not None})
 
 
-def _byte_pairs(path: Path, metadata: dict[str, Any], plain: dict[int, str]) -> Any:
-    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+def _id(given: Any, size: int = MOST_IDS) -> int | None:
+    """A token's id, if it can be one."""
+    return given if type(given) is int and 0 <= given < size else None
 
-    style = str(metadata.get("tokenizer.ggml.pre", "default"))
+
+def _numbers(fields: Fields, key: str, default: list[Any]) -> list[Any]:
+    found = fields.known.get(fields.prefix + key) or default
+    if not isinstance(found, list) or not all(isinstance(one, int | float) for one in found):
+        raise fields.wrong(key, "a list of numbers")
+    return found
+
+
+def _byte_pairs(fields: Fields, plain: dict[int, str]) -> Any:
+    from tokenizers import Regex, models, pre_tokenizers
+    from tokenizers import Tokenizer as Core
+
+    style = fields.text("pre", "default")
     if style not in _CUTS:
         known = ", ".join(_CUTS)
-        raise ModelError(f"{path} cuts words as {style!r}; known are {known}", hint=_OTHER)
-    cuts = [pre_tokenizers.Split(Regex(cut), "isolated") for cut in _CUTS[style]]
-    merges = [tuple(pair.split(" ", 1)) for pair in metadata.get("tokenizer.ggml.merges") or ()]
+        raise ModelError(
+            f"{fields.path} cuts words as {style[:40]!r}; known are {known}", hint=_OTHER
+        )
+    merges: Any = [tuple(pair.split(" ", 1)) for pair in fields.texts("merges")]
     vocabulary = {token: id for id, token in plain.items()}
     whole_words = style in ("llama-bpe", "llama3", "llama-v3")
-    try:
-        core = Tokenizer(models.BPE(vocab=vocabulary, merges=merges, ignore_merges=whole_words))
-    except Exception as problem:  # tokenizers raises bare Exception
-        raise ModelError(f"{path} has a damaged vocabulary: {problem}", hint=_OTHER) from problem
+    core = guarded(
+        f"{fields.path} has a damaged vocabulary",
+        lambda: Core(models.BPE(vocab=vocabulary, merges=merges, ignore_merges=whole_words)),
+    )
+    cuts = [pre_tokenizers.Split(Regex(cut), "isolated") for cut in _CUTS[style]]
     spell = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     core.pre_tokenizer = pre_tokenizers.Sequence([*cuts, spell])
     return core
 
 
-def _sentence_pieces(metadata: dict[str, Any], plain: dict[int, str], tokens: list[str]) -> Any:
+def _sentence_pieces(fields: Fields, plain: dict[int, str], tokens: list[str]) -> Any:
     """SentencePiece's BPE: the merges are every split of a piece into pieces, best score first."""
-    from tokenizers import Tokenizer, models, normalizers
+    from tokenizers import Tokenizer as Core
+    from tokenizers import models, normalizers
 
+    if sum(len(token) ** 2 for token in plain.values()) > MOST_CUTS:
+        raise ModelError(f"{fields.path} has a damaged vocabulary: its words are too long")
     vocabulary = {token: id for id, token in plain.items()}
-    scores = metadata.get("tokenizer.ggml.scores") or [-float(id) for id in range(len(tokens))]
+    scores = _numbers(fields, "scores", [-float(id) for id in range(len(tokens))])
+    unknown = _id(fields.known.get("tokenizer.ggml.unknown_token_id", 0), len(tokens))
+    if len(scores) != len(tokens) or unknown is None:
+        raise ModelError(f"{fields.path} carries no usable vocabulary", hint=_OTHER)
     merges: list[tuple[float, int, int, str, str]] = []
     for id, token in plain.items():
         for cut in range(1, len(token)):
@@ -124,55 +152,39 @@ def _sentence_pieces(metadata: dict[str, Any], plain: dict[int, str], tokens: li
             if left in vocabulary and right in vocabulary:
                 merges.append((-scores[id], vocabulary[left], vocabulary[right], left, right))
     merges.sort()
-    unknown = metadata.get("tokenizer.ggml.unknown_token_id", 0)
-    core = Tokenizer(
-        models.BPE(
-            vocab=vocabulary | {tokens[unknown]: unknown},
-            merges=[(left, right) for *_, left, right in merges],
-            unk_token=tokens[unknown],
-            fuse_unk=True,
-            byte_fallback=True,
-        )
+    core = guarded(
+        f"{fields.path} has a damaged vocabulary",
+        lambda: Core(
+            models.BPE(
+                vocab=vocabulary | {tokens[unknown]: unknown},
+                merges=[(left, right) for *_, left, right in merges],
+                unk_token=tokens[unknown],
+                fuse_unk=True,
+                byte_fallback=True,
+            )
+        ),
     )
     core.normalizer = normalizers.Replace(" ", "▁")
     return core
 
 
 def of_folder(folder: Path) -> Tokenizer:
-    from tokenizers import Tokenizer as Core
-
     path = folder / "tokenizer.json"
-    try:
-        data = json.loads(path.read_text("utf-8"))
-        added = data.pop("added_tokens", None) or []
-        model = data["model"]
-        specials = {str(one["content"]): int(one["id"]) for one in added}
-        literal = frozenset(int(one["id"]) for one in added if not one.get("special"))
-        vocabulary = model["vocab"]
-        unknown = model.get("unk_token")
-        model["vocab"] = {
-            token: id
-            for token, id in vocabulary.items()
-            if token == unknown or token not in specials
-        }
-        plain = {id: token for token, id in model["vocab"].items() if token != unknown}
-        byte_level = '"ByteLevel"' in json.dumps([data.get("pre_tokenizer"), data.get("decoder")])
-        data |= {"normalizer": _bare(data.get("normalizer")), "added_tokens": []}
-        data |= dict.fromkeys(("post_processor", "truncation", "padding"))
-        core = Core.from_str(json.dumps(data))
-    except FileNotFoundError:
+    if not path.is_file():
         raise ModelError(
             f"{folder} has no tokenizer.json",
             hint="Save it there with transformers: AutoTokenizer.from_pretrained(…)"
             ".save_pretrained(…).",
-        ) from None
-    except Exception as problem:  # tokenizers raises bare Exception
-        raise ModelError(f"{path} cannot be read as a tokenizer: {problem}") from problem
+        )
+    data = parse_json(path, read_text(path))
+    said = f"{path} cannot be read as a tokenizer"
+    core, plain, specials, literal, byte_level = guarded(said, lambda: _of_json(data))
     settings = read_json(folder / "tokenizer_config.json")
     texts = {name: _text(settings.get(name)) for name in ("bos_token", "eos_token")}
     ends = read_json(folder / "generation_config.json").get("eos_token_id")
     ends = ends if ends is not None else read_json(folder / "config.json").get("eos_token_id")
-    named = {*(ends if isinstance(ends, list) else [ends]), specials.get(texts["eos_token"])}
+    named = {*map(_id, ends if isinstance(ends, list) else [ends])}
+    named.add(specials.get(texts["eos_token"]))
     return Tokenizer(
         core=core,
         spelling=plain | {id: text for text, id in specials.items() if id in literal},
@@ -181,9 +193,31 @@ def of_folder(folder: Path) -> Tokenizer:
         ends=_ends(specials, named),
         size=1 + max([*plain, *specials.values()], default=-1),
         byte_level=byte_level,
-        begin=specials.get(texts["bos_token"]) if settings.get("add_bos_token") else None,
+        begin=specials.get(texts["bos_token"]) if settings.get("add_bos_token") is True else None,
         texts=texts,
     )
+
+
+def _of_json(data: Any) -> tuple[Any, dict[int, str], dict[str, int], frozenset[int], bool]:
+    """Core, plain tokens, specials, literal ones, whether it spells bytes; raises anything."""
+    from tokenizers import Tokenizer as Core
+
+    added = data.pop("added_tokens", None) or []
+    model = data["model"]
+    specials = {str(one["content"]): int(one["id"]) for one in added}
+    literal = frozenset(int(one["id"]) for one in added if not one.get("special"))
+    vocabulary = model["vocab"]
+    unknown = model.get("unk_token")
+    model["vocab"] = {
+        token: id for token, id in vocabulary.items() if token == unknown or token not in specials
+    }
+    plain = {id: token for token, id in model["vocab"].items() if token != unknown}
+    if odd := [id for id in (*specials.values(), *plain) if _id(id) is None]:
+        raise ValueError(f"{str(odd[0])[:40]} is no token's number")
+    byte_level = '"ByteLevel"' in json.dumps([data.get("pre_tokenizer"), data.get("decoder")])
+    data |= {"normalizer": _bare(data.get("normalizer")), "added_tokens": []}
+    data |= dict.fromkeys(("post_processor", "truncation", "padding"))
+    return Core.from_str(json.dumps(data)), plain, specials, literal, byte_level
 
 
 def _bare(normalizer: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -196,14 +230,5 @@ def _bare(normalizer: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _text(token: Any) -> str:
-    return str(token["content"] if isinstance(token, dict) else token or "")
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as problem:
-        raise ModelError(f"{path} cannot be read: {problem}") from problem
-    return found if isinstance(found, dict) else {}
+    text = token.get("content") if isinstance(token, dict) else token
+    return text if isinstance(text, str) else ""

@@ -15,7 +15,7 @@ import torch
 
 from specedit.engines.exact.weights import Config
 from specedit.errors import ModelError
-from specedit.models import architecture
+from specedit.models import architecture, shards
 from specedit.models.architecture import Architecture
 from specedit.models.files import ModelFiles
 from specedit.models.gguf import open_gguf
@@ -86,20 +86,17 @@ def _open_folder(path: Path) -> Checkpoint:
     from safetensors import SafetensorError, safe_open
 
     found = architecture.of_folder(path)
+    known = {architecture.our_name(name): one for name, one in shards.headers(path).items()}
+    shapes = {name: header.shape for name, header in known.items()}
+    architecture.check_tensors(path, found, shapes, "--engine huggingface")
     places: dict[str, tuple[Any, str]] = {}
-    shapes: dict[str, tuple[int, ...]] = {}
     try:
         for part in sorted(path.glob("*.safetensors")):
             file: Any = safe_open(part, "pt")
             for name in file.keys():  # noqa: SIM118 - safe_open is no dict
-                ours = architecture.our_name(name)
-                places[ours] = (file, name)
-                shapes[ours] = tuple(file.get_slice(name).get_shape())
+                places[architecture.our_name(name)] = (file, name)
     except (SafetensorError, OSError) as error:
         raise ModelError(f"{path} has a damaged safetensors file: {error}.") from error
-    if not places:
-        raise ModelError(f"{path} has no safetensors file.", hint="Name another folder.")
-    architecture.check_tensors(path, found, shapes, "--engine huggingface")
 
     def rows(name: str, start: int, stop: int | None) -> torch.Tensor:
         file, theirs = places[name]

@@ -1,0 +1,155 @@
+"""A folder with safetensors: its headers, and what in it is never opened.
+
+A header is read here before anybody else reads the file, so that whatever it claims is compared
+with what the file holds. Nothing in a folder runs: one that needs code of its own is refused, and
+weights in any other form (pickles) are left alone. Knows no tensor's meaning.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from specedit.errors import ModelError
+from specedit.models.configuration import Fields, parse_json, read_json
+
+HEADER = 100_000_000  # bytes, as the format has it
+BITS = {
+    **dict.fromkeys(("BOOL", "U8", "I8", "F8_E4M3", "F8_E5M2", "F8_E8M0"), 8),
+    **dict.fromkeys(("F8_E4M3FNUZ", "F8_E5M2FNUZ"), 8),
+    **dict.fromkeys(("U16", "I16", "F16", "BF16"), 16),
+    **dict.fromkeys(("U32", "I32", "F32"), 32),
+    **dict.fromkeys(("U64", "I64", "F64", "C64"), 64),
+    **{"F4": 4, "F6_E2M3": 6, "F6_E3M2": 6},
+}
+CODE = (
+    "A model that brings its own code is never run. Use one whose class transformers has: the "
+    "same model's folder without auto_map, or a GGUF file of it."
+)
+
+
+@dataclass(frozen=True)
+class Header:
+    """One tensor as the header of its file describes it."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    nbytes: int
+
+
+def check_folder(folder: Path) -> dict[str, Any]:
+    """The folder's configuration; refuses what would run code or open a pickle."""
+    path = folder / "config.json"
+    if (folder / "adapter_config.json").exists():
+        raise ModelError(
+            f"{folder} holds an adapter (adapter_config.json), which names another model",
+            hint="Merge the adapter into its model, and name the folder with the result.",
+        )
+    if not path.is_file():
+        raise ModelError(f"{folder} has no config.json", hint="Name another folder.")
+    config = read_json(path)
+    for part in (config, *(inner for inner in config.values() if isinstance(inner, dict))):
+        if "auto_map" in part:
+            raise ModelError(f"{path} asks for code of its own (auto_map)", hint=CODE)
+    for index in sorted(folder.glob("*.index.json")):
+        _check_index(folder, index)
+    return config
+
+
+def _check_index(folder: Path, index: Path) -> None:
+    """Every file that an index names is a safetensors file of this very folder."""
+    shards = Fields(index, read_json(index)).inside("weight_map")
+    if not index.name.endswith(".safetensors.index.json"):
+        return  # of weights in another form, which nobody opens
+    for name in {str(name) for name in (shards.known.values() if shards else ())}:
+        if not name.endswith(".safetensors") or Path(name).name != name or "\\" in name:
+            raise ModelError(f"{index} names {name[:80]!r}, which is no safetensors file beside it")
+        if not (folder / name).is_file():
+            raise ModelError(f"{folder} has no {name}, which {index.name} names")
+
+
+def headers(folder: Path) -> dict[str, Header]:
+    """All tensors of the folder's safetensors files."""
+    found: dict[str, Header] = {}
+    files = sorted(folder.glob("*.safetensors"))
+    if not files:
+        raise ModelError(f"{folder} has no safetensors file.", hint="Name another folder.")
+    for file in files:
+        for name, header in header_of(file).items():
+            if name in found:
+                raise ModelError(f"{folder} has the tensor {name} twice, once in {file.name}")
+            found[name] = header
+    return found
+
+
+def header_of(path: Path) -> dict[str, Header]:
+    """The tensors of one file; its bytes are exactly theirs."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            prefix = file.read(8)
+            if len(prefix) < 8:
+                raise _damaged(path, "it is too short")
+            (length,) = struct.unpack("<Q", prefix)
+            if length > min(HEADER, size - 8):
+                raise _damaged(path, f"its header claims {length:,} bytes")
+            text = file.read(length).decode("utf-8")
+    except UnicodeDecodeError:
+        raise _damaged(path, "its header is no text") from None
+    except OSError as problem:
+        raise ModelError(f"{path} cannot be read: {problem.strerror or problem}") from problem
+    known = parse_json(path, text)
+    if not isinstance(known, dict):
+        raise _damaged(path, "its header is no JSON object")
+    known.pop("__metadata__", None)
+    places: list[tuple[int, int]] = []
+    found = {}
+    for name, told in known.items():
+        header, start = _tensor(path, name, told)
+        found[name] = header
+        places.append((start, start + header.nbytes))
+    end = 0
+    for start, stop in sorted(places):
+        if start != end:
+            raise _damaged(path, "its tensors overlap or leave gaps")
+        end = stop
+    if end != size - 8 - length:
+        raise _damaged(path, f"it holds {size - 8 - length:,} bytes of {end:,}")
+    return found
+
+
+def _tensor(path: Path, name: str, told: Any) -> tuple[Header, int]:
+    about: dict[str, Any] = told if isinstance(told, dict) else {}
+    shape: Any = about.get("shape")
+    dtype: Any = about.get("dtype")
+    offsets: Any = about.get("data_offsets")
+    if not (_sizes(shape) and _sizes(offsets) and len(offsets) == 2):
+        raise _damaged(path, f"of {name[:80]!r} it says {json.dumps(told)[:120]}")
+    if not isinstance(dtype, str) or dtype not in BITS:
+        raise ModelError(
+            f"{path}: tensor {name[:80]!r} has type {str(dtype)[:40]}, which is unknown"
+        )
+    bits = math.prod(shape) * BITS[dtype]
+    if bits % 8 or bits // 8 != offsets[1] - offsets[0]:
+        raise _damaged(path, f"tensor {name[:80]!r} has not the size of its shape")
+    return Header(tuple(shape), dtype, bits // 8), offsets[0]
+
+
+def _sizes(given: Any) -> bool:
+    """A short list of whole numbers, none below 0."""
+    return (
+        isinstance(given, list)
+        and len(given) <= 8
+        and all(type(one) is int and 0 <= one < 1 << 62 for one in given)
+    )
+
+
+def _damaged(path: Path, why: str) -> ModelError:
+    return ModelError(
+        f"{path} is a damaged safetensors file: {why}.",
+        hint="specedit model verify tells whether it is what was fetched.",
+    )
