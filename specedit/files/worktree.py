@@ -16,9 +16,14 @@ def real(path: str | Path) -> Path:
 
 
 def top_of(folder: Path) -> Path | None:
-    """The nearest folder, this one or one above it, that has a `.git`."""
+    """The nearest folder, this one or one above it, that has a `.git` which can be one."""
     place = real(folder)
-    return next((at for at in (place, *place.parents) if (at / ".git").exists()), None)
+    return next((at for at in (place, *place.parents) if _is_git(at / ".git")), None)
+
+
+def _is_git(place: Path) -> bool:
+    """A file that names the repository's folder, or that folder; git passes an empty one by."""
+    return place.is_file() or (place / "HEAD").is_file() or (place / "HEAD").is_symlink()
 
 
 def in_work_tree(path: str | Path) -> bool:
