@@ -17,11 +17,11 @@ A room a subject, each on a floor of its own; imports only go down, and
     errors  settings          what can go wrong, what can be chosen
     text/                     strings: lines, diff, patch, names and words
     syntax/                   grammars: languages, trees, outline, regions, the guard
+    files/                    bytes on disk: source, atomic write, lock, journal, git and work tree
     models/                   model files: catalogue, sources, store, tokenizer, template
     engines/                  ids in, choices out; the only home of torch and transformers
     decode/                   the loop, widths, drafters; knows no text, no files
     report                    the outcome, as data
-    files/                    bytes on disk: source, atomic write, journal, git and work tree
     edit/                     what to ask (plan, prompt), what it becomes (answer, judge), the run
     rename/                   what a name means, and its places
     backends/                 run a Plan: here, in a warm server, at an address

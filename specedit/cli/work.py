@@ -118,13 +118,13 @@ def _files(
 ) -> int:
     from specedit.cli.follower import Follower
     from specedit.edit.run import Run, of_files
-    from specedit.files.journal import Recorder
-    from specedit.models.store import store_path
+    from specedit.files.journal import home
+    from specedit.files.recorder import Recorder
 
     names = files(targets)
     dry = settings.check or settings.diff
     dirty = uncommitted(names, settings) if settings.clean_only or not dry else set()
-    recorder = None if dry else Recorder(store_path(), command)
+    recorder = None if dry else Recorder(home(), command)
     run = Run(command, of_files(names, dirty), planner, backend, settings, recorder)
     why, broken = "", None  # the run ended before its files did
     with Follower(run, settings) as follower:

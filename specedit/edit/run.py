@@ -15,11 +15,11 @@ from pathlib import Path
 from specedit.edit.answering import perform
 from specedit.edit.backend import Backend, Event, Ready
 from specedit.edit.job import Job, Planned
-from specedit.edit.judge import failed, guarded, outcome, write
+from specedit.edit.judge import failed, guarded, outcome
 from specedit.errors import FileError, UsageError
 from specedit.files import source as sources
 from specedit.files.atomic import check_writable
-from specedit.files.journal import Recorder
+from specedit.files.recorder import Recorder
 from specedit.files.source import Source
 from specedit.report import Edit, Finding, ModelLine, Report
 from specedit.settings import Settings
@@ -152,9 +152,8 @@ class Run:
     def _written(self, given: Input, source: Source, edit: Edit) -> Edit:
         if self._recorder is None or not edit.changed:
             return edit
-        path = check_writable(source)  # again: it may be gone by now
-        with self._recorder.writing(path, edit.before, edit.after):
-            edit = write(source, edit)
+        self._recorder.write(source, edit.after)
+        edit = replace(edit, status="edited", written=True)
         if not given.uncommitted:
             return edit
         said = "held uncommitted changes: edited as it was; specedit undo puts it back"

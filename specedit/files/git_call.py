@@ -78,9 +78,7 @@ def _run(here: Path, line: Sequence[str], given: bytes | None = None) -> tuple[i
     try:
         from git.cmd import Git
     except ImportError as error:  # GitPython looks for git when it is imported
-        raise GitError(
-            f"git cannot be used: {error}", hint="Install git, or name files."
-        ) from None
+        raise GitError(f"git cannot be used: {error}", hint="Install git, or name files.") from None
     with tempfile.TemporaryFile() as stdin:
         if given is not None:
             stdin.write(given)
