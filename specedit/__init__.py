@@ -37,11 +37,12 @@ writes; `view` shows; `report` becomes JSON and the exit code. Numbers are folds
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from specedit.version import VERSION
 
+TYPE_CHECKING = False  # typing's name; importing it takes longer than anything else here
 if TYPE_CHECKING:
+    from typing import Any
+
     from specedit.api import Editor as Editor
     from specedit.errors import SpeceditError as SpeceditError
     from specedit.files.source import Source as Source

@@ -89,6 +89,7 @@ class Editor:
 
         from specedit.files.journal import home
         from specedit.files.recorder import Recorder
+        from specedit.files.worktree import check_within
 
         source = sources.read(edit.path)
         if source.data != edit.before:
@@ -99,6 +100,7 @@ class Editor:
             )
         if edit.status != "would-edit":
             return edit
+        check_within(edit.path)
         Recorder(home(), "api").write(source, edit.after)
         return replace(edit, status="edited", written=True)
 

@@ -22,8 +22,10 @@ def exchange(first: Path, second: Path) -> bool:
     """Let two names change places in one step. False: not done, for it cannot be done here."""
     if sys.platform not in ("linux", "darwin"):
         return False
-    import ctypes
-
+    try:
+        import ctypes
+    except ImportError:  # a Python that was built without it
+        return False
     library = ctypes.CDLL(None, use_errno=True)
     one, other = os.fsencode(first), os.fsencode(second)
     if sys.platform == "darwin":

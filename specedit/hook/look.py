@@ -18,6 +18,7 @@ from specedit.files import git
 from specedit.files.journal import home
 from specedit.files.recorder import Recorder
 from specedit.files.source import UTF16, Source
+from specedit.files.worktree import check_within
 from specedit.hook.rules import CHECK, Rule, Step, identity
 from specedit.hook.seen import Seen
 from specedit.report import Edit
@@ -106,6 +107,7 @@ class Look:
                 yield Left(entry.name, "in conflict")
                 continue
             try:
+                check_within(self._root / entry.name)
                 yield from self._file(_File(entry), clocks)
             except FileError as problem:
                 yield Left(entry.name, problem.reason)
