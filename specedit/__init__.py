@@ -17,11 +17,11 @@ A room a subject, each on a floor of its own; imports only go down, and
     errors  settings          what can go wrong, what can be chosen
     text/                     strings: lines, diff, patch, names and words
     syntax/                   grammars: languages, trees, outline, passages, the guard
+    files/                    bytes on disk: source, atomic write, lock, journal, git, work tree
     models/                   model files: catalogue, sources, store, tokenizer, template
     engines/                  ids in, choices out; the only home of torch and transformers
     decode/                   the loop, widths, drafters; knows no text, no files
     report                    the outcome, as data
-    files/                    bytes on disk: source, atomic write, journal, git and work tree
     edit/                     what to ask (plan, prompt), what it becomes (answer, judge), the run
     rename/                   what a name means, and its places
     backends/                 run a Plan: here, in a warm server, at an address
@@ -37,11 +37,12 @@ writes; `view` shows; `report` becomes JSON and the exit code. Numbers are folds
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from specedit.version import VERSION
 
+TYPE_CHECKING = False  # typing's name; importing it takes longer than anything else here
 if TYPE_CHECKING:
+    from typing import Any
+
     from specedit.api import Editor as Editor
     from specedit.errors import SpeceditError as SpeceditError
     from specedit.files.source import Source as Source

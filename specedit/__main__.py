@@ -6,10 +6,48 @@ import sys
 
 
 def main() -> None:
-    from specedit.cli import run, streams
+    try:
+        _quiet()
+        from specedit.cli import run, streams
 
-    streams.fill()
-    sys.exit(streams.end(run(sys.argv[1:])))
+        streams.fill()
+        code = streams.end(run(sys.argv[1:]))
+    except KeyboardInterrupt:  # before there is a command, or after it
+        code = 130
+        _say("specedit: interrupted; nothing half-written\n")
+    sys.exit(code)
+
+
+def _say(text: str) -> None:
+    try:
+        if sys.stderr is not None:
+            sys.stderr.write(text)
+    except OSError:
+        pass  # nobody reads it
+
+
+def _quiet() -> None:
+    """Ctrl-C where Python cannot raise it, as in a callback of an import, is raised a little later
+    and without the lines that Python would print."""
+    before = sys.unraisablehook
+
+    def hook(said: sys.UnraisableHookArgs, /) -> None:
+        if not issubclass(said.exc_type, KeyboardInterrupt):
+            before(said)
+            return
+        import _thread
+
+        _thread.start_new_thread(_interrupt, ())  # here it would be raised in this very hook
+
+    sys.unraisablehook = hook
+
+
+def _interrupt() -> None:
+    import _thread
+    import time
+
+    time.sleep(0.001)
+    _thread.interrupt_main()
 
 
 if __name__ == "__main__":

@@ -85,9 +85,11 @@ class Editor:
 
     def write(self, edit: Edit) -> Edit:
         """Put an edit into its file, journalled for `specedit undo`; the file must be unchanged."""
-        from specedit.edit.judge import write
-        from specedit.files.journal import Recorder
-        from specedit.models.store import store_path
+        from dataclasses import replace
+
+        from specedit.files.journal import home
+        from specedit.files.recorder import Recorder
+        from specedit.files.worktree import check_within
 
         source = sources.read(edit.path)
         if source.data != edit.before:
@@ -96,10 +98,11 @@ class Editor:
                 file=edit.path,
                 hint="Make the edit again from the new text.",
             )
-        if edit.changed and source.path is not None:
-            with Recorder(store_path(), "api").writing(source.path, edit.before, edit.after):
-                return write(source, edit)
-        return write(source, edit)
+        if edit.status != "would-edit":
+            return edit
+        check_within(edit.path)
+        Recorder(home(), "api").write(source, edit.after)
+        return replace(edit, status="edited", written=True)
 
     def _run(
         self,

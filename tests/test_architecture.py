@@ -13,8 +13,8 @@ import specedit
 
 PACKAGE = Path(specedit.__file__).parent
 FLOORS = (  # from the ground up
-    *("version", "errors", "settings", "text", "syntax", "models", "engines", "decode"),
-    *("report", "files", "edit", "rename", "backends", "view", "editors", "hook", "server"),
+    *("version", "errors", "settings", "text", "syntax", "files", "models", "engines", "decode"),
+    *("report", "edit", "rename", "backends", "view", "editors", "hook", "server"),
     *("bench", "manual", "cli", "api", "__main__", "__init__"),
 )
 # Each language imports its package: on its way out.

@@ -15,10 +15,11 @@ import pytest
 from model_sources import Hub, entry_of, hub_server, write_wheels
 
 from specedit.errors import ModelError
+from specedit.files.lock import Lock
 from specedit.models import fetch
 from specedit.models.catalogue import Listed
 from specedit.models.fetch import FetchProgress
-from specedit.models.store import Lock, Slot
+from specedit.models.store import Slot
 
 pytestmark = pytest.mark.tools
 
@@ -209,7 +210,7 @@ def test_stopping_anywhere_can_be_resumed(hub: Hub, entry: Listed, slot: Slot) -
 HOLD = """
 import sys
 from pathlib import Path
-from specedit.models.store import Lock
+from specedit.files.lock import Lock
 lock = Lock(Path(sys.argv[1]))
 assert lock.take()
 print("held", flush=True)

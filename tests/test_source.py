@@ -6,6 +6,8 @@ import codecs
 import os
 import re
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specedit.errors import InputError
-from specedit.files import atomic as store
-from specedit.files import source
+from specedit.files import atomic, source
 from specedit.files.source import LARGEST, Source, read
 
 ENCODINGS = [
@@ -31,7 +32,7 @@ LINES = st.lists(
 
 
 def _write(seen: Source, text: str) -> None:
-    store.replace(seen, seen.encode(text))
+    atomic.replace(seen, seen.encode(text))
 
 
 @pytest.mark.parametrize(("bom", "encoding"), ENCODINGS)
@@ -185,30 +186,33 @@ def test_a_read_only_file_is_refused(tmp_path: Path) -> None:
     path.write_text("one\n")
     path.chmod(0o444)
     with pytest.raises(InputError, match="read-only"):
-        store.check_writable(read(path))
+        atomic.check_writable(read(path))
     with pytest.raises(InputError, match="read-only"):
         _write(read(path), "two\n")
     assert path.read_text() == "one\n"
 
 
-def test_law_3_a_full_disk_leaves_the_file_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not Path("/dev/full").exists():
-        return  # this system cannot play a full disk
+FULL = """\
+import resource, signal, sys
+from specedit.files import atomic
+from specedit.files.source import read
+seen = read(sys.argv[1])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (5, 5))
+atomic.replace(seen, seen.encode("twenty\\n"))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit on a file's size")
+def test_law_3_a_file_that_cannot_grow_stays_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text("one\n")
-    seen = read(path)
-
-    def full(**_: object) -> tuple[int, str]:
-        (tmp_path / "half").touch()
-        return os.open("/dev/full", os.O_WRONLY), str(tmp_path / "half")
-
-    monkeypatch.setattr(store.tempfile, "mkstemp", full)
-    with pytest.raises(InputError, match="No space left"):
-        _write(seen, "two\n")
-    assert path.read_text() == "one\n"
-    assert [entry.name for entry in tmp_path.iterdir()] == ["a.py"]
+    for links in (1, 2):
+        done = subprocess.run([sys.executable, "-c", FULL, path], capture_output=True, check=False)
+        assert b"InputError" in done.stderr and b"not written: File too large" in done.stderr
+        assert path.read_text() == "one\n"
+        assert len(list(tmp_path.iterdir())) == links
+        (tmp_path / "b.py").hardlink_to(path) if links == 1 else None
 
 
 def test_what_came_from_stdin_has_no_file_to_write() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import stat
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -206,3 +208,23 @@ def test_a_trace_may_go_into_a_device(
     assert (done.returncode, (tmp_path / "a.py").read_bytes()) == (0, b"email = 1\n")
     done = specedit("edit", "x", "a.py", "--trace", "/dev/stdout", cwd=tmp_path)
     assert json.loads(done.stdout.splitlines()[0])["file"] == "a.py"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes are Unix's")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o644], ids=oct)
+def test_a_trace_and_its_page_are_as_closed_as_the_file_they_are_about(
+    specedit: Callable[..., subprocess.CompletedProcess[bytes]],
+    script: Callable[..., Path],
+    tmp_path: Path,
+    mode: int,
+) -> None:
+    source = tmp_path / "a.py"
+    source.write_text("username = 1\n")
+    source.chmod(mode)
+    script(replace=[["username", "email"]])
+    assert (
+        specedit("edit", "Say email.", source, "--trace", "t.jsonl", cwd=tmp_path).returncode == 0
+    )
+    assert specedit("view", "t.jsonl", cwd=tmp_path).returncode == 0
+    for name in ("t.jsonl", "t.html"):
+        assert oct(stat.S_IMODE((tmp_path / name).stat().st_mode)) == oct(mode)

@@ -44,6 +44,9 @@ def test_undo_refuses_what_changed_since_and_says_so(specedit: Specedit, edited:
     done = specedit("undo", cwd=edited)
     assert done.returncode == 2
     assert b"a.py: not put back: changed since the run wrote it" in done.stderr
+    assert b"b.py: could be put back" in done.stderr
+    assert (edited / "b.py").read_bytes() == B.replace(b"username", b"email")
+    assert specedit("undo", "--partly", cwd=edited).returncode == 2
     assert ((edited / "a.py").read_bytes(), (edited / "b.py").read_bytes()) == (b"mine\n", B)
     assert specedit("undo", "--forget", cwd=edited).returncode == 0
     assert b"nothing to undo" in specedit("undo", cwd=edited).stderr
@@ -58,7 +61,7 @@ def test_undo_as_json(specedit: Specedit, edited: Path) -> None:
     found = json.loads(done.stdout)["undone"]["files"]
     assert done.returncode == 2
     assert [(f["status"], f["problem"]) for f in found] == [
-        ("restored", None),
+        ("left", None),
         ("refused", "is gone"),
     ]
 

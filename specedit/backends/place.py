@@ -17,12 +17,12 @@ import os
 import socket
 import stat
 import sys
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO
 
 from specedit.errors import ServerError
+from specedit.files import atomic
+from specedit.files.lock import Lock
 from specedit.settings import Settings
 
 LONGEST_SOCKET_PATH = 100  # sun_path holds 108 bytes on Linux, 104 on macOS
@@ -69,40 +69,25 @@ class Place:
             found = Record(**data)
         except (OSError, ValueError, TypeError):
             return None
-        return found if self.held("server.lock") else None
+        return found if self.lock("server.lock").is_held() else None
 
     def write(self, record: Record) -> None:
-        path = self.folder / "server.json"
-        part = path.with_suffix(f".{os.getpid()}")
-        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(asdict(record), file)
-        part.replace(path)
+        atomic.whole(self.folder / "server.json", json.dumps(asdict(record)).encode(), 0o600)
 
     def clear(self) -> None:
         """Called by the server that holds the lock, before it lets go."""
         for path in (self.folder / "server.json", self.socket):
             path.unlink(missing_ok=True)
 
+    def lock(self, name: str) -> Lock:
+        return Lock(self.folder / name)
+
     def held(self, name: str) -> bool:
-        with self.open_lock(name) as file:
-            if not take(file):
-                return True
-            release(file)
-            return False
+        return self.lock(name).is_held()
 
-    def open_lock(self, name: str) -> IO[bytes]:
-        return (self.folder / name).open("ab")
-
-    @contextlib.contextmanager
-    def starting(self) -> Iterator[None]:
-        """Only one client starts a server; the others wait and then find it."""
-        with self.open_lock("start.lock") as file:
-            take(file, wait=True)
-            try:
-                yield
-            finally:
-                release(file)
+    def starting(self) -> Lock:
+        """For `with`: only one client starts a server; the others wait and then find it."""
+        return self.lock("start.lock")
 
 
 def place() -> Place:
@@ -141,38 +126,6 @@ def _not_private(folder: Path, why: str) -> ServerError:
 
 def _user() -> str:
     return str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
-
-
-def take(file: IO[bytes], *, wait: bool = False) -> bool:
-    """Lock an open file; the lock goes when the process does."""
-    if sys.platform == "win32":
-        import msvcrt
-
-        file.seek(0)
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-    import fcntl
-
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        return False
-    return True
-
-
-def release(file: IO[bytes]) -> None:
-    if sys.platform == "win32":
-        import msvcrt
-
-        file.seek(0)
-        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def folders() -> dict[str, str]:

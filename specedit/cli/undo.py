@@ -11,7 +11,8 @@ import typer
 from specedit.errors import DONE, FAILED
 
 if TYPE_CHECKING:
-    from specedit.files.journal import Run, Undone
+    from specedit.files.journal import Run
+    from specedit.files.undo import Undone
 
 Json = Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")]
 
@@ -22,24 +23,26 @@ def undo(
     forget: Annotated[
         bool, typer.Option("--forget", help="drop the run from the journal; touch no file")
     ] = False,
+    partly: Annotated[
+        bool, typer.Option("--partly", help="put back what can be, though a file changed since")
+    ] = False,
     as_json: Json = False,
 ) -> int:
-    """Put back what the last run changed; again goes further back. A file that changed since is
-    refused, and stays undoable."""
+    """Put back what the last run changed, all of it or nothing; again goes further back."""
     from specedit.errors import UsageError
     from specedit.files import journal
-    from specedit.models.store import store_path
+    from specedit.files.undo import undo as put_back
 
-    if listed and (forget or name):
+    if listed and (forget or name or partly):
         raise UsageError("--list lists every run; it takes no other flag than --json.")
-    store = store_path()
+    store = journal.home()
     if listed:
         return _list(journal.runs(store), as_json)
     if forget:
         run = journal.forget(store, name)
         _put_json(_run(run)) if as_json else _say(f"forgotten: {run.said}")
         return DONE
-    done = journal.undo(store, name)
+    done = put_back(store, name, partly=partly)
     if as_json:
         _put_json(_undone(done))
     else:
@@ -50,20 +53,24 @@ def undo(
 def _show(done: Undone) -> None:
     from rich.text import Text
 
-    from specedit.files.journal import REFUSED, RESTORED
+    from specedit.files.undo import LEFT, REFUSED, RESTORED
     from specedit.view import code, colours
 
     console = colours.terminal()
     console.print(Text(f"undoing: {done.run.said}", "dim"), soft_wrap=True)
     for one in done.files:
         style = {RESTORED: "green", REFUSED: "red"}.get(one.status, "dim")
-        word = {RESTORED: "put back", REFUSED: f"not put back: {one.problem}"}.get(
-            one.status, "was as before already"
-        )
+        word = {
+            RESTORED: "put back",
+            REFUSED: f"not put back: {one.problem}",
+            LEFT: "could be put back, and was left as it is",
+        }.get(one.status, "was as before already")
         path = code.name(_near(one.path))
         console.print(Text.assemble((path, "bold"), ": ", (word, style)), soft_wrap=True)
     if done.refused:
-        hint = "`specedit undo` again tries the rest; `specedit undo --forget` goes further back."
+        rest = any(one.status == LEFT for one in done.files)
+        partly = "`specedit undo --partly` puts back the others; " if rest else ""
+        hint = f"{partly}`specedit undo` tries again; `specedit undo --forget` goes further back."
         console.print(Text(hint, "dim"), soft_wrap=True)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
+import stat
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from specedit.errors import InputError
+from specedit.files import atomic
 
 
 def view(
@@ -33,7 +33,7 @@ def view(
     target = Path(output) if output else source.with_suffix(".html")
     if output is None or _same(target, source):
         _refuse_foreign(target)
-    _replace(target, text)
+    _replace(target, text, source)
     typer.echo(target)
     return 0
 
@@ -60,19 +60,10 @@ def _refuse_foreign(target: Path) -> None:
         )
 
 
-def _replace(target: Path, text: str) -> None:
+def _replace(target: Path, text: str, trace: Path) -> None:
+    """Write the page; nobody may read it who may not read its trace."""
     try:
-        handle, name = tempfile.mkstemp(prefix=".specedit-", suffix=".tmp", dir=target.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(text.encode("utf-8"))
-            mask = os.umask(0)
-            os.umask(mask)
-            Path(name).chmod(0o666 & ~mask)
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        atomic.whole(target, text.encode("utf-8"), stat.S_IMODE(trace.stat().st_mode) & 0o666)
     except OSError as error:
         raise InputError(
             f"{target}: the page cannot be written: {error.strerror}",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from specedit.cli.links import allowed
 from specedit.cli.output import put_json, put_patch
 from specedit.errors import INTERRUPTED, SpeceditError, UsageError
 from specedit.files.worktree import in_work_tree
@@ -119,14 +120,14 @@ def _files(
 ) -> int:
     from specedit.cli.follower import Follower
     from specedit.edit.run import Run, of_files
-    from specedit.files.journal import Recorder
-    from specedit.models.store import store_path
+    from specedit.files.journal import home
+    from specedit.files.recorder import Recorder
 
     names = files(targets)
     dry = settings.check or settings.diff
     dirty = uncommitted(names, settings) if settings.clean_only or not dry else set()
-    recorder = None if dry else Recorder(store_path(), command)
-    run = Run(command, of_files(names, dirty), planner, backend, settings, recorder)
+    recorder = None if dry else Recorder(home(), command)
+    run = Run(command, of_files(names, dirty, allowed(names)), planner, backend, settings, recorder)
     why, broken = "", None  # the run ended before its files did
     with Follower(run, settings) as follower:
         try:

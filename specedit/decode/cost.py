@@ -8,7 +8,6 @@ when the machine behaves differently; `load` and `save` keep a curve in a file t
 from __future__ import annotations
 
 import json
-import os
 import statistics
 import time
 from bisect import bisect_left
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from specedit.engines.base import Engine, EngineInfo
+from specedit.files import atomic
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)  # what is measured
 RECENT = 9  # passes of a width that its cost is read from
@@ -164,7 +164,4 @@ def _curves(path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, curves: dict[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f"{path.name}.{os.getpid()}")
-    beside.write_text(json.dumps(curves, indent=1) + "\n", encoding="utf-8")
-    beside.replace(path)
+    atomic.whole(path, (json.dumps(curves, indent=1) + "\n").encode())

@@ -94,13 +94,3 @@ def _keep(source: Source, text: str) -> str:
     with os.fdopen(handle, "wb") as file:
         file.write(source.encode(text))
     return path
-
-
-def write(source: Source, edit: Edit) -> Edit:
-    """Put the new bytes in place, whole, unless the file changed meanwhile."""
-    from specedit.files.atomic import replace as put
-
-    if edit.status != "would-edit":
-        return edit
-    put(source, edit.after)
-    return replace(edit, status="edited", written=True)

@@ -7,20 +7,22 @@ happens goes out by `yield`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from specedit.edit.answering import perform
 from specedit.edit.backend import Backend, Event, Ready
 from specedit.edit.job import Job, Planned
-from specedit.edit.judge import failed, guarded, outcome, write
+from specedit.edit.judge import failed, guarded, outcome
 from specedit.errors import FileError, UsageError
 from specedit.files import source as sources
 from specedit.files.atomic import check_writable
-from specedit.files.journal import Recorder
+from specedit.files.recorder import Recorder
 from specedit.files.source import Source
+from specedit.files.worktree import check_within
 from specedit.report import Edit, Finding, ModelLine, Report
 from specedit.settings import Settings
 
@@ -47,8 +49,21 @@ class Proposed:
 Item = Planned | Event | Proposed | Edit
 
 
-def of_files(names: Iterable[str], uncommitted: Collection[str] = ()) -> list[Input]:
-    return [Input(name, partial(sources.read, name), name in uncommitted) for name in names]
+def of_files(
+    names: Iterable[str],
+    uncommitted: Collection[str] = (),
+    beyond: Mapping[str, Path] = MappingProxyType({}),
+) -> list[Input]:
+    """`beyond`: the links out of a work tree that may be followed, each with its target."""
+    return [
+        Input(name, partial(_read, name, beyond.get(name)), name in uncommitted) for name in names
+    ]
+
+
+def _read(name: str, allowed: Path | None) -> Source:
+    source = sources.read(name)
+    check_within(name, allowed)
+    return source
 
 
 def of_stdin(data: bytes, name: str) -> Input:
@@ -152,9 +167,8 @@ class Run:
     def _written(self, given: Input, source: Source, edit: Edit) -> Edit:
         if self._recorder is None or not edit.changed:
             return edit
-        path = check_writable(source)  # again: it may be gone by now
-        with self._recorder.writing(path, edit.before, edit.after):
-            edit = write(source, edit)
+        self._recorder.write(source, edit.after)
+        edit = replace(edit, status="edited", written=True)
         if not given.uncommitted:
             return edit
         said = "held uncommitted changes: edited as it was; specedit undo puts it back"

@@ -15,6 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from specedit.errors import UsageError
+from specedit.files import atomic
 
 MARK = "specedit for "
 
@@ -133,8 +134,7 @@ def install(found: Setup, environ: Mapping[str, str] = os.environ) -> Path:
             f"{path} is there already, and is not specedit's: it stays as it is.",
             hint=f"specedit editor {found.name} prints what to add to it.",
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="\n")
+    atomic.whole(path, text.encode())
     return path
 
 

@@ -1,23 +1,66 @@
-"""Putting bytes where a file's bytes were: whole or not at all.
+"""Putting bytes in a file's place, whole or not at all: the one way this package writes a file.
 
-Knows the file system: temporary names, modes, owners, extended attributes, hard links. Does not
-know text. What cannot be kept is refused before anything is touched.
+Knows the file system: drafts beside the file, modes, owners, attributes, hard links. Does not know
+text, nor who is told. `whole` and `drafted` are for files of our own; `replace` is for files that
+belong to somebody, who may be writing them at this moment.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import secrets
+import signal
 import stat
-import tempfile
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FrameType
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from specedit.errors import InputError
+from specedit.files import exchange
 
 if TYPE_CHECKING:
     from specedit.files.source import Source
+
+PATIENCE = 1.0  # seconds that somebody else's write may take
+ROUNDS = 100  # somebody who writes again each time we put something back is given up on
+
+
+def draft_of(path: Path, mark: str = "") -> Path:
+    """Where a file's new bytes stand until they are complete; `mark` says whose they are."""
+    return path.with_name(f".specedit-{mark or secrets.token_hex(8)}.tmp")
+
+
+def whole(path: Path, data: bytes, mode: int | None = None) -> None:
+    """All of `data` or nothing, even if the machine stops in between."""
+    with drafted(path, mode) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def drafted(path: Path, mode: int | None = None, draft: Path | None = None) -> Iterator[BinaryIO]:
+    """A file to write, which becomes `path` when all went well. `mode`: at most these bits.
+
+    `draft` is where it is written meanwhile, for one who holds a lock and need not make up names.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    place = draft or draft_of(path)
+    flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if draft else os.O_EXCL)
+    handle = os.open(place, flags | getattr(os, "O_BINARY", 0), 0o666 if mode is None else mode)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        place.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            place.unlink()
+        raise
+    _sync_folder(path.parent)
 
 
 def check_writable(source: Source) -> Path:
@@ -36,26 +79,31 @@ def check_writable(source: Source) -> Path:
     return path
 
 
-def replace(source: Source, data: bytes) -> None:
-    """Write `data` over the file `source` was read from, unless somebody else changed it."""
+def check_unchanged(source: Source) -> Path:
+    """The path to write, if it holds what was read."""
     path = check_writable(source)
     if path.read_bytes() != source.data:
-        raise InputError(
-            "changed on disk while we worked; nothing was written",
-            file=source.name,
-            hint="Run the command again: it will start from the new text.",
-        )
-    if data == source.data:
-        return
+        raise _changed(source)
+    return path
+
+
+def is_shared(path: Path) -> bool:
+    """Whether the file has other names, which see a write in place only."""
+    return path.stat().st_nlink > 1
+
+
+def replace(source: Source, data: bytes, draft: Path | None = None) -> None:
+    """Write `data` over the file `source` was read from, unless somebody else changed it."""
     try:
-        status = path.stat()
-        with _temporary(path, data) as temporary:
-            _dress(temporary, path, status)
-            if status.st_nlink > 1:
-                _write_through(path, source.data, data)
+        path = check_unchanged(source)
+        if data == source.data:
+            return
+        with undisturbed():
+            if is_shared(path):
+                _write_through(path, source, data)
             else:
-                temporary.replace(path)
-        _sync_folder(path.parent)
+                _put(path, source, data, draft or draft_of(path))
+                _sync_folder(path.parent)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(
@@ -64,54 +112,167 @@ def replace(source: Source, data: bytes) -> None:
 
 
 @contextlib.contextmanager
-def _temporary(path: Path, data: bytes) -> Iterator[Path]:
-    """A complete, synced copy of the new bytes beside the file; gone afterwards in any case."""
-    handle, made = tempfile.mkstemp(prefix=".specedit-", suffix=".tmp", dir=path.parent)
-    name = Path(made)
+def undisturbed() -> Iterator[None]:
+    """Ctrl-C waits until what was begun is whole. What ends the process at once does not wait."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are the main thread's
+        return
+    noted: list[tuple[int, FrameType | None]] = []
+    before: dict[int, Any] = {}
+    for wanted in (signal.SIGINT, signal.SIGTERM):
+        if callable(signal.getsignal(wanted)):
+            before[wanted] = signal.signal(wanted, lambda n, frame: noted.append((n, frame)))
     try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for number, frame in noted[:1]:
+        before[number](number, frame)
+
+
+def _changed(source: Source) -> InputError:
+    return InputError(
+        "changed on disk while we worked; nothing was written",
+        file=source.name,
+        hint="Run the command again: it will start from the new text.",
+    )
+
+
+def _put(path: Path, source: Source, data: bytes, draft: Path) -> None:
+    """Let a complete draft and the file change places, and look at what came out.
+
+    Where the system cannot do that, what is written between the last look and the rename is lost.
+    """
+    made = False
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        handle = os.open(draft, flags, 0o600)
+        made = True
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
+            _dress(draft, path, path.stat())
             os.fsync(file.fileno())
-        yield name
+        check_unchanged(source)
+        ours = _seen(draft)
+        if not exchange.exchange(draft, path):
+            check_unchanged(source)
+            draft.replace(path)
+        elif not _holds(draft, source.data):
+            _put_back(draft, path, ours)
+            raise _changed(source)
     finally:
-        with contextlib.suppress(FileNotFoundError):
-            name.unlink()
+        if made:
+            with contextlib.suppress(FileNotFoundError):
+                draft.unlink()
 
 
-def _dress(temporary: Path, path: Path, status: os.stat_result) -> None:
-    """Give the copy the file's owner, mode, access lists and attributes, as far as we may."""
+def _holds(draft: Path, data: bytes) -> bool:
+    """Whether the file that came out is the one that was read, and nobody is writing it."""
+    try:
+        handle = os.open(draft, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+    except OSError:  # a link, or what nobody may read: somebody put it there
+        return False
+    with os.fdopen(handle, "rb", buffering=0) as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return False
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            kept = exchange.keep_from_writers(handle)
+            if kept is not False:
+                file.seek(0)
+                if file.read() != data:
+                    return False
+                if kept is None or not exchange.is_waited_for(handle):
+                    return True
+                exchange.open_again(handle)  # somebody found it under its old name, and writes now
+            time.sleep(0.002)
+    return False
+
+
+def _put_back(draft: Path, path: Path, ours: tuple[int, bytes]) -> None:
+    """Undo an exchange. What comes out must be what we put there; if not, it is newer than what
+    went in, and goes back in turn."""
+    there = ours
+    for _ in range(ROUNDS):
+        going = _seen(draft)
+        exchange.exchange(draft, path)
+        if _seen(draft) == there:
+            return
+        there = going
+
+
+def _seen(path: Path) -> tuple[int, bytes]:
+    """Which file it is, and what it holds."""
+    status = path.lstat()
+    return status.st_ino, path.read_bytes() if stat.S_ISREG(status.st_mode) else b""
+
+
+def _dress(draft: Path, path: Path, status: os.stat_result) -> None:
+    """Give the draft the file's owner, mode, access lists and attributes, as far as we may.
+
+    Somebody else's file becomes ours, and keeps its group if we are in it. If not, its group's
+    rights must not go to another group, nor those of all others to the ones it denied."""
     mode = stat.S_IMODE(status.st_mode)
-    if hasattr(os, "chown"):
-        try:
-            os.chown(temporary, status.st_uid, status.st_gid)
-        except PermissionError:  # a set-id bit must not move to another owner
-            mode &= ~(stat.S_ISUID | stat.S_ISGID)
+    if hasattr(os, "chown") and not _given(draft, status.st_uid, status.st_gid):
+        mode &= ~stat.S_ISUID  # a set-id bit must not move to another owner
+        if not _given(draft, -1, status.st_gid):
+            others = mode & (mode >> 3) & 0o007
+            mode = mode & ~(stat.S_ISGID | 0o077) | others
     if hasattr(os, "listxattr"):
         with contextlib.suppress(OSError):
             for attribute in os.listxattr(path):
                 with contextlib.suppress(OSError):
-                    os.setxattr(temporary, attribute, os.getxattr(path, attribute))
-    temporary.chmod(mode)  # last: changing the owner clears set-id bits
+                    os.setxattr(draft, attribute, os.getxattr(path, attribute))
+    draft.chmod(mode)  # last: changing the owner clears set-id bits
 
 
-def _write_through(path: Path, before: bytes, after: bytes) -> None:
-    """Write in place, so that every hard link sees the new text; put the old back on failure."""
-    status = path.stat()
+def _given(draft: Path, owner: int, group: int) -> bool:
+    try:
+        os.chown(draft, owner, group)
+    except PermissionError:
+        return False
+    return True
+
+
+def _write_through(path: Path, source: Source, after: bytes) -> None:
+    """Write in place, so that every hard link sees the new text; put the old back on failure.
+
+    A process that is killed here leaves a torn file, whose old text the journal has."""
     with path.open("r+b", buffering=0) as file:
+        handle = file.fileno()
+        end = time.monotonic() + PATIENCE
+        while exchange.keep_from_all(handle) is False and time.monotonic() < end:
+            time.sleep(0.002)
+        status = os.fstat(handle)
+        if file.read() != source.data:
+            raise _changed(source)
         try:
-            _overwrite(file.fileno(), after)
+            _overwrite(handle, after)
         except BaseException:
-            _overwrite(file.fileno(), before)  # its blocks are still ours, so this fits
+            try:
+                _overwrite(handle, source.data)  # its blocks are still ours, so this fits
+            except OSError as error:
+                raise InputError(
+                    f"half-written: {error.strerror}",
+                    file=source.name,
+                    hint="`specedit undo` puts back what it held.",
+                ) from error
             raise
-    path.chmod(stat.S_IMODE(status.st_mode))  # writing clears set-id bits
+    if path.stat().st_mode != status.st_mode:  # writing clears set-id bits; an owner sets them
+        with contextlib.suppress(PermissionError):
+            path.chmod(stat.S_IMODE(status.st_mode))
 
 
 def _overwrite(handle: int, data: bytes) -> None:
-    os.lseek(handle, 0, os.SEEK_SET)
-    view = memoryview(data)
-    while view:
-        view = view[os.write(handle, view) :]
+    """What lies beyond the old end comes first: where the disk is full, nothing was lost yet."""
+    held = min(os.fstat(handle).st_size, len(data))
+    for start, end in ((held, len(data)), (0, held)):
+        os.lseek(handle, start, os.SEEK_SET)
+        view = memoryview(data)[start:end]
+        while view:
+            view = view[os.write(handle, view) :]
     os.ftruncate(handle, len(data))
     os.fsync(handle)
 

@@ -1,8 +1,8 @@
 """What git knows: which files to work on, what is staged, what would be lost.
 
-The only home of GitPython, imported when the first question is asked. Real git answers every
-question, so worktrees, submodules, `GIT_INDEX_FILE` and the rest mean what git says they mean.
-Names are bytes to git; here they are paths, byte for byte. Knows no rules, no models.
+Real git answers every question (`git_call`), so worktrees, submodules, `GIT_INDEX_FILE` and the
+rest mean what git says they mean. Names are bytes to git; here they are paths, byte for byte.
+Knows no rules, no models.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from specedit.errors import GitError, InputError, UsageError
-from specedit.files.worktree import real
+from specedit.files.git_call import ask
+from specedit.files.worktree import real, top_of
 
 FEW = 100  # paths that may stand on a command line; more, and git is asked about all of them
 REGULAR = ("100644", "100755")  # no symlinks, no submodules
@@ -30,32 +31,6 @@ class Staged:
     conflicted: bool = False
 
 
-def ask(
-    here: Path, *words: str, codes: Sequence[int] = (0,), given: bytes | None = None
-) -> tuple[int, bytes]:
-    """Run git in `here`; its exit code and stdout. Any code not in `codes` is an error."""
-    try:
-        from git.cmd import Git
-    except ImportError as error:  # GitPython looks for git when it is imported
-        raise GitError(f"git cannot be used: {error}", hint="Install git, or name files.") from None
-    with tempfile.TemporaryFile() as stdin:
-        if given is not None:
-            stdin.write(given)
-            stdin.seek(0)
-        code, out, err = Git(str(here)).execute(
-            ["git", *words],
-            istream=stdin,
-            with_extended_output=True,
-            with_exceptions=False,
-            stdout_as_string=False,
-            strip_newline_in_stdout=False,
-        )
-    if code not in codes:
-        said = err if isinstance(err, str) else err.decode("utf-8", "replace")
-        raise GitError(f"git {' '.join(words[:2])}: {said.strip() or f'exit code {code}'}")
-    return code, out
-
-
 def _names(out: bytes) -> list[str]:
     return [os.fsdecode(name) for name in out.split(b"\0") if name]
 
@@ -65,8 +40,33 @@ def _line(out: bytes) -> str:
 
 
 def _top(here: Path) -> Path | None:
-    code, out = ask(here, "rev-parse", "--show-toplevel", codes=(0, 128))
-    return Path(_line(out)) if code == 0 and out.strip() else None
+    """The work tree's top. Git is asked there and nowhere below: what looks like a repository on
+    the way up to it is a folder that was cloned."""
+    given = "GIT_DIR" in os.environ or "GIT_WORK_TREE" in os.environ  # the user's, or git's own
+    place = here if given else _nearest(here)
+    if place is None:
+        return None
+    code, out = ask(place, "rev-parse", "--show-toplevel", codes=(0, 128))
+    if code or not out.strip():
+        return None
+    found = Path(_line(out))
+    if not given and real(found) != place:
+        raise GitError(
+            f"{place}: its git configuration says that the work tree is {found}.",
+            hint="specedit works in the folder that holds .git; core.worktree names another.",
+        )
+    return found
+
+
+def _nearest(here: Path) -> Path | None:
+    """The folder with a `.git`, here or above, unless the user said not to look so high."""
+    found, place = top_of(here), real(here)
+    if found is None or found == place:
+        return found
+    for ceiling in filter(None, os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep)):
+        if place.is_relative_to(real(ceiling)) and real(ceiling).is_relative_to(found):
+            return None
+    return found
 
 
 def top(here: Path) -> Path:
@@ -116,7 +116,7 @@ def _differing(root: Path, ref: str) -> Iterator[str]:
     if ref == "HEAD" and not _has_head(root):
         yield from _names(ask(root, "ls-files", "-z")[1])
     else:
-        diff = ("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--diff-filter=d")
+        diff = ("diff", "--name-only", "-z", "--no-renames", "--diff-filter=d")
         yield from _names(ask(root, *diff, ref, "--")[1])
     yield from _names(ask(root, "ls-files", "-z", "--others", "--exclude-standard")[1])
 
@@ -139,7 +139,7 @@ def _holding(root: Path, texts: Sequence[str], *, any_case: bool, untracked: boo
     """Text files that hold one of `texts`, as git's own search finds them in the work tree."""
     wanted = [word for text in texts for word in ("-e", text)]
     how = [*(["-i"] if any_case else []), *(["--untracked"] if untracked else [])]
-    words = ("grep", "-lzIF", "--no-recurse-submodules", *how, *wanted)
+    words = ("grep", "-lzIF", *how, *wanted)
     return set(_names(ask(root, *words, codes=(0, 1))[1]))
 
 
@@ -173,7 +173,7 @@ def dirty(paths: Iterable[Path]) -> set[Path]:
         names = [os.path.relpath(place, real(root)) for _, place in members]
         status = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
         few = ("--", *names) if len(names) <= FEW else ()
-        out = ask(root, "--literal-pathspecs", *status, *few)[1]
+        out = ask(root, *status, *few)[1]
         changed = {line[3:] for line in _names(out)}
         posix = (name.replace(os.sep, "/") for name in names)
         found |= {path for (path, _), name in zip(members, posix, strict=True) if name in changed}
@@ -193,7 +193,7 @@ def staged_files(root: Path) -> list[Staged]:
 
 
 def _raw(root: Path, against: tuple[str, ...]) -> list[Staged]:
-    words = ("diff", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff")
+    words = ("diff", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames")
     fields = ask(root, *words, *against, "--")[1].split(b"\0")
     found: dict[str, Staged] = {}
     for meta, name in zip(fields[::2], fields[1::2], strict=False):
@@ -215,7 +215,7 @@ def _other_parents(root: Path) -> list[str]:
 
 
 def _against_work_tree(root: Path, found: list[Staged]) -> list[Staged]:
-    changed = set(_names(ask(root, "diff", "--name-only", "-z", "--no-ext-diff")[1]))
+    changed = set(_names(ask(root, "diff", "--name-only", "-z")[1]))
     return [
         Staged(entry.name, entry.blob, entry.name in changed, entry.conflicted) for entry in found
     ]
@@ -275,10 +275,10 @@ def merge(root: Path, current: bytes, base: bytes, other: bytes) -> bytes | None
 
 def hooks_folder(root: Path) -> Path:
     """Where this repository's hooks live; worktrees share it."""
-    return root / _line(ask(root, "rev-parse", "--git-path", "hooks")[1])
+    return root / _line(ask(root, "rev-parse", "--git-path", "hooks", hooks=True)[1])
 
 
 def hooks_path(root: Path) -> str | None:
     """`core.hooksPath`, when it is set anywhere."""
-    code, out = ask(root, "config", "--get", "core.hooksPath", codes=(0, 1))
+    code, out = ask(root, "config", "--get", "core.hooksPath", codes=(0, 1), hooks=True)
     return _line(out) if code == 0 else None

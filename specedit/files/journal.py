@@ -1,31 +1,33 @@
 """The journal: what every run that writes found before it wrote, so that `undo` can put it back.
 
-Knows bytes, digests, permissions and the store's `journal` folder. Does not know edits or text.
-One folder per run: `run.json` and the bytes of each file as `0`, `1`, …. A run is recorded
-*before* it writes, so that an interrupted one can be undone as well.
+One folder per run: `run.json` and the bytes of each file as `0`, `1`, …. One lock makes journalling
+and writing one step for all other runs, and whoever holds it clears away what a killed run left.
+Knows runs, digests and the `journal` folder of the user's data. Does not know edits or text; how a
+run gets in is `recorder`, how it is taken back is `undo`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
+import re
 import shutil
-import stat
-import tempfile
-import time
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from specedit.errors import InputError, UsageError
-from specedit.report import Edit
+from specedit.files import atomic
+from specedit.files.lock import Lock
 
 KEEP_RUNS = 50
 KEEP_BYTES = 64 * 1024 * 1024
-RESTORED, AS_BEFORE, REFUSED = "restored", "as-before", "refused"
+PATIENCE = 10.0  # seconds that other runs may take to write what they write
+RUN = re.compile(r"\d{8}T\d{6}\.\d{6}-\d+")  # a run's folder
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Entry:
     mode: int
     size: int
     blob: str
+    torn: bool = False  # begun in place, for it has other names; until it is whole, BLOB.after is
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,11 @@ class Run:
     when: float  # seconds since the epoch
     folder: str  # where it was started
     files: tuple[Entry, ...]
+    place: Path = field(default=Path(), compare=False, repr=False)  # the journal it is in
+
+    @property
+    def kept(self) -> Path:
+        return self.place / self.name
 
     @property
     def said(self) -> str:
@@ -56,119 +64,75 @@ class Run:
         return f"{self.command}, {when:%Y-%m-%d %H:%M:%S}"
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one file of an undone run."""
+def home() -> Path:
+    """Where the journal lives: `SPECEDIT_HOME`, or the data folder this system gives a user."""
+    if named := os.environ.get("SPECEDIT_HOME"):
+        return Path(named).expanduser().absolute()
+    from platformdirs import user_data_path
 
-    path: str
-    status: str  # RESTORED | AS_BEFORE | REFUSED
-    problem: str = ""
-
-
-@dataclass(frozen=True)
-class Undone:
-    run: Run
-    files: tuple[Outcome, ...]
-
-    @property
-    def refused(self) -> tuple[Outcome, ...]:
-        return tuple(o for o in self.files if o.status == REFUSED)
+    return user_data_path("specedit", appauthor=False)
 
 
-class Recorder:
-    """The journal of one run. Nothing is on the disk until the first `add`."""
+def _places(store: Path) -> list[Path]:
+    """Where runs may be; they were kept in the cache folder, which other programs may empty."""
+    places = [store / "journal"]
+    if not os.environ.get("SPECEDIT_HOME") and store == home():
+        from platformdirs import user_cache_path
 
-    def __init__(self, store: Path, command: str) -> None:
-        now = time.time()
-        stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S.%f")
-        self._place = store / "journal"
-        self._run = Run(f"{stamp}-{os.getpid()}", command, now, str(Path.cwd()), ())
+        places.append(user_cache_path("specedit", appauthor=False) / "journal")
+    return places
 
-    def add(self, path: Path, before: bytes, after: bytes) -> None:
-        """Call it just before `path` is written: from then on the run can be undone."""
-        folder = self._place / self._run.name
-        try:
-            mode = stat.S_IMODE(path.stat().st_mode)
-        except OSError as error:
-            raise InputError("gone from the disk; nothing was written", file=str(path)) from error
-        try:
-            if not self._run.files:
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            blob = str(len(self._run.files))
-            _whole(folder / blob, before)
-            entry = Entry(
-                str(path.resolve()), _digest(before), _digest(after), mode, len(before), blob
-            )
-            self._run = replace(self._run, files=(*self._run.files, entry))
-            _save(self._place, self._run)
-        except OSError as error:
+
+@contextlib.contextmanager
+def alone(store: Path) -> Iterator[None]:
+    """No other run of ours writes, undoes or clears up meanwhile."""
+    lock = Lock(store / "locks" / "journal.lock")
+    try:
+        if not lock.take(PATIENCE):
             raise InputError(
-                f"{folder}: the journal cannot be written: {error.strerror}",
-                hint="Without it there is no undo, so nothing was written. "
-                "SPECEDIT_HOME names another place for the store.",
-            ) from error
-        if len(self._run.files) == 1:
-            prune(self._place.parent, keep=self._run.name)
-
-    @contextlib.contextmanager
-    def writing(self, path: Path, before: bytes, after: bytes) -> Iterator[None]:
-        """`add`, then the write; a write that did not happen leaves the journal."""
-        self.add(path, before, after)
-        try:
-            yield
-        except BaseException:
-            with contextlib.suppress(OSError):
-                if path.read_bytes() != after:
-                    self._withdraw()
-            raise
-
-    def _withdraw(self) -> None:
-        self._run = replace(self._run, files=self._run.files[:-1])
-        if self._run.files:
-            _save(self._place, self._run)
-        else:
-            shutil.rmtree(self._place / self._run.name, ignore_errors=True)
+                f"Another run of specedit has been writing for {PATIENCE:g} s; nothing was written",
+                hint="Wait until it is done, or end it; then run the command again.",
+            )
+    except OSError as error:
+        # A network's file system may know no locks: what is exchanged is looked at all the same.
+        if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP):
+            raise unwritable(store, error) from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
-def record(store: Path, edits: Iterable[Edit], command: str = "edit") -> None:
-    """Journal every edit that is about to be written."""
-    recorder = Recorder(store, command)
-    for edit in edits:
-        if edit.changed:
-            recorder.add(Path(edit.path), edit.before, edit.after)
+def unwritable(place: Path, error: OSError) -> InputError:
+    return InputError(
+        f"{place}: the journal cannot be written: {error.strerror}",
+        hint="Without it there is no undo, so nothing was written. "
+        "SPECEDIT_HOME names another place for the store.",
+    )
+
+
+def draft_of(run: Run, entry: Entry, way: str = "") -> Path:
+    """Where the new bytes of an entry's file stand until they are complete. Nobody else makes a
+    file of that name, so that what a killed run left is known by it."""
+    return atomic.draft_of(Path(entry.path), f"{run.name}-{entry.blob}{way}")
 
 
 def runs(store: Path) -> list[Run]:
     """The runs that can be undone, the last one first."""
-    place = store / "journal"
-    try:
-        names = sorted((p.name for p in place.iterdir() if p.is_dir()), reverse=True)
-    except OSError:
-        return []
-    found = (_load(place / name) for name in names)
-    return [run for run in found if run is not None and run.files]
-
-
-def undo(store: Path, name: str | None = None) -> Undone:
-    """Put back what the last run (or the run called `name`) changed, file by file.
-
-    A file that changed since is refused and stays in the journal; the others leave it.
-    """
-    run = _pick(store, name)
-    outcomes = tuple(_restore(store / "journal" / run.name, entry) for entry in run.files)
-    left = [e for e, o in zip(run.files, outcomes, strict=True) if o.status == REFUSED]
-    if left:
-        _save(store / "journal", replace(run, files=tuple(left)))
-    else:
-        shutil.rmtree(store / "journal" / run.name, ignore_errors=True)
-    return Undone(run, outcomes)
+    found = []
+    for place in _places(store):
+        with contextlib.suppress(OSError):
+            found += [run for p in place.iterdir() if (run := load(p)) is not None and run.files]
+    return sorted(found, key=lambda run: run.name, reverse=True)
 
 
 def forget(store: Path, name: str | None = None) -> Run:
     """Drop the last run (or `name`) from the journal; no file is touched."""
-    run = _pick(store, name)
-    shutil.rmtree(store / "journal" / run.name, ignore_errors=True)
-    return run
+    with alone(store):
+        clear_up(store)
+        run = pick(store, name)
+        shutil.rmtree(run.kept, ignore_errors=True)
+        return run
 
 
 def prune(
@@ -176,13 +140,51 @@ def prune(
 ) -> None:
     """Forget the oldest runs beyond `most`, or beyond `most_bytes` of kept text."""
     total = 0
-    for number, run in enumerate(runs(store)):
+    for number, run in enumerate(clear_up(store)):
         total += sum(e.size for e in run.files)
         if run.name != keep and (number >= most or total > most_bytes):
-            shutil.rmtree(store / "journal" / run.name, ignore_errors=True)
+            shutil.rmtree(run.kept, ignore_errors=True)
 
 
-def _pick(store: Path, name: str | None) -> Run:
+def clear_up(store: Path) -> list[Run]:
+    """The runs, after what killed ones left is gone. Only for one who holds the lock: then nobody
+    who could have made these drafts is alive, or at work on them."""
+    for place in _places(store):
+        with contextlib.suppress(OSError):
+            for folder in place.iterdir():
+                if RUN.fullmatch(folder.name) and not (folder / "run.json").exists():
+                    shutil.rmtree(folder, ignore_errors=True)
+    found = runs(store)
+    for run in found:
+        for entry in run.files:
+            for way, new, old in (
+                ("", entry.after_sha256, entry.before_sha256),
+                ("-undo", entry.before_sha256, entry.after_sha256),
+            ):
+                with contextlib.suppress(OSError):
+                    _clear(draft_of(run, entry, way), Path(entry.path), new, old)
+    return found
+
+
+def _clear(draft: Path, path: Path, new: str, old: str) -> None:
+    """Take a killed run's draft away, unless it holds what we never had.
+
+    Killed between the exchange and the look at what came out, it is somebody else's write: that
+    goes back to where it was. Where neither can be told, it stays."""
+    if not os.path.lexists(draft):
+        return
+    held, there = digest(draft.read_bytes()), digest(path.read_bytes())
+    if held not in (new, old) and there == new:
+        from specedit.files.exchange import exchange
+
+        if not exchange(draft, path):
+            return
+    elif held not in (new, old) and there != old:
+        return
+    draft.unlink()
+
+
+def pick(store: Path, name: str | None) -> Run:
     found = runs(store)
     if not found:
         raise UsageError("There is nothing to undo.", hint=f"No run is in {store / 'journal'}.")
@@ -196,72 +198,25 @@ def _pick(store: Path, name: str | None) -> Run:
     )
 
 
-def _restore(folder: Path, entry: Entry) -> Outcome:
-    from specedit.files.atomic import replace as put
-    from specedit.files.source import Source
-
-    path = Path(entry.path)
-
-    def refused(why: str) -> Outcome:
-        return Outcome(entry.path, REFUSED, why)
-
-    try:
-        now = path.read_bytes()
-    except FileNotFoundError:
-        return refused("is gone")
-    except OSError as error:
-        return refused(f"cannot be read: {error.strerror}")
-    if path.is_symlink():
-        return refused("became a symlink since")
-    if _digest(now) == entry.before_sha256:
-        return Outcome(entry.path, AS_BEFORE)
-    if _digest(now) != entry.after_sha256:
-        return refused("changed since the run wrote it")
-    try:
-        before = (folder / entry.blob).read_bytes()
-    except OSError as error:
-        return refused(f"its journal cannot be read: {error.strerror}")
-    if _digest(before) != entry.before_sha256:
-        return refused("its journal is damaged")
-    try:
-        put(Source(entry.path, "", now, path), before)
-        if stat.S_IMODE(path.stat().st_mode) != entry.mode:
-            path.chmod(entry.mode)
-    except InputError as error:
-        return refused(error.reason)
-    except OSError as error:
-        return refused(f"cannot be written: {error.strerror}")
-    return Outcome(entry.path, RESTORED)
+def save(run: Run) -> None:
+    data = {name: value for name, value in asdict(run).items() if name != "place"}
+    keep(run.kept / "run.json", json.dumps(data, indent=1).encode())
 
 
-def _save(place: Path, run: Run) -> None:
-    _whole(place / run.name / "run.json", json.dumps(asdict(run), indent=1).encode())
-
-
-def _load(folder: Path) -> Run | None:
+def load(folder: Path) -> Run | None:
     """A run, or None for a folder that a crash left without one."""
     try:
         data = json.loads((folder / "run.json").read_bytes())
         files = tuple(Entry(**one) for one in data.pop("files"))
-        return Run(**{**data, "name": folder.name}, files=files)
+        return Run(**{**data, "name": folder.name, "place": folder.parent}, files=files)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
 
 
-def _whole(path: Path, data: bytes) -> None:
-    """Write a file of the journal whole or not at all; only its owner may read it."""
-    handle, name = tempfile.mkstemp(prefix=".", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise
+def keep(path: Path, data: bytes) -> None:
+    """A file of the journal: only its owner may read it."""
+    atomic.whole(path, data, 0o600)
 
 
-def _digest(data: bytes) -> str:
+def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()

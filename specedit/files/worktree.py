@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from specedit.errors import InputError
+
 
 def real(path: str | Path) -> Path:
     """The path with every link followed; `Path.resolve` raises where they go round in circles."""
@@ -16,9 +18,44 @@ def real(path: str | Path) -> Path:
 
 
 def top_of(folder: Path) -> Path | None:
-    """The nearest folder, this one or one above it, that has a `.git`."""
+    """The nearest folder, this one or one above it, that has a `.git` which can be one."""
     place = real(folder)
-    return next((at for at in (place, *place.parents) if (at / ".git").exists()), None)
+    return next((at for at in (place, *place.parents) if _is_git(at / ".git")), None)
+
+
+def _is_git(place: Path) -> bool:
+    """A file that names the repository's folder, or that folder; git passes an empty one by."""
+    return place.is_file() or (place / "HEAD").is_file() or (place / "HEAD").is_symlink()
+
+
+def beyond(name: str | Path) -> Path | None:
+    """Where a file really lies, when a link on the way there leads out of the work tree that the
+    link is in, or into its `.git`. Who made the link need not be who edits."""
+    target, at = real(name), Path.cwd()
+    for part in Path(name).parts:
+        at = real(at).parent if part == ".." else at / part
+        if not at.is_symlink():
+            continue
+        top = top_of(at.parent)
+        if top is not None and not (target.is_relative_to(top) and _no_git(target, top)):
+            return target
+        at = real(at)
+    return None
+
+
+def _no_git(target: Path, top: Path) -> bool:
+    return all(part.lower() != ".git" for part in target.relative_to(top).parts)
+
+
+def check_within(name: str | Path, allowed: Path | None = None) -> None:
+    """Refuse a file that a link puts outside, unless its target is the one that was `allowed`."""
+    target = beyond(name)
+    if target is not None and target != allowed:
+        raise InputError(
+            f"a link to {target}, which is outside its work tree",
+            file=os.fspath(name),
+            hint="Name that file itself if it is the one to edit; at a terminal you are asked.",
+        )
 
 
 def in_work_tree(path: str | Path) -> bool:

@@ -15,8 +15,10 @@ from specedit.edit.backend import Backend, Event
 from specedit.edit.job import Job, Planned, plan_edit
 from specedit.errors import FileError, RefusedEdit
 from specedit.files import git
-from specedit.files.journal import Recorder
+from specedit.files.journal import home
+from specedit.files.recorder import Recorder
 from specedit.files.source import UTF16, Source
+from specedit.files.worktree import check_within
 from specedit.hook.rules import CHECK, Rule, Step, identity
 from specedit.hook.seen import Seen
 from specedit.report import Edit
@@ -105,6 +107,7 @@ class Look:
                 yield Left(entry.name, "in conflict")
                 continue
             try:
+                check_within(self._root / entry.name)
                 yield from self._file(_File(entry), clocks)
             except FileError as problem:
                 yield Left(entry.name, problem.reason)
@@ -174,8 +177,6 @@ class Look:
 
     def _fix(self, file: _File) -> Fixed | Left:
         """Put the fix into the work tree; its unstaged changes stay, or nothing is written."""
-        from specedit.files.atomic import replace
-
         path = self._root / file.entry.name
         try:
             held = Source(file.entry.name, "", path.read_bytes(), path.resolve(strict=True))
@@ -190,13 +191,9 @@ class Look:
             )
         if after == held.data:
             return Fixed(file.entry.name, before=True)
-        assert held.path is not None
         if self._recorder is None:
-            from specedit.models.store import store_path
-
-            self._recorder = Recorder(store_path(), "hook run")
-        with self._recorder.writing(held.path, held.data, after):
-            replace(held, after)
+            self._recorder = Recorder(home(), "hook run")
+        self._recorder.write(held, after)
         return Fixed(file.entry.name, held.data != file.base)
 
     def _key(self, file: _File, step: Step, blob: str) -> str:

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from specedit.errors import UsageError
-from specedit.files import git
+from specedit.files import atomic, git
 
 NAME = "pre-commit"
 ASIDE = "pre-commit.before-specedit"
@@ -99,9 +99,7 @@ def install(root: Path) -> list[str]:
         folder.mkdir(parents=True, exist_ok=True)
         hook.rename(aside)
         said.append(f"moved the hook that was there to {aside}; it is called first")
-    folder.mkdir(parents=True, exist_ok=True)
-    hook.write_text(script(), encoding="utf-8", newline="\n")
-    hook.chmod(0o755)
+    atomic.whole(hook, script().encode(), 0o755)
     return [*said, f"wrote {hook}"]
 
 

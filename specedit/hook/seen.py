@@ -62,9 +62,9 @@ def _lines(path: Path) -> list[str]:
 
 
 def _keep_newer_half(path: Path) -> None:
-    from specedit.models.store import write_whole
+    from specedit.files import atomic
 
-    write_whole(path, "".join(f"{key}\n" for key in _lines(path)[-MOST // 2 :]).encode("ascii"))
+    atomic.whole(path, "".join(f"{key}\n" for key in _lines(path)[-MOST // 2 :]).encode("ascii"))
 
 
 def answers(settings: Settings) -> str:

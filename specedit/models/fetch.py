@@ -23,9 +23,10 @@ from pathlib import Path
 from typing import Literal
 
 from specedit.errors import ModelError
+from specedit.files.lock import Lock
 from specedit.models import hub, index, store
 from specedit.models.catalogue import Listed
-from specedit.models.store import Lock, Record, Slot
+from specedit.models.store import Record, Slot
 
 LOOK_SECONDS = 0.2  # how often a waiting process looks at the lock
 BLOCK = 1 << 22

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Literal
 
 from specedit.errors import ModelError
+from specedit.files.lock import Lock
 from specedit.models import catalogue, fetch, index, resolve, store
 from specedit.models.fetch import FetchProgress
-from specedit.models.store import Lock, Record, Slot
+from specedit.models.store import Record, Slot
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from functools import partial
 from pathlib import Path
 
 from specedit.errors import ModelError
+from specedit.files.lock import Lock
 from specedit.models import fetch, hub, store
 from specedit.models.fetch import Download, FetchProgress
-from specedit.models.store import Lock, Record, Slot
+from specedit.models.store import Record, Slot
 
 WEIGHTS = (".safetensors", ".json", ".jinja")
 

@@ -15,6 +15,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 from specedit.errors import ModelError
+from specedit.files import atomic
 from specedit.models import catalogue, fetch, repository, store
 from specedit.models.catalogue import Listed
 from specedit.models.configuration import read_bytes
@@ -146,7 +147,7 @@ def _of_path(path: Path, root: Path) -> Steps:
     if len(sha256) != 64:
         sha256 = yield from fetch.hashed(path, path.stem)
         with contextlib.suppress(OSError):  # a read-only store only costs the hashing again
-            store.write_whole(memory, f"{sha256}\n".encode())
+            atomic.whole(memory, f"{sha256}\n".encode())
     known = next((entry for entry in catalogue.CATALOGUE if entry.sha256 == sha256), None)
     return ModelFiles(path.stem, path, "gguf", sha256, known.licence if known else "", "path")
 

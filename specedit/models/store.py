@@ -11,17 +11,15 @@ size a file is no model. Knows paths, records, locks and free space. Does not kn
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO
 
 from specedit.errors import ModelError
+from specedit.files import atomic
 
 
 def store_path() -> Path:
@@ -80,7 +78,7 @@ class Slot:
 
     def vouch(self, record: Record) -> None:
         text = json.dumps(asdict(record), indent=1) + "\n"
-        write_whole(self.sidecar, text.encode("utf-8"))
+        atomic.whole(self.sidecar, text.encode("utf-8"))
 
 
 def slots(root: Path) -> Iterator[Slot]:
@@ -95,20 +93,6 @@ def size_of(path: Path) -> int:
     if path.is_dir():
         return sum(entry.stat().st_size for entry in path.iterdir() if entry.is_file())
     return path.stat().st_size
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """All of `data` or nothing, even if the machine stops in between."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with draft.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def sized(count: int) -> str:
@@ -135,54 +119,3 @@ def require_space(path: Path, needed: int, what: str) -> None:
             f"in {path}",
             hint="Free some space, or set SPECEDIT_HOME to a folder on a larger disk.",
         )
-
-
-class Lock:
-    """A lock between processes; the system frees it when its holder ends, however that happens.
-
-    The file stays: deleting it would let two processes hold two files of one name.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: IO[bytes] | None = None
-
-    def take(self) -> bool:
-        """Take it if it is free; do not wait."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        file = self._path.open("ab")
-        try:
-            _lock(file)
-        except (BlockingIOError, PermissionError):  # held: EAGAIN here, EACCES on Windows
-            file.close()
-            return False
-        self._file = file
-        return True
-
-    def release(self) -> None:
-        if self._file is not None:
-            with contextlib.suppress(OSError):
-                _unlock(self._file)
-            self._file.close()
-            self._file = None
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(file: IO[bytes]) -> None:
-        file.seek(0)
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-
-    def _unlock(file: IO[bytes]) -> None:
-        file.seek(0)
-        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
-
-else:
-    import fcntl
-
-    def _lock(file: IO[bytes]) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def _unlock(file: IO[bytes]) -> None:
-        fcntl.flock(file, fcntl.LOCK_UN)

@@ -13,16 +13,15 @@ import signal
 import socket
 import sys
 import threading
-import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import IO, Any
+from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from specedit.backends.place import UNIX_SOCKETS, Place, Record, identity, take
+from specedit.backends.place import UNIX_SOCKETS, Place, Record, identity
 from specedit.errors import ServerError
 from specedit.server.app import Api, make_app
 from specedit.server.channel import Limits
@@ -34,7 +33,7 @@ from specedit.version import VERSION
 
 PORT = 8737
 GRACE_S = 2.0  # what runs may finish within this, once the end is wanted
-LOCK_TRIES = 50  # 20 ms apart: a client that asks who lives holds the lock for a moment
+LOCK_S = 1.0  # a client that asks who lives holds the lock for a moment
 
 
 @dataclass(frozen=True)
@@ -62,19 +61,17 @@ def serve(
 ) -> int:
     """Serve until told to stop; the exit code. `started` is told where, once it listens."""
     _check(options)
-    with place.open_lock("server.lock") as lock:
-        _take(lock)
-        with _sockets(options, place) as (sockets, address, url):
-            token = options.token or ("" if UNIX_SOCKETS else secrets.token_urlsafe(24))
-            record = Record(
-                os.getpid(), VERSION, identity(settings), address, token,
-                options.background, url,
-            )  # fmt: skip
-            place.write(record)
-            try:
-                return _run(settings, options, record, sockets, started)
-            finally:
-                place.clear()
+    with _only(place), _sockets(options, place) as (sockets, address, url):
+        token = options.token or ("" if UNIX_SOCKETS else secrets.token_urlsafe(24))
+        record = Record(
+            os.getpid(), VERSION, identity(settings), address, token,
+            options.background, url,
+        )  # fmt: skip
+        place.write(record)
+        try:
+            return _run(settings, options, record, sockets, started)
+        finally:
+            place.clear()
 
 
 def _check(options: Options) -> None:
@@ -85,12 +82,16 @@ def _check(options: Options) -> None:
         )
 
 
-def _take(lock: IO[bytes]) -> None:
-    for _ in range(LOCK_TRIES):
-        if take(lock):
-            return
-        time.sleep(0.02)
-    raise TakenError("A server is running already.", hint="specedit serve status")
+@contextlib.contextmanager
+def _only(place: Place) -> Generator[None, None, None]:
+    """Hold the lock that says a server lives."""
+    lock = place.lock("server.lock")
+    if not lock.take(LOCK_S):
+        raise TakenError("A server is running already.", hint="specedit serve status")
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 @contextlib.contextmanager

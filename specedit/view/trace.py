@@ -6,6 +6,7 @@ file stands in its first line (`begin`) and its last (`end`), so that every line
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import stat
@@ -48,12 +49,19 @@ class Writer:
     An older trace of that name goes when the first line is written; any other file is refused."""
 
     def __init__(self, path: str | Path, inputs: Iterable[str] = ()) -> None:
+        inputs = tuple(inputs)
         _refuse_foreign(Path(path), inputs)
         self.begun = False  # a pass was made
         try:
-            self._file: IO[str] = Path(path).open(  # noqa: SIM115  (closed by `close`)
-                "a", encoding="utf-8", errors="backslashreplace", newline="\n"
+            self._file: IO[str] = open(  # noqa: SIM115  (closed by `close`; an opener)
+                path,
+                "a",
+                encoding="utf-8",
+                errors="backslashreplace",
+                newline="\n",
+                opener=lambda name, flags: os.open(name, flags, 0o600),
             )
+            _open_to_readers_of(inputs, self._file.fileno())
         except OSError as error:
             raise InputError(
                 f"{path}: the trace cannot be written: {error.strerror}",
@@ -132,6 +140,26 @@ class Writer:
             self._file.write(json.dumps(self._waiting, ensure_ascii=False) + "\n")
             self._file.flush()
             self._waiting = None
+
+
+def _open_to_readers_of(inputs: Iterable[str], handle: int) -> None:
+    """A trace holds the texts it is about: nobody may read it who may not read all of them."""
+    held = os.fstat(handle)
+    if not stat.S_ISREG(held.st_mode) or not hasattr(os, "fchmod"):
+        return
+    allowed = 0o666
+    for name in inputs:
+        with contextlib.suppress(OSError):
+            allowed &= Path(name).stat().st_mode
+    mode = allowed & (held.st_mode if held.st_size else ~_mask())
+    with contextlib.suppress(PermissionError):  # somebody else's file, which we may write
+        os.fchmod(handle, mode | 0o600)
+
+
+def _mask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def _refuse_foreign(path: Path, inputs: Iterable[str]) -> None:

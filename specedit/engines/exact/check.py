@@ -19,7 +19,7 @@ from specedit.engines.exact.cache import TILE
 from specedit.engines.exact.machine import processor
 from specedit.engines.exact.model import Model
 from specedit.engines.exact.weights import Config
-from specedit.models.store import write_whole
+from specedit.files import atomic
 
 LENGTH = 137  # over one step of attention's keys, and no multiple of anything
 SPLITS = ((1, 2, 3, 7, 8, 16, 33, 64), (64, 33, 1, 1, 1, 1), (129, 7, 1))
@@ -53,7 +53,7 @@ def attention_verdict(kind: type[Attention], config: Config, store: Path) -> str
 
 def _keep(store: Path, name: str, found: str) -> str:
     known = {**_verdicts(store), _key(name): found}
-    write_whole(_place(store), json.dumps(known, indent=1).encode())
+    atomic.whole(_place(store), json.dumps(known, indent=1).encode())
     return found
 
 

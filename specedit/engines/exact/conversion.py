@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,8 +21,10 @@ from specedit.engines.exact.assemble import load
 from specedit.engines.exact.check import check, verdict
 from specedit.engines.exact.checkpoint import Checkpoint, open_checkpoint
 from specedit.engines.exact.weights import VERSION, Damaged, open_weights, write
+from specedit.files import atomic
+from specedit.files.lock import Lock
 from specedit.models.files import ModelFiles
-from specedit.models.store import Lock, require_space
+from specedit.models.store import require_space
 
 HEAD_PARTS = 8  # the output layer is cut so that a part's logits stay in the processor's cache
 INNER_PIECE = 1792  # of the gated layer's inner width: digits, scales and weights are cut there
@@ -99,27 +100,19 @@ def _build(files: ModelFiles, path: Path, source: str) -> Iterator[ConvertProgre
     require_space(path.parent, total, f"the converted weights of {files.name}")
     what = f"Converting {files.name}"
     yield ConvertProgress(what, 0, total)
-    draft = path.with_suffix(f".{os.getpid()}.part")
-    try:
-        with draft.open("wb") as file:
-            done = 0
-            tensors = list(_names(checkpoint))
-            sizes: dict[str, int] = {}
+    with atomic.drafted(path, draft=path.with_suffix(".part")) as file:
+        done = 0
+        tensors = list(_names(checkpoint))
+        sizes: dict[str, int] = {}
 
-            def counted() -> Iterator[tuple[str, torch.Tensor]]:
-                for name, tensor in _tensors(checkpoint, tensors):
-                    sizes[name] = tensor.numel() * tensor.element_size()
-                    yield name, tensor
+        def counted() -> Iterator[tuple[str, torch.Tensor]]:
+            for name, tensor in _tensors(checkpoint, tensors):
+                sizes[name] = tensor.numel() * tensor.element_size()
+                yield name, tensor
 
-            for name in write(file, config, source, counted()):
-                done += sizes[name]
-                yield ConvertProgress(what, min(done, total), total)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
+        for name in write(file, config, source, counted()):
+            done += sizes[name]
+            yield ConvertProgress(what, min(done, total), total)
     for old in path.parent.glob(path.name.rpartition("-v")[0] + "-v*.int8"):
         if old != path:
             with contextlib.suppress(OSError):

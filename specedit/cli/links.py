@@ -1,0 +1,31 @@
+"""Links that lead out of a work tree: a person at a terminal says whether they are followed.
+
+Knows terminals and links. Does not know what is done to the files.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from specedit.files.worktree import beyond
+
+
+def allowed(names: Iterable[str]) -> dict[str, Path]:
+    """Of these names, the links that may be followed to the files they lead to, outside. Without
+    a terminal nobody can say so, and none may."""
+    found = {name: target for name in names if (target := beyond(name)) is not None}
+    if not found or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return {}
+    return {name: target for name, target in found.items() if _asked(name, target)}
+
+
+def _asked(name: str, target: Path) -> bool:
+    text = f"specedit: {name} is a link to {target}, outside its work tree. Edit that file? [y/N] "
+    print(text.encode("utf-8", "replace").decode(), end="", file=sys.stderr, flush=True)
+    try:
+        return input().strip().lower() in ("y", "yes")
+    except EOFError:
+        print(file=sys.stderr)
+        return False

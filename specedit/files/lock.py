@@ -1,0 +1,96 @@
+"""A lock between processes; the system frees it when its holder ends, however that happens.
+
+The one implementation, for the store, the journal and the servers. Knows file locks of both kinds
+of system. The file stays: deleting it would let two processes hold two files of one name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+PAUSE = 0.01  # seconds between two tries, where a wait has an end
+
+
+class Lock:
+    """Held between `take` and `release`; as a context manager it waits for as long as it takes."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: IO[bytes] | None = None
+
+    def take(self, wait: float = 0.0) -> bool:
+        """Take it, if it is free within `wait` seconds."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        file = self._path.open("ab")
+        end = time.monotonic() + wait
+        try:
+            while not _lock(file):
+                if time.monotonic() >= end:
+                    file.close()
+                    return False
+                time.sleep(PAUSE)
+        except BaseException:
+            file.close()
+            raise
+        self._file = file
+        return True
+
+    def release(self) -> None:
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                _unlock(self._file)
+            self._file.close()
+            self._file = None
+
+    def is_held(self) -> bool:
+        """Whether another process has it now."""
+        free = self.take()
+        self.release()
+        return not free
+
+    def __enter__(self) -> Lock:
+        self.take(math.inf)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.release()
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: IO[bytes]) -> bool:
+        file.seek(0)
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:  # EACCES: held
+            return False
+        return True
+
+    def _unlock(file: IO[bytes]) -> None:
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: IO[bytes]) -> bool:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _unlock(file: IO[bytes]) -> None:
+        fcntl.flock(file, fcntl.LOCK_UN)

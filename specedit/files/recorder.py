@@ -1,0 +1,110 @@
+"""The one way by which a run writes: each file journalled first, and both or neither.
+
+A run is recorded *before* it writes, so that an interrupted one can be undone as well. Knows
+Sources, the journal and the atomic write. Does not know edits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import zip_longest
+from pathlib import Path
+
+from specedit.errors import InputError
+from specedit.files import atomic
+from specedit.files.journal import (
+    Entry,
+    Run,
+    alone,
+    digest,
+    draft_of,
+    keep,
+    load,
+    prune,
+    save,
+    unwritable,
+)
+from specedit.files.source import Source
+
+
+class Recorder:
+    """The journal of one run, and its way to write. Nothing is on the disk until the first file."""
+
+    def __init__(self, store: Path, command: str) -> None:
+        now = time.time()
+        stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S.%f")
+        self._store = store
+        name = f"{stamp}-{os.getpid()}"
+        self._run = Run(name, command, now, str(Path.cwd()), (), store / "journal")
+        self._count = 0
+
+    def write(self, source: Source, after: bytes) -> None:
+        """Journal what the file holds, then put `after` there; all of it, or neither."""
+        atomic.check_writable(source)
+        with alone(self._store), atomic.undisturbed():
+            if not self._count:
+                prune(self._store)
+            try:
+                path = atomic.check_unchanged(source)  # a write that cannot be has no entry
+            except OSError as error:
+                raise InputError(f"not written: {error.strerror}", file=source.name) from error
+            entry = self.add(path, source.data, after)
+            try:
+                atomic.replace(source, after, draft_of(self._run, entry))
+            except BaseException:
+                self._settle(entry, source.data, after)
+                raise
+            if entry.torn:
+                self._save((*self._run.files[:-1], replace(entry, torn=False)))
+                (self._run.kept / f"{entry.blob}.after").unlink(missing_ok=True)
+
+    def add(self, path: Path, before: bytes, after: bytes) -> Entry:
+        """Journal a file that is about to be written: from then on the run can be undone."""
+        kept = self._run.kept
+        try:
+            mode, shared = stat.S_IMODE(path.stat().st_mode), atomic.is_shared(path)
+        except OSError as error:
+            raise InputError("gone from the disk; nothing was written", file=str(path)) from error
+        blob, self._count = str(self._count), self._count + 1
+        entry = Entry(
+            str(path.resolve()), digest(before), digest(after), mode, len(before), blob, shared
+        )
+        try:
+            if (found := load(kept)) is None:  # the first file, or what was before is undone
+                kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+            keep(kept / blob, before)
+            if shared:
+                keep(kept / f"{blob}.after", after)
+            self._save((*(found.files if found else ()), entry))
+        except OSError as error:
+            raise unwritable(kept, error) from error
+        return entry
+
+    def _settle(self, entry: Entry, before: bytes, after: bytes) -> None:
+        """A write that did not happen leaves the journal; a torn one stays, to be undone."""
+        with contextlib.suppress(OSError):
+            now = Path(entry.path).read_bytes()
+            if now == after or (entry.torn and now != before and is_mixed(now, before, after)):
+                return
+            if files := self._run.files[:-1]:
+                self._save(files)
+            else:
+                shutil.rmtree(self._run.kept, ignore_errors=True)
+
+    def _save(self, files: tuple[Entry, ...]) -> None:
+        self._run = replace(self._run, files=files)
+        save(self._run)
+
+
+def is_mixed(now: bytes, before: bytes, after: bytes) -> bool:
+    """Whether each byte of `now` is one of the two texts': what a killed write in place leaves."""
+    if not min(len(before), len(after)) <= len(now) <= max(len(before), len(after)):
+        return False
+    both = zip_longest(now, before[: len(now)], after[: len(now)])
+    return all(one in (b, a) for one, b, a in both)

@@ -1,0 +1,99 @@
+"""A link that leads out of a work tree: named, asked about, or refused."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from git_repository import Repository
+
+from specedit.files.worktree import beyond
+
+Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    repo = Repository.init(tmp_path / "repo")
+    repo.write("in.py", "username = 1\n")
+    repo.write("sub/deep.py", "username = 1\n")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/rc.py").write_text("username = 1\n")
+    (tmp_path / "home/to_repo").symlink_to(repo.root)
+    (repo.root / "out.py").symlink_to("../home/rc.py")
+    (repo.root / "near.py").symlink_to("sub/deep.py")
+    (repo.root / "folder").symlink_to("../home")
+    (repo.root / "round.py").symlink_to("../home/to_repo/in.py")
+    (repo.root / "config.py").symlink_to(".git/config")
+    monkeypatch.chdir(repo.root)
+    return repo.root
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("in.py", None),
+        ("near.py", None),
+        ("sub/../in.py", None),
+        ("round.py", None),
+        ("../home/rc.py", None),  # named as it is
+        ("../home/to_repo/in.py", None),  # a link in no work tree
+        ("out.py", "home/rc.py"),
+        ("sub/../out.py", "home/rc.py"),
+        ("folder/rc.py", "home/rc.py"),
+        ("../home/to_repo/out.py", "home/rc.py"),
+        ("config.py", "repo/.git/config"),
+    ],
+)
+def test_beyond_is_where_a_link_out_of_the_work_tree_leads(
+    tree: Path, name: str, target: str | None
+) -> None:
+    wanted = None if target is None else Path(os.path.realpath(tree.parent / target))
+    assert beyond(name) == beyond(tree / name) == wanted
+
+
+def test_law_10_a_link_out_of_the_work_tree_is_refused_without_a_terminal(
+    specedit: Specedit, script: Callable[..., Path], tree: Path
+) -> None:
+    script(replace=[["username", "email"]])
+    done = specedit("edit", "Say email.", "out.py", "folder/rc.py", "near.py", stdin=b"y\ny\n")
+    assert done.returncode == 2
+    assert done.stderr.count(str(tree.parent / "home/rc.py").encode()) == 2
+    assert b"outside its work tree" in done.stderr
+    assert (tree.parent / "home/rc.py").read_text() == "username = 1\n"
+    assert (tree / "sub/deep.py").read_text() == "email = 1\n"
+    assert specedit("edit", "Say email.", "../home/rc.py").returncode == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminal")
+@pytest.mark.parametrize(("answer", "text"), [(b"y\n", "email = 1\n"), (b"\n", "username = 1\n")])
+def test_a_person_at_a_terminal_is_told_the_target_and_asked(
+    script: Callable[..., Path], tree: Path, answer: bytes, text: str
+) -> None:
+    import pty
+
+    script(replace=[["username", "email"]])
+    ours, theirs = pty.openpty()
+    os.write(ours, answer)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "specedit", "edit", "Say email.", "out.py"],
+        stdin=theirs, stdout=subprocess.DEVNULL, stderr=theirs,
+    )  # fmt: skip
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            if not (more := os.read(ours, 65536)):
+                break
+        except OSError:  # EIO: the other end is closed
+            break
+        said += more
+    os.close(ours)
+    child.wait(60)
+    assert b"out.py is a link to " in said and b"rc.py, outside its work tree" in said
+    assert (tree.parent / "home/rc.py").read_text() == text
+    assert (tree / "out.py").is_symlink()
