@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from endpoint import Endpoint, listening, stream
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from warm_server import plan, running
@@ -29,12 +27,6 @@ from specedit.errors import RefusedEdit, ServerError, UsageError
 from specedit.report import Tally
 from specedit.settings import Settings
 
-USAGE = {
-    "prompt_tokens": 50,
-    "completion_tokens": 12,
-    "prompt_tokens_details": {"cached_tokens": 40},
-    "completion_tokens_details": {"accepted_prediction_tokens": 7, "rejected_prediction_tokens": 2},
-}
 PLAN = Plan(
     (Message("system", ("Be ", "brief.")), Message("user", ("Change it.",))),
     opening="```python\n",
@@ -44,65 +36,10 @@ PLAN = Plan(
 )
 
 
-@dataclass
-class Endpoint:
-    """A recorded endpoint: keeps each request, says what it is told."""
-
-    url: str
-    requests: list[dict[str, Any]]
-    headers: list[dict[str, str]]
-    paths: list[str]
-    answer: bytes = b""
-    status: int = 200
-    breaks_after: int = 1 << 30  # requests that are answered
-    location: str = ""
-
-
-def stream(*deltas: str, reason: str | None = "stop", usage: Any = USAGE) -> bytes:
-    """The server-sent events that say these deltas."""
-    events: list[dict[str, Any]] = [
-        {"choices": [{"index": 0, "delta": {"content": d}, "finish_reason": None}]} for d in deltas
-    ]
-    if reason:
-        events.append({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
-    if usage:
-        events.append({"choices": [], "usage": usage})
-    lines = [f"data: {json.dumps(e)}\n\n" for e in events]
-    return "".join([": comment\n\n", *lines, "data: [DONE]\n\n"]).encode()
-
-
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
-    found = Endpoint("", [], [], [], stream("```python\n", "a = 2\n", "```"))
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"]))
-            found.requests.append(json.loads(body))
-            found.headers.append({k.lower(): v for k, v in self.headers.items()})
-            found.paths.append(self.path)
-            broken = len(found.requests) > found.breaks_after
-            self.send_response(500 if broken else found.status)
-            if found.location:
-                self.send_header("Location", found.location)
-            self.end_headers()
-            self.wfile.write(found.answer)
-
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    with contextlib.closing(Server(("127.0.0.1", 0), Handler)) as server:
-        found.url = f"http://127.0.0.1:{server.server_address[1]}"
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
+    with listening() as found:
         yield found
-        server.shutdown()
-        thread.join()
-
-
-class Server(HTTPServer):
-    def close(self) -> None:
-        self.server_close()
 
 
 def backend(endpoint: Endpoint, profile: str = "openai", **settings: Any) -> RemoteBackend:
@@ -230,6 +167,7 @@ def test_a_cut_off_answer_says_so(endpoint: Endpoint) -> None:
 KEYS = {
     "ours": ({"SPECEDIT_API_KEY": "k"}, "openai", "any.example", "k"),
     "vendor at home": ({"OPENAI_API_KEY": "k"}, "openai", "api.openai.com", "k"),
+    "vendor's name, unencrypted": ({"OPENAI_API_KEY": "k"}, "openai", "http api.openai.com", ""),
     "vendor elsewhere": ({"OPENAI_API_KEY": "k"}, "openai", "evil.example", ""),
     "vendor lookalike": ({"OPENAI_API_KEY": "k"}, "openai", "notopenai.com", ""),
     "another vendor": ({"OPENAI_API_KEY": "k"}, "mistral", "api.mistral.ai", ""),
@@ -244,7 +182,8 @@ def test_a_vendors_key_goes_to_the_vendor_only(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert remote.api_key(PROFILES[profile], host) == key
+    scheme, _, name = host.rpartition(" ")
+    assert remote.api_key(PROFILES[profile], name, scheme != "http") == key
 
 
 def test_the_key_is_sent_and_the_bytes_are_told(

@@ -206,3 +206,20 @@ def test_a_trace_may_go_into_a_device(
     assert (done.returncode, (tmp_path / "a.py").read_bytes()) == (0, b"email = 1\n")
     done = specedit("edit", "x", "a.py", "--trace", "/dev/stdout", cwd=tmp_path)
     assert json.loads(done.stdout.splitlines()[0])["file"] == "a.py"
+
+
+@pytest.mark.parametrize("where", ["link", "folder/t", "./sub/../link", ".git/hooks/t"])
+def test_no_link_of_a_repository_says_where_a_trace_goes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, where: str
+) -> None:
+    outside, root = tmp_path / "home", tmp_path / "clone"
+    outside.mkdir()
+    (root / ".git" / "hooks").mkdir(parents=True)
+    (root / "link").symlink_to(outside / "profile")
+    (root / "folder").symlink_to(outside)
+    monkeypatch.chdir(root)
+    with pytest.raises(InputError, match="link out of this folder"):
+        Writer(where)
+    assert list(outside.iterdir()) == []
+    Writer(outside / "t").close()
+    Writer("t").close()
