@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from warm_server import plan, running
 
 from specedit.backends import remote
+from specedit.backends import stream as events
 from specedit.backends.connect import connect
 from specedit.backends.remote import PROFILES, RemoteBackend
 from specedit.edit.answer import Reader
@@ -160,6 +161,63 @@ def test_a_cut_off_answer_says_so(endpoint: Endpoint) -> None:
     endpoint.answer = stream("```\na\n", reason="length", usage=None)
     found = answer(backend(endpoint))
     assert (found.reason, found.text, found.completion) == ("length", "a\n", 0)
+
+
+# --- answers that are no answers
+
+ENDLESS = {
+    "text": lambda: stream(*["x" * 1000] * 100),
+    "a line": lambda: b"data: " + b"x" * 5000,
+    "lines that say nothing": lambda: b": still here\n" * 1000,
+}
+
+
+@pytest.mark.parametrize("of", ENDLESS.values(), ids=ENDLESS)
+def test_an_answer_has_an_end(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, of: Callable[[], bytes]
+) -> None:
+    monkeypatch.setattr(events, "LONGEST_LINE", 4000)
+    monkeypatch.setattr(events, "MOST_BYTES", 8000 if of is not ENDLESS["text"] else 1 << 30)
+    monkeypatch.setattr(events, "PIECE", 1000)
+    endpoint.answer = of()
+    with pytest.raises(ServerError, match="without end"):
+        answer(backend(endpoint))
+
+
+def test_an_answer_that_is_kept_alive_for_ever_has_an_end(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "MOST_S", -1.0)
+    with pytest.raises(ServerError, match="without end"):
+        answer(backend(endpoint))
+
+
+def test_an_answer_as_long_as_its_text_deserves_is_taken(endpoint: Endpoint) -> None:
+    text = "x = 1\n" * 50_000
+    endpoint.answer = stream("```\n", text, "```")
+    assert answer(backend(endpoint), replace(PLAN, least=text)).text == text
+    with pytest.raises(ServerError, match="characters"):
+        answer(backend(endpoint))
+
+
+ODD = {
+    "a list": b"data: [1]\n",
+    "a number": b"data: 7\n",
+    "choices that are none": b'data: {"choices": 3}\ndata: {"choices": [3, {"delta": 4}]}\n',
+    "usage that is none": b'data: {"usage": [1], "choices": [{"finish_reason": "stop"}]}\n',
+    "nested without end": b"data: " + b"[" * 100_000 + b"\n",
+    "no text": b"\xff\xfe\n",
+    "an error that is none": b'data: {"error": {"message": {"a": []}}}\n',
+}
+
+
+@pytest.mark.parametrize("said", ODD.values(), ids=ODD)
+def test_an_answer_of_another_kind_is_said(endpoint: Endpoint, said: bytes) -> None:
+    endpoint.answer = said
+    with pytest.raises((ServerError, RefusedEdit)):
+        found = answer(backend(endpoint))
+        assert (found.text, found.completion) == ("", 0)
+        raise RefusedEdit("an empty answer is judged elsewhere")
 
 
 # --- keys and what left the machine

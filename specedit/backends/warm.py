@@ -6,7 +6,6 @@ torch nor an HTTP library. Knows the runtime folder and the wire. Standard libra
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import sys
@@ -276,8 +275,8 @@ def _lines(
                     raise _refused(code, answer.read())
                 for line in answer:
                     if line.strip():
-                        yield json.loads(line)
-    except (OSError, ValueError, IndexError) as problem:
+                        yield dict(wire.loaded(line))
+    except (OSError, ValueError, TypeError, IndexError) as problem:
         raise ServerGoneError("The server went away.") from problem
 
 
@@ -301,8 +300,8 @@ def _host(record: Record) -> str:
 
 def _refused(code: int, body: bytes) -> SpeceditError:
     try:
-        error: Mapping[str, Any] = json.loads(body)["error"]
-    except (ValueError, KeyError, TypeError):
+        error = dict(wire.loaded(body)["error"])
+    except (ServerError, ValueError, KeyError, TypeError):
         error = {}
     message = str(error.get("message") or f"The server answered {code}.")
     if code == 503:
