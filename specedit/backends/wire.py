@@ -8,9 +8,8 @@ Knows shapes; knows no HTTP, no model. Standard library only: the client reads i
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, is_dataclass
-from functools import cache
 from math import isfinite
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -24,6 +23,7 @@ from specedit.errors import FileError, ServerError, SpeceditError
 RUN, WARM, STATUS, STOP = "/specedit/run", "/specedit/warm", "/specedit/status", "/specedit/stop"
 T = TypeVar("T")
 LARGEST = 1 << 63
+_HINTS: dict[type, dict[str, Any]] = {}
 BEAT = b"\n"  # an empty line while nothing happens: the server lives
 _KINDS = {
     kind.__name__: kind
@@ -99,9 +99,10 @@ def made(kind: type[T], data: object) -> T:
         raise _misfit(kind, data) from None
 
 
-@cache
-def _hints(kind: Hashable) -> dict[str, Any]:
-    return get_type_hints(kind)
+def _hints(kind: type) -> dict[str, Any]:
+    if kind not in _HINTS:
+        _HINTS[kind] = get_type_hints(kind)
+    return _HINTS[kind]
 
 
 def _value(hint: Any, value: Any, of: type) -> Any:

@@ -15,7 +15,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from specedit.server.refusal import Refusal, respond
 
@@ -79,7 +78,7 @@ class Gate:
                 403, f"The Host {host!r} is not this server's.", code="foreign_host", kind=_DENIED
             )
         origin = headers.get("origin")
-        foreign = origin is not None and urlsplit(origin).netloc != host
+        foreign = origin is not None and origin not in (f"http://{host}", f"https://{host}")
         if foreign or headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             return Refusal(
                 403, "A web page may not ask this server.", code="foreign_origin", kind=_DENIED
