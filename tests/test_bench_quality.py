@@ -194,12 +194,12 @@ def listener() -> Iterator[str]:
 @pytest.fixture
 def anew() -> Iterator[None]:
     """What this machine can take away is looked up again, before and after."""
-    sandbox.offline.cache_clear()
+    sandbox.apart.cache_clear()
     yield
-    sandbox.offline.cache_clear()
+    sandbox.apart.cache_clear()
 
 
-@pytest.mark.skipif(sandbox.offline() is None, reason="unshare takes no network away here")
+@pytest.mark.skipif(sandbox.apart() is None, reason="unshare takes no network away here")
 def test_a_program_has_no_network(listener: str) -> None:
     assert sandbox.caution() == ""
     verdict = sandbox.run(listener)

@@ -68,7 +68,7 @@ class Place:
         try:
             data = json.loads((self.folder / "server.json").read_text(encoding="utf-8"))
             found = Record(**data)
-        except (OSError, ValueError, TypeError):
+        except (OSError, ValueError, TypeError, RecursionError):
             return None
         return found if self.held("server.lock") else None
 

@@ -63,7 +63,7 @@ def _user(wanted: str | None, unset: bool, resolved: Resolved) -> int:
     """The user's own file: shown as it is, or with one value changed."""
     import sys
 
-    from specedit.cli.work import put
+    from specedit.cli.output import put
     from specedit.errors import UsageError
     from specedit.settings import checked, names, nearest
     from specedit.settings.checks import parsed

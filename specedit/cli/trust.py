@@ -79,7 +79,7 @@ def _forget(place: Path) -> int:
 
 
 def _list() -> int:
-    from specedit.cli.work import put
+    from specedit.cli.output import put
     from specedit.errors import SpeceditError
     from specedit.settings import layers, trust
 

@@ -9,6 +9,7 @@ Knows no model, no terminal, no file but pyproject.toml and the user's own.
 from __future__ import annotations
 
 from specedit.settings.checks import checked as checked
+from specedit.settings.layers import NOT_SETTINGS as NOT_SETTINGS
 from specedit.settings.layers import Resolved as Resolved
 from specedit.settings.layers import find_pyproject as find_pyproject
 from specedit.settings.layers import here as here

@@ -22,7 +22,7 @@ from specedit.settings.paths import inside, is_path
 from specedit.settings.table import Settings, about, is_power, names, nearest
 
 # Variables that are no setting: where things live, and secrets that belong in no file.
-_NOT_SETTINGS = frozenset({"HOME", "CONFIG", "SCRIPT", "API_KEY", "TOKEN", "RUNTIME"})
+NOT_SETTINGS = frozenset({"HOME", "CONFIG", "SCRIPT", "API_KEY", "TOKEN", "RUNTIME"})
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def _from_variables(environ: Mapping[str, str]) -> dict[str, Any]:
         if not variable.startswith("SPECEDIT_"):
             continue
         bare = variable.removeprefix("SPECEDIT_")
-        if bare in _NOT_SETTINGS:
+        if bare in NOT_SETTINGS:
             continue
         name = bare.lower()
         if name not in names():
