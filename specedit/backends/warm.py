@@ -301,7 +301,7 @@ def _host(record: Record) -> str:
 def _refused(code: int, body: bytes) -> SpeceditError:
     try:
         error = dict(wire.loaded(body)["error"])
-    except (ServerError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         error = {}
     message = str(error.get("message") or f"The server answered {code}.")
     if code == 503:

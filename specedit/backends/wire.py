@@ -38,11 +38,11 @@ def dump(data: Mapping[str, Any]) -> bytes:
 
 
 def loaded(line: bytes) -> Any:
-    """What `dump` was given."""
+    """What `dump` was given; a ValueError where it is no whole line."""
     try:
         return json.loads(line)
-    except (ValueError, RecursionError):
-        raise ServerError("What crossed the socket is no JSON.") from None
+    except RecursionError:
+        raise ValueError("nested too deep") from None
 
 
 def plan_json(plan: Plan) -> dict[str, Any]:

@@ -166,8 +166,8 @@ class Api:
         body = await read_body(request, self._limits)
         try:
             plan = wire.plan_from(wire.loaded(body))
-        except ServerError as error:
-            raise RefusedError(Refusal(400, f"Not a plan: {error.message}")) from None
+        except (ServerError, ValueError) as error:
+            raise RefusedError(Refusal(400, f"Not a plan: {error}")) from None
         channel = Channel(request)
         job = Job(plan, channel.item, warm=warm)
         self._worker.submit(job)
