@@ -8,6 +8,7 @@ import sys
 def main() -> None:
     try:
         _quiet()
+        _own_modules()
         from specedit.cli import run, streams
 
         streams.fill()
@@ -48,6 +49,22 @@ def _interrupt() -> None:
 
     time.sleep(0.001)
     _thread.interrupt_main()
+
+
+def _own_modules() -> None:
+    """`python -m` looks for modules in the current folder first: a repository's `typer.py` would be
+    run as ours."""
+    if not sys.flags.safe_path and sys.path and sys.path[0] in ("", _here()):
+        del sys.path[0]
+
+
+def _here() -> str:
+    import os
+
+    try:
+        return os.getcwd()  # noqa: PTH109
+    except OSError:
+        return ""
 
 
 if __name__ == "__main__":

@@ -8,11 +8,13 @@
             editor.write(edit)
 
 Settings are those of the command line, by the same names; what is not given comes from
-`SPECEDIT_*` variables, the nearest pyproject.toml and the defaults.
+`SPECEDIT_*` variables, the nearest pyproject.toml, the user's own file and the defaults. What a
+repository may not say unless it is trusted is left out, with a warning.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -32,7 +34,10 @@ class Editor:
     """A model that edits files; kept warm until it is closed. Nothing is written but by `write`."""
 
     def __init__(self, **settings: Any) -> None:
-        self.settings = resolve(settings).values
+        resolved = resolve(settings)
+        if resolved.ignored:
+            warnings.warn(resolved.in_vain, stacklevel=2)
+        self.settings = resolved.values
         self._backend = connect(self.settings)
 
     def __enter__(self) -> Editor:

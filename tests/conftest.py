@@ -26,6 +26,7 @@ def _apart(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFac
         if name.startswith("SPECEDIT_"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("SPECEDIT_HOME", str(tmp_path_factory.mktemp("store")))
+    monkeypatch.setenv("SPECEDIT_CONFIG", str(tmp_path_factory.mktemp("config")))
     monkeypatch.setenv("SPECEDIT_SERVER", "off")
 
 

@@ -55,6 +55,7 @@ class Desk:
             "SPECEDIT_ENGINE": "scripted",
             "SPECEDIT_SCRIPT": str(root / "script.json"),
             "SPECEDIT_HOME": str(root / "store"),
+            "SPECEDIT_CONFIG": str(root / "config" / "specedit"),
             "SPECEDIT_SERVER": "off",
         }
         desk.play(replace=[["Old", "New"]])

@@ -35,6 +35,7 @@ class Hooked:
             SPECEDIT_ENGINE="scripted",
             SPECEDIT_SCRIPT=str(path),
             SPECEDIT_HOME=str(base / "store"),
+            SPECEDIT_CONFIG=str(base / "config"),
             SPECEDIT_SERVER="off",
         )
         repo.write("pyproject.toml", rules)

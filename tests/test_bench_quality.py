@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -120,6 +121,38 @@ def test_a_dictated_answer_is_written_whatever_the_model_would_say(
     assert own.run(short, "predicted").tokens == told.answer[:5]
 
 
+WRITES = """
+import os
+for number in range(64):
+    try:
+        os.write(number, b"passed 86 0 ok True " * 4)
+    except OSError:
+        pass
+os._exit(0)
+"""
+STAYS = """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    for number in range(1000):
+        time.sleep(0.01)
+        with open({path!r}, "a") as file:
+            file.write("x")
+while not os.path.exists({path!r}):
+    time.sleep(0.01)
+"""
+
+
+def test_what_a_program_leaves_behind_ends_with_it(tmp_path: Path) -> None:
+    if "--pid" not in (sandbox.apart() or ()):
+        pytest.skip("this system lets a user take no processes away")
+    path = tmp_path / "alive"
+    sandbox.run(STAYS.format(path=str(path)))
+    size = path.stat().st_size
+    time.sleep(0.2)  # as long as 20 signs of life
+    assert path.stat().st_size == size
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -131,6 +164,9 @@ def test_a_dictated_answer_is_written_whatever_the_model_would_say(
         pytest.param("raise SystemExit(3)", "exit code 3", id="says-nothing"),
         pytest.param("raise SystemExit(0)", "ended early", id="leaves-before-its-tests"),
         pytest.param("import os\nos._exit(0)", "ended early", id="leaves-at-once"),
+        pytest.param("raise SystemExit(86)", "exit code 86", id="says-what-was-the-verdict-once"),
+        pytest.param("import os\nos._exit(86)", "exit code 86", id="leaves-with-it"),
+        pytest.param(WRITES, "0 ok True", id="writes-into-everything-that-is-open"),
     ],
 )
 def test_a_program_runs_within_limits(text: str, said: str) -> None:
@@ -158,12 +194,12 @@ def listener() -> Iterator[str]:
 @pytest.fixture
 def anew() -> Iterator[None]:
     """What this machine can take away is looked up again, before and after."""
-    sandbox.offline.cache_clear()
+    sandbox.apart.cache_clear()
     yield
-    sandbox.offline.cache_clear()
+    sandbox.apart.cache_clear()
 
 
-@pytest.mark.skipif(sandbox.offline() is None, reason="unshare takes no network away here")
+@pytest.mark.skipif(sandbox.apart() is None, reason="unshare takes no network away here")
 def test_a_program_has_no_network(listener: str) -> None:
     assert sandbox.caution() == ""
     verdict = sandbox.run(listener)

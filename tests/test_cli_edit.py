@@ -361,7 +361,8 @@ def test_config_says_where_each_value_came_from(specedit: Run, tmp_path: Path) -
     (tmp_path / "pyproject.toml").write_text("[tool.specedit]\nthreads = 7\n")
     done = specedit("config", "threads", "--json", cwd=tmp_path)
     found = json.loads(done.stdout)["threads"]
-    assert found == {"value": 7, "from": str(tmp_path / "pyproject.toml")}
+    origin = str(tmp_path / "pyproject.toml")
+    assert found == {"value": 7, "from": origin, "kind": "taste"}
 
 
 def test_shells_get_their_completion(specedit: Run) -> None:

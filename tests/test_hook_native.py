@@ -141,3 +141,21 @@ def test_a_hook_whose_python_is_gone_says_what_to_do(hooked: Hooked) -> None:
     hooked.repo.git("add", "-A")
     code, said = hooked.commit()
     assert code == 1 and "not installed any more" in said
+
+
+def test_modules_that_lie_in_the_repository_are_not_run_by_its_hook(hooked: Hooked) -> None:
+    hooked.specedit("hook", "install")
+    for name in ("specedit/__init__.py", "typer.py", "a.py"):
+        hooked.repo.write(name, "open('was-run', 'w')\n")
+    hooked.repo.git("add", "-A")
+    assert hooked.commit()[0] == 0
+    assert hooked.asked > 0 and not (hooked.repo.root / "was-run").exists()
+
+
+def test_a_hook_of_ours_from_before_it_said_so_is_ours(hooked: Hooked) -> None:
+    hooked.specedit("hook", "install")
+    now = hooks(hooked)
+    hook = hooked.repo.root / ".git/hooks/pre-commit"
+    hook.write_bytes(hook.read_bytes().replace(b" -P -m ", b" -m "))
+    assert hooked.specedit("hook", "install")[0] == 0
+    assert hooks(hooked) == now

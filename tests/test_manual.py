@@ -256,7 +256,7 @@ def test_every_flag_and_variable_named_exists(name: str) -> None:
     known = {*options(whole()), *ELSEWHERE, "--install-completion"}
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", PAGES[name])) <= known
     variables = {f"SPECEDIT_{n.upper()}" for n in settings.names()}
-    variables |= {f"SPECEDIT_{n}" for n in settings._NOT_SETTINGS}
+    variables |= {f"SPECEDIT_{n}" for n in settings.NOT_SETTINGS}
     assert set(re.findall(r"\bSPECEDIT_[A-Z_]+\b", PAGES[name])) <= variables
 
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from endpoint import Endpoint, listening, stream
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from warm_server import plan, running
 
 from specedit.backends import remote
+from specedit.backends import stream as events
 from specedit.backends.connect import connect
 from specedit.backends.remote import PROFILES, RemoteBackend
 from specedit.edit.answer import Reader
@@ -29,12 +28,6 @@ from specedit.errors import RefusedEdit, ServerError, UsageError
 from specedit.report import Tally
 from specedit.settings import Settings
 
-USAGE = {
-    "prompt_tokens": 50,
-    "completion_tokens": 12,
-    "prompt_tokens_details": {"cached_tokens": 40},
-    "completion_tokens_details": {"accepted_prediction_tokens": 7, "rejected_prediction_tokens": 2},
-}
 PLAN = Plan(
     (Message("system", ("Be ", "brief.")), Message("user", ("Change it.",))),
     opening="```python\n",
@@ -44,65 +37,10 @@ PLAN = Plan(
 )
 
 
-@dataclass
-class Endpoint:
-    """A recorded endpoint: keeps each request, says what it is told."""
-
-    url: str
-    requests: list[dict[str, Any]]
-    headers: list[dict[str, str]]
-    paths: list[str]
-    answer: bytes = b""
-    status: int = 200
-    breaks_after: int = 1 << 30  # requests that are answered
-    location: str = ""
-
-
-def stream(*deltas: str, reason: str | None = "stop", usage: Any = USAGE) -> bytes:
-    """The server-sent events that say these deltas."""
-    events: list[dict[str, Any]] = [
-        {"choices": [{"index": 0, "delta": {"content": d}, "finish_reason": None}]} for d in deltas
-    ]
-    if reason:
-        events.append({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
-    if usage:
-        events.append({"choices": [], "usage": usage})
-    lines = [f"data: {json.dumps(e)}\n\n" for e in events]
-    return "".join([": comment\n\n", *lines, "data: [DONE]\n\n"]).encode()
-
-
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
-    found = Endpoint("", [], [], [], stream("```python\n", "a = 2\n", "```"))
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"]))
-            found.requests.append(json.loads(body))
-            found.headers.append({k.lower(): v for k, v in self.headers.items()})
-            found.paths.append(self.path)
-            broken = len(found.requests) > found.breaks_after
-            self.send_response(500 if broken else found.status)
-            if found.location:
-                self.send_header("Location", found.location)
-            self.end_headers()
-            self.wfile.write(found.answer)
-
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    with contextlib.closing(Server(("127.0.0.1", 0), Handler)) as server:
-        found.url = f"http://127.0.0.1:{server.server_address[1]}"
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
+    with listening() as found:
         yield found
-        server.shutdown()
-        thread.join()
-
-
-class Server(HTTPServer):
-    def close(self) -> None:
-        self.server_close()
 
 
 def backend(endpoint: Endpoint, profile: str = "openai", **settings: Any) -> RemoteBackend:
@@ -225,11 +163,69 @@ def test_a_cut_off_answer_says_so(endpoint: Endpoint) -> None:
     assert (found.reason, found.text, found.completion) == ("length", "a\n", 0)
 
 
+# --- answers that are no answers
+
+ENDLESS = {
+    "text": lambda: stream(*["x" * 1000] * 100),
+    "a line": lambda: b"data: " + b"x" * 5000,
+    "lines that say nothing": lambda: b": still here\n" * 1000,
+}
+
+
+@pytest.mark.parametrize("of", ENDLESS.values(), ids=ENDLESS)
+def test_an_answer_has_an_end(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, of: Callable[[], bytes]
+) -> None:
+    monkeypatch.setattr(events, "LONGEST_LINE", 4000)
+    monkeypatch.setattr(events, "MOST_BYTES", 8000 if of is not ENDLESS["text"] else 1 << 30)
+    monkeypatch.setattr(events, "PIECE", 1000)
+    endpoint.answer = of()
+    with pytest.raises(ServerError, match="without end"):
+        answer(backend(endpoint))
+
+
+def test_an_answer_that_is_kept_alive_for_ever_has_an_end(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "MOST_S", -1.0)
+    with pytest.raises(ServerError, match="without end"):
+        answer(backend(endpoint))
+
+
+def test_an_answer_as_long_as_its_text_deserves_is_taken(endpoint: Endpoint) -> None:
+    text = "x = 1\n" * 50_000
+    endpoint.answer = stream("```\n", text, "```")
+    assert answer(backend(endpoint), replace(PLAN, least=text)).text == text
+    with pytest.raises(ServerError, match="characters"):
+        answer(backend(endpoint))
+
+
+ODD = {
+    "a list": b"data: [1]\n",
+    "a number": b"data: 7\n",
+    "choices that are none": b'data: {"choices": 3}\ndata: {"choices": [3, {"delta": 4}]}\n',
+    "usage that is none": b'data: {"usage": [1], "choices": [{"finish_reason": "stop"}]}\n',
+    "nested without end": b"data: " + b"[" * 100_000 + b"\n",
+    "no text": b"\xff\xfe\n",
+    "an error that is none": b'data: {"error": {"message": {"a": []}}}\n',
+}
+
+
+@pytest.mark.parametrize("said", ODD.values(), ids=ODD)
+def test_an_answer_of_another_kind_is_said(endpoint: Endpoint, said: bytes) -> None:
+    endpoint.answer = said
+    with pytest.raises((ServerError, RefusedEdit)):
+        found = answer(backend(endpoint))
+        assert (found.text, found.completion) == ("", 0)
+        raise RefusedEdit("an empty answer is judged elsewhere")
+
+
 # --- keys and what left the machine
 
 KEYS = {
     "ours": ({"SPECEDIT_API_KEY": "k"}, "openai", "any.example", "k"),
     "vendor at home": ({"OPENAI_API_KEY": "k"}, "openai", "api.openai.com", "k"),
+    "vendor's name, unencrypted": ({"OPENAI_API_KEY": "k"}, "openai", "http api.openai.com", ""),
     "vendor elsewhere": ({"OPENAI_API_KEY": "k"}, "openai", "evil.example", ""),
     "vendor lookalike": ({"OPENAI_API_KEY": "k"}, "openai", "notopenai.com", ""),
     "another vendor": ({"OPENAI_API_KEY": "k"}, "mistral", "api.mistral.ai", ""),
@@ -244,7 +240,8 @@ def test_a_vendors_key_goes_to_the_vendor_only(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert remote.api_key(PROFILES[profile], host) == key
+    scheme, _, name = host.rpartition(" ")
+    assert remote.api_key(PROFILES[profile], name, scheme != "http") == key
 
 
 def test_the_key_is_sent_and_the_bytes_are_told(

@@ -234,6 +234,31 @@ def test_sigterm_ends_a_busy_server_cleanly(place: Place, script: Play) -> None:
     assert place.record() is None and not place.socket.exists()
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="jobs are stopped on POSIX systems")
+def test_a_server_that_is_stopped_as_a_job_ends_all_the_same(
+    specedit: Specedit, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "HEARD_S", 0.2)
+    monkeypatch.setattr(client, "STOP_S", 60.0)  # it ends by itself, once awake: no SIGKILL
+    with process("--socket-only", env={}) as server:
+        until(lambda: place.record() is not None and client._listens(record_of(place)))
+        until(lambda: client.status(record_of(place))["state"] == "ready")
+        server.send_signal(signal.SIGSTOP)
+        assert specedit("serve", "stop").returncode == 0
+        assert server.wait(10) == 0
+    assert place.record() is None and not place.socket.exists()
+
+
+def test_a_port_that_is_taken_is_said_and_that_is_the_end(place: Place) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        with process("--port", port, env={}) as server:
+            _, said = server.communicate(timeout=60)
+            assert server.returncode == 2
+    assert f"127.0.0.1:{port} cannot be opened".encode() in said and b"--port" in said
+    assert place.record() is None
+
+
 MESSAGES = [{"role": "user", "content": "x"}]
 
 

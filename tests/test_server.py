@@ -14,8 +14,12 @@ from typing import Any
 import pytest
 from warm_server import Answered, Running, prompt, running, until
 
+from specedit.backends.place import Place
 from specedit.backends.wire import RUN, STATUS, STOP
+from specedit.errors import ServerError
 from specedit.server.channel import Limits
+from specedit.server.lifetime import Options, serve
+from specedit.settings import Settings
 
 pytestmark = pytest.mark.tools
 
@@ -305,6 +309,14 @@ FOREIGN: dict[str, dict[str, str]] = {
     "rebound name": {"Host": "evil.example"},
     "another address": {"Host": "10.0.0.7:80"},
     "no host": {"Host": ""},
+    "somebody at our address": {"Host": "evil@127.0.0.1"},
+    "our address before a fragment": {"Host": "127.0.0.1#.evil"},
+    "our address before a path": {"Host": "127.0.0.1/.evil"},
+    "our address before a query": {"Host": "localhost?.evil:80"},
+    "our address as a password": {"Host": "localhost:80@evil.example"},
+    "our address and a word": {"Host": "localhost evil.example"},
+    "no port": {"Host": "127.0.0.1:80:80"},
+    "a zone": {"Host": "[::1%25evil]"},
     "page": {"Origin": "https://evil.example"},
     "opaque page": {"Origin": "null"},
     "page on another port": {"Origin": "http://127.0.0.1:1"},
@@ -319,7 +331,7 @@ def test_a_web_page_cannot_drive_the_model(server: Running, headers: dict[str, s
         assert answer.status == 403 and answer.error["type"] == "permission_error"
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]", "LOCALHOST:80"])
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]", "[::1]:8", "LOCALHOST:80"])
 def test_loopback_names_are_ours(server: Running, host: str) -> None:
     assert server.ask("GET", "/health", headers={"Host": host}).status == 200
 
@@ -345,6 +357,20 @@ def test_a_token_is_asked_of_tcp_but_not_of_the_socket(tmp_path: Path) -> None:
         assert server.ask("GET", STATUS, headers=right).status == 200
         assert server.ask("GET", "/health").status == 200
         assert server.status()["state"] == "ready"
+
+
+@pytest.mark.parametrize("coding", ["utf-8", "latin-1"])
+def test_a_token_may_have_any_letters(tmp_path: Path, coding: str) -> None:
+    with running(tmp_path, REPLACE, token="schlüssel") as server:
+        given = {"Authorization": "Bearer schlüssel".encode(coding).decode("latin-1")}
+        assert server.ask("GET", "/v1/models", headers=given).status == 200
+        assert server.ask("GET", "/v1/models", headers={"Authorization": "Bearer x"}).status == 401
+
+
+@pytest.mark.parametrize("token", ["a\nb", " a", "a\x7f"])
+def test_a_token_that_no_header_can_carry_is_refused(tmp_path: Path, token: str) -> None:
+    with pytest.raises(ServerError, match="token"):
+        serve(Settings(), Options(token=token), Place(tmp_path))
 
 
 # --- what it survives

@@ -228,3 +228,20 @@ def test_a_trace_and_its_page_are_as_closed_as_the_file_they_are_about(
     assert specedit("view", "t.jsonl", cwd=tmp_path).returncode == 0
     for name in ("t.jsonl", "t.html"):
         assert oct(stat.S_IMODE((tmp_path / name).stat().st_mode)) == oct(mode)
+
+
+@pytest.mark.parametrize("where", ["link", "folder/t", "./sub/../link", ".git/hooks/t"])
+def test_no_link_of_a_repository_says_where_a_trace_goes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, where: str
+) -> None:
+    outside, root = tmp_path / "home", tmp_path / "clone"
+    outside.mkdir()
+    (root / ".git" / "hooks").mkdir(parents=True)
+    (root / "link").symlink_to(outside / "profile")
+    (root / "folder").symlink_to(outside)
+    monkeypatch.chdir(root)
+    with pytest.raises(InputError, match="link out of this folder"):
+        Writer(where)
+    assert list(outside.iterdir()) == []
+    Writer(outside / "t").close()
+    Writer("t").close()

@@ -24,6 +24,7 @@ from specedit.errors import ServerError
 from specedit.files import atomic
 from specedit.files.lock import Lock
 from specedit.settings import Settings
+from specedit.settings.paths import spelled_as_path
 
 LONGEST_SOCKET_PATH = 100  # sun_path holds 108 bytes on Linux, 104 on macOS
 UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
@@ -67,7 +68,7 @@ class Place:
         try:
             data = json.loads((self.folder / "server.json").read_text(encoding="utf-8"))
             found = Record(**data)
-        except (OSError, ValueError, TypeError):
+        except (OSError, ValueError, TypeError, RecursionError):
             return None
         return found if self.lock("server.lock").is_held() else None
 
@@ -130,15 +131,24 @@ def _user() -> str:
 
 def folders() -> dict[str, str]:
     """The variables that name files, absolute: a server works in another folder."""
-    found = {name: os.environ.get(name, "") for name in ("SPECEDIT_HOME", "SPECEDIT_SCRIPT")}
+    named = ("SPECEDIT_HOME", "SPECEDIT_CONFIG", "SPECEDIT_SCRIPT")
+    found = {name: os.environ.get(name, "") for name in named}
     return {n: str(Path(v).expanduser().absolute()) if v else "" for n, v in found.items()}
 
 
+def _is_name(model: str) -> bool:
+    """A catalogue's name, or a hub id."""
+    from specedit.models import catalogue
+
+    return ("/" in model and not spelled_as_path(model)) or catalogue.find(model) is not None
+
+
 def identity(settings: Settings) -> dict[str, str]:
-    """What must be equal for a server to answer as this process would."""
+    """What must be equal for a server to answer as this process would. A model's name is never
+    the folder that lies here by that name: whoever made the folder would choose the model."""
     model = settings.model
-    if Path(model).exists():
-        model = str(Path(model).resolve())
+    if Path(model).expanduser().exists() and not _is_name(model):
+        model = str(Path(model).expanduser().resolve())
     named = folders()
     return {
         "model": model,

@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from http.client import HTTPException
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
+from specedit.backends import stream
 from specedit.decode.events import FREE, Chunk
 from specedit.edit.backend import Answer, Event, Ready, Written
 from specedit.edit.plan import Plan
@@ -28,6 +29,9 @@ from specedit.settings import Settings
 
 SILENCE_S = 120.0
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+MOST_TOKENS = 1 << 40  # that anybody says there were
+MOST_SAID = 500  # characters of what an endpoint says of itself
+ROOM, TIMES = 1 << 16, 8  # of an answer: characters, and how many times its text
 TOKEN = -1  # the id of a token whose id nobody told
 
 
@@ -66,21 +70,16 @@ class RemoteBackend:
     """Runs Plans at a URL. Closing a run's generator closes the connection."""
 
     def __init__(self, settings: Settings) -> None:
-        parts = urlsplit(settings.server)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UsageError(
-                f"--server {settings.server!r} is no URL.",
-                hint="auto, off, or a URL such as https://api.openai.com/v1",
-            )
-        if parts.username or parts.query or parts.fragment:
-            raise UsageError("--server takes a URL without user, query or fragment.")
+        parts, self._host = _address(settings.server)
         self._settings = settings
         self._profile = PROFILES[settings.profile]
-        self._host = parts.hostname
         self._secure = parts.scheme == "https"
         base = settings.server.rstrip("/")
         self._url = (base if parts.path.strip("/") else f"{base}/v1") + "/chat/completions"
-        self._key = api_key(self._profile, parts.hostname)
+        self._lent = "server" in settings.lent
+        self._key = "" if self._lent else api_key(self._profile, self._host, self._secure)
+        if not self._key.isprintable():
+            raise UsageError("The server's key holds a line's end, or what is no character.")
         self._sent = 0
 
     @property
@@ -107,14 +106,19 @@ class RemoteBackend:
         started = time.perf_counter()
         reader, first, reason = Unfenced(plan.closing, nested=plan.nested), 0.0, ""
         usage: dict[str, Any] = {}
+        size, most = 0, room(plan)
         for data in self._events(body):
-            usage = data.get("usage") or usage
-            for choice in data.get("choices") or ():
-                reason = choice.get("finish_reason") or reason
-                delta = (choice.get("delta") or {}).get("content")
+            usage = _table(data.get("usage")) or usage
+            for choice in _tables(data.get("choices")):
+                if isinstance(ended_by := choice.get("finish_reason"), str):
+                    reason = ended_by or reason
+                delta = _table(choice.get("delta")).get("content")
                 if isinstance(delta, str) and delta:
                     now = time.perf_counter()
                     first = first or now
+                    size += len(delta)
+                    if size > most:
+                        raise stream.endless(self._host, f"more than {most:,} characters")
                     if text := reader.more(delta):
                         chunk = Chunk((TOKEN,), 0, 0, FREE, False, 0.0)
                         yield Written(chunk, (text,))
@@ -126,29 +130,59 @@ class RemoteBackend:
 
     def _events(self, body: bytes) -> Iterator[dict[str, Any]]:
         headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
+        if self._key:  # as UTF-8, whatever http.client thinks of headers
+            headers["Authorization"] = f"Bearer {self._key}".encode().decode("latin-1")
         request = urllib.request.Request(self._url, body, headers, method="POST")
         opener = urllib.request.build_opener(_NoRedirect)
         self._sent = len(body)
         try:
             with opener.open(request, timeout=SILENCE_S) as answer:
-                for raw in answer:
-                    line = raw.strip()
-                    if line.startswith(b"data:") and line != b"data: [DONE]":
-                        data: dict[str, Any] = json.loads(line.removeprefix(b"data:"))
-                        if "error" in data:
-                            raise _said(self._host, data, 200)
-                        yield data
+                for data in stream.data(answer, self._host):
+                    if "error" in data:
+                        raise self._refused(data, 200)
+                    yield data
         except urllib.error.HTTPError as error:
-            raise _refused(self._host, error) from error
-        except (OSError, HTTPException) as error:
+            raise self._refused(_json(error), error.code) from error
+        except (OSError, HTTPException, ValueError) as error:
             raise ServerError(
                 f"{self._host} cannot be asked: {getattr(error, 'reason', error)}",
                 hint="Is the URL right, and the machine reachable?",
             ) from error
-        except ValueError as error:
-            raise ServerError(f"{self._host} answered something that is no JSON.") from error
+
+    def _refused(self, data: Any, code: int) -> ServerError:
+        error = data.get("error") if isinstance(data, dict) else None
+        said = error.get("message") if isinstance(error, dict) else error
+        said = said or (data.get("message") if isinstance(data, dict) else None)
+        key = "A repository names this server, so it gets no key; specedit config --user server=URL"
+        hints = {
+            401: key if self._lent else "Give its key in SPECEDIT_API_KEY.",
+            404: "Is --model right, and the URL?",
+        }
+        said = str(said or "no reason given")[:MOST_SAID]
+        return ServerError(f"{self._host} refused ({code}): {said}", hint=hints.get(code, ""))
+
+
+def _address(server: str) -> tuple[SplitResult, str]:
+    """A URL and its host, read as whoever connects will read it."""
+    try:
+        parts = urlsplit(server)
+        host = parts.hostname if parts.port != 0 else None
+    except ValueError:
+        host = None
+    odd = not server.isascii() or not server.isprintable() or set(" \\") & set(server)
+    if odd or not host or parts.scheme not in ("http", "https"):
+        raise UsageError(
+            f"--server {server!r} is no URL.",
+            hint="auto, off, or a URL such as https://api.openai.com/v1",
+        )
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise UsageError("--server takes a URL without user, query or fragment.")
+    return parts, host
+
+
+def room(plan: Plan) -> int:
+    """Characters that an answer may have: far more than any edit of this text deserves."""
+    return ROOM + TIMES * max(len(plan.least), len(plan.prediction or ""))
 
 
 def request_json(plan: Plan, model: str, profile: Profile) -> dict[str, Any]:
@@ -175,19 +209,21 @@ def request_json(plan: Plan, model: str, profile: Profile) -> dict[str, Any]:
     return body
 
 
-def api_key(profile: Profile, host: str) -> str:
-    """`SPECEDIT_API_KEY`, or the vendor's own variable where the host is the vendor's."""
+def api_key(profile: Profile, host: str, secure: bool) -> str:
+    """`SPECEDIT_API_KEY`, or the vendor's own variable where the host is the vendor's, and nobody
+    on the way can be: for a server that the user has named. One that a repository names gets none,
+    trusted or not."""
     if key := os.environ.get("SPECEDIT_API_KEY"):
         return key
     ours = profile.domain and (host == profile.domain or host.endswith("." + profile.domain))
-    return os.environ.get(profile.key, "") if ours else ""
+    return os.environ.get(profile.key, "") if ours and secure else ""
 
 
 def _last(usage: dict[str, Any], text: str) -> Written:
     """The end of the text, with what the endpoint says of the prediction."""
-    details = usage.get("completion_tokens_details") or {}
-    accepted = int(details.get("accepted_prediction_tokens") or 0)
-    rejected = int(details.get("rejected_prediction_tokens") or 0)
+    details = _table(usage.get("completion_tokens_details"))
+    accepted = _count(details, "accepted_prediction_tokens")
+    rejected = _count(details, "rejected_prediction_tokens")
     tokens, pieces = ((TOKEN,), (text,)) if text else ((), ())
     source = "prediction" if accepted + rejected else FREE
     return Written(Chunk(tokens, accepted + rejected, accepted, source, False, 0.0), pieces)
@@ -201,17 +237,31 @@ def _answer(
     first: float,
     ended: float,
 ) -> Answer:
-    prompt = usage.get("prompt_tokens_details") or {}
+    prompt = _table(usage.get("prompt_tokens_details"))
     return Answer(
         text=reader.text,
         reason="length" if reason == "length" else "stop",
         closed=reader.closed,
-        prompt=int(usage.get("prompt_tokens") or 0),
-        reused=int(prompt.get("cached_tokens") or 0),
-        completion=int(usage.get("completion_tokens") or 0),
+        prompt=_count(usage, "prompt_tokens"),
+        reused=_count(prompt, "cached_tokens"),
+        completion=_count(usage, "completion_tokens"),
         prefill_s=first - started,
         decode_s=ended - first,
     )
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _tables(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _count(table: dict[str, Any], name: str) -> int:
+    """A number of tokens; what is none counts as none."""
+    value = table.get(name)
+    return value if isinstance(value, int) and 0 <= value < MOST_TOKENS else 0
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -221,17 +271,8 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def _refused(host: str, error: urllib.error.HTTPError) -> ServerError:
+def _json(error: urllib.error.HTTPError) -> Any:
     try:
-        data = json.loads(error.read(1 << 16))
-    except (OSError, ValueError):
-        data = {}
-    return _said(host, data, error.code)
-
-
-def _said(host: str, data: Any, code: int) -> ServerError:
-    error = data.get("error") if isinstance(data, dict) else None
-    said = error.get("message") if isinstance(error, dict) else error
-    said = said or (data.get("message") if isinstance(data, dict) else None) or "no reason given"
-    hints = {401: "Give its key in SPECEDIT_API_KEY.", 404: "Is --model right, and the URL?"}
-    return ServerError(f"{host} refused ({code}): {said}", hint=hints.get(code, ""))
+        return json.loads(error.read(1 << 16))
+    except (OSError, ValueError, HTTPException, RecursionError):
+        return {}

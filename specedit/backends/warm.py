@@ -6,7 +6,6 @@ torch nor an HTTP library. Knows the runtime folder and the wire. Standard libra
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import sys
@@ -29,6 +28,8 @@ SILENCE_S = 30.0  # the server says something every second
 START_S = 30.0  # until a new server listens; it loads its model afterwards
 STOP_S = 8.0
 PACKAGES = Path(__file__).resolve().parents[2]  # where `import specedit` finds this package
+ASK_S = 10.0  # for a word about itself, which it gives from any state
+HEARD_S = 2.0  # for a word that it is to end
 
 
 class ServerGoneError(ServerError):
@@ -212,37 +213,48 @@ def _listens(record: Record) -> bool:
 
 
 def stop(where: Place, record: Record) -> None:
-    """End a server and wait for it; one that does not listen is ended by signal."""
+    """End a server and wait for it; one that does not listen is ended by signal, one that was
+    stopped as a job is woken for it."""
     import signal
 
+    heard = False
     with suppress(ServerError):
-        _json(record, "POST", wire.STOP)
-    for sign in (None, signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
-        if sign is not None:
+        _json(record, "POST", wire.STOP, HEARD_S)
+        heard = True
+    if heard and _ended(where, STOP_S):
+        return
+    for names in (("SIGTERM", "SIGCONT"), ("SIGKILL",)):
+        for name in names:
             with suppress(OSError):
-                os.kill(record.pid, sign)
-        until = time.monotonic() + STOP_S
-        while time.monotonic() < until:
-            if not where.held("server.lock"):
-                return
-            time.sleep(0.02)
+                os.kill(record.pid, getattr(signal, name, signal.SIGTERM))
+        if _ended(where, STOP_S):
+            return
     raise ServerError(f"The server (process {record.pid}) does not end.")
+
+
+def _ended(where: Place, within_s: float) -> bool:
+    until = time.monotonic() + within_s
+    while time.monotonic() < until:
+        if not where.held("server.lock"):
+            return True
+        time.sleep(0.02)
+    return False
 
 
 def status(record: Record) -> dict[str, Any]:
     """What a running server says of itself."""
-    return _json(record, "GET", wire.STATUS)
+    return _json(record, "GET", wire.STATUS, ASK_S)
 
 
-def _json(record: Record, method: str, path: str) -> dict[str, Any]:
-    lines = list(_lines(record, path, b"", method))
+def _json(record: Record, method: str, path: str, patience_s: float) -> dict[str, Any]:
+    lines = list(_lines(record, path, b"", method, patience_s))
     if len(lines) != 1:
         raise ServerGoneError("The server gave no answer.")
     return lines[0]
 
 
 def _lines(
-    record: Record, path: str, body: bytes, method: str = "POST"
+    record: Record, path: str, body: bytes, method: str = "POST", patience_s: float = SILENCE_S
 ) -> Iterator[dict[str, Any]]:
     """The JSON lines of one response. HTTP/1.0, so that the end of the stream ends the body."""
     token = f"Authorization: Bearer {record.token}\r\n" if record.token else ""
@@ -251,8 +263,8 @@ def _lines(
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     try:
-        with _open(record, SILENCE_S) as connection:
-            connection.sendall(head.encode("ascii") + body)
+        with _open(record, patience_s) as connection:
+            connection.sendall(head.encode() + body)
             with connection.makefile("rb") as answer:
                 code = int(answer.readline().split()[1])
                 headers = {}
@@ -263,8 +275,8 @@ def _lines(
                     raise _refused(code, answer.read())
                 for line in answer:
                     if line.strip():
-                        yield json.loads(line)
-    except (OSError, ValueError, IndexError) as problem:
+                        yield dict(wire.loaded(line))
+    except (OSError, ValueError, TypeError, IndexError) as problem:
         raise ServerGoneError("The server went away.") from problem
 
 
@@ -288,7 +300,7 @@ def _host(record: Record) -> str:
 
 def _refused(code: int, body: bytes) -> SpeceditError:
     try:
-        error: Mapping[str, Any] = json.loads(body)["error"]
+        error = dict(wire.loaded(body)["error"])
     except (ValueError, KeyError, TypeError):
         error = {}
     message = str(error.get("message") or f"The server answered {code}.")

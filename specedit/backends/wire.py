@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, is_dataclass
+from math import isfinite
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from specedit import errors
-from specedit.decode.events import Chunk
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
 from specedit.edit.plan import Plan
 from specedit.engines.base import Prefill, common
 from specedit.errors import FileError, ServerError, SpeceditError
-from specedit.report import ModelLine
 
 RUN, WARM, STATUS, STOP = "/specedit/run", "/specedit/warm", "/specedit/status", "/specedit/stop"
+T = TypeVar("T")
+LARGEST = 1 << 63
+_HINTS: dict[type, dict[str, Any]] = {}
 BEAT = b"\n"  # an empty line while nothing happens: the server lives
 _KINDS = {
     kind.__name__: kind
@@ -34,8 +37,21 @@ def dump(data: Mapping[str, Any]) -> bytes:
     return json.dumps(data, separators=(",", ":")).encode("ascii") + b"\n"
 
 
+def loaded(line: bytes) -> Any:
+    """What `dump` was given; a ValueError where it is no whole line."""
+    try:
+        return json.loads(line)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+
+
 def plan_json(plan: Plan) -> dict[str, Any]:
     return asdict(plan)
+
+
+def plan_from(data: object) -> Plan:
+    """The Plan that `plan_json` was given."""
+    return made(Plan, data)
 
 
 def event_json(event: Event) -> dict[str, Any]:
@@ -48,26 +64,66 @@ def event_json(event: Event) -> dict[str, Any]:
             return {"event": type(event).__name__.lower(), **asdict(event)}
 
 
-def event_from(data: Mapping[str, Any]) -> Event:
+def event_from(data: object) -> Event:
     """The event of one line; the error of an error line is raised."""
-    fields = dict(data)
+    fields = dict(data) if isinstance(data, dict) else {}
     match fields.pop("event", None):
         case "written":
-            pieces = tuple(fields.pop("pieces"))
-            tokens = tuple(fields.pop("tokens"))
-            return Written(Chunk(tokens=tokens, **fields), pieces)
+            pieces = fields.pop("pieces", None)
+            return made(Written, {"chunk": fields, "pieces": pieces})
         case "ready":
-            return Ready(ModelLine(**fields["model"]), fields["load_s"])
+            return made(Ready, fields)
         case "prefill":
-            return Prefill(**fields)
+            return made(Prefill, fields)
         case "answer":
-            return Answer(**fields)
+            return made(Answer, fields)
         case "loading":
-            return Loading(**fields)
+            return made(Loading, fields)
         case "error":
             raise error_from(fields)
         case other:
-            raise ServerError(f"The server said {other!r}, which this version does not know.")
+            raise ServerError(
+                f"The server said {str(other)[:100]!r}, which this version does not know."
+            )
+
+
+def made(kind: type[T], data: object) -> T:
+    """A dataclass of ours from JSON's values, every one of them of the type that it is to have."""
+    hints = _hints(kind)
+    if not isinstance(data, dict) or not data.keys() <= hints.keys():
+        raise _misfit(kind, data)
+    fields = {name: _value(hints[name], value, kind) for name, value in data.items()}
+    try:
+        return kind(**fields)
+    except TypeError:  # one is missing
+        raise _misfit(kind, data) from None
+
+
+def _hints(kind: type) -> dict[str, Any]:
+    if kind not in _HINTS:
+        _HINTS[kind] = get_type_hints(kind)
+    return _HINTS[kind]
+
+
+def _value(hint: Any, value: Any, of: type) -> Any:
+    if is_dataclass(hint):
+        return made(hint, value)  # type: ignore[arg-type]
+    if get_origin(hint) is tuple and isinstance(value, list):
+        return tuple([_value(get_args(hint)[0], one, of) for one in value])
+    if isinstance(hint, UnionType):  # always `some type | None`
+        return None if value is None else _value(get_args(hint)[0], value, of)
+    if hint is float and type(value) is int and abs(value) < LARGEST:
+        return float(value)
+    if type(value) is not hint or (hint is float and not isfinite(value)):
+        raise _misfit(of, value)
+    if hint is int and abs(value) > LARGEST:
+        raise _misfit(of, value)
+    return value
+
+
+def _misfit(kind: type, value: object) -> ServerError:
+    said = f"{type(value).__name__} where another belongs"
+    return ServerError(f"What crossed the socket is no {kind.__name__}: {said}.")
 
 
 def error_json(error: SpeceditError) -> dict[str, Any]:

@@ -18,7 +18,16 @@ from specedit.bench import quality, table
 from specedit.bench.cases import read_cases
 from specedit.bench.cost import Usage
 from specedit.bench.results import Results, cost_json, results_json, usages_of
-from specedit.bench.side import Measuring, Note, PeerLine, SideRow, judged, side_by_side, threads_of
+from specedit.bench.side import (
+    INTERRUPTED,
+    Measuring,
+    Note,
+    PeerLine,
+    SideRow,
+    judged,
+    side_by_side,
+    threads_of,
+)
 from specedit.bench.tasks import Words, task, words_of
 from specedit.bench.wanted import Wanted, cases_of, chosen
 from specedit.errors import InputError, UsageError
@@ -82,11 +91,16 @@ def _speed(
 ) -> None:
     results.bound = _bound(settings, results.threads, said)
     asked = Measuring(wanted.against, wanted.rounds, wanted.own, wanted.limit)
-    for item in side_by_side(cases_of(wanted), words, settings, asked, said):
-        if isinstance(item, SideRow):
-            results.rows.append(item)
-        else:
-            _heard(item, results, found)
+    try:
+        for item in side_by_side(cases_of(wanted), words, settings, asked, said):
+            if isinstance(item, SideRow):
+                results.rows.append(item)
+            else:
+                _heard(item, results, found)
+    except KeyboardInterrupt:  # between two measurements; inside one, it is a note
+        if not results.rows:
+            raise
+        found.notes.append(INTERRUPTED)
     results.bound = bounds.better(results.bound, _bound(settings, results.threads, said))
     found.parts.append(table.rows_table(results.rows, results.bound, verbose=verbose))
     found.parts.append(table.told(results.rows))

@@ -6,21 +6,21 @@ Knows the API and what a report says; `bench.rename` counts.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 
 from specedit import Editor
 from specedit.bench.rename import RenameCase, Renamed
 from specedit.errors import SpeceditError
 from specedit.files.source import Source
 from specedit.report import Figures
-from specedit.settings import Settings
+from specedit.settings import Settings, names
 
 
 class FullTool:
     """Answers cases with one warm model, and adds up what they cost."""
 
     def __init__(self, settings: Settings, said: Callable[[str], None], cases: int) -> None:
-        wanted = {**asdict(settings), "scope": "code", "server": "off", "compare": False}
+        given = {name: getattr(settings, name) for name in names()}
+        wanted = {**given, "scope": "code", "server": "off", "compare": False}
         self._editor = Editor(**wanted)
         self._said, self._cases, self._done = said, cases, 0
         self.figures = Figures()

@@ -1,8 +1,11 @@
 """Runs the tests of an edited file apart from everything else.
 
-A process of its own in a temporary folder, with limits on time and memory, and without a network
-where the system lets a user take it away. Knows Python programs; knows no models. It keeps
-accidents in, not attackers: run only tests that you would run by hand.
+A process of its own in a temporary folder, with limits on time and memory, and where the system
+lets a user take them away, without a network and without processes that outlive it. Whether the
+tests passed is a random word that comes back through a pipe of its own, after their last line; no
+exit code and no output says it. It keeps accidents in, not attackers: the program reads and writes
+what its user can, and code that looks for the word can find it. Run only tests that you would run
+by hand. Knows Python programs; knows no models.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -23,17 +27,22 @@ MEMORY = 2 << 30  # bytes of address space
 MARK = "{{Code}}"
 
 _LIMITED = """
-import resource, runpy, sys
+import os, resource, runpy, sys
 def limit(what, most):
     resource.setrlimit(what, (most, most))
-limit(resource.RLIMIT_CPU, int(sys.argv[2]))
-limit(resource.RLIMIT_AS, int(sys.argv[3]))
-limit(resource.RLIMIT_FSIZE, 1 << 24)
-limit(resource.RLIMIT_CORE, 0)
-runpy.run_path(sys.argv[1], run_name="__main__")
-sys.exit(int(sys.argv[4]))
+def main(path, seconds, memory, answer):
+    word = os.read(0, 64)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.set_inheritable(int(answer), False)
+    limit(resource.RLIMIT_CPU, int(seconds))
+    limit(resource.RLIMIT_AS, int(memory))
+    limit(resource.RLIMIT_FSIZE, 1 << 24)
+    limit(resource.RLIMIT_CORE, 0)
+    sys.argv[:] = [path]
+    runpy.run_path(path, run_name="__main__")
+    os.write(int(answer), word)
+main(*sys.argv[1:])
 """
-ENDED = 86  # the exit code of a program that ran to its last line; its own `exit(0)` is none
 
 
 @dataclass(frozen=True)
@@ -55,31 +64,43 @@ def run(text: str, *, seconds: int = SECONDS, memory: int = MEMORY) -> Verdict:
     with tempfile.TemporaryDirectory(prefix="specedit-tests-") as folder:
         path = Path(folder) / "main.py"
         path.write_text(text, encoding="utf-8", errors="surrogatepass")
+        answer, theirs = os.pipe()
         command = [
-            *(offline() or ()),
+            *(apart() or ()),
             *(sys.executable, "-I", "-c", _LIMITED, str(path), str(seconds), str(memory)),
-            str(ENDED),
+            str(theirs),
         ]
+        word = secrets.token_hex(16).encode()
         environment = {"PATH": os.defpath, "HOME": folder, "TMPDIR": folder, "LC_ALL": "C.UTF-8"}
         with subprocess.Popen(
             command,
             cwd=folder,
             env=environment,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             start_new_session=True,
+            pass_fds=(theirs,),
         ) as child:
+            os.close(theirs)
             try:
-                said = child.communicate(timeout=seconds)[1]
+                said = child.communicate(word, timeout=seconds)[1]
             except subprocess.TimeoutExpired:
+                os.close(answer)
                 return Verdict(False, f"took more than {seconds} s")
             finally:
                 _end(child)
-    if child.returncode == ENDED:
+    if _read(answer) == word:
         return Verdict(True)
     lines = said.decode("utf-8", "replace").strip().splitlines()
     return Verdict(False, lines[-1] if lines else f"ended early, exit code {child.returncode}")
+
+
+def _read(pipe: int) -> bytes:
+    """What is in the pipe now: a process that got away may hold its other end for ever."""
+    os.set_blocking(pipe, False)
+    with open(pipe, "rb", buffering=0) as file:
+        return file.read(64) or b""
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
@@ -89,21 +110,25 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 
 @functools.cache
-def offline() -> tuple[str, ...] | None:
-    """The command that takes the network away from a process; None where there is none."""
+def apart() -> tuple[str, ...] | None:
+    """The command that takes the network away from a process, and ends what it leaves behind where
+    that can be; None where neither can."""
     found = shutil.which("unshare")
     if found is None:
         return None
-    command = (found, "--user", "--map-root-user", "--net")
-    try:
-        done = subprocess.run([*command, "true"], capture_output=True, timeout=10, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return command if done.returncode == 0 else None
+    offline = (found, "--user", "--map-root-user", "--net")
+    for command in ((*offline, "--pid", "--kill-child"), offline):
+        try:
+            done = subprocess.run([*command, "true"], capture_output=True, timeout=10, check=False)
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+        if done.returncode == 0:
+            return command
+    return None
 
 
 def caution() -> str:
     """What a person should know before foreign tests run here; "" when nothing."""
-    if offline() is not None:
+    if apart() is not None:
         return ""
     return "the tests run with this machine's network: unshare cannot take it away here"

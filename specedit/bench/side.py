@@ -22,6 +22,7 @@ from specedit.errors import ModelError
 from specedit.settings import Settings
 
 Said = Callable[[str], None]
+INTERRUPTED = "interrupted: what was measured until now is shown"
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ def side_by_side(
             except Interrupted as early:
                 if early.measured:
                     yield SideRow(case, task, tuple(early.measured))
-                yield Note("interrupted: what was measured until now is shown")
+                yield Note(INTERRUPTED)
                 break
             yield SideRow(case, task, tuple(measured))
         yield from bench.lines()

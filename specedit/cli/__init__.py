@@ -57,6 +57,7 @@ COMMANDS = (
     "bench",
     "replay",
     "config",
+    "trust",
     "help",
     "picture",
 )

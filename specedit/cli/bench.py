@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -98,7 +102,8 @@ def bench(
     settings = resolved.values
     said = _progress(settings.quiet)
     try:
-        found = run(wanted, settings, said, verbose=settings.verbose)
+        with _terminated_as_interrupted():
+            found = run(wanted, settings, said, verbose=settings.verbose)
     finally:
         said("")
     if settings.json:
@@ -112,6 +117,26 @@ def bench(
     if found.line and not settings.quiet:
         print(found.line, file=sys.stderr)
     return 0
+
+
+@contextlib.contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """SIGTERM ends a run as Ctrl-C does, with what it has measured; what is shown then is shown to
+    the end."""
+
+    def interrupt(signum: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGTERM) is interrupt:
+            signal.signal(signal.SIGTERM, before)
 
 
 def _progress(quiet: bool) -> Callable[[str], None]:

@@ -1,4 +1,4 @@
-"""`specedit config`: each setting, its value and where it came from."""
+"""`specedit config`: each setting, its value and where it came from; `--user`: the user's own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ from specedit.settings import Resolved
 
 @settings_options("json")
 def config(
-    name: Annotated[str | None, typer.Argument(help="one setting only")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="one setting only; with --user, NAME=VALUE sets it"),
+    ] = None,
+    user: Annotated[
+        bool, typer.Option("--user", help="your own settings, for every folder, and their file")
+    ] = False,
+    unset: Annotated[
+        bool, typer.Option("--unset", help="with --user: take NAME out of your settings")
+    ] = False,
     *,
     resolved: Resolved,
 ) -> int:
@@ -20,6 +29,10 @@ def config(
     from specedit.errors import UsageError
     from specedit.settings import names, nearest
 
+    if user:
+        return _user(name, unset, resolved)
+    if unset or (name is not None and "=" in name):
+        raise UsageError("Only --user settings are set from here.", hint="specedit config --user …")
     rows = list(resolved.rows())
     if name is not None:
         rows = [row for row in rows if row[0] == name.replace("-", "_")]
@@ -28,7 +41,12 @@ def config(
     if resolved.values.json:
         import json
 
-        found = {key: {"value": value, "from": origin} for key, value, origin, _ in rows}
+        from specedit.settings.table import about
+
+        found = {
+            key: {"value": value, "from": origin, "kind": about(key)["kind"]}
+            for key, value, origin, _ in rows
+        }
         typer.echo(json.dumps(found, indent=2))
         return 0
     from rich.console import Console
@@ -38,6 +56,45 @@ def config(
     for key, value, origin, help in rows:
         table.add_row(key, _shown(value), origin, help)
     Console().print(table)
+    return 0
+
+
+def _user(wanted: str | None, unset: bool, resolved: Resolved) -> int:
+    """The user's own file: shown as it is, or with one value changed."""
+    import sys
+
+    from specedit.cli.output import put
+    from specedit.errors import UsageError
+    from specedit.settings import checked, names, nearest
+    from specedit.settings.checks import parsed
+    from specedit.settings.folder import no_rules, set_user, user_file, user_values
+    from specedit.settings.paths import own
+
+    name, given, text = (wanted or "").partition("=")
+    name = name.strip().replace("-", "_")
+    if name and name not in names():
+        raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, names()))
+    if unset and (given or not name):
+        raise UsageError("--unset takes the NAME of a setting.")
+    path = user_file()
+    if given or unset:
+        value = None
+        if given:
+            no_rules({name: text}, str(path))
+            value = own(name, checked(name, parsed(name, text, "--user"), "--user"), "--user")
+        set_user(name, value)
+        said = f"{name} = {_shown(value)}" if given else f"{name} taken out"
+        print(f"specedit: {path}: {said}", file=sys.stderr)
+        return 0
+    found = user_values()
+    if name:
+        put(f"{_shown(found[name])}\n" if name in found else "")
+    elif resolved.values.json:
+        import json
+
+        put(json.dumps({"path": str(path), "values": found}, indent=2) + "\n")
+    else:
+        put(f"# {path}\n" + (path.read_text("utf-8-sig") if path.exists() else ""))
     return 0
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from specedit.files.source import Source
 
 
-@settings_options(*SHARED)
+@settings_options(*SHARED, asks=True)
 def edit(
     instruction: Annotated[str, typer.Argument(help="what to do, in words")],
     files: Annotated[

@@ -26,10 +26,10 @@ def _say(text: str) -> None:
 
 def _rules(root: Path) -> tuple[list[Rule], Settings]:
     """The rules of the repository at `root`; a repository around it has rules of its own."""
+    from specedit.cli.consent import settled
     from specedit.hook.rules import rules
-    from specedit.settings import resolve
 
-    resolved = resolve(start=root)
+    resolved = settled(start=root)
     found = resolved.pyproject
     if found is None or found.parent.resolve() != root.resolve():
         return [], resolved.values

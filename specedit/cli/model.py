@@ -129,9 +129,9 @@ def remove(name: Annotated[str, typer.Argument(metavar="NAME", help="as in the l
 
 
 def _in_use() -> str:
-    from specedit.settings import resolve
+    from specedit.cli.consent import settled
 
-    return resolve().values.model
+    return settled().values.model
 
 
 def _console() -> Console:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import fields
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import typer
 
-from specedit.settings import Settings, resolve
+from specedit.cli.consent import settled
+from specedit.settings.table import about, types
 
 Staged = Annotated[bool, typer.Option("--staged", help="the files in git's index")]
 Changed = Annotated[bool, typer.Option("--changed", help="the files git sees changed")]
@@ -32,13 +32,12 @@ SHARED = (
 
 
 def _parameter(name: str) -> inspect.Parameter:
-    field = next(f for f in fields(Settings) if f.name == name)
-    kind: Any = get_type_hints(Settings)[name]
+    said, kind = about(name), types()[name]
     dashed = "--" + name.replace("_", "-")
     names = SPELLED.get(name, (f"{dashed}/--no-{dashed[2:]}" if kind is bool else dashed,))
-    text = field.metadata["help"]
-    if field.metadata["choices"]:
-        text += f" ({', '.join(field.metadata['choices'])})"
+    text = said["help"]
+    if said["choices"]:
+        text += f" ({', '.join(said['choices'])})"
     option = typer.Option(*names, *SHORT.get(name, ()), help=text, show_default=False)
     return inspect.Parameter(
         name,
@@ -48,8 +47,12 @@ def _parameter(name: str) -> inspect.Parameter:
     )
 
 
-def settings_options(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a command these settings as flags; it receives `resolved`, flags over everything."""
+def settings_options(
+    *names: str, asks: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command these settings as flags; it receives `resolved`, flags over everything.
+
+    `asks`: a person waits for it, and may be asked whether to trust a repository."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         own = inspect.signature(command, eval_str=True)
@@ -59,7 +62,8 @@ def settings_options(*names: str) -> Callable[[Callable[..., Any]], Callable[...
         @functools.wraps(command)
         def call(**given: Any) -> Any:
             flags = {n: given.pop(n) for n in names}
-            return command(**given, resolved=resolve(flags))
+            free = asks and "-" not in (given.get("files") or ())  # stdin is the text of a filter
+            return command(**given, resolved=settled(flags, asks=free))
 
         call.__signature__ = own.replace(  # type: ignore[attr-defined]
             parameters=sorted(shown, key=lambda p: p.kind), return_annotation=None

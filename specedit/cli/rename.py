@@ -10,7 +10,7 @@ from specedit.cli.options import SHARED, Changed, Jobs, Since, Staged, settings_
 from specedit.settings import Resolved
 
 
-@settings_options("scope", *SHARED)
+@settings_options("scope", *SHARED, asks=True)
 def rename(
     old: Annotated[str, typer.Argument(help="the identifier, or Class.member")],
     new: Annotated[str, typer.Argument(help="its new name")],

@@ -82,7 +82,7 @@ def _fit(
     from specedit.bench import fit
     from specedit.decode import fitted
     from specedit.decode.constants import Origin
-    from specedit.models.store import write_whole
+    from specedit.files import atomic
 
     if len(cases) < 2:
         raise UsageError("--fit needs two cases at least: one half decides, the other confirms.")
@@ -98,7 +98,7 @@ def _fit(
     now = Origin(f"{source}, {found.cases[0]} of {len(cases)} cases", date.today().isoformat())
     origins = fit.origins(fitted.ORIGINS, found, fitted.FITTED, now)
     path = Path(fitted.__file__)
-    write_whole(path, fit.module(found.constants, origins).encode())
+    atomic.whole(path, fit.module(found.constants, origins).encode())
     typer.echo(f"written: {path}")
     return 0
 

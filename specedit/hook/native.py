@@ -28,7 +28,7 @@ if [ -x "$before" ]; then
 fi
 python={python}
 if [ -x "$python" ]; then
-    exec "$python" -m specedit hook run
+    exec "$python" -P -m specedit hook run
 elif command -v specedit >/dev/null 2>&1; then
     exec specedit hook run
 fi
@@ -60,7 +60,10 @@ def _held(path: Path) -> bytes:
 
 
 def _any_python(text: bytes) -> bytes:
-    return re.sub(rb"(?m)^python=.*$", b"python=", text)
+    """Without what may differ between two hooks of ours: the python, and `-P`, which keeps the
+    modules of the folder we are called in from being taken for Python's, and was not always there.
+    """
+    return re.sub(rb"(?m)^python=.*$", b"python=", text).replace(b" -P -m ", b" -m ")
 
 
 def _refuse_edited(hook: Path, then: str) -> None:

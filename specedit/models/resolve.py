@@ -74,14 +74,26 @@ def _present(model: str, root: Path) -> Steps:
     if entry := catalogue.find(model):
         return (yield from _of_catalogue(entry, root))
     path = Path(model).expanduser()
-    if model and path.exists():
-        return (yield from _of_path(path.absolute(), root))
     match = _HUB_ID.fullmatch(model)
-    if match is None or model.startswith(("./", "../")) or (":" not in model and _is_file(model)):
+    if model.startswith(("./", "../")) or (":" not in model and _is_file(model)):
+        match = None
+    if model and path.exists():
+        if match:
+            raise _either(model)
+        return (yield from _of_path(path.absolute(), root))
+    if match is None:
         raise unknown(model)
     slot = repository.hub_slot(root, match["name"], match["file"] or "")
     record = slot.record()
     return _files(slot, record) if record else None
+
+
+def _either(model: str) -> ModelError:
+    """Whoever made the folder would choose the model for somebody who means the hub's."""
+    return ModelError(
+        f"{model} is a hub id, and a folder that is here",
+        hint=f"For the folder say ./{model}; for the hub's model, run from elsewhere.",
+    )
 
 
 def _is_file(model: str) -> bool:

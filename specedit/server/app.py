@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -19,8 +18,7 @@ from starlette.routing import Route
 
 from specedit.backends import wire
 from specedit.backends.place import Record
-from specedit.edit.plan import Plan
-from specedit.errors import SpeceditError
+from specedit.errors import ServerError, SpeceditError
 from specedit.server.channel import Channel, ClientGoneError, Limits, read_body
 from specedit.server.chat import chat_plan, chat_request
 from specedit.server.completion import Completion
@@ -32,7 +30,6 @@ from specedit.server.work import Ticket, Worker
 from specedit.settings import Settings
 
 Endpoint = Callable[[Request], Awaitable[Response]]
-_PLAN = TypeAdapter(Plan)
 
 
 class Api:
@@ -168,12 +165,9 @@ class Api:
     async def _own(self, request: Request, *, warm: bool) -> Response:
         body = await read_body(request, self._limits)
         try:
-            plan = _PLAN.validate_json(body)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            raise RefusedError(
-                Refusal(400, f"Not a plan: {first['loc']}: {first['msg']}")
-            ) from None
+            plan = wire.plan_from(wire.loaded(body))
+        except (ServerError, ValueError) as error:
+            raise RefusedError(Refusal(400, f"Not a plan: {error}")) from None
         channel = Channel(request)
         ticket = Ticket(plan, channel.item, warm=warm)
         self._worker.submit(ticket)

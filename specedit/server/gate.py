@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 import socket
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from specedit.server.refusal import Refusal, respond
 
 App = Callable[[Any, Any, Any], Awaitable[None]]
 OWN = "/specedit/"
 UNIX = ("unix", None)  # the address in the scope of what came through the private socket
+# A name or an address and a port, and nothing that some reader takes for another part of a URL.
+_HOST = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[0-9A-Za-z._-]+))(?::\d{1,5})?")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -33,6 +36,13 @@ class Door:
     @property
     def loopback(self) -> bool:
         return is_loopback(self.host)
+
+    def takes(self, given: bytes) -> bool:
+        """Whether this is the token: in UTF-8, or in Latin-1, as some clients write headers."""
+        ways = [self.token.encode()]
+        with suppress(UnicodeEncodeError):
+            ways.append(self.token.encode("latin-1"))
+        return max(hmac.compare_digest(given, way) for way in ways)
 
 
 def is_loopback(host: str) -> bool:
@@ -60,26 +70,27 @@ class Gate:
     def refusal(self, scope: Mapping[str, Any]) -> Refusal | None:
         if scope.get("server") == UNIX:
             return None
-        headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
+        sent = dict(scope["headers"])
+        headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in sent.items()}
         host = headers.get("host", "")
         if not self._ours(host):
             return Refusal(
                 403, f"The Host {host!r} is not this server's.", code="foreign_host", kind=_DENIED
             )
         origin = headers.get("origin")
-        foreign = origin is not None and urlsplit(origin).netloc != host
+        foreign = origin is not None and origin not in (f"http://{host}", f"https://{host}")
         if foreign or headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             return Refusal(
                 403, "A web page may not ask this server.", code="foreign_origin", kind=_DENIED
             )
-        return self._token_refusal(scope["path"], headers.get("authorization", ""))
+        return self._token_refusal(scope["path"], sent.get(b"authorization", b""))
 
     def _ours(self, host: str) -> bool:
         """A name that no rebinding can point here: loopback, an address, or our own name."""
-        try:
-            name = urlsplit(f"//{host}").hostname or ""
-        except ValueError:
+        found = _HOST.fullmatch(host)
+        if found is None:
             return False
+        name = (found["six"] or found["name"]).lower()
         if is_loopback(name):
             return True
         if self._door.loopback:
@@ -90,7 +101,7 @@ class Gate:
         except ValueError:
             return name in (self._door.host.lower(), socket.gethostname().lower())
 
-    def _token_refusal(self, path: str, authorization: str) -> Refusal | None:
+    def _token_refusal(self, path: str, authorization: bytes) -> Refusal | None:
         if not self._door.token:
             if path.startswith(OWN):
                 return Refusal(
@@ -100,9 +111,8 @@ class Gate:
             return None
         if path == "/health":
             return None
-        scheme, _, given = authorization.partition(" ")
-        right = hmac.compare_digest(given.strip().encode(), self._door.token.encode())
-        if scheme.lower() == "bearer" and right:
+        scheme, _, given = authorization.partition(b" ")
+        if scheme.lower() == b"bearer" and self._door.takes(given.strip()):
             return None
         return Refusal(
             401, "Incorrect API key provided.", code="invalid_api_key",

@@ -80,6 +80,8 @@ def _check(options: Options) -> None:
             f"--host {options.host} is open to others, so a token is needed.",
             hint="Give one with SPECEDIT_TOKEN, or with --token.",
         )
+    if not options.token.isprintable() or options.token != options.token.strip():
+        raise ServerError("A token has no line's end in it, and no space around it.")
 
 
 @contextlib.contextmanager

@@ -20,6 +20,7 @@ from specedit.decode.events import Chunk
 from specedit.edit.backend import Answer, Event, Ready, Written
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
+from specedit.files import worktree
 
 LONGEST = 1 << 24  # bytes of a trace's first line
 EMBEDDED = '<script type="application/json" id="trace">'  # how a page of ours holds its trace
@@ -163,8 +164,14 @@ def _mask() -> int:
 
 
 def _refuse_foreign(path: Path, inputs: Iterable[str]) -> None:
-    """A trace may take the place of a trace, and of nothing else."""
+    """A trace may take the place of a trace, and of nothing else, and no link that came with a
+    repository says where it goes."""
     real = os.path.realpath(path)
+    if _led_away(path, Path(real)):
+        raise InputError(
+            f"{path}: is a link out of this folder, to {real}",
+            hint="--trace names the file itself; nothing was changed.",
+        )
     if real in map(os.path.realpath, inputs):
         raise InputError(
             f"{path}: is a file to work on; no trace is written over it",
@@ -175,6 +182,16 @@ def _refuse_foreign(path: Path, inputs: Iterable[str]) -> None:
             f"{path}: exists, and is no trace",
             hint="--trace names another file; nothing was changed.",
         )
+
+
+def _led_away(path: Path, real: Path) -> bool:
+    """Whether a name in this work tree (or folder) stands for a file elsewhere, or git's own."""
+    place = worktree.real(".")
+    top = worktree.top_of(place) or place
+    named = Path(os.path.normpath(place / path))
+    if not named.is_relative_to(top):
+        return False
+    return not real.is_relative_to(top) or ".git" in real.relative_to(top).parts
 
 
 def _begins_a_trace(path: Path) -> bool:

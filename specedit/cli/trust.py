@@ -1,0 +1,103 @@
+"""`specedit trust [PATH]`, `--list`, `--forget`: whose repositories' words count."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from specedit.errors import DONE
+
+if TYPE_CHECKING:
+    from specedit.settings.layers import Repository
+
+
+def trust(
+    path: Annotated[
+        Path | None, typer.Argument(metavar="[PATH]", help="in the repository; here, if not given")
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="what you have trusted")] = False,
+    forget: Annotated[bool, typer.Option("--forget", help="trust it no more")] = False,
+) -> int:
+    """Let a repository's pyproject.toml choose what only you may choose: the server, the model, …
+    as it says it now; when it says something else, it is not trusted any more."""
+    from specedit.errors import UsageError
+    from specedit.settings import here
+
+    if listed:
+        if path is not None or forget:
+            raise UsageError("--list stands alone.")
+        return _list()
+    place = here() if path is None else path.expanduser()
+    if forget:
+        return _forget(place)
+    return _trust(place)
+
+
+def _trust(place: Path) -> int:
+    from specedit.errors import UsageError
+    from specedit.settings import layers, trust
+
+    if not place.exists():
+        raise UsageError(f"{place} is not there.")
+    found = layers.repository(place if place.is_dir() else place.parent)
+    if found is None or not found.power:
+        where = found.pyproject if found else f"no pyproject.toml at or above {place}"
+        _say(f"{where}: says nothing that needs trust")
+        return DONE
+    trust.say(found.folder, found.digest, trusted=True)
+    _say(f"trusted, as it is now: {found.pyproject}")
+    _show(found)
+    return DONE
+
+
+def _show(found: Repository) -> None:
+    from specedit.cli.consent import wishes
+    from specedit.settings.layers import Resolved
+    from specedit.settings.table import Settings
+
+    for line in wishes(Resolved(Settings(), {}, found)):
+        print(f"    {line}", file=sys.stderr)
+    if "server" in found.power:
+        print(
+            "  Files go to that server; no key does: only a server that you name yourself gets one "
+            "(specedit config --user server=URL).",
+            file=sys.stderr,
+        )
+
+
+def _forget(place: Path) -> int:
+    from specedit.settings import find_pyproject, trust
+
+    near = find_pyproject(place) if place.is_dir() else None
+    at = near.parent if near else place
+    known = trust.forget(at)
+    _say(f"{at}: {'forgotten' if known else 'was not trusted'}")
+    return DONE
+
+
+def _list() -> int:
+    from specedit.cli.output import put
+    from specedit.errors import SpeceditError
+    from specedit.settings import layers, trust
+
+    for place, word in sorted(trust.words().items()):
+        state = trust.TRUSTED if word.trusted else trust.DECLINED
+        try:
+            found = layers.repository(Path(place)) if Path(place).is_dir() else None
+        except SpeceditError:
+            found = None
+        if found is None or trust.place(found.folder) != place:
+            state += ", gone"
+        elif found.digest != word.digest:
+            state += ", changed since"
+        put(f"{place}\t{state}\n")
+    return DONE
+
+
+def _say(text: str) -> None:
+    from specedit.view.code import name
+
+    print(f"specedit: {name(text)}", file=sys.stderr)

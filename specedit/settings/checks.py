@@ -1,0 +1,94 @@
+"""Is this a value of that setting? And text from a variable as the value it means.
+
+Every mistake is named with the place it was made in. Knows the table; knows no file.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from specedit.errors import UsageError
+from specedit.settings.table import about, nearest, types
+
+_TRUE = frozenset({"1", "true", "yes", "on"})
+_FALSE = frozenset({"0", "false", "no", "off", ""})
+
+
+def parsed(name: str, text: str, where: str) -> Any:
+    """What a variable's text, or a word of the command line, means for this setting."""
+    kind = types()[name]
+    if kind is bool:
+        return _truth(name, text, where)
+    if kind is int:
+        return _whole(name, text, where)
+    if kind is float:
+        return _number(name, text, where)
+    return text
+
+
+def checked(name: str, value: Any, where: str) -> Any:
+    """The value as its setting wants it, or an error that names `where` it came from."""
+    meta, kind = about(name), types()[name]
+    if name == "hook":
+        if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
+            raise UsageError(f"{where}: {name} is an array of tables ([[tool.specedit.{name}]]).")
+        return value
+    if name == "draft" and isinstance(value, list) and all(isinstance(v, str) for v in value):
+        value = ",".join(value)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        _check_size(name, value, where)
+        value = float(value)
+    if not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
+        raise UsageError(f"{where}: {name} wants {kind.__name__}, not {_shown(value)}.")
+    if kind is str and "\0" in value:
+        raise UsageError(f"{where}: {name} has a zero byte in it.")
+    if meta["choices"] and value not in meta["choices"]:
+        raise UsageError(
+            f"{where}: {name} is one of {', '.join(meta['choices'])}, not {_shown(value)}.",
+            hint=nearest(str(value)[:100], list(meta["choices"])),
+        )
+    if kind in (int, float):
+        _check_size(name, value, where)
+    if name == "top_p" and not 0 < value <= 1:
+        raise UsageError(f"{where}: top_p is above 0 and at most 1, not {value}.")
+    return value
+
+
+def _check_size(name: str, value: float, where: str) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise UsageError(f"{where}: {name} is a finite number, not {value}.")
+    if value < 0:
+        raise UsageError(f"{where}: {name} cannot be negative, and is {_shown(value)}.")
+    if value > (most := about(name)["most"]):
+        raise UsageError(f"{where}: {name} is at most {most}, not {_shown(value)}.")
+
+
+def _shown(value: object) -> str:
+    """A wrong value, not all of a long one; Python writes no number of thousands of digits."""
+    try:
+        text = repr(value)
+    except ValueError:
+        return "a number of thousands of digits"
+    return text if len(text) <= 100 else f"{text[:100]}…"
+
+
+def _whole(name: str, text: str, where: str) -> int:
+    try:
+        return int(text.replace("_", ""))
+    except ValueError:
+        raise UsageError(f"{where}: {name} is a whole number, not {_shown(text)}.") from None
+
+
+def _number(name: str, text: str, where: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"{where}: {name} is a number, not {_shown(text)}.") from None
+
+
+def _truth(name: str, text: str, where: str) -> bool:
+    low = text.strip().lower()
+    if low in _TRUE or low in _FALSE:
+        return low in _TRUE
+    raise UsageError(f"{where}: {name} is true or false, not {_shown(text)}.")

@@ -1,0 +1,148 @@
+"""The user's own folder: `config.toml` with the user's settings, and what else is remembered there.
+
+It is `SPECEDIT_CONFIG`, or the configuration folder this system gives a user. A file there is
+replaced whole and is the user's alone. Knows TOML's plain values; knows no repository.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from specedit.errors import UsageError
+from specedit.settings.checks import checked
+from specedit.settings.paths import own
+from specedit.settings.table import names, nearest
+
+LARGEST_FILE = 4 << 20  # bytes of a file of settings
+
+
+def config_folder() -> Path:
+    if named := os.environ.get("SPECEDIT_CONFIG"):
+        return Path(named).expanduser().absolute()
+    from platformdirs import user_config_path
+
+    return user_config_path("specedit", appauthor=False)
+
+
+def user_file() -> Path:
+    return config_folder() / "config.toml"
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A file of settings; whatever is wrong with it is said."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+        if len(data) > LARGEST_FILE:
+            raise ValueError(f"it is larger than {LARGEST_FILE >> 20} MiB")
+        return tomllib.loads(data.decode("utf-8-sig"))
+    except RecursionError:
+        problem: Exception = ValueError("it is nested too deep")
+    except (ValueError, OSError) as error:  # ValueError: no TOML, no UTF-8, an odd number or date
+        problem = error
+    raise UsageError(f"{path} cannot be read: {problem}", hint="Mend it, then run again.") from None
+
+
+def keyed(table: dict[str, Any], where: str) -> dict[str, Any]:
+    """A table's values by setting, each checked. `where` begins every error."""
+    found = {}
+    for key, value in table.items():
+        name = key.replace("-", "_")
+        if name not in names():
+            raise UsageError(
+                f"{where} has no key {key[:100]!r}.", hint=nearest(name[:100], names())
+            )
+        if name in found:
+            raise UsageError(f"{where} has {name} twice, with `-` and with `_`.")
+        found[name] = checked(name, value, where)
+    return found
+
+
+def user_values() -> dict[str, Any]:
+    """What the user's own file says; nothing where there is none."""
+    path = user_file()
+    if not path.exists():
+        return {}
+    found = keyed(read_toml(path), str(path))
+    no_rules(found, str(path))
+    return {name: own(name, value, str(path)) for name, value in found.items()}
+
+
+def set_user(name: str, value: Any) -> Path:
+    """Set one value in the user's own file (None takes it out); everything else stays as it is."""
+    path = user_file()
+    no_rules({name: value}, str(path))
+    before = read_toml(path) if path.exists() else {}
+    text = path.read_bytes().decode("utf-8-sig") if path.exists() else ""
+    after = {k: v for k, v in before.items() if k.replace("-", "_") != name}
+    if value is not None:
+        after[name] = value
+    written = _with(text, name, value)
+    try:
+        same = tomllib.loads(written) == after
+    except ValueError:
+        same = False
+    if not same:
+        raise UsageError(
+            f"{path}: {name} stands there in a way that only a person should change.",
+            hint="Change it in an editor.",
+        )
+    put(path, written)
+    return path
+
+
+def put(path: Path, text: str) -> None:
+    """Write a file of the user's folder: whole or not at all, for no one else to read."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        real = Path(os.path.realpath(path))  # a link into the user's dotfiles stays one
+        handle, part = tempfile.mkstemp(prefix=".specedit-", suffix=".tmp", dir=real.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(part).replace(real)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                Path(part).unlink()
+            raise
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be written: {error.strerror}",
+            hint="SPECEDIT_CONFIG names another folder.",
+        ) from None
+
+
+def _with(text: str, name: str, value: Any) -> str:
+    """The text with the line of one key replaced, added or gone."""
+    spelled = re.escape(name).replace("_", "[-_]")
+    line = re.compile(rf"""[ \t]*(["']?){spelled}\1[ \t]*=.*\n?""")
+    kept = [one for one in text.splitlines(keepends=True) if not line.fullmatch(one)]
+    if value is None:
+        return "".join(kept)
+    at = next((n for n, o in enumerate(text.splitlines(keepends=True)) if line.fullmatch(o)), None)
+    if kept and not kept[-1].endswith("\n"):
+        kept[-1] += "\n"
+    kept.insert(len(kept) if at is None else at, f"{name} = {_toml(value)}\n")
+    return "".join(kept)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value)
+
+
+def no_rules(values: dict[str, Any], where: str) -> None:
+    if "hook" in values:
+        raise UsageError(f"{where}: hook rules live in a repository's pyproject.toml.")

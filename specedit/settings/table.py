@@ -1,0 +1,136 @@
+"""The table: each setting's name, default, help and kind.
+
+A setting is taste or power. **Taste** says what text is wanted, how long it may get and how much is
+said of it; a repository may say it to whoever clones it. **Power** names an address, a path, a
+program or a model, starts what stays, takes a guard away, or silences or redirects the report: it
+is the user's own, or that of a repository the user trusts. What is not said to be taste is power.
+Knows names; knows no file and no variable.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import Field, dataclass, field, fields
+from functools import cache
+from typing import Any, get_type_hints
+
+TASTE, POWER = "taste", "power"
+LARGEST = 2**63 - 1  # what a seed is kept in
+
+
+def _power(
+    default: Any, help: str, *choices: str, paths: bool = False, words: tuple[str, ...] = ()
+) -> Any:
+    """`paths`: the value is a file's name, unless it is one of `words`."""
+    return _setting(default, help, choices, POWER, paths=paths, words=words)
+
+
+def _taste(default: Any, help: str, *choices: str, most: int = LARGEST) -> Any:
+    return _setting(default, help, choices, TASTE, most=most)
+
+
+def _setting(
+    default: Any,
+    help: str,
+    choices: tuple[str, ...],
+    kind: str,
+    *,
+    most: int = LARGEST,
+    paths: bool = False,
+    words: tuple[str, ...] = (),
+) -> Any:
+    meta = {"help": help, "choices": choices, "kind": kind, "most": most}
+    meta |= {"paths": paths, "words": words}
+    if isinstance(default, list):
+        return field(default_factory=default.copy, metadata=meta)
+    return field(default=default, metadata=meta)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Every setting with its default. Field name = TOML key = `SPECEDIT_<NAME>` = `--name`."""
+
+    model: str = _power("qwen2.5-coder-1.5b", "catalogue name, path or hub id of the model")
+    engine: str = _power("auto", "what runs the model", "auto", "exact", "huggingface", "scripted")
+    device: str = _power("auto", "where it runs", "auto", "cpu", "cuda", "mps")
+    threads: int = _taste(0, "CPU threads; 0 means one per physical core", most=4096)
+    precision: str = _power(  # the other one is a second copy of the weights on disk
+        "balanced", "int8 digits of the exact engine: close is slower", "balanced", "close"
+    )
+    prediction: str = _power(
+        "original",
+        "what is expected: original, none, or a file's path",
+        paths=True,
+        words=("original", "none"),
+    )
+    draft: str = _taste(
+        "prediction,lookup", "drafters in order, comma-separated, or none for plain decoding"
+    )
+    max_tokens: int = _taste(0, "longest answer; 0 means what the file deserves")
+    temperature: float = _taste(0.0, "0 takes the likeliest token, more draws")
+    top_p: float = _taste(1.0, "draw from the likeliest tokens that make up this share")
+    seed: int = _taste(0, "what a drawn answer depends on, besides the text")
+    server: str = _power("auto", "auto uses a running server, off never, or a URL")
+    profile: str = _power(
+        "specedit",
+        "how a server URL wants its prediction",
+        *("specedit", "openai", "mistral", "fireworks", "cerebras", "plain"),
+    )
+    warm: bool = _power(False, "start a server in the background and keep the model warm")
+    idle_minutes: float = _power(30.0, "a background server ends after this long without work")
+    cache_bytes: int = _power(1 << 30, "memory for the key-value caches of recent files")
+    scope: str = _taste("comments", "how far a rename goes", "code", "comments", "derived")
+    check: bool = _power(False, "write nothing; exit 1 when something would change")
+    diff: bool = _power(False, "write nothing; print a patch on stdout")
+    json: bool = _power(False, "print one JSON object on stdout")
+    ask: bool = _power(False, "show each hunk and ask before it is applied")
+    allow_extra: bool = _power(False, "keep changes beyond what was asked")
+    clean_only: bool = _power(False, "refuse files with uncommitted changes")
+    compare: bool = _taste(False, "run once more without drafts and measure both")
+    audit: bool = _taste(False, "digest the logits behind every token")
+    trace: str = _power("", "write one JSON line per pass to this file", paths=True, words=("",))
+    stdin_filename: str = _power("", "the name that stands for standard input")
+    quiet: bool = _power(False, "say nothing but errors")
+    verbose: bool = _taste(False, "the report as a table")
+    price_input: float = _taste(2.50, "dollars a million prompt tokens, for bench --cost")
+    price_output: float = _taste(10.0, "dollars a million completion tokens, for bench --cost")
+    hook: list[dict[str, Any]] = _taste(
+        [], "rules of the pre-commit hook, as [[tool.specedit.hook]]"
+    )
+    # No setting: the names of those above that a (trusted) repository has given.
+    lent: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+
+
+def table() -> Iterator[Field[Any]]:
+    """Every setting."""
+    return (f for f in fields(Settings) if f.metadata)
+
+
+@cache
+def _known() -> dict[str, Mapping[str, Any]]:
+    return {f.name: f.metadata for f in table()}
+
+
+@cache
+def types() -> dict[str, Any]:
+    return get_type_hints(Settings)
+
+
+def names() -> list[str]:
+    return list(_known())
+
+
+def about(name: str) -> Mapping[str, Any]:
+    """What the table says of a setting: help, choices, kind, most, paths, words."""
+    return _known()[name]
+
+
+def is_power(name: str) -> bool:
+    return bool(about(name)["kind"] == POWER)
+
+
+def nearest(word: str, known: list[str]) -> str:
+    """The known words most like `word`, as the end of a sentence."""
+    close = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
+    return f"Did you mean {' or '.join(close)}?" if close else f"Known: {', '.join(known)}."

@@ -1,0 +1,79 @@
+"""Somebody else's server, on loopback: keeps what it is sent, says what it is told."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+USAGE = {
+    "prompt_tokens": 50,
+    "completion_tokens": 12,
+    "prompt_tokens_details": {"cached_tokens": 40},
+    "completion_tokens_details": {"accepted_prediction_tokens": 7, "rejected_prediction_tokens": 2},
+}
+
+
+@dataclass
+class Endpoint:
+    """A recorded endpoint: keeps each request, says what it is told."""
+
+    url: str
+    requests: list[dict[str, Any]]
+    headers: list[dict[str, str]]
+    paths: list[str]
+    answer: bytes = b""
+    status: int = 200
+    breaks_after: int = 1 << 30  # requests that are answered
+    location: str = ""
+
+
+def stream(*deltas: str, reason: str | None = "stop", usage: Any = USAGE) -> bytes:
+    """The server-sent events that say these deltas."""
+    events: list[dict[str, Any]] = [
+        {"choices": [{"index": 0, "delta": {"content": d}, "finish_reason": None}]} for d in deltas
+    ]
+    if reason:
+        events.append({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+    if usage:
+        events.append({"choices": [], "usage": usage})
+    lines = [f"data: {json.dumps(e)}\n\n" for e in events]
+    return "".join([": comment\n\n", *lines, "data: [DONE]\n\n"]).encode()
+
+
+@contextlib.contextmanager
+def listening() -> Iterator[Endpoint]:
+    found = Endpoint("", [], [], [], stream("```python\n", "a = 2\n", "```"))
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            found.requests.append(json.loads(body))
+            found.headers.append({k.lower(): v for k, v in self.headers.items()})
+            found.paths.append(self.path)
+            broken = len(found.requests) > found.breaks_after
+            self.send_response(500 if broken else found.status)
+            if found.location:
+                self.send_header("Location", found.location)
+            self.end_headers()
+            self.wfile.write(found.answer)
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    with contextlib.closing(Server(("127.0.0.1", 0), Handler)) as server:
+        found.url = f"http://127.0.0.1:{server.server_address[1]}"
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield found
+        server.shutdown()
+        thread.join()
+
+
+class Server(HTTPServer):
+    def close(self) -> None:
+        self.server_close()

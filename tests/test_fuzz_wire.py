@@ -1,0 +1,122 @@
+"""Whatever crosses the socket between our client and our server is an event, or our error."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from odd import Odd, dumped, target
+
+from specedit.backends import warm, wire
+from specedit.backends.place import Place, Record
+from specedit.decode.events import Chunk
+from specedit.edit.backend import Answer, Loading, Ready, Written
+from specedit.edit.plan import Message, Plan
+from specedit.engines.base import Prefill
+from specedit.errors import SpeceditError, UsageError
+from specedit.report import ModelLine
+
+PLAN = wire.plan_json(Plan((Message("user", ("a", "b")),), "```\n", "```", prediction="x"))
+EVENTS = [
+    *map(
+        wire.event_json,
+        (
+            Loading("it", 1.0, 2.0, "bytes"),
+            Ready(ModelLine("m", engine="exact"), 0.5),
+            Prefill(1, 2, 3, 0.1),
+            Written(Chunk((1, 2), 1, 1, "prediction", False, 0.1), ("a", "b")),
+            Answer("text", "stop", True, 1, 2, 3, 0.1, 0.2),
+        ),
+    ),
+    wire.error_json(UsageError("what", hint="now")),
+    {"event": "end"},
+]
+
+
+def checked(made: object) -> None:
+    """Every field of the type it says; a wrong one would break far from here."""
+    for field in fields(made):  # type: ignore[arg-type]
+        value = getattr(made, field.name)
+        kinds = {"int": int, "float": float, "str": str, "bool": bool}
+        if isinstance(field.type, str) and (kind := kinds.get(field.type)):
+            assert type(value) is kind, field.name
+
+
+def read(line: bytes) -> Any:
+    """None where a line is no JSON, which is a line of nothing."""
+    try:
+        return wire.loaded(line)
+    except ValueError:
+        return None
+
+
+@target(lambda odd: odd.damaged(dumped(odd.changed(PLAN))))
+def test_any_line_is_a_plan_or_refused(line: bytes) -> None:
+    with contextlib.suppress(SpeceditError):
+        checked(wire.plan_from(read(line)))
+
+
+@target(lambda odd: odd.damaged(dumped(odd.changed(odd.choice(EVENTS)))))
+def test_any_line_is_an_event_or_refused(line: bytes) -> None:
+    with contextlib.suppress(SpeceditError):
+        checked(wire.event_from(read(line)))
+
+
+def answers(odd: Odd) -> bytes:
+    """What a server might send: a head and lines, any of it damaged."""
+    lines = [dumped(odd.changed(e) if odd.random() < 0.3 else e) + b"\n" for e in EVENTS]
+    status = odd.choice([b"200", b"200", b"503", b"4", b"x", b""])
+    return odd.damaged(b"HTTP/1.0 " + status + b" OK\r\nA: b\r\n\r\n" + b"".join(lines))
+
+
+class Said:
+    """A socket that has been sent everything already."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def __enter__(self) -> Said:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def sendall(self, data: bytes) -> None: ...
+
+    def makefile(self, mode: str) -> Any:
+        import io
+
+        return io.BytesIO(self._data)
+
+
+@pytest.fixture(autouse=True)
+def _said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(warm, "_open", lambda record, timeout: Said(SENT.data))
+
+
+SENT = threading.local()
+RECORD = Record(1, "v", {}, "unix:/nowhere")
+
+
+@target(answers)
+def test_any_answer_of_a_server_is_events_or_our_error(data: bytes) -> None:
+    SENT.data = data
+    with contextlib.suppress(SpeceditError):
+        for event in warm.ServerBackend(RECORD).run(Plan(())):
+            checked(event)
+    with contextlib.suppress(SpeceditError):
+        warm.status(RECORD)
+
+
+@target(lambda odd: odd.damaged(dumped(odd.changed(json.loads(json.dumps(vars(RECORD)))))))
+def test_any_record_of_a_server_is_one_or_none(data: bytes) -> None:
+    place = Place(Path())
+    Path("server.json").write_bytes(data)
+    with place.open_lock("server.lock"):
+        found = place.record()
+    assert found is None or isinstance(found, Record)

@@ -1,0 +1,143 @@
+"""Every line of the manual's page on trust has tests, and they are there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from specedit import manual
+
+TESTS = Path(__file__).parent
+LINE = re.compile(r"^- \*\*(.+?)\*\*", re.MULTILINE)
+
+# What a line begins with, and the tests that prove it.
+PROOFS = {
+    "Taste": (
+        "test_trust.py::test_taste_counts_at_once_and_says_nothing",
+        "test_threats.py::test_the_page_names_the_settings_that_are_taste",
+    ),
+    "Power": (
+        "test_trust.py::test_law_10_nothing_a_repository_says_picks_an_address_a_path_or_a_model",
+        "test_trust.py::test_what_is_taste_is_said_here_and_everything_else_is_power",
+        "test_trust.py::test_the_python_api_goes_through_the_same_door",
+        "test_fuzz_settings.py::test_any_pyproject_is_read_or_refused_and_none_has_power",
+    ),
+    "Yours": ("test_trust.py::test_flag_over_variable_over_repository_over_users_file",),
+    "Trust": (
+        "test_trust.py::test_a_trusted_repository_is_believed_until_it_says_something_else",
+        "test_trust.py::test_trust_is_of_a_place_and_a_table_however_it_is_laid_out",
+    ),
+    "Asking": (
+        "test_consent.py::test_yes_is_kept_until_the_table_changes",
+        "test_consent.py::test_anything_but_yes_is_no_and_is_not_asked_again",
+        "test_consent.py::test_commands_that_nobody_waits_for_ask_nothing",
+    ),
+    "Silence": ("test_trust.py::test_only_the_users_own_quiet_keeps_the_line_back",),
+    "Paths": (
+        "test_trust.py::test_a_path_that_a_trusted_repository_gives_stays_inside_it",
+        "test_fuzz_settings.py::test_any_trusted_table_is_taken_or_refused_and_leads_nowhere",
+    ),
+    "Names": ("test_trust.py::test_a_folder_by_a_models_name_is_not_that_model",),
+    "Nonsense": (
+        "test_settings.py::test_a_mistake_is_named_with_the_way_out",
+        "test_fuzz_settings.py::test_any_pyproject_is_read_or_refused_and_none_has_power",
+        "test_fuzz_settings.py::test_any_rules_are_taken_or_refused",
+    ),
+    "Nothing": (
+        "test_remote.py::test_only_a_url_means_a_remote_server",
+        "test_resolve.py::test_law_nothing_leaves_the_machine_when_the_model_is_in_place",
+    ),
+    "A server": (
+        "test_remote.py::test_each_profile_sends_these_fields_and_no_others",
+        "test_remote.py::test_the_key_is_sent_and_the_bytes_are_told",
+    ),
+    "A key": (
+        "test_trust.py::test_a_key_goes_only_to_a_server_that_the_user_named",
+        "test_remote.py::test_a_vendors_key_goes_to_the_vendor_only",
+    ),
+    "A redirect": ("test_remote.py::test_a_redirect_is_not_followed",),
+    "Its answer": (
+        "test_remote.py::test_an_answer_has_an_end",
+        "test_remote.py::test_an_answer_that_is_kept_alive_for_ever_has_an_end",
+        "test_fuzz_http.py::test_any_stream_is_an_answer_or_our_error",
+    ),
+    "The socket": (
+        "test_client.py::test_the_folder_and_the_socket_are_ours_alone",
+        "test_client.py::test_a_folder_that_is_not_one_is_not_trusted",
+        "test_client.py::test_a_folder_open_to_others_is_closed",
+    ),
+    "A web page": (
+        "test_server.py::test_a_web_page_cannot_drive_the_model",
+        "test_fuzz_http.py::test_any_head_is_let_in_or_refused_and_only_ours_is_let_in",
+    ),
+    "Other machines": (
+        "test_serve_cli.py::test_a_host_that_others_reach_needs_a_token",
+        "test_serve_cli.py::test_the_token_of_a_background_server_is_in_no_command_line",
+        "test_server.py::test_a_token_is_asked_of_tcp_but_not_of_the_socket",
+    ),
+    "A stranger's request": (
+        "test_fuzz_http.py::test_any_body_is_a_request_or_refused",
+        "test_fuzz_wire.py::test_any_line_is_a_plan_or_refused",
+        "test_server.py::test_a_body_that_is_too_large_is_refused",
+    ),
+    "Modules": (
+        "test_trust.py::test_modules_in_the_current_folder_are_not_ours",
+        "test_hook_native.py::test_modules_that_lie_in_the_repository_are_not_run_by_its_hook",
+    ),
+    "Weights": ("test_resolve.py::test_a_hub_id_brings_the_folder_without_code_or_pickles",),
+    "The tests of `bench --quality`": (
+        "test_bench_quality.py::test_a_program_runs_within_limits",
+        "test_bench_quality.py::test_a_program_has_no_network",
+        "test_bench_quality.py::test_what_a_program_leaves_behind_ends_with_it",
+    ),
+    "The verdict": ("test_bench_quality.py::test_a_program_runs_within_limits",),
+    "Your files": (
+        "test_source.py::test_writing_replaces_the_whole_file_and_keeps_its_mode",
+        "test_source.py::test_law_3_a_file_that_changed_meanwhile_is_never_overwritten",
+    ),
+    "A trace": (
+        "test_trace.py::test_a_trace_takes_the_place_of_no_other_file",
+        "test_trace.py::test_no_link_of_a_repository_says_where_a_trace_goes",
+    ),
+    "Your own folder": (
+        "test_trust.py::test_a_record_that_anybody_may_have_written_counts_for_nothing",
+        "test_trust.py::test_the_users_file_is_set_shown_and_taken_back",
+    ),
+    "The store": ("test_journal.py::test_a_journal_is_private",),
+}
+
+
+def lines() -> list[str]:
+    return LINE.findall(manual.page("trust"))
+
+
+def test_every_line_has_its_proof_and_every_proof_its_line() -> None:
+    assert lines() == list(PROOFS)
+    assert len(lines()) == manual.page("trust").count("\n- ")
+
+
+@pytest.mark.parametrize("line", PROOFS)
+def test_the_tests_of_a_line_are_there(line: str) -> None:
+    assert PROOFS[line]
+    for proof in PROOFS[line]:
+        file, _, name = proof.partition("::")
+        assert name in functions_in(TESTS / file), proof
+
+
+def functions_in(file: Path) -> set[str]:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return {node.name for node in functions if node.name.startswith("test")}
+
+
+def test_the_page_names_the_settings_that_are_taste() -> None:
+    from specedit.settings import names
+    from specedit.settings.table import is_power
+
+    (said,) = re.findall(r"^- \*\*Taste\*\*(.*?)^- ", manual.page("trust"), re.S | re.M)
+    named = set(re.findall(r"`(\w+)`", said)) - {"bench"}
+    taste = {name for name in names() if not is_power(name)}
+    assert named == {n for n in taste if not n.startswith("price_") and n != "hook"}
