@@ -11,6 +11,7 @@ from collections.abc import Callable
 from specedit.errors import UsageError
 from specedit.rename.scoping.meaning import Meaning
 from specedit.rename.scoping.scope import FUNCTIONS, Declared
+from specedit.rename.scoping.scopes import PLAIN
 from specedit.rename.scoping.typing import Typing
 from specedit.rename.scoping.uses import EXTERNAL, FOREIGN, FREE, MODULE, UNKNOWN
 from specedit.syntax.branch import Branch
@@ -94,7 +95,7 @@ def _elsewhere(
     if is_here is None:
         known = any(one.declared for one in found)
         return [one for one in found if known and one.kind == FOREIGN]
-    brought = typing.rules.brought
+    brought = typing.rules.brought | {PLAIN}
     return [
         one
         for one in found

@@ -154,7 +154,12 @@ RULES = CSharp(
     paths=places("qualified_name scoped_type"),
     untyped=places("implicit_type"),
     inferred=places("var dynamic"),
-    brought=places("Console Convert DateTime Environment Guid Math TimeSpan"),
+    plain=places(
+        "string_literal interpolated_string_expression verbatim_string_literal raw_string_literal",
+        "predefined_type array_creation_expression implicit_array_creation_expression",
+        "integer_literal character_literal",
+    ),
+    brought=places("Console Convert DateTime Environment Guid Math Microsoft System TimeSpan"),
     keywords=places(
         "abstract as base bool break byte case catch char checked class const continue decimal",
         "default delegate do double else enum event explicit extern false finally fixed float for",

@@ -111,6 +111,7 @@ RULES = Java(
     arguments=places("type_arguments"),
     paths=places("scoped_identifier scoped_type_identifier"),
     inferred=places("var"),
+    plain=places("string_literal character_literal array_creation_expression"),
     brought=places(
         "Boolean Character Double Float Integer Long Math Object Runtime String StringBuilder",
         "System Thread",

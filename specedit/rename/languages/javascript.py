@@ -207,6 +207,7 @@ RULES = JavaScript(
     makes=True,
     in_order=True,
     hoists=True,
+    plain=places("array number regex string template_string"),
     brought=places(
         "Array BigInt Boolean Buffer Date Error Intl JSON Map Math Number Object Promise Proxy",
         "Reflect RegExp Set String Symbol WeakMap WeakSet console document globalThis localStorage",

@@ -101,7 +101,10 @@ RULES = Kotlin(
     around_types=places("parenthesized_type nullable_type"),
     arguments=places("type_arguments"),
     paths=places("qualified_identifier"),
-    brought=places("Boolean Double Float Int List Long Map Math Set String System"),
+    plain=places("string_literal multiline_string_literal collection_literal character_literal"),
+    brought=places(
+        "Boolean Double Float Int List Long Map Math Set String System java javax kotlin"
+    ),
     keywords=places(
         "as break class continue do else false for fun if in interface is null object package",
         "return super this throw true try typealias typeof val var when while",

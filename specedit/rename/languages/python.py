@@ -149,6 +149,10 @@ RULES = Python(
     wrappers=places("Optional Final ClassVar Annotated"),
     rest_parameters=places("dictionary_splat_pattern"),
     reads_class=True,
+    plain=places(
+        "concatenated_string dictionary dictionary_comprehension float integer list",
+        "list_comprehension set set_comprehension string tuple",
+    ),
     brought=places("bool bytes dict float frozenset int list object set str tuple"),
     keywords=frozenset(kwlist),
     strings=places("string"),

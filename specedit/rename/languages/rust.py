@@ -233,6 +233,10 @@ RULES = Rust(
     wrappers=places("Box Rc Arc Ref RefMut Cow Pin"),
     macros_apart=True,
     rebinds=places("let_declaration let_condition"),
+    plain=places(
+        "string_literal raw_string_literal char_literal integer_literal array_expression",
+        "primitive_type",
+    ),
     brought=places("Arc Box HashMap Option Rc Result String Vec core std"),
     keywords=places(
         "Self abstract as async await become box break const continue crate do dyn else enum",

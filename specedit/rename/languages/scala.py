@@ -131,7 +131,10 @@ RULES = Scala(
     paths=places("stable_type_identifier"),
     bare_members=True,
     overloads=True,
-    brought=places("Int List Map Math Nil Option Seq Set Some String System Vector"),
+    plain=places("string interpolated_string_expression character_literal integer_literal"),
+    brought=places(
+        "Int List Map Math Nil Option Seq Set Some String System Vector java javax scala"
+    ),
     keywords=places(
         "abstract case catch class def do else extends false final finally for forSome if implicit",
         "import lazy macro match new null object override package private protected return sealed",

@@ -69,6 +69,7 @@ class Tables:
     super_words: frozenset[str] = frozenset({"super"})
     self_types: frozenset[str] = NONE  # words that mean the class around them
     # types of expressions
+    plain: frozenset[str] = NONE  # literals and words of the language's own classes
     passes_on: frozenset[str] = NONE  # expressions of the type of what is in them
     casts: frozenset[str] = NONE
     builds: frozenset[str] = NONE  # expressions that make an instance of the type they name

@@ -13,6 +13,8 @@ from specedit.rename.scoping.scope import Declared, Owner, Scope
 from specedit.syntax.branch import Branch, grow
 from specedit.syntax.languages import Language
 
+PLAIN = "a class of the language"  # a literal's
+
 
 class Scopes:
     """All scopes, declarations and owners of one text."""
@@ -29,6 +31,7 @@ class Scopes:
         self.leaves: list[tuple[Branch, str]] = []
         self.by_leaf: dict[int, Declared] = {}
         self.imported: dict[int, Owner] = {}  # by the node that brings it in
+        self.plain = Owner("", self.root, module=PLAIN)
         self.brought: dict[str, Owner] = {}  # by name: what the language itself brings
         self.announced: dict[int, dict[str, str]] = {}  # by function: what a language reads there
         self._open()

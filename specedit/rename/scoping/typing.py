@@ -76,6 +76,8 @@ class Typing(Lookup):
         if kind in rules.literals and node.children:
             scope = self.scopes.by_node.get(id(node))
             return (scope.owner,) if scope and scope.owner else None
+        if kind in rules.plain:
+            return (self.scopes.plain,)
         if kind in rules.casts:
             return self.named_type(
                 node.part("type") or node.part("right") or last_of(node), deep + 1
@@ -128,7 +130,7 @@ class Typing(Lookup):
         if owners is None:
             return None
         name = self.scopes.label(leaf)
-        if any(owner.module is not None for owner in owners):
+        if owners and all(owner.module is not None for owner in owners):
             return owners if name[:1].isupper() or not self.is_called(leaf) else None
         found = self.members(owners, name)
         if not found:
@@ -250,7 +252,7 @@ class Typing(Lookup):
         if node is None or deep > DEEP:
             return None
         if node.type in self.rules.lists:
-            return ()
+            return (self.scopes.plain,)
         if node.type in self.rules.around_types:
             return self.named_type(first_of(node), deep + 1)
         scope = self.scopes.by_node.get(id(node))
@@ -258,7 +260,9 @@ class Typing(Lookup):
             return (scope.owner,)
         if node.type in self.rules.unions:
             known = [self.named_type(child, deep + 1) for child in node.named_children()]
-            return tuple(owner for owners in known if owners for owner in owners)
+            every = [owner for owners in known if owners for owner in owners]
+            own = [owner for owner in every if owner.module is None]  # `A | null` is an A
+            return tuple(own or every[:1])
         if node.type in self.rules.untyped:
             return None
         leaves = [
@@ -266,7 +270,7 @@ class Typing(Lookup):
         ]
         names = [self.scopes.text(leaf) for leaf in leaves]
         if not names:
-            return ()
+            return (self.scopes.plain,)
         if names[0] in self.rules.inferred:
             return None
         outer = [up for up in leaves[:2] if up.parent and up.parent.type in self.rules.paths]

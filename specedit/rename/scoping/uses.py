@@ -102,13 +102,14 @@ class Uses:
                 for other in self.typing.members((owner,), self.name, called)[:1]:
                     self.join(other, found[0])
             return found[0]
-        for owner in owners:
-            if owner.module is not None:
-                return (FOREIGN, owner.module)
+        own = [owner for owner in owners if owner.module is None]
+        if not own:
+            return (FOREIGN, owners[0].module or "")
+        for owner in own:
             if (inherited := self.rules.inherited(self, owner)) is not None:
                 return inherited
-        key = ("implicit", id(owners[0]))
-        self.owner_of[key] = owners[0]
+        key = ("implicit", id(own[0]))
+        self.owner_of[key] = own[0]
         return key
 
     def member_here(self, leaf: Branch) -> Hashable:
