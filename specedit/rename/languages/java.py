@@ -114,7 +114,7 @@ RULES = Java(
     plain=places("string_literal character_literal array_creation_expression"),
     brought=places(
         "Boolean Character Double Float Integer Long Math Object Runtime String StringBuilder",
-        "System Thread",
+        "System Thread java javax",
     ),
     keywords=places(
         "_ abstract assert boolean break byte case catch char class const continue default do",
