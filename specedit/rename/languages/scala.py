@@ -19,6 +19,27 @@ class Scala(Rules):
         """A name in backquotes is the same name."""
         return text(leaf).strip("`")
 
+    def bases_of(self, node: Branch, text: Text) -> list[str]:
+        """`new Run { … }` is a Run."""
+        if node.type != "template_body" or node.parent is None:
+            return []
+        types = (one for one in node.parent.children if one.end <= node.start)
+        return [text(one) for one in types if one.type == "type_identifier"]
+
+    def shown(self, node: Branch, text: Text) -> tuple[str, str] | None:
+        """`import A._` shows all of `A`."""
+        if node.type != "import_declaration" or node.first("namespace_wildcard") is None:
+            return None
+        named = [one for one in node.children if one.field == "path" and one.named]
+        return (text(named[-1]), "") if named else None
+
+    def is_import_of(self, scopes: Scopes, imported: Declared, other: Declared) -> bool:
+        """`import A.b`, where A is in this file."""
+        path = self.module_of(scopes, imported).split(".")
+        if path[-1] == imported.name:
+            path.pop()
+        return other.owner is not None and path[-1:] == [other.owner.name]
+
     def declares_as(
         self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
     ) -> tuple[str, str] | None:
