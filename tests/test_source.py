@@ -163,7 +163,7 @@ def test_extended_attributes_are_kept(tmp_path: Path) -> None:
     try:
         os.setxattr(path, "user.note", b"mine")
     except (AttributeError, OSError):
-        return  # this file system has none to keep
+        pytest.skip("this file system has none to keep")
     _write(read(path), "two\n")
     assert os.getxattr(path, "user.note") == b"mine"
 
