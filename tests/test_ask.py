@@ -69,6 +69,13 @@ def test_yes_to_all_is_the_new_text_and_no_to_all_the_old(
 ) -> None:
     assert choose(before, after, lambda q: "y").text == after
     assert choose(before, after, lambda q: "n").text == before
-    some = choose(before, after, lambda q: data.draw(st.sampled_from("yn")))
-    if some.whole:
-        assert some.text == after
+    said: list[str] = []
+
+    def some(question: Question) -> str:
+        said.append(data.draw(st.sampled_from("yn")))
+        return said[-1]
+
+    found = choose(before, after, some)
+    assert (found.applied, found.of) == (said.count("y"), len(said))
+    assert found.whole == ("n" not in said)
+    assert found.text == after or not found.whole

@@ -50,6 +50,10 @@ def test_of_places_that_overlap_the_one_that_begins_there_is_meant() -> None:
     assert lines_of("aaaa\na\na", "a\na", 2) == (2, 3)
 
 
+def test_near_counts_from_the_end_of_a_place_above_it() -> None:
+    assert lines_of("b\na\na\na\nx\nx\nb\na\na\na\n", "b\na\na\na", 5) == (1, 4)
+
+
 @given(st.text("ab\n", min_size=1, max_size=30), st.data())
 def test_a_selection_is_found_where_it_was_made(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text) - 1))

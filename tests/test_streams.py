@@ -44,6 +44,7 @@ def test_an_edit_needs_no_streams(file: Path, how: str) -> None:
         pytest.param(["edit", "x", "-"], "<user.py >&-", id="nowhere to filter to"),
         pytest.param(["edit", "x", "user.py", "--ask"], "<&-", id="nobody to ask"),
         pytest.param(["config"], ">/dev/full", id="config full"),
+        pytest.param(["help"], ">/dev/full", id="buffer full at the end"),
     ],
 )
 def test_what_belongs_on_a_stream_and_cannot_is_an_error_in_words(

@@ -14,7 +14,7 @@ from rich.console import Console
 from specedit.decode.events import FREE, Chunk
 from specedit.edit.backend import Written
 from specedit.report import Edit
-from specedit.view import code, diff
+from specedit.view import code, diff, patch
 from specedit.view import provenance as prov
 
 BEFORE = "class User:\n    def username(self):\n        return self._username\n"
@@ -125,6 +125,24 @@ def test_text_cannot_drive_the_terminal(width: int, colours: str | None) -> None
     text = plain(shown(f"a\n{HOSTILE}\n", f"b\n{HOSTILE}!\n", width, colours, path=path))
     assert not set(text) & set("\x1b\x07\x08\r\x9b\u202e\u2066")
     assert "[bold]x[/] :smile:" in text
+
+
+def test_a_patch_on_a_terminal_is_coloured_and_cannot_drive_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Terminal(io.StringIO):
+        encoding = "utf-8"  # type: ignore[assignment]
+
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("sys.stdout", shown := Terminal())
+    assert patch.for_people()
+    patch.show(f"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-{HOSTILE}\n+--- new\n")
+    text = shown.getvalue()
+    assert "\x1b[32m+--- new\x1b[0m" in text and "\x1b[1m--- a/x\x1b[0m" in text
+    assert not set(plain(text)) & set("\x1b\x07\x08\r\x9b\u202e\u2066")
 
 
 LINES = st.lists(

@@ -83,9 +83,10 @@ def test_verbose_is_a_table_of_every_figure() -> None:
         "182",
         "108 of 185 (58%)",
         "12 of 15 (80%)",
-        "tokens per second",
     ):
         assert words in text
+    pace = next(line for line in text.splitlines() if line.startswith("tokens per second"))
+    assert pace.split()[-1] == f"{FIGURES.completion / FIGURES.decode_s:.1f}"
     assert "tiny (exact, cpu, 2 threads, exact)" in text and "http://here" in text
 
 

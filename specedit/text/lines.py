@@ -58,5 +58,8 @@ def restore_endings(before: str, endings: Sequence[str], after: str) -> str:
                 chosen.append(endings[at])
             else:
                 chosen.append(chosen[-1] if chosen else usual)
+    for at, line in enumerate(new[1:-1], 1):
+        if not line and chosen[at - 1] == "\r" and chosen[at] == "\n":
+            chosen[at] = "\r"  # "\r" and "\n" with nothing between them would be one ending
     parts = [line + ending for line, ending in zip(new[:-1], chosen, strict=False)]
     return "".join(parts) + new[-1]
