@@ -3,26 +3,28 @@
 The words, in order of flow:
 
 * **Source** (`files.source`): one file as read, with all that is needed to write it back.
-* **Plan** (`edit.plan`): what to ask and what to expect; a **Job** is a Plan with its file.
+* **Plan** (`edit.plan`): what to ask and what to expect; a **Job** (`edit.job`) is a Plan with its
+  file and its own judge. Commands differ only in their Jobs.
 * **prediction**: the whole expected answer; the original file, or a better guess.
 * **draft** (`decode.drafters`): the ids offered to the next pass.
 * **Chunk** (`decode.events`): what one pass settled.
-* **Edit**, **Report** (`report`): the outcome for one file, and of a run.
+* **Edit**, **Report** (`report`): the outcome for one file, and of a run; a **Finding** is what a
+  person should know of it: a kind, a text, and its places.
 * **Engine** (`engines.base`): ids in, choices out, with a cache that can be cropped.
 * **Backend** (`edit.backend`): runs a Plan and yields events; in this process, or a server.
 
 A room a subject, each on a floor of its own; imports only go down, and
 `tests/test_architecture.py` holds them to it. From the ground up:
 
-    errors  settings          what can go wrong, what can be chosen
+    version  errors  settings what it is called, what can go wrong, what can be chosen
     text/                     strings: lines, diff, patch, names and words
     syntax/                   grammars: languages, trees, outline, passages, the guard
     files/                    bytes on disk: source, atomic write, lock, journal, git, work tree
     models/                   model files: catalogue, sources, store, tokenizer, template
     engines/                  ids in, choices out; the only home of torch and transformers
-    decode/                   the loop, widths, drafters; knows no text, no files
+    decode/                   the loop, widths, drafters, what was fitted; knows no text, no files
     report                    the outcome, as data
-    edit/                     what to ask (plan, prompt), what it becomes (answer, judge), the run
+    edit/                     what to ask (plan, job), what it becomes (answer, judge), the run
     rename/                   what a name means, and its places
     backends/                 run a Plan: here, in a warm server, at an address
     view/  hook/  server/  editors/  bench/  cli/  api     the doors
@@ -30,9 +32,11 @@ A room a subject, each on a floor of its own; imports only go down, and
 
 `edit` says what it asks for (`edit.backend`); `backends` answer, so they stand above it.
 
-One edit: `cli` reads flags; `files.source` the file; `edit.plan` makes a Job; `backend.run` yields
-`Loading, Ready, Prefill, Written…, Answer`; `edit.judge` judges the answer; `edit.run` journals and
-writes; `view` shows; `report` becomes JSON and the exit code. Numbers are folds over events.
+One edit, of a file or of stdin: `cli` reads flags; `edit.run` reads the Source, plans its Job and
+yields `Planned`, what the backend says (`Loading, Ready, Prefill, Written…, Answer`), `Proposed`
+once the Job's judge lets the answer pass, and the Edit when it is journalled and written. `view`
+shows them as they come; `report` becomes JSON and the exit code. Numbers are folds over events. A
+`FileError` (`errors`) is about one file, and the others go on; any other error ends the run.
 """
 
 from __future__ import annotations

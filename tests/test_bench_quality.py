@@ -359,7 +359,7 @@ def test_when_no_peer_opens_the_reason_is_said(
     def closed(family: str, options: Any) -> Any:
         raise ModelError("own: the file is damaged")
 
-    monkeypatch.setattr(side, "Worker", closed)
+    monkeypatch.setattr(side, "PeerProcess", closed)
     words = Words(loaded.tokenizer, loaded.prompt)
     asked = side.Measuring("none", 1, own=False, limit=0)
     with pytest.raises(ModelError, match="damaged"):

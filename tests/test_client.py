@@ -16,12 +16,11 @@ import pytest
 from warm_server import Running, plan, running, until
 
 from specedit import __version__
-from specedit.backends import place as runtime
+from specedit.backends import runtime, wire
 from specedit.backends import warm as client
-from specedit.backends import wire
 from specedit.backends.connect import connect
 from specedit.backends.local import LocalBackend
-from specedit.backends.place import Place, Record
+from specedit.backends.runtime import RuntimeFolder, ServerRecord
 from specedit.backends.warm import ServerBackend, ServerBusyError, ServerGoneError, WithFallback
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
 from specedit.edit.plan import Plan
@@ -152,7 +151,7 @@ class Local:
         pass
 
 
-def dies_after(lines: list[bytes]) -> tuple[Record, threading.Thread]:
+def dies_after(lines: list[bytes]) -> tuple[ServerRecord, threading.Thread]:
     """A server that says so much and is killed."""
     listening = socket.create_server(("127.0.0.1", 0))
 
@@ -165,7 +164,7 @@ def dies_after(lines: list[bytes]) -> tuple[Record, threading.Thread]:
     thread = threading.Thread(target=serve)
     thread.start()
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-    return Record(1, "", {}, address), thread
+    return ServerRecord(1, "", {}, address), thread
 
 
 PREFILL = b'{"event":"prefill","done":1,"total":1,"reused":0,"seconds":0}\n'
@@ -210,7 +209,7 @@ def test_a_busy_server_is_not_waited_for(slow: Running) -> None:
         thread.join()
 
 
-def _until_gone(record: Record) -> Iterator[Event]:
+def _until_gone(record: ServerRecord) -> Iterator[Event]:
     try:
         yield from ServerBackend(record).run(plan("x", draft=()))
     except ServerError:
@@ -228,21 +227,21 @@ def test_an_error_of_the_run_is_no_reason_to_run_again(server: Running) -> None:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RuntimeFolder:
     monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
-    return runtime.place()
+    return runtime.runtime_folder()
 
 
 SETTINGS = Settings(engine="scripted", model="scripted")
 
 
-def test_no_server_is_no_backend(place: Place) -> None:
+def test_no_server_is_no_backend(place: RuntimeFolder) -> None:
     assert client.look(SETTINGS)[0] is None
     assert isinstance(connect(SETTINGS), LocalBackend)
 
 
 def test_a_running_server_is_found_unless_it_is_off(
-    server: Running, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: Running, place: RuntimeFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = client.look(SETTINGS)[0]
     assert found is not None and found.server == server.record.address
@@ -260,7 +259,7 @@ DIFFERENT = {
 
 @pytest.mark.parametrize("fields", DIFFERENT.values(), ids=DIFFERENT)
 def test_a_terminals_server_that_answers_otherwise_is_left_alone(
-    server: Running, place: Place, fields: dict[str, Any]
+    server: Running, place: RuntimeFolder, fields: dict[str, Any]
 ) -> None:
     other = replace(SETTINGS, **fields)
     assert client.look(other)[0] is None
@@ -270,21 +269,21 @@ def test_a_terminals_server_that_answers_otherwise_is_left_alone(
 
 
 def test_a_server_of_another_version_is_not_asked(
-    server: Running, place: Place, monkeypatch: pytest.MonkeyPatch
+    server: Running, place: RuntimeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("specedit.backends.warm.VERSION", "99")
     assert client.look(SETTINGS)[0] is None
 
 
-def test_what_a_dead_server_left_is_not_believed(place: Place) -> None:
-    place.write(Record(os.getpid(), __version__, runtime.identity(SETTINGS), "unix:x"))
+def test_what_a_dead_server_left_is_not_believed(place: RuntimeFolder) -> None:
+    place.write(ServerRecord(os.getpid(), __version__, runtime.identity(SETTINGS), "unix:x"))
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind(str(place.socket))
     assert place.record() is None
     assert client.look(SETTINGS)[0] is None
 
 
-def test_a_server_starts_over_what_a_dead_one_left(place: Place, tmp_path: Path) -> None:
+def test_a_server_starts_over_what_a_dead_one_left(place: RuntimeFolder, tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind(str(place.socket))
     with running(tmp_path, REPLACE) as server:
@@ -313,7 +312,7 @@ def test_a_folder_that_is_not_one_is_not_trusted(
     make(tmp_path / "runtime")
     monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
     with pytest.raises(ServerError):
-        runtime.place()
+        runtime.runtime_folder()
     assert client.look(SETTINGS)[0] is None
     assert "trusted" in connect(SETTINGS).notes[0]
 
@@ -321,7 +320,7 @@ def test_a_folder_that_is_not_one_is_not_trusted(
 def test_a_folder_open_to_others_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "runtime").mkdir(mode=0o755)
     monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
-    assert stat.S_IMODE(runtime.place().folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE(runtime.runtime_folder().folder.stat().st_mode) == 0o700
 
 
 def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path: Path) -> None:
@@ -332,9 +331,9 @@ def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path: Path) -> None:
         assert [e for e in ServerBackend(server.record).run(plan("x")) if isinstance(e, Answer)]
 
 
-def test_a_gone_server_says_so(place: Place) -> None:
+def test_a_gone_server_says_so(place: RuntimeFolder) -> None:
     with pytest.raises(ServerGoneError):
-        client.status(Record(1, "", {}, f"unix:{place.folder / 'nothing'}"))
+        client.status(ServerRecord(1, "", {}, f"unix:{place.folder / 'nothing'}"))
 
 
 def test_without_unix_sockets_it_is_loopback_and_a_token(

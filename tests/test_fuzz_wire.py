@@ -13,7 +13,7 @@ import pytest
 from odd import Odd, dumped, target
 
 from specedit.backends import warm, wire
-from specedit.backends.place import Place, Record
+from specedit.backends.runtime import RuntimeFolder, ServerRecord
 from specedit.decode.events import Chunk
 from specedit.edit.backend import Answer, Loading, Ready, Written
 from specedit.edit.plan import Message, Plan
@@ -100,7 +100,7 @@ def _said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 SENT = threading.local()
-RECORD = Record(1, "v", {}, "unix:/nowhere")
+RECORD = ServerRecord(1, "v", {}, "unix:/nowhere")
 
 
 @target(answers)
@@ -115,8 +115,8 @@ def test_any_answer_of_a_server_is_events_or_our_error(data: bytes) -> None:
 
 @target(lambda odd: odd.damaged(dumped(odd.changed(json.loads(json.dumps(vars(RECORD)))))))
 def test_any_record_of_a_server_is_one_or_none(data: bytes) -> None:
-    place = Place(Path())
+    place = RuntimeFolder(Path())
     Path("server.json").write_bytes(data)
     with place.open_lock("server.lock"):
         found = place.record()
-    assert found is None or isinstance(found, Record)
+    assert found is None or isinstance(found, ServerRecord)

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 from warm_server import Running, plan, process, prompt, until
 
-from specedit.backends import place as runtime
+from specedit.backends import runtime
 from specedit.backends import warm as client
 from specedit.backends.local import LocalBackend
-from specedit.backends.place import Record
+from specedit.backends.runtime import ServerRecord
 from specedit.backends.warm import ServerBackend
 from specedit.edit.backend import Answer, Written
 from specedit.settings import Settings
@@ -152,7 +152,7 @@ def load(
         (answer,) = [e for e in local.run(plan(text, closing="")) if isinstance(e, Answer)]
         answers[text] = answer.text
     monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
-    place = runtime.place()
+    place = runtime.runtime_folder()
     with process("--port", "0", env={}) as server:
         until(lambda: place.record() is not None and client._listens(record_of(place)))
         yield Load(Running(place, record_of(place)), answers)
@@ -162,7 +162,7 @@ def load(
         assert b"Traceback" not in said, said.decode()
 
 
-def record_of(place: runtime.Place) -> Record:
+def record_of(place: runtime.RuntimeFolder) -> ServerRecord:
     record = place.record()
     assert record is not None
     return record

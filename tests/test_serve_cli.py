@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 from warm_server import plan, process, until
 
-from specedit.backends import place as runtime
+from specedit.backends import runtime
 from specedit.backends import warm as client
-from specedit.backends.place import Place, Record
+from specedit.backends.runtime import RuntimeFolder, ServerRecord
 from specedit.cli import run
 from specedit.edit.backend import Answer
 from specedit.settings import resolve
@@ -56,11 +56,11 @@ def specedit(capfdbinary: pytest.CaptureFixture[bytes]) -> Specedit:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RuntimeFolder]:
     """A runtime folder whose server, if one starts, ends with the test."""
     monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
     monkeypatch.setenv("SPECEDIT_SERVER", "auto")
-    found = runtime.place()
+    found = runtime.runtime_folder()
     yield found
     if (record := found.record()) is not None:
         client.stop(found, record)
@@ -95,13 +95,13 @@ def untimed(report: dict[str, Any]) -> dict[str, Any]:
     return report
 
 
-def record_of(place: Place) -> Record:
+def record_of(place: RuntimeFolder) -> ServerRecord:
     record = place.record()
     assert record is not None
     return record
 
 
-def test_background_status_stop(specedit: Specedit, place: Place) -> None:
+def test_background_status_stop(specedit: Specedit, place: RuntimeFolder) -> None:
     assert specedit("serve", "status").returncode == 2
     started = specedit("serve", "--background", "--port", "0")
     assert started.returncode == 0 and started.stdout == b""
@@ -118,7 +118,7 @@ def test_background_status_stop(specedit: Specedit, place: Place) -> None:
 
 
 def test_the_result_is_the_same_with_a_server_and_without(
-    specedit: Specedit, place: Place, user: Path
+    specedit: Specedit, place: RuntimeFolder, user: Path
 ) -> None:
     alone = edit(specedit, user, "--server", "off")
     assert alone["server"] is None and user.read_text() == AFTER
@@ -137,7 +137,9 @@ CODES: dict[str, tuple[list[str], int]] = {
 }
 
 
-def test_exit_codes_and_patches_are_the_same(specedit: Specedit, place: Place, user: Path) -> None:
+def test_exit_codes_and_patches_are_the_same(
+    specedit: Specedit, place: RuntimeFolder, user: Path
+) -> None:
     specedit("serve", "--background", "--socket-only")
     for flags, code in CODES.values():
         command = ["edit", "Username to Email", "user.py", "--diff", *flags]
@@ -147,7 +149,7 @@ def test_exit_codes_and_patches_are_the_same(specedit: Specedit, place: Place, u
         assert served.stdout == alone.stdout
 
 
-def test_warm_true_starts_one_server_for_many_clients(place: Place) -> None:
+def test_warm_true_starts_one_server_for_many_clients(place: RuntimeFolder) -> None:
     settings = resolve({"warm": True}).values
     found: list[str | None] = []
 
@@ -168,13 +170,13 @@ def test_warm_true_starts_one_server_for_many_clients(place: Place) -> None:
 
 
 def test_an_edit_with_warm_true_starts_a_server(
-    specedit: Specedit, place: Place, user: Path
+    specedit: Specedit, place: RuntimeFolder, user: Path
 ) -> None:
     assert edit(specedit, user, "--warm")["server"] == f"unix:{place.socket}"
 
 
 def test_a_background_server_with_another_model_is_replaced(
-    specedit: Specedit, place: Place, user: Path
+    specedit: Specedit, place: RuntimeFolder, user: Path
 ) -> None:
     specedit("serve", "--background", "--socket-only")
     first = record_of(place).pid
@@ -183,7 +185,9 @@ def test_a_background_server_with_another_model_is_replaced(
     assert report["server"] and second.pid != first and second.identity["threads"] == "1"
 
 
-def test_a_terminals_server_is_not_replaced(specedit: Specedit, place: Place, user: Path) -> None:
+def test_a_terminals_server_is_not_replaced(
+    specedit: Specedit, place: RuntimeFolder, user: Path
+) -> None:
     with process("--socket-only", env={}):
         until(lambda: place.record() is not None)
         report = edit(specedit, user, "--threads", "1")
@@ -192,7 +196,7 @@ def test_a_terminals_server_is_not_replaced(specedit: Specedit, place: Place, us
 
 
 def test_a_server_killed_in_mid_run_loses_nothing(
-    specedit: Specedit, place: Place, user: Path, script: Play
+    specedit: Specedit, place: RuntimeFolder, user: Path, script: Play
 ) -> None:
     calls = script(replace=[["Username", "Email"]], delay_s=0.2)
     specedit("serve", "--background", "--socket-only")
@@ -213,7 +217,7 @@ def test_a_server_killed_in_mid_run_loses_nothing(
     assert place.record() is None
 
 
-def test_sigterm_ends_a_busy_server_cleanly(place: Place, script: Play) -> None:
+def test_sigterm_ends_a_busy_server_cleanly(place: RuntimeFolder, script: Play) -> None:
     script(answer="ab" * 5_000, delay_s=0.02)
     with process("--port", "0", "--draft", "none", env={}) as server:
         until(lambda: place.record() is not None and client._listens(record_of(place)))
@@ -236,7 +240,7 @@ def test_sigterm_ends_a_busy_server_cleanly(place: Place, script: Play) -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="jobs are stopped on POSIX systems")
 def test_a_server_that_is_stopped_as_a_job_ends_all_the_same(
-    specedit: Specedit, place: Place, monkeypatch: pytest.MonkeyPatch
+    specedit: Specedit, place: RuntimeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "HEARD_S", 0.2)
     monkeypatch.setattr(client, "STOP_S", 60.0)  # it ends by itself, once awake: no SIGKILL
@@ -249,7 +253,7 @@ def test_a_server_that_is_stopped_as_a_job_ends_all_the_same(
     assert place.record() is None and not place.socket.exists()
 
 
-def test_a_port_that_is_taken_is_said_and_that_is_the_end(place: Place) -> None:
+def test_a_port_that_is_taken_is_said_and_that_is_the_end(place: RuntimeFolder) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
         with process("--port", port, env={}) as server:
@@ -262,20 +266,22 @@ def test_a_port_that_is_taken_is_said_and_that_is_the_end(place: Place) -> None:
 MESSAGES = [{"role": "user", "content": "x"}]
 
 
-def test_an_idle_server_ends_by_itself(specedit: Specedit, place: Place) -> None:
+def test_an_idle_server_ends_by_itself(specedit: Specedit, place: RuntimeFolder) -> None:
     specedit("serve", "--background", "--socket-only", "--idle-minutes", "0.005")
     until(lambda: place.record() is None)
     assert not place.socket.exists()
 
 
 @pytest.mark.parametrize("minutes", ["nan", "inf"])
-def test_a_server_waits_a_finite_time(specedit: Specedit, place: Place, minutes: str) -> None:
+def test_a_server_waits_a_finite_time(
+    specedit: Specedit, place: RuntimeFolder, minutes: str
+) -> None:
     done = specedit("serve", "--background", "--idle-minutes", minutes)
     assert done.returncode == 2 and b"--idle-minutes" in done.stderr
 
 
 def test_a_model_that_cannot_be_loaded_ends_the_server_with_its_words(
-    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: RuntimeFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SPECEDIT_SCRIPT", str(tmp_path / "nothing.json"))
     with process("--socket-only", env={}) as server:
@@ -284,7 +290,7 @@ def test_a_model_that_cannot_be_loaded_ends_the_server_with_its_words(
 
 
 def test_an_edit_whose_server_cannot_load_says_why(
-    specedit: Specedit, place: Place, user: Path, monkeypatch: pytest.MonkeyPatch
+    specedit: Specedit, place: RuntimeFolder, user: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SPECEDIT_SCRIPT", str(user.parent / "nothing.json"))
     done = specedit("edit", "x", "user.py", "--warm")
@@ -297,14 +303,14 @@ OPEN = {"--host 0.0.0.0": ["--host", "0.0.0.0"], "by name": ["--host", "example.
 
 @pytest.mark.parametrize("flags", OPEN.values(), ids=OPEN)
 def test_a_host_that_others_reach_needs_a_token(
-    specedit: Specedit, place: Place, flags: list[str]
+    specedit: Specedit, place: RuntimeFolder, flags: list[str]
 ) -> None:
     done = specedit("serve", *flags)
     assert done.returncode == 2 and b"token" in done.stderr
 
 
 def test_the_token_of_a_background_server_is_in_no_command_line(
-    specedit: Specedit, place: Place
+    specedit: Specedit, place: RuntimeFolder
 ) -> None:
     specedit("serve", "--background", "--host", "0.0.0.0", "--port", "0", "--token", "s3cret")
     record = record_of(place)
@@ -314,7 +320,7 @@ def test_the_token_of_a_background_server_is_in_no_command_line(
 
 
 def test_warm_reads_a_file_for_the_edit_that_comes(
-    specedit: Specedit, place: Place, user: Path
+    specedit: Specedit, place: RuntimeFolder, user: Path
 ) -> None:
     done = specedit("warm", "user.py")
     assert done.returncode == 0 and b"tokens" in done.stderr and done.stdout == b""
@@ -324,7 +330,7 @@ def test_warm_reads_a_file_for_the_edit_that_comes(
 
 
 def test_a_client_of_a_server_loads_nothing_heavy(
-    specedit: Specedit, place: Place, user: Path
+    specedit: Specedit, place: RuntimeFolder, user: Path
 ) -> None:
     specedit("serve", "--background", "--socket-only")
     code = (

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from warm_server import Answered, Running, prompt, running, until
 
-from specedit.backends.place import Place
+from specedit.backends.runtime import RuntimeFolder
 from specedit.backends.wire import RUN, STATUS, STOP
 from specedit.errors import ServerError
 from specedit.server.channel import Limits
@@ -370,7 +370,7 @@ def test_a_token_may_have_any_letters(tmp_path: Path, coding: str) -> None:
 @pytest.mark.parametrize("token", ["a\nb", " a", "a\x7f"])
 def test_a_token_that_no_header_can_carry_is_refused(tmp_path: Path, token: str) -> None:
     with pytest.raises(ServerError, match="token"):
-        serve(Settings(), Options(token=token), Place(tmp_path))
+        serve(Settings(), Options(token=token), RuntimeFolder(tmp_path))
 
 
 # --- what it survives

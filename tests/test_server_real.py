@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from warm_server import process, until
 
-from specedit.backends import place as runtime
+from specedit.backends import runtime
 from specedit.backends import warm as client
 from specedit.backends.local import LocalBackend
 from specedit.backends.warm import ServerBackend
@@ -31,7 +31,7 @@ def server(
     real_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[ServerBackend]:
     monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path))
-    place = runtime.place()
+    place = runtime.runtime_folder()
     with process("--socket-only", "--engine", "exact", "--model", SETTINGS.model, env={}):
         until(lambda: place.record() is not None)
         record = place.record()

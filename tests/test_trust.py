@@ -14,7 +14,7 @@ from endpoint import Endpoint, listening, stream
 from git_repository import Repository, environment
 
 from specedit.backends.connect import connect
-from specedit.backends.place import identity
+from specedit.backends.runtime import identity
 from specedit.cli import run
 from specedit.errors import ModelError, UsageError
 from specedit.models import resolve as models

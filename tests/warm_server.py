@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from specedit.backends import warm as client
 from specedit.backends import wire
-from specedit.backends.place import Place, Record, private
+from specedit.backends.runtime import RuntimeFolder, ServerRecord, private
 from specedit.edit.plan import Message, Plan
 from specedit.server.lifetime import Options, serve
 from specedit.settings import Settings
@@ -72,8 +72,8 @@ class Answered:
 class Running:
     """A server in a thread."""
 
-    place: Place
-    record: Record
+    place: RuntimeFolder
+    record: ServerRecord
 
     @property
     def port(self) -> int:
@@ -111,12 +111,12 @@ class Running:
 @contextlib.contextmanager
 def running(folder: Path, script: dict[str, Any], **options: Any) -> Iterator[Running]:
     """A server with a scripted engine; `options` are those of `Options`, and `draft`."""
-    place = Place(private(folder / "runtime"))
+    place = RuntimeFolder(private(folder / "runtime"))
     path = folder / "script.json"
     path.write_text(json.dumps(script), encoding="utf-8")
     before = os.environ.get("SPECEDIT_SCRIPT")
     os.environ["SPECEDIT_SCRIPT"] = str(path)
-    found: list[Record] = []
+    found: list[ServerRecord] = []
     settings = Settings(engine="scripted", model="scripted", draft=options.pop("draft", DRAFT))
     opened = Options(**{"port": 0, **options})
     thread = threading.Thread(target=serve, args=(settings, opened, place, found.append))

@@ -16,7 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from specedit.backends import wire
-from specedit.backends.place import UNIX_SOCKETS, Place, Record, folders, identity, place
+from specedit.backends.runtime import (
+    UNIX_SOCKETS,
+    RuntimeFolder,
+    ServerRecord,
+    folders,
+    identity,
+    runtime_folder,
+)
 from specedit.edit.backend import Backend, Event, Loading
 from specedit.edit.plan import Plan
 from specedit.errors import ServerError, SpeceditError
@@ -45,7 +52,7 @@ class ServerBackend:
 
     notes: tuple[str, ...] = ()
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: ServerRecord) -> None:
         self._record = record
 
     @property
@@ -124,7 +131,7 @@ def look(settings: Settings) -> tuple[ServerBackend | None, str]:
     if settings.server != "auto":
         return None, ""
     try:
-        where = place()
+        where = runtime_folder()
         record = where.record()
         if record is None and not settings.warm:
             return None, ""
@@ -139,11 +146,11 @@ def look(settings: Settings) -> tuple[ServerBackend | None, str]:
     return ServerBackend(record), ""
 
 
-def answers(record: Record, settings: Settings) -> bool:
+def answers(record: ServerRecord, settings: Settings) -> bool:
     return record.version == VERSION and record.identity == identity(settings)
 
 
-def _started(where: Place, settings: Settings) -> Record:
+def _started(where: RuntimeFolder, settings: Settings) -> ServerRecord:
     """The record of a server that fits, after starting it (or waiting for who does); or of the
     one that cannot be replaced."""
     with where.starting():
@@ -174,7 +181,9 @@ def arguments(settings: Settings, *more: str) -> list[str]:
     return ["serve", "--detached", *flags, *more]
 
 
-def launch(where: Place, command: list[str], variables: Mapping[str, str] | None = None) -> Record:
+def launch(
+    where: RuntimeFolder, command: list[str], variables: Mapping[str, str] | None = None
+) -> ServerRecord:
     """Start a background server and wait until it listens.
 
     It works in its own folder, so that no project's modules or settings reach it."""
@@ -204,7 +213,7 @@ def launch(where: Place, command: list[str], variables: Mapping[str, str] | None
     )
 
 
-def _listens(record: Record) -> bool:
+def _listens(record: ServerRecord) -> bool:
     try:
         _open(record, CONNECT_S).close()
     except OSError:
@@ -212,7 +221,7 @@ def _listens(record: Record) -> bool:
     return True
 
 
-def stop(where: Place, record: Record) -> None:
+def stop(where: RuntimeFolder, record: ServerRecord) -> None:
     """End a server and wait for it; one that does not listen is ended by signal, one that was
     stopped as a job is woken for it."""
     import signal
@@ -232,7 +241,7 @@ def stop(where: Place, record: Record) -> None:
     raise ServerError(f"The server (process {record.pid}) does not end.")
 
 
-def _ended(where: Place, within_s: float) -> bool:
+def _ended(where: RuntimeFolder, within_s: float) -> bool:
     until = time.monotonic() + within_s
     while time.monotonic() < until:
         if not where.held("server.lock"):
@@ -241,12 +250,12 @@ def _ended(where: Place, within_s: float) -> bool:
     return False
 
 
-def status(record: Record) -> dict[str, Any]:
+def status(record: ServerRecord) -> dict[str, Any]:
     """What a running server says of itself."""
     return _json(record, "GET", wire.STATUS, ASK_S)
 
 
-def _json(record: Record, method: str, path: str, patience_s: float) -> dict[str, Any]:
+def _json(record: ServerRecord, method: str, path: str, patience_s: float) -> dict[str, Any]:
     lines = list(_lines(record, path, b"", method, patience_s))
     if len(lines) != 1:
         raise ServerGoneError("The server gave no answer.")
@@ -254,7 +263,11 @@ def _json(record: Record, method: str, path: str, patience_s: float) -> dict[str
 
 
 def _lines(
-    record: Record, path: str, body: bytes, method: str = "POST", patience_s: float = SILENCE_S
+    record: ServerRecord,
+    path: str,
+    body: bytes,
+    method: str = "POST",
+    patience_s: float = SILENCE_S,
 ) -> Iterator[dict[str, Any]]:
     """The JSON lines of one response. HTTP/1.0, so that the end of the stream ends the body."""
     token = f"Authorization: Bearer {record.token}\r\n" if record.token else ""
@@ -280,7 +293,7 @@ def _lines(
         raise ServerGoneError("The server went away.") from problem
 
 
-def _open(record: Record, timeout_s: float) -> socket.socket:
+def _open(record: ServerRecord, timeout_s: float) -> socket.socket:
     if UNIX_SOCKETS and record.address.startswith("unix:"):
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.settimeout(timeout_s)
@@ -294,7 +307,7 @@ def _open(record: Record, timeout_s: float) -> socket.socket:
     return socket.create_connection((host.strip("[]"), int(port)), timeout_s)
 
 
-def _host(record: Record) -> str:
+def _host(record: ServerRecord) -> str:
     return "specedit" if record.address.startswith("unix:") else record.address[len("http://") :]
 
 

@@ -16,7 +16,7 @@ from specedit.cli.options import settings_options
 from specedit.settings import Resolved, Settings, checked
 
 if TYPE_CHECKING:
-    from specedit.backends.place import Record
+    from specedit.backends.runtime import ServerRecord
 
 app = typer.Typer(help="Keep a model warm, and serve OpenAI's API with it.", rich_markup_mode=None)
 
@@ -64,12 +64,12 @@ def serve(
         doors = ["--host", host] if port is None else ["--host", host, "--port", str(port)]
         doors = ["--socket-only"] if socket_only else doors
 
-        def opened(record: Record) -> bool:
+        def opened(record: ServerRecord) -> bool:
             fits = record.url.endswith(f":{port}") if port else bool(record.url)
             return (socket_only or fits) and (not token or token == record.token)
 
         return _background(settings, doors, token, opened)
-    from specedit.backends.place import place
+    from specedit.backends.runtime import runtime_folder
     from specedit.server.lifetime import PORT, Options, TakenError
     from specedit.server.lifetime import serve as run
 
@@ -83,7 +83,7 @@ def serve(
         background=detached,
     )
     try:
-        return run(settings, options, place(), _listening)
+        return run(settings, options, runtime_folder(), _listening)
     except TakenError:
         if detached:  # another client was first: its server will do
             return 0
@@ -108,9 +108,9 @@ def status(
 def stop() -> int:
     """End the running server; what it runs is finished or cancelled within 5 s."""
     from specedit.backends import warm as client
-    from specedit.backends.place import place
+    from specedit.backends.runtime import runtime_folder
 
-    where = place()
+    where = runtime_folder()
     record = where.record()
     if record is None:
         _say("no server is running")
@@ -121,14 +121,14 @@ def stop() -> int:
 
 
 def _background(
-    settings: Settings, doors: list[str], token: str, opened: Callable[[Record], bool]
+    settings: Settings, doors: list[str], token: str, opened: Callable[[ServerRecord], bool]
 ) -> int:
     """Start this same command once more, detached from the terminal."""
     from specedit.backends import warm as client
-    from specedit.backends.place import place
+    from specedit.backends.runtime import runtime_folder
     from specedit.errors import ServerError
 
-    where = place()
+    where = runtime_folder()
     with where.starting():
         record = where.record()
         if record is not None and not (client.answers(record, settings) and opened(record)):
@@ -146,17 +146,17 @@ def _background(
     return 0
 
 
-def _running() -> Record:
-    from specedit.backends.place import place
+def _running() -> ServerRecord:
+    from specedit.backends.runtime import runtime_folder
     from specedit.errors import ServerError
 
-    record = place().record()
+    record = runtime_folder().record()
     if record is None:
         raise ServerError("No server is running.", hint="specedit serve --background")
     return record
 
 
-def _listening(record: Record) -> None:
+def _listening(record: ServerRecord) -> None:
     _say(f"listening on {record.address} (process {record.pid})")
     if record.url:
         _say(f"OpenAI clients: base_url={record.url}/v1")

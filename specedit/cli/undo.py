@@ -11,7 +11,7 @@ import typer
 from specedit.errors import DONE, FAILED
 
 if TYPE_CHECKING:
-    from specedit.files.journal import Run
+    from specedit.files.journal import JournalRun
     from specedit.files.undo import Undone
 
 Json = Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")]
@@ -74,7 +74,7 @@ def _show(done: Undone) -> None:
         console.print(Text(hint, "dim"), soft_wrap=True)
 
 
-def _list(runs: list[Run], as_json: bool) -> int:
+def _list(runs: list[JournalRun], as_json: bool) -> int:
     if as_json:
         _put_json({"schema": 1, "command": "undo", "runs": [_run(r) for r in runs]})
         return DONE
@@ -101,7 +101,7 @@ def _near(path: str) -> str:
         return path
 
 
-def _run(run: Run) -> dict[str, Any]:
+def _run(run: JournalRun) -> dict[str, Any]:
     return {
         "run": run.name,
         "command": run.command,

@@ -44,7 +44,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Run:
+class JournalRun:
     """One run that wrote."""
 
     name: str  # the folder's
@@ -111,13 +111,13 @@ def unwritable(place: Path, error: OSError) -> InputError:
     )
 
 
-def draft_of(run: Run, entry: Entry, way: str = "") -> Path:
+def draft_of(run: JournalRun, entry: Entry, way: str = "") -> Path:
     """Where the new bytes of an entry's file stand until they are complete. Nobody else makes a
     file of that name, so that what a killed run left is known by it."""
     return atomic.draft_of(Path(entry.path), f"{run.name}-{entry.blob}{way}")
 
 
-def runs(store: Path) -> list[Run]:
+def runs(store: Path) -> list[JournalRun]:
     """The runs that can be undone, the last one first."""
     found = []
     for place in _places(store):
@@ -126,7 +126,7 @@ def runs(store: Path) -> list[Run]:
     return sorted(found, key=lambda run: run.name, reverse=True)
 
 
-def forget(store: Path, name: str | None = None) -> Run:
+def forget(store: Path, name: str | None = None) -> JournalRun:
     """Drop the last run (or `name`) from the journal; no file is touched."""
     with alone(store):
         clear_up(store)
@@ -146,7 +146,7 @@ def prune(
             shutil.rmtree(run.kept, ignore_errors=True)
 
 
-def clear_up(store: Path) -> list[Run]:
+def clear_up(store: Path) -> list[JournalRun]:
     """The runs, after what killed ones left is gone. Only for one who holds the lock: then nobody
     who could have made these drafts is alive, or at work on them."""
     for place in _places(store):
@@ -184,7 +184,7 @@ def _clear(draft: Path, path: Path, new: str, old: str) -> None:
     draft.unlink()
 
 
-def pick(store: Path, name: str | None) -> Run:
+def pick(store: Path, name: str | None) -> JournalRun:
     found = runs(store)
     if not found:
         raise UsageError("There is nothing to undo.", hint=f"No run is in {store / 'journal'}.")
@@ -198,17 +198,17 @@ def pick(store: Path, name: str | None) -> Run:
     )
 
 
-def save(run: Run) -> None:
+def save(run: JournalRun) -> None:
     data = {name: value for name, value in asdict(run).items() if name != "place"}
     keep(run.kept / "run.json", json.dumps(data, indent=1).encode())
 
 
-def load(folder: Path) -> Run | None:
+def load(folder: Path) -> JournalRun | None:
     """A run, or None for a folder that a crash left without one."""
     try:
         data = json.loads((folder / "run.json").read_bytes())
         files = tuple(Entry(**one) for one in data.pop("files"))
-        return Run(**{**data, "name": folder.name, "place": folder.parent}, files=files)
+        return JournalRun(**{**data, "name": folder.name, "place": folder.parent}, files=files)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
 

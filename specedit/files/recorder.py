@@ -20,7 +20,7 @@ from specedit.errors import InputError
 from specedit.files import atomic
 from specedit.files.journal import (
     Entry,
-    Run,
+    JournalRun,
     alone,
     digest,
     draft_of,
@@ -41,7 +41,7 @@ class Recorder:
         stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S.%f")
         self._store = store
         name = f"{stamp}-{os.getpid()}"
-        self._run = Run(name, command, now, str(Path.cwd()), (), store / "journal")
+        self._run = JournalRun(name, command, now, str(Path.cwd()), (), store / "journal")
         self._count = 0
 
     def write(self, source: Source, after: bytes) -> None:

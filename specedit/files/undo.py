@@ -14,7 +14,7 @@ from pathlib import Path
 
 from specedit.errors import InputError
 from specedit.files import atomic
-from specedit.files.journal import Entry, Run, alone, clear_up, digest, draft_of, pick, save
+from specedit.files.journal import Entry, JournalRun, alone, clear_up, digest, draft_of, pick, save
 from specedit.files.recorder import is_mixed
 from specedit.files.source import Source
 
@@ -32,7 +32,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Undone:
-    run: Run
+    run: JournalRun
     files: tuple[Outcome, ...]
 
     @property
@@ -73,7 +73,7 @@ def undo(store: Path, name: str | None = None, *, partly: bool = False) -> Undon
         return Undone(run, tuple(outcomes))
 
 
-def _looked_at(run: Run) -> Iterator[_Step | Outcome]:
+def _looked_at(run: JournalRun) -> Iterator[_Step | Outcome]:
     """What is to be done for each file, the last one first: a run may have written one twice."""
     will_hold: dict[tuple[int, int], bytes] = {}
     for entry in reversed(run.files):
@@ -94,7 +94,7 @@ def _looked_at(run: Run) -> Iterator[_Step | Outcome]:
         yield found
 
 
-def _one(run: Run, entry: Entry, now: bytes, status: os.stat_result) -> _Step | Outcome:
+def _one(run: JournalRun, entry: Entry, now: bytes, status: os.stat_result) -> _Step | Outcome:
     if stat.S_ISLNK(status.st_mode):
         return _refused(entry, "became a symlink since")
     if digest(now) == entry.before_sha256:
@@ -113,7 +113,7 @@ def _one(run: Run, entry: Entry, now: bytes, status: os.stat_result) -> _Step | 
     return _Step(entry, now, stat.S_IMODE(status.st_mode), before)
 
 
-def _partly(run: Run, found: Iterable[_Step | Outcome]) -> list[Outcome]:
+def _partly(run: JournalRun, found: Iterable[_Step | Outcome]) -> list[Outcome]:
     outcomes = []
     for one in found:
         try:
@@ -124,7 +124,7 @@ def _partly(run: Run, found: Iterable[_Step | Outcome]) -> list[Outcome]:
     return outcomes
 
 
-def _wholly(run: Run, found: list[_Step | Outcome]) -> list[Outcome]:
+def _wholly(run: JournalRun, found: list[_Step | Outcome]) -> list[Outcome]:
     """Every file, or, when one cannot be written after all, those before it as they were again."""
     done: list[_Step] = []
     for one in found:
@@ -143,12 +143,12 @@ def _kept(step: _Step, stuck: Mapping[Entry, str]) -> Outcome:
     return _refused(step.entry, stuck[step.entry]) if step.entry in stuck else _left(step.entry)
 
 
-def _restored(run: Run, step: _Step) -> Outcome:
+def _restored(run: JournalRun, step: _Step) -> Outcome:
     _put(run, step.entry, step.now, step.before, step.entry.mode, "-undo")
     return Outcome(step.entry.path, RESTORED)
 
 
-def _taken_back(run: Run, done: list[_Step]) -> Iterator[tuple[_Step, str]]:
+def _taken_back(run: JournalRun, done: list[_Step]) -> Iterator[tuple[_Step, str]]:
     """Put what was undone as it was; the ones where that failed, and why."""
     for step in reversed(done):
         try:
@@ -157,7 +157,7 @@ def _taken_back(run: Run, done: list[_Step]) -> Iterator[tuple[_Step, str]]:
             yield step, f"was put back, and stays so: {error.reason}"
 
 
-def _put(run: Run, entry: Entry, now: bytes, then: bytes, mode: int, way: str) -> None:
+def _put(run: JournalRun, entry: Entry, now: bytes, then: bytes, mode: int, way: str) -> None:
     path = Path(entry.path)
     atomic.replace(Source(entry.path, "", now, path), then, draft_of(run, entry, way))
     try:

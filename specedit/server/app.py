@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from specedit.backends import wire
-from specedit.backends.place import Record
+from specedit.backends.runtime import ServerRecord
 from specedit.errors import ServerError, SpeceditError
 from specedit.server.channel import Channel, ClientGoneError, Limits, read_body
 from specedit.server.chat import chat_plan, chat_request
@@ -40,7 +40,7 @@ class Api:
         worker: Worker,
         metrics: Metrics,
         settings: Settings,
-        record: Record,
+        record: ServerRecord,
         stop: Callable[[], None],
         limits: Limits,
     ) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from specedit.backends.place import UNIX_SOCKETS, Place, Record, identity
+from specedit.backends.runtime import UNIX_SOCKETS, RuntimeFolder, ServerRecord, identity
 from specedit.errors import ServerError
 from specedit.server.app import Api, make_app
 from specedit.server.channel import Limits
@@ -56,22 +56,22 @@ class TakenError(ServerError):
 def serve(
     settings: Settings,
     options: Options,
-    place: Place,
-    started: Callable[[Record], None] = lambda record: None,
+    runtime_folder: RuntimeFolder,
+    started: Callable[[ServerRecord], None] = lambda record: None,
 ) -> int:
     """Serve until told to stop; the exit code. `started` is told where, once it listens."""
     _check(options)
-    with _only(place), _sockets(options, place) as (sockets, address, url):
+    with _only(runtime_folder), _sockets(options, runtime_folder) as (sockets, address, url):
         token = options.token or ("" if UNIX_SOCKETS else secrets.token_urlsafe(24))
-        record = Record(
+        record = ServerRecord(
             os.getpid(), VERSION, identity(settings), address, token,
             options.background, url,
         )  # fmt: skip
-        place.write(record)
+        runtime_folder.write(record)
         try:
             return _run(settings, options, record, sockets, started)
         finally:
-            place.clear()
+            runtime_folder.clear()
 
 
 def _check(options: Options) -> None:
@@ -85,9 +85,9 @@ def _check(options: Options) -> None:
 
 
 @contextlib.contextmanager
-def _only(place: Place) -> Generator[None, None, None]:
+def _only(runtime_folder: RuntimeFolder) -> Generator[None, None, None]:
     """Hold the lock that says a server lives."""
-    lock = place.lock("server.lock")
+    lock = runtime_folder.lock("server.lock")
     if not lock.take(LOCK_S):
         raise TakenError("A server is running already.", hint="specedit serve status")
     try:
@@ -98,13 +98,13 @@ def _only(place: Place) -> Generator[None, None, None]:
 
 @contextlib.contextmanager
 def _sockets(
-    options: Options, place: Place
+    options: Options, runtime_folder: RuntimeFolder
 ) -> Generator[tuple[list[socket.socket], str, str], None, None]:
     """The listening sockets, our own address and the OpenAI clients' URL."""
     with contextlib.ExitStack() as stack:
         found, address, url = [], "", ""
         if UNIX_SOCKETS:
-            path = place.socket
+            path = runtime_folder.socket
             path.unlink(missing_ok=True)  # stale: we hold the lock
             unix = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
             unix.bind(str(path))
@@ -145,9 +145,9 @@ def _tcp(options: Options) -> socket.socket:
 def _run(
     settings: Settings,
     options: Options,
-    record: Record,
+    record: ServerRecord,
     sockets: list[socket.socket],
-    started: Callable[[Record], None],
+    started: Callable[[ServerRecord], None],
 ) -> int:
     metrics = Metrics()
     worker = Worker(settings, metrics, waiting=options.limits.waiting)
@@ -183,9 +183,9 @@ def _run(
 
 def _leave() -> None:
     """The engine is inside a pass or a load that nothing can end but the process."""
-    from specedit.backends.place import place
+    from specedit.backends.runtime import runtime_folder
 
-    place().clear()
+    runtime_folder().clear()
     sys.stderr.flush()
     os._exit(0)
 

@@ -31,7 +31,7 @@ UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
 
 
 @dataclass(frozen=True)
-class Record:
+class ServerRecord:
     """What a running server says of itself on disk."""
 
     pid: int
@@ -44,7 +44,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Place:
+class RuntimeFolder:
     """One user's server folder."""
 
     folder: Path
@@ -63,16 +63,16 @@ class Place:
     def log(self) -> Path:
         return self.folder / "server.log"
 
-    def record(self) -> Record | None:
+    def record(self) -> ServerRecord | None:
         """The record of the server that holds the lock; None when none lives."""
         try:
             data = json.loads((self.folder / "server.json").read_text(encoding="utf-8"))
-            found = Record(**data)
+            found = ServerRecord(**data)
         except (OSError, ValueError, TypeError, RecursionError):
             return None
         return found if self.lock("server.lock").is_held() else None
 
-    def write(self, record: Record) -> None:
+    def write(self, record: ServerRecord) -> None:
         atomic.whole(self.folder / "server.json", json.dumps(asdict(record)).encode(), 0o600)
 
     def clear(self) -> None:
@@ -91,16 +91,16 @@ class Place:
         return self.lock("start.lock")
 
 
-def place() -> Place:
+def runtime_folder() -> RuntimeFolder:
     """This user's server folder, made when it is missing."""
     if named := os.environ.get("SPECEDIT_RUNTIME"):
-        return Place(private(Path(named).expanduser().absolute()))
+        return RuntimeFolder(private(Path(named).expanduser().absolute()))
     given = os.environ.get("XDG_RUNTIME_DIR")
     if given and Path(given).is_dir() and os.access(given, os.W_OK):
-        return Place(private(Path(given) / "specedit"))
+        return RuntimeFolder(private(Path(given) / "specedit"))
     import tempfile
 
-    return Place(private(Path(tempfile.gettempdir()) / f"specedit-{_user()}"))
+    return RuntimeFolder(private(Path(tempfile.gettempdir()) / f"specedit-{_user()}"))
 
 
 def private(folder: Path) -> Path:
