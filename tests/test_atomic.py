@@ -6,8 +6,10 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -106,6 +108,14 @@ def test_nobody_reads_a_file_that_is_being_written_in_place(tmp_path: Path) -> N
     assert read_by == [b"two\n\n"]
 
 
+@pytest.fixture
+def everybody_s() -> Iterator[Path]:
+    """A folder that other users reach; a test's own is in one that they do not."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o777)
+        yield Path(name)
+
+
 AS_SOMEBODY = """\
 import ctypes, os, sys
 from specedit.files import atomic
@@ -131,11 +141,9 @@ atomic.replace(seen, b"two\\n")
     ],
 )
 def test_somebody_else_s_file_keeps_its_group_or_the_group_s_rights_go(
-    tmp_path: Path, groups: str, mode: int, group: int, then: int
+    everybody_s: Path, groups: str, mode: int, group: int, then: int
 ) -> None:
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o777)
-    path = tmp_path / "a.py"
+    path = everybody_s / "a.py"
     path.write_text("one\n")
     os.chown(path, 1234, 6000)
     path.chmod(mode)
@@ -149,19 +157,19 @@ def test_somebody_else_s_file_keeps_its_group_or_the_group_s_rights_go(
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs two users")
-def test_somebody_else_s_file_with_other_names_is_written_and_said_to_be(tmp_path: Path) -> None:
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o777)
-    path = tmp_path / "a.py"
+def test_somebody_else_s_file_with_other_names_is_written_and_said_to_be(
+    everybody_s: Path,
+) -> None:
+    path = everybody_s / "a.py"
     path.write_text("one\n")
     os.chown(path, 1234, 6000)
     path.chmod(0o6660)
-    (tmp_path / "b.py").hardlink_to(path)
+    (everybody_s / "b.py").hardlink_to(path)
     done = subprocess.run(
         [sys.executable, "-c", AS_SOMEBODY, path, "5000,6000"], capture_output=True, check=False
     )
     assert done.returncode == 0, done.stderr.decode()
-    assert (tmp_path / "b.py").read_text() == "two\n"
+    assert (everybody_s / "b.py").read_text() == "two\n"
     assert path.stat().st_uid == 1234
 
 

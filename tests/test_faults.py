@@ -1,0 +1,274 @@
+"""No byte is lost: killed at any line, met by other writers, twice at once, on a full disk.
+
+`python -m pytest -m faults` runs the long ones; each prints its count of torn, lost and stuck.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import faults
+import pytest
+from faults import Count, at_line, child, ended, source
+
+from specedit.errors import InputError
+from specedit.files import atomic
+from specedit.files.recorder import Recorder
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
+SEED = 7
+Say = Callable[[Count], None]
+
+
+@pytest.fixture
+def say(capfd: pytest.CaptureFixture[str]) -> Say:
+    def said(count: Count) -> None:
+        with capfd.disabled():
+            print(f"\n{count}")
+        count.check()
+
+    return said
+
+
+def _long(short: int, long: int) -> pytest.MarkDecorator:
+    """A few of them in the default group, all of them by hand."""
+    values = [
+        pytest.param(short, id="short"),
+        pytest.param(long, id="long", marks=pytest.mark.faults),
+    ]
+    return pytest.mark.parametrize("trials", values)
+
+
+@_long(20, 700)
+def test_law_9_killed_at_any_line_nothing_is_lost(tmp_path: Path, trials: int, say: Say) -> None:
+    chance, count = random.Random(SEED), Count("kills at a chosen line")
+    total = faults.lines(faults.trial(tmp_path / "counted", chance).write)
+    for number in faults.aimed_lines(total, trials):
+        one = faults.trial(tmp_path / str(count.trials), chance)
+        faults.killed(count, one, kill=faults.at_the_line(number))
+    assert count.said.get("killed", 0) > 0.9 * trials
+    say(count)
+
+
+@_long(8, 400)
+def test_law_9_killed_at_a_random_moment_nothing_is_lost(
+    tmp_path: Path, trials: int, say: Say
+) -> None:
+    chance, count = random.Random(SEED), Count("kills at a random moment")
+    began = time.monotonic()
+    assert ended(child(faults.trial(tmp_path / "timed", chance).write)) == 0
+    longest = time.monotonic() - began
+    for number in range(trials):
+        one = faults.trial(tmp_path / str(number), chance)
+        faults.killed(count, one, kill=faults.at_random(chance, longest))
+    say(count)
+
+
+# What another program may do to a file: each gets the path and the text that must not be lost.
+def _truncate(path: Path, mark: bytes) -> None:
+    path.write_bytes(mark)
+
+
+def _rename(path: Path, mark: bytes) -> None:
+    beside = path.with_name("theirs")
+    beside.write_bytes(mark)
+    beside.replace(path)
+
+
+def _append(path: Path, mark: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(mark)
+
+
+def _hold(path: Path, mark: bytes) -> None:
+    """Open it, think, write."""
+    with path.open("r+b") as file:
+        time.sleep(0.003)
+        file.write(mark)
+
+
+def _copy_and_rename(path: Path, mark: bytes) -> None:
+    data = path.read_bytes()
+    beside = path.with_name("theirs")
+    beside.write_bytes(data + mark)
+    beside.replace(path)
+
+
+WRITERS = (_truncate, _rename, _append, _hold, _copy_and_rename)
+
+
+@_long(20, 700)
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the exchange, and leases")
+def test_law_3_what_somebody_else_writes_meanwhile_is_never_lost(
+    tmp_path: Path, trials: int, say: Say
+) -> None:
+    """The other program begins at a line after the first comparison, and ends when it can."""
+    chance, count = random.Random(SEED), Count("foreign writes")
+    for number in range(trials):
+        writer, linked = WRITERS[number % len(WRITERS)], number % 7 == 0
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        path = folder / "a.py"
+        before, after = faults.text(chance, 900), faults.text(chance, 800)
+        path.write_bytes(before)
+        if linked:
+            (folder / "b.py").hardlink_to(path)
+        if number < 2 * len(WRITERS) or number % 50 == 0:
+            total = faults.lines(lambda p=path, a=after: atomic.replace(source(p), a))
+            path.write_bytes(before)
+        _meet(count, path, before, after, writer, chance.randrange(4, total))
+    say(count)
+
+
+def _meet(
+    count: Count,
+    path: Path,
+    before: bytes,
+    after: bytes,
+    writer: Callable[[Path, bytes], None],
+    line: int,
+) -> None:
+    count.trials += 1
+    mark = b"<%d>" % count.trials
+    go_in, go = os.pipe()
+    done, done_out = os.pipe()
+
+    def theirs() -> None:
+        os.read(go_in, 1)
+        writer(path, mark)
+        os.write(done_out, b".")
+
+    def ours() -> None:
+        def meet() -> None:
+            os.write(go, b".")
+            faults.wait(done, 0.01)  # it may have to wait for us
+
+        at_line(line, meet)
+        try:
+            atomic.replace(source(path, before), after)
+        finally:
+            sys.settrace(None)
+            os.write(go, b".")
+
+    other, our = child(theirs), child(ours)
+    codes = ended(our), ended(other)
+    for one in (go_in, go, done, done_out):
+        os.close(one)
+    now = path.read_bytes()
+    told = f"{path} line {line} {writer.__name__} {codes}: {now[:30]!r}"
+    count.note("refused" if codes[0] else "written")
+    if None in codes or codes[1]:
+        count.stuck.append(told)
+    if mark not in now:
+        count.lost.append(told)
+    held = {_after(writer, text, mark) for text in (before, after)}
+    if now not in held or list(path.parent.glob(".specedit-*")):
+        count.torn.append(told)
+
+
+def _after(writer: Callable[[Path, bytes], None], text: bytes, mark: bytes) -> bytes:
+    if writer in (_truncate, _rename):
+        return mark
+    return mark + text[len(mark) :] if writer is _hold else text + mark
+
+
+@_long(10, 200)
+def test_two_runs_at_once_do_not_overwrite_each_other(
+    tmp_path: Path, trials: int, say: Say
+) -> None:
+    """Both have read the same text; half of them share no lock: each has a store of its own."""
+    chance, count = random.Random(SEED), Count("two runs at once")
+    for number in range(trials):
+        count.trials += 1
+        one = faults.trial(tmp_path / str(number), chance)
+        path = next(iter(one.before)) if number % 3 else list(one.before)[1]
+        texts = [faults.text(chance, 5000) for _ in range(2)]
+        stores = [one.store, one.store if number % 2 else one.store / "other"]
+        ready, go = os.pipe()
+        pids = [
+            child(partial(_run_at_once, ready, path, store, data))
+            for store, data in zip(stores, texts, strict=True)
+        ]
+        time.sleep(0.003)
+        os.write(go, b"..")
+        codes = [ended(pid) for pid in pids]
+        os.close(ready)
+        os.close(go)
+        now = path.read_bytes()
+        told = f"{path}: {codes}"
+        count.note(f"{codes.count(0)} written")
+        if None in codes:
+            count.stuck.append(told)
+        elif codes.count(0) != 1 or now != texts[codes.index(0)]:
+            (count.lost if now in texts else count.torn).append(told)
+    say(count)
+
+
+def _run_at_once(gate: int, path: Path, store: Path, data: bytes) -> None:
+    seen = source(path)
+    os.read(gate, 1)
+    Recorder(store, "edit").write(seen, data)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of one megabyte."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+@_long(12, 240)
+def test_law_3_on_a_full_disk_every_write_is_whole_or_refused(
+    small_disk: Path, trials: int, say: Say
+) -> None:
+    """With more and more room each time, the disk is full at each write of a run in turn."""
+    chance, count = random.Random(SEED), Count("runs on a full disk")
+    for number in range(trials):
+        count.trials += 1
+        one = faults.trial(small_disk / str(number), chance)
+        filler = small_disk / "filler"
+        _fill(filler, keep=number * 120_000 // trials)
+        try:
+            one.write()
+            count.note("written")
+        except InputError as error:
+            count.note("refused: journal" if "journal" in error.reason else "refused")
+        filler.unlink()
+        for path, before in one.before.items():
+            if path.read_bytes() not in (before, one.after[path]):
+                count.torn.append(str(path))
+        one.put_back()
+        for path, before in one.before.items():
+            if path.read_bytes() != before:
+                count.lost.append(str(path))
+        if left := list(one.folder.glob(".specedit-*")):
+            count.stuck.append(str(left))
+        subprocess.run(["rm", "-r", one.folder.parent], check=True)
+    assert {"written", "refused", "refused: journal"} <= count.said.keys()
+    say(count)
+
+
+def _fill(filler: Path, keep: int) -> None:
+    filler.write_bytes(bytes(keep))
+    with (filler.parent / "more").open("wb", buffering=0) as more:
+        try:
+            while more.write(bytes(4096)):
+                pass
+        except OSError:
+            pass
+    filler.unlink()
+    (filler.parent / "more").rename(filler)
