@@ -1,0 +1,101 @@
+"""Inputs for the fuzz tests: whole files with a few places changed, and JSON that is odd."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+SECONDS = settings(max_examples=200, derandomize=True, deadline=None, database=None)
+HOURS = settings(max_examples=100_000, derandomize=True, deadline=None, database=None)
+MEMORY = 400 << 20  # more than this no run of inputs may add
+
+NUMBERS = (0, 1, 2, 3, 8, 9, 31, 255, 1 << 16, 1 << 31, (1 << 32) - 1, 1 << 60, (1 << 64) - 1)
+EDGES = st.sampled_from(NUMBERS) | st.integers(0, (1 << 64) - 1)
+Change = Callable[[bytes], bytes]
+
+
+def _overwrite(at: int, piece: bytes) -> Change:
+    return lambda data: (
+        data[: (p := at % (len(data) + 1))] + piece[: len(data) - p] + data[p + len(piece) :]
+    )
+
+
+def _insert(at: int, piece: bytes) -> Change:
+    return lambda data: data[: (p := at % (len(data) + 1))] + piece + data[p:]
+
+
+def _drop(at: int, count: int) -> Change:
+    return lambda data: data[: (p := at % (len(data) + 1))] + data[p + count :]
+
+
+def _cut(at: int) -> Change:
+    return lambda data: data[: at % (len(data) + 1)]
+
+
+def _copy(at: int, to: int, count: int) -> Change:
+    return lambda data: _insert(to, data[at % (len(data) + 1) :][:count])(data)
+
+
+PLACES = st.integers(0, 4095)
+PIECES = st.one_of(
+    EDGES.map(lambda n: struct.pack("<Q", n)),
+    EDGES.map(lambda n: struct.pack("<I", n & 0xFFFFFFFF)),
+    st.binary(min_size=1, max_size=12),
+)
+CHANGES = st.one_of(
+    st.builds(_overwrite, PLACES, PIECES),
+    st.builds(_insert, PLACES, PIECES),
+    st.builds(_drop, PLACES, st.integers(1, 40)),
+    st.builds(_cut, PLACES),
+    st.builds(_copy, PLACES, PLACES, st.integers(1, 60)),
+)
+
+
+def mutated(*originals: bytes) -> st.SearchStrategy[bytes]:
+    """One of the originals with up to four changes."""
+
+    def apply(data: bytes, changes: list[Change]) -> bytes:
+        for change in changes:
+            data = change(data)
+        return data
+
+    return st.builds(apply, st.sampled_from(originals), st.lists(CHANGES, min_size=1, max_size=4))
+
+
+LEAVES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(1 << 70), 1 << 70),
+    st.sampled_from([0, 1, -1, 2, 64, 1 << 31, 1 << 62, 0.5, -0.0, 1e-308, 1e308]),
+    st.floats(),
+    st.text(max_size=8),
+    st.sampled_from(["default", "linear", "llama3", "yarn", "qwen2", "llama", "float32", "../x"]),
+)
+JSON: st.SearchStrategy[Any] = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=8,
+)
+
+
+@contextmanager
+def flat_memory() -> Iterator[None]:
+    """Fails when the process grew: no input may make a heap of memory, freed again or not."""
+    before = _peak()
+    yield
+    assert _peak() - before < MEMORY
+
+
+def _peak() -> int:
+    if sys.platform == "win32":  # no figure without a further package
+        return 0
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
