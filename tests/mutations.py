@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import random
 import struct
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 SECONDS = settings(max_examples=200, derandomize=True, deadline=None, database=None)
-HOURS = settings(max_examples=100_000, derandomize=True, deadline=None, database=None)
+DRAWN = settings(max_examples=2_000, derandomize=True, deadline=None, database=None)
+MANY = 100_000
 MEMORY = 400 << 20  # more than this no run of inputs may add
 
 NUMBERS = (0, 1, 2, 3, 8, 9, 31, 255, 1 << 16, 1 << 31, (1 << 32) - 1, 1 << 60, (1 << 64) - 1)
@@ -82,6 +84,58 @@ JSON: st.SearchStrategy[Any] = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner),
     max_leaves=8,
 )
+
+
+def drawn(strategy: st.SearchStrategy[Any]) -> list[Any]:
+    """A few thousand different inputs, to begin from."""
+    found: list[Any] = []
+
+    @DRAWN
+    @given(one=strategy)
+    def each(one: Any) -> None:
+        found.append(one)
+
+    each()
+    return found
+
+
+def many(begin: list[bytes], check: Callable[[bytes], None], count: int = MANY) -> None:
+    """`count` inputs: what one begins from, up to four times changed, spliced and cut.
+
+    Plainly random, and the same each time: hypothesis takes three times as long to draw an input
+    as the readers take to refuse it.
+    """
+    chance = random.Random(20)
+    with flat_memory():
+        for number in range(count):
+            data = chance.choice(begin)
+            for _ in range(chance.randrange(5)):
+                data = _changed(chance, data, begin)
+            try:
+                check(data)
+            except Exception as problem:
+                raise AssertionError(f"input {number}: {data!r}") from problem
+
+
+def _changed(chance: random.Random, data: bytes, others: list[bytes]) -> bytes:
+    at, to = chance.randrange(len(data) + 1), chance.randrange(len(data) + 1)
+    number = chance.choice(NUMBERS) if chance.random() < 0.7 else chance.randrange(1 << 64)
+    pieces = (struct.pack("<Q", number), struct.pack("<I", number & 0xFFFFFFFF), b"%d" % number)
+    piece = chance.choice([*pieces, chance.randbytes(chance.randrange(1, 9))])
+    other = chance.choice(others)
+    return chance.choice(
+        [
+            data[:at] + piece + data[at + len(piece) :],
+            data[:at] + piece + data[at:],
+            data[:at] + data[at + chance.randrange(1, 40) :],
+            data[:at],
+            data[:at] + data[to : to + chance.randrange(1, 60)] + data[at:],
+            data[:at] + other[chance.randrange(len(other) + 1) :],
+            data[:at] + bytes([data[at] ^ (1 << chance.randrange(8))]) + data[at + 1 :]
+            if at < len(data)
+            else data,
+        ]
+    )
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from exact_models import model_of, save_gguf
 from hypothesis import given
 from hypothesis import strategies as st
 from model_sources import tiny_gguf
-from mutations import EDGES, HOURS, SECONDS, flat_memory, mutated
+from mutations import EDGES, SECONDS, drawn, many, mutated
 
 from specedit.errors import ModelError
 from specedit.models import architecture, vocabulary
@@ -133,10 +133,5 @@ def test_a_few_hundred_files(
 
 @pytest.mark.long
 def test_a_hundred_thousand_files(originals: tuple[bytes, ...], place: Path) -> None:
-    @HOURS
-    @given(data=mutated(*originals) | MADE)
-    def each(data: bytes) -> None:
-        opens_or_says_why(place, data)
-
-    with flat_memory():
-        each()
+    begin = [*originals * 200, *drawn(MADE)]
+    many(begin, lambda data: opens_or_says_why(place, data))

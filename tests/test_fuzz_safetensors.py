@@ -12,7 +12,7 @@ import pytest
 from exact_models import save
 from hypothesis import given
 from hypothesis import strategies as st
-from mutations import EDGES, HOURS, JSON, SECONDS, flat_memory, mutated
+from mutations import EDGES, JSON, SECONDS, drawn, many, mutated
 from safetensors import safe_open
 
 from specedit.engines.exact.checkpoint import open_checkpoint
@@ -89,10 +89,4 @@ def test_a_few_hundred_files(data: st.DataObject, folder: Path, original: bytes)
 
 @pytest.mark.long
 def test_a_hundred_thousand_files(folder: Path, original: bytes) -> None:
-    @HOURS
-    @given(data=mutated(original) | MADE)
-    def each(data: bytes) -> None:
-        reads_or_says_why(folder, data)
-
-    with flat_memory():
-        each()
+    many([original] * 500 + drawn(MADE), lambda data: reads_or_says_why(folder, data))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mutations import HOURS, SECONDS, flat_memory, mutated
+from mutations import SECONDS, many, mutated
 
 from specedit.models.index import inside
 
@@ -75,10 +75,4 @@ def test_a_few_hundred_wheels(data: bytes, place: Path) -> None:
 
 @pytest.mark.long
 def test_a_hundred_thousand_wheels(place: Path) -> None:
-    @HOURS
-    @given(data=mutated(*ORIGINALS) | st.binary(max_size=60))
-    def each(data: bytes) -> None:
-        gives_the_part_or_says_why(place, data)
-
-    with flat_memory():
-        each()
+    many([*ORIGINALS], lambda data: gives_the_part_or_says_why(place, data))
