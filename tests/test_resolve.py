@@ -238,6 +238,7 @@ def test_a_hub_id_brings_the_folder_without_code_or_pickles(
     made = folder_of(tmp_path / "made")
     files = {path.name: path.read_bytes() for path in made.iterdir()}
     other = {"model.py": b"1", "pytorch_model.bin": b"2", "original/x.safetensors": b"3"}
+    other |= {"..\\x.json": b"4", "c:x.json": b"5"}
     hub.files["someone/small"] = {**files, **other, "empty.json": b""}
     found = last("someone/small", home)
     names = {path.name for path in found.path.iterdir()}

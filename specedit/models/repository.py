@@ -47,7 +47,8 @@ def hub_slot(root: Path, name: str, file: str) -> Slot:
 
 def _belongs(file: str) -> bool:
     """Weights, configuration and tokenizer; never code or pickles, never another layout."""
-    return "/" not in file and file.endswith(WEIGHTS) and not file.startswith("consolidated")
+    plain = not set(file) & set("/\\:")  # all that any system takes for a path
+    return plain and file.endswith(WEIGHTS) and not file.startswith("consolidated")
 
 
 def _ggufs(name: str, found: hub.Listing) -> str:

@@ -105,7 +105,9 @@ def header_of(path: Path) -> dict[str, Header]:
     known = parse_json(path, text)
     if not isinstance(known, dict):
         raise _damaged(path, "its header is no JSON object")
-    known.pop("__metadata__", None)
+    about = known.pop("__metadata__", {})
+    if not isinstance(about, dict) or not all(isinstance(one, str) for one in about.values()):
+        raise _damaged(path, "its __metadata__ is no list of texts")
     places: list[tuple[int, int]] = []
     found = {}
     for name, told in known.items():
