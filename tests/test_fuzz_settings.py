@@ -108,7 +108,13 @@ def test_any_record_of_trust_is_read_or_counts_for_nothing(data: bytes) -> None:
         assert isinstance(word.digest, str) and isinstance(word.trusted, bool)
 
 
+def glob(odd: Odd) -> str:
+    return "".join(odd.choices("ab*?[]!^-/\\.&~|{}()+$ \n", k=odd.randrange(12)))
+
+
 def rule_tables(odd: Odd) -> list[dict[str, Any]]:
+    if odd.random() < 0.5:
+        return [{"instruction": "x", "files": [glob(odd)], "exclude": glob(odd)}]
     return [odd.some([*KEYS, odd.word()], odd.value) for _ in range(odd.randrange(3))]
 
 

@@ -40,6 +40,17 @@ def test_globs(globs: list[str], chosen: list[str]) -> None:
     assert [name for name in FILES if found.fullmatch(name)] == chosen
 
 
+@pytest.mark.parametrize("glob", ["*a" * 40 + "b", "**/x*/" * 40 + "y", "**/" * 40 + "z"])
+def test_no_glob_takes_for_ever(glob: str) -> None:
+    """A repository's rules hold up nobody's commit; tried in every way, these take years."""
+    assert not pattern([glob]).fullmatch("/".join(["x" + "a" * 200] * 200))
+
+
+def test_a_set_that_is_none_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"\[z-a\]"):
+        rules([{"instruction": "x", "files": ["src/[z-a].py"]}])
+
+
 PARTS = st.text("ab.*?", min_size=1, max_size=4).filter(
     lambda part: "**" not in part and part.strip(".")
 )

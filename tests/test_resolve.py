@@ -115,6 +115,8 @@ def test_absent_and_offline_says_how_to_get_it(no_network: None, home: Path) -> 
         ("./folder", "no such model file or folder"),
         ("missing.gguf", "no such model file or folder"),
         ("models/missing.gguf", "no such model file or folder"),
+        ("~nobody-is-called-so/m", "no such model file or folder"),
+        pytest.param("m" * 300, "no model is named", id="too long a name"),
     ],
 )
 def test_an_unknown_name(model: str, said: str, no_network: None, home: Path) -> None:

@@ -87,7 +87,18 @@ PROOFS = {
         "test_trust.py::test_modules_in_the_current_folder_are_not_ours",
         "test_hook_native.py::test_modules_that_lie_in_the_repository_are_not_run_by_its_hook",
     ),
-    "Weights": ("test_resolve.py::test_a_hub_id_brings_the_folder_without_code_or_pickles",),
+    "A model's folder": (
+        "test_model_folder.py::test_code_in_a_folder_never_runs_and_nobody_is_asked",
+        "test_model_folder.py::test_a_pickle_beside_the_weights_is_never_opened",
+        "test_model_folder.py::test_a_pickle_beside_a_dummy_is_never_opened",
+        "test_model_folder.py::test_a_pickle_called_safetensors_is_never_opened",
+        "test_model_folder.py::test_an_adapter_is_refused",
+        "test_resolve.py::test_a_hub_id_brings_the_folder_without_code_or_pickles",
+    ),
+    "A model's template": (
+        "test_template.py::test_a_template_that_would_not_end_or_fill_the_memory_is_an_error",
+        "test_template.py::test_a_content_is_never_read_as_template",
+    ),
     "The tests of `bench --quality`": (
         "test_bench_quality.py::test_a_program_runs_within_limits",
         "test_bench_quality.py::test_a_program_has_no_network",

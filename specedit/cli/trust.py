@@ -30,7 +30,7 @@ def trust(
         if path is not None or forget:
             raise UsageError("--list stands alone.")
         return _list()
-    place = here() if path is None else path.expanduser()
+    place = here() if path is None else path
     if forget:
         return _forget(place)
     return _trust(place)

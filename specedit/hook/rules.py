@@ -67,29 +67,38 @@ def _expression(glob: str) -> str:
         glob = "**/" + glob
     if glob.endswith("/"):
         glob += "**"
-    parts = glob.removeprefix("/").split("/")
-    said = []
-    for at, part in enumerate(parts):
-        last = at == len(parts) - 1
+    *parts, final = glob.removeprefix("/").split("/")
+    runs = [""]  # of folders, between one `**` and the next
+    for part in parts:
         if part == "**":
-            said.append(".+" if last else "(?:[^/]+/)*")
+            runs.append("")
         else:
-            said.append(_in_folder(part) + ("" if last else "/"))
-    return f"(?:{''.join(said)})"
+            runs[-1] += _in_folder(part) + "/"
+    runs[-1] += ".+" if final == "**" else _in_folder(final)
+    return f"(?:{_between(runs, '(?:[^/]+/)*')})"
+
+
+def _between(fixed: Sequence[str], gap: str) -> str:
+    """Fixed pieces with a gap between each two. A piece is taken where it first fits and not
+    reconsidered, which is never wrong; a regular expression that tries all ways takes for ever."""
+    if len(fixed) == 1:
+        return fixed[0]
+    head, *middle, last = fixed
+    return head + "".join(f"(?>{gap}?{piece})" for piece in middle if piece) + gap + last
 
 
 def _in_folder(part: str) -> str:
     """One folder's or file's name; a set in brackets never means a slash."""
-    said, at = [], 0
+    said, at = [""], 0
     while at < len(part):
         char = part[at]
         at += 1
         if char == "*":
-            said.append("[^/]*")
+            said.append("")
         elif char == "?":
-            said.append("[^/]")
+            said[-1] += "[^/]"
         elif char == "\\" and at < len(part):
-            said.append(re.escape(part[at]))
+            said[-1] += re.escape(part[at])
             at += 1
         elif char == "[" and (end := _closing(part, at)) > 0:
             inner = part[at:end]
@@ -97,11 +106,11 @@ def _in_folder(part: str) -> str:
             body = inner[negated:].replace("\\", "\\\\").replace("[", "\\[").replace("&", "\\&")
             body = body.replace("~", "\\~").replace("|", "\\|").replace("^", "\\^")
             body = body.replace("]", "\\]")
-            said.append(f"(?!/)[{'^' if negated else ''}{body}]")
+            said[-1] += f"(?!/)[{'^' if negated else ''}{body}]"
             at = end + 1
         else:
-            said.append(re.escape(char))
-    return "".join(said)
+            said[-1] += re.escape(char)
+    return _between(said, "[^/]*")
 
 
 def _closing(part: str, at: int) -> int:
@@ -166,6 +175,11 @@ def _globs(table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
         globs = [globs]
     if not isinstance(globs, list) or not all(isinstance(g, str) and g for g in globs):
         raise UsageError(f"{where}: {key} is a list of globs.", hint=f'{key} = ["src/**/*.cs"]')
+    for glob in globs:
+        try:
+            pattern([glob])
+        except (re.error, OverflowError, RecursionError):
+            raise UsageError(f"{where}: {key}: {glob[:100]!r} is no glob.") from None
     return tuple(globs)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import hashlib
+import os
 import re
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -73,11 +74,11 @@ Steps = Generator[FetchProgress, None, ModelFiles | None]
 def _present(model: str, root: Path) -> Steps:
     if entry := catalogue.find(model):
         return (yield from _of_catalogue(entry, root))
-    path = Path(model).expanduser()
+    path = Path(os.path.expanduser(model))  # noqa: PTH111  (an unknown user stays a word)
     match = _HUB_ID.fullmatch(model)
     if model.startswith(("./", "../")) or (":" not in model and _is_file(model)):
         match = None
-    if model and path.exists():
+    if model and os.path.exists(path):  # noqa: PTH110  (no name is too long to be asked about)
         if match:
             raise _either(model)
         return (yield from _of_path(path.absolute(), root))

@@ -25,7 +25,7 @@ LARGEST_FILE = 4 << 20  # bytes of a file of settings
 
 def config_folder() -> Path:
     if named := os.environ.get("SPECEDIT_CONFIG"):
-        return Path(named).expanduser().absolute()
+        return Path(os.path.expanduser(named)).absolute()  # noqa: PTH111
     from platformdirs import user_config_path
 
     return user_config_path("specedit", appauthor=False)
