@@ -1,0 +1,11 @@
+"""Predicted Outputs inside vLLM, by vLLM's own seams: a scheduler class, a middleware, a proposer.
+
+* `middleware` takes `prediction` out of a chat request and hands its ids to the engine.
+* `scheduler` offers drafts: it sees every request with its ids and what it has written.
+* `drafting` is one request's drafts; it is the loop's drafters and widths, and knows no vLLM.
+* `steps` is what the server's steps cost, measured while it serves.
+* `proposer` proposes nothing, so that vLLM sets its verification up.
+* `launch` knows the flags that put these into `vllm serve`, and which versions are tested.
+
+Nothing here patches vLLM, and nothing but `scheduler` imports it.
+"""

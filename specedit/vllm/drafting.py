@@ -1,0 +1,94 @@
+"""One request's drafts: the loop's drafters and widths, asked one step at a time.
+
+The loop (`decode.loop`) owns an engine; here the engine is somebody else's, and calls. Knows ids
+and what a step costs. Does not know vLLM, requests or text beyond the codec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from specedit.decode.cost import Curve
+from specedit.decode.drafters.base import Codec, Draft, Drafter
+from specedit.decode.drafters.lookup import LookupDrafter
+from specedit.decode.drafters.prediction import PredictionDrafter
+from specedit.decode.width import Widths
+
+MOST = 128  # ids of a draft that vLLM takes in one step
+NEXT = -1  # stands between two predictions in one list of ids
+
+
+class Drafting:
+    """The drafters of one answer.
+
+    `propose` before a step, `commit` after it. What was proposed and not offered (the batch was
+    full, the request was preempted) is no trial: `offered` says how much was."""
+
+    def __init__(
+        self,
+        prompt: Sequence[int],
+        predictions: Sequence[Sequence[int]],
+        codec: Codec | None = None,
+        instruction: Sequence[int] = (),
+        *,
+        most: int = MOST,
+    ) -> None:
+        self._drafters: list[Drafter] = [
+            PredictionDrafter(ids, codec, instruction) for ids in predictions if ids
+        ]
+        self._drafters.append(LookupDrafter(instruction))
+        self._widths = Widths(Curve.line(1.0, 1.0), widest=1 + most)
+        self._draft: Draft | None = None
+        self._offered = 0
+        self._ratio = 0.0
+        for drafter in self._drafters:
+            drafter.begin(prompt)
+        self.written = 0  # ids of the answer that the drafters have seen
+
+    def propose(self, room: int, ratio: float) -> list[int]:
+        """The ids worth offering, at most `room`, where a step costs `ratio` ids besides its own."""
+        if ratio != self._ratio:
+            self._widths.take(Curve.line(ratio, 1.0))
+            if not self._ratio:
+                self._widths.begin()
+            self._ratio = ratio
+        room = min(room, self._widths.room)
+        drafts = [d for drafter in self._drafters if room > 0 and (d := drafter.propose(room))]
+        chosen = self._widths.choose(drafts)
+        self._draft, self._offered = chosen if chosen else (None, 0)
+        return list(self._draft.ids[: self._offered]) if self._draft else []
+
+    def offered(self, length: int) -> None:
+        """The step took so many of the ids that were proposed."""
+        self._offered = min(self._offered, length)
+        if self._offered == 0:
+            self._draft = None
+
+    def commit(self, tokens: Sequence[int]) -> None:
+        """The answer went on with `tokens`."""
+        if not tokens:
+            return
+        self._widths.learn(self._draft, self._offered, list(tokens), 0.0)
+        for drafter in self._drafters:
+            drafter.commit(tokens)
+        self._draft, self._offered = None, 0
+        self.written += len(tokens)
+
+
+def joined(predictions: Sequence[Sequence[int]]) -> list[int]:
+    """Several predictions as one list of ids, which is what a request may carry."""
+    found: list[int] = []
+    for ids in predictions:
+        found += [*([NEXT] if found else []), *ids]
+    return found
+
+
+def parted(ids: Sequence[int], most: int) -> list[list[int]]:
+    """The predictions in such a list, each cut where no answer can reach."""
+    found: list[list[int]] = [[]]
+    for token in ids:
+        if token == NEXT:
+            found.append([])
+        else:
+            found[-1].append(token)
+    return [part[:most] for part in found if part]

@@ -1,0 +1,145 @@
+"""vLLM's scheduler, with drafts for the requests that brought a prediction.
+
+It is where drafts belong: it sees each request with its ids, what it asked for and what it has
+written, and what goes into the next step beside it. Before each step, every request that decodes
+gets the ids that are worth their share of the step; vLLM verifies them as it does any draft, and
+what it accepted is read off the request at the next step. A request without a prediction is left
+alone. State lies on the request and dies with it.
+
+The only module that imports vLLM.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from vllm.v1.core.sched.scheduler import Scheduler
+
+from specedit.vllm.drafting import MOST, Drafting, parted
+from specedit.vllm.launch import drafts_spoil_sampling
+from specedit.vllm.steps import Steps
+from specedit.vllm.words import Words
+
+PREDICTION = "specedit_prediction"  # the prediction's ids among a request's extra arguments
+INSTRUCTION = "specedit_instruction"
+STATE = "specedit_drafting"
+LOGITS_BYTES = 1 << 29  # what the rows of a step's drafted ids may take
+log = logging.getLogger("vllm.specedit")
+
+
+class PredictedScheduler(Scheduler):
+    """`--scheduler-cls specedit.vllm.scheduler.PredictedScheduler`."""
+
+    def __init__(self, vllm_config: Any, *arguments: Any, **named: Any) -> None:
+        super().__init__(vllm_config, *arguments, **named)
+        model = vllm_config.model_config
+        self._steps = Steps()
+        self._budget = max(MOST, LOGITS_BYTES // (4 * model.get_vocab_size()))
+        self._words = Words.of(model.tokenizer or model.model)
+        self._greedy_only = drafts_spoil_sampling()
+        self._began = 0.0
+        self.counted = {"steps": 0, "offered": 0}  # for tests and for the log
+
+    def schedule(self, *arguments: Any, **named: Any) -> Any:
+        offered = self._offer()
+        output = super().schedule(*arguments, **named)
+        taken = output.scheduled_spec_decode_tokens
+        for request in offered:
+            state: Drafting = getattr(request, STATE)
+            state.offered(len(taken.get(request.request_id, ())))
+            request.spec_token_ids = []
+        self.counted["steps"] += output.total_num_scheduled_tokens > 0
+        self.counted["offered"] += sum(map(len, taken.values()))
+        self._began = time.perf_counter()
+        return output
+
+    def update_from_output(self, scheduler_output: Any, model_runner_output: Any) -> Any:
+        seconds = time.perf_counter() - self._began
+        widths = scheduler_output.num_scheduled_tokens
+        decoding = all(
+            request is not None and request.num_output_tokens > 0
+            for request in map(self.requests.get, widths)
+        )
+        if decoding:  # a prompt's ids cost something else: no logits, other attention
+            self._steps.add(scheduler_output.total_num_scheduled_tokens, seconds)
+        return super().update_from_output(scheduler_output, model_runner_output)
+
+    def update_draft_token_ids(self, draft_token_ids: Any) -> None:
+        """The proposer's, who has none."""
+
+    def _offer(self) -> list[Any]:
+        """Give each request that decodes its draft for this step; those that have drafters."""
+        ready = [request for request in self.running if self._decodes(request)]
+        offered = []
+        left = min(self._budget, self.max_num_scheduled_tokens - len(self.running))
+        neighbours = len(self.running) - 1  # ids of the step besides the one that is weighed
+        for request in ready:
+            state = self._state(request)
+            if state is None:
+                continue
+            written = request.num_output_tokens
+            if written > state.written:
+                state.commit(list(request.output_token_ids[state.written :]))
+            room = min(left, self._room(request))
+            ratio = self._steps.ratio(neighbours, len(self.running))
+            ids = state.propose(room, ratio) if room > 0 else []
+            request.spec_token_ids = self._grammatical(request, ids)
+            left -= len(request.spec_token_ids)
+            neighbours += len(request.spec_token_ids)
+            offered.append(request)
+        return offered
+
+    def _decodes(self, request: Any) -> bool:
+        """Its prompt is read, and all it wrote but the last id is in the cache."""
+        return (
+            request.num_output_tokens > 0
+            and request.num_output_placeholders == 0
+            and request.num_tokens == request.num_computed_tokens + 1
+        )
+
+    def _state(self, request: Any) -> Drafting | None:
+        if not hasattr(request, STATE):
+            setattr(request, STATE, self._drafting(request))
+        state: Drafting | None = getattr(request, STATE)
+        return state
+
+    def _drafting(self, request: Any) -> Drafting | None:
+        asked = request.sampling_params
+        extra = (asked.extra_args if asked is not None else None) or {}
+        ids = _ids(extra.get(PREDICTION))
+        if not ids or request.prompt_token_ids is None:
+            return None
+        if self._greedy_only and asked.temperature > 0:
+            log.warning("specedit: this build of vLLM spoils drafted samples; none are offered")
+            return None
+        reach = min(request.max_tokens, self.max_model_len) + MOST
+        known = self.vllm_config.model_config.get_vocab_size()
+        predictions = [
+            part for part in parted(ids, reach) if all(0 <= token < known for token in part)
+        ]
+        return Drafting(
+            request.prompt_token_ids, predictions, self._words, _ids(extra.get(INSTRUCTION))
+        )
+
+    def _room(self, request: Any) -> int:
+        """Ids that may follow, the one that the step writes anyway not counted."""
+        answer = request.max_tokens - request.num_output_tokens - 1
+        window = self.max_model_len - request.num_tokens - 1
+        return min(MOST, self.num_spec_tokens, answer, window)
+
+    def _grammatical(self, request: Any, ids: list[int]) -> list[int]:
+        if not ids or not request.use_structured_output:
+            return ids
+        held: list[int] = self.structured_output_manager.validate_tokens(request, ids)
+        return held
+
+
+def _ids(value: Any) -> list[int]:
+    """The ids in an extra argument; a client may have put anything there."""
+    if not isinstance(value, Iterable) or isinstance(value, str):
+        return []
+    found = list(value)
+    return found if all(type(token) is int for token in found) else []

@@ -1,0 +1,89 @@
+"""What a step of the server costs, by the ids that go through it: measured while it serves.
+
+A step is one forward call over all requests. Its seconds are taken to be a line, `start + each`
+times the ids, through the medians of recent steps of each size. Knows sizes and seconds; does not
+know requests or vLLM.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import deque
+from dataclasses import dataclass
+
+RECENT = 9  # steps of a size whose median counts
+EVERY = 8  # steps between looks at the line
+LEAST = 1.001  # the cheapest step imaginable, in ids: `start` is never less than one id's cost
+GRAIN = 8  # steps of the ratio's logarithm: so many per power of two
+
+
+@dataclass(frozen=True)
+class Line:
+    """Seconds of a step of n ids: `start + each * n`."""
+
+    start: float
+    each: float
+
+
+UNKNOWN = Line(40.0, 1.0)  # before anything was measured: a step costs as much as forty ids more
+
+
+class Steps:
+    """The line that recent steps lie on."""
+
+    def __init__(self) -> None:
+        self.line = UNKNOWN
+        self._recent: dict[int, deque[tuple[int, float]]] = {}
+        self._count = 0
+
+    def add(self, ids: int, seconds: float) -> None:
+        """One step without a prompt in it put `ids` ids through in so many seconds."""
+        if ids < 1 or seconds <= 0:
+            return
+        size = ids.bit_length()
+        self._recent.setdefault(size, deque(maxlen=RECENT)).append((ids, seconds))
+        self._count += 1
+        if self._count % EVERY == 0:
+            self.line = self._fitted()
+
+    def _fitted(self) -> Line:
+        """The line through the sizes' medians, least squares of relative errors.
+
+        One size alone says what a step costs and nothing of an id more: the line that was
+        believed is scaled to it."""
+        points = [
+            (
+                statistics.median(ids for ids, _ in recent),
+                statistics.median(seconds for _, seconds in recent),
+            )
+            for recent in self._recent.values()
+        ]
+        if len(points) == 1:
+            (ids, seconds) = points[0]
+            scale = seconds / (self.line.start + self.line.each * ids)
+            return Line(self.line.start * scale, self.line.each * scale)
+        a = b = c = d = e = 0.0
+        for ids, seconds in points:  # weights 1 / seconds²
+            w = 1 / (seconds * seconds)
+            a, b, c = a + w, b + w * ids, c + w * ids * ids
+            d, e = d + w * seconds, e + w * ids * seconds
+        det = a * c - b * b
+        each = (a * e - b * d) / det if det > 1e-12 * a * c else 0.0
+        start = (d - each * b) / a
+        if each <= 0:  # wider steps were no dearer: an id more is nearly free
+            start, each = d / a, (d / a) / 1000
+        if start < each:
+            each = e / c
+            start = each * LEAST
+        return Line(start, each)
+
+    def ratio(self, neighbours: int, requests: int) -> float:
+        """What a request's share of a step costs before its first id, in ids.
+
+        A step that serves `requests` costs each of them its share of the time, and an id more
+        delays all of them: the fuller the batch, the less a step without a draft costs anybody,
+        and the less a draft may cost. Rounded, so that widths can be kept by it."""
+        share = (self.line.start + self.line.each * (neighbours + 1)) / max(1, requests)
+        exact = max(share / self.line.each - 1, 1 / 64)
+        return float(2 ** (round(math.log2(exact) * GRAIN) / GRAIN))
