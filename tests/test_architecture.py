@@ -15,7 +15,7 @@ PACKAGE = Path(specedit.__file__).parent
 FLOORS = (  # from the ground up
     *("version", "errors", "settings", "text", "syntax", "files", "models", "engines", "decode"),
     *("report", "edit", "rename", "backends", "view", "editors", "hook", "server"),
-    *("bench", "manual", "cli", "api", "__main__", "__init__"),
+    *("vllm", "bench", "manual", "cli", "api", "__main__", "__init__"),
 )
 # Each language imports its package: on its way out.
 PENDING_CIRCLE = ("specedit.rename.languages", "specedit.rename.scoping")

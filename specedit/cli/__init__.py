@@ -50,6 +50,7 @@ COMMANDS = (
     "model",
     "hook",
     "serve",
+    "vllm",
     "warm",
     "editor",
     "undo",

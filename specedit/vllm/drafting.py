@@ -46,7 +46,7 @@ class Drafting:
         self.written = 0  # ids of the answer that the drafters have seen
 
     def propose(self, room: int, ratio: float) -> list[int]:
-        """The ids worth offering, at most `room`, where a step costs `ratio` ids besides its own."""
+        """The ids worth offering, at most `room`; a step costs `ratio` ids besides its own."""
         if ratio != self._ratio:
             self._widths.take(Curve.line(ratio, 1.0))
             if not self._ratio:

@@ -50,6 +50,23 @@ def drafts_spoil_sampling() -> bool:
     return found is not None and found.version.split("+")[0] in SPOILED.get(found.name, ())
 
 
+def warning() -> list[str]:
+    """What a person should know before this vLLM serves."""
+    found = installed()
+    if found is None:
+        return []
+    said = []
+    if not found.tested:
+        known = ", ".join(f"{name} {one}" for name, all_ in TESTED.items() for one in all_)
+        said.append(f"{found.name} {found.version} is not a version that was tried ({known}).")
+    if drafts_spoil_sampling():
+        said.append(
+            f"{found.name} {found.version} spoils samples that were drafted: at a temperature "
+            "above 0 no drafts are offered there, and a prediction changes nothing."
+        )
+    return said
+
+
 def flags(given: Sequence[str] = ()) -> list[str]:
     """What `vllm serve` needs besides its own flags; one that the user gave is refused."""
     config = {"method": "custom_class", "model": PROPOSER, "num_speculative_tokens": MOST}

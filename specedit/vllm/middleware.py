@@ -178,7 +178,7 @@ class _Answer:
 
     async def _begin(self, message: Message) -> None:
         headers = list(message.get("headers", ()))
-        kind = dict((k.lower(), v) for k, v in headers).get(b"content-type", b"")
+        kind = {k.lower(): v for k, v in headers}.get(b"content-type", b"")
         self._events = kind.startswith(b"text/event-stream")
         if not self._told:
             headers.append((NOT_USED, b"not used: this model has no tokenizer.json"))

@@ -13,7 +13,7 @@ from typing import Any
 
 from specedit.errors import SpeceditError
 from specedit.models.files import ModelFiles
-from specedit.models.tokenizer import load_tokenizer
+from specedit.models.vocabulary import load_tokenizer
 
 log = logging.getLogger("vllm.specedit")
 

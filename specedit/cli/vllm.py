@@ -1,0 +1,62 @@
+"""`specedit vllm serve | args | check`: vLLM with Predicted Outputs, by its own command.
+
+Reads words and hands them on: every flag that is not ours is vLLM's.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from typing import Annotated
+
+import typer
+
+from specedit.errors import DONE, FAILED
+
+app = typer.Typer(
+    help="Predicted Outputs inside a vLLM of this environment.", rich_markup_mode=None
+)
+ITS_OWN = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+
+@app.command(context_settings=ITS_OWN)
+def serve(
+    context: typer.Context,
+    model: Annotated[str, typer.Argument(help="what vLLM serves: a hub id or a folder")],
+) -> int:
+    """Start `vllm serve MODEL` with predictions; further flags are vLLM's own."""
+    from specedit.vllm.launch import command, warning
+
+    words = command(model, context.args)
+    for line in warning():
+        print(f"specedit: {line}", file=sys.stderr)
+    print(f"specedit: {shlex.join(words)}", file=sys.stderr, flush=True)
+    if sys.platform == "win32":
+        return subprocess.call(words)
+    os.execv(words[0], words)
+
+
+@app.command(context_settings=ITS_OWN)
+def args(context: typer.Context) -> int:
+    """Print the flags for a launcher of your own: `vllm serve MODEL $(specedit vllm args)`."""
+    from specedit.vllm.launch import flags
+
+    print(shlex.join(flags(context.args)))
+    return DONE
+
+
+@app.command()
+def check() -> int:
+    """Whether the vLLM of this environment is one that was tried, and what does not work there."""
+    from specedit.vllm.launch import installed, warning
+
+    found = installed()
+    if found is None:
+        print("vLLM is not installed in this environment.")
+        return FAILED
+    print(f"{found.name} {found.version}: {'tested' if found.tested else 'not tested'}")
+    for line in warning():
+        print(line)
+    return DONE if found.tested else FAILED

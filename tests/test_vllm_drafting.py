@@ -1,0 +1,150 @@
+"""One request's drafts inside a server whose steps others share."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from replaying import WordTokenizer
+
+from specedit.errors import UsageError
+from specedit.vllm import launch
+from specedit.vllm.drafting import MOST, Drafting, joined, parted
+from specedit.vllm.proposer import Proposer
+from specedit.vllm.steps import Steps
+
+ALONE = 40.0  # ids: what a step costs besides its own, with nobody beside
+
+
+def steps(
+    before: list[int], after: list[int], *, ratio: float = ALONE, taken: int = MOST, **named: object
+) -> list[tuple[int, int]]:
+    """(offered, accepted) of each step that writes `after`; at most `taken` ids are taken."""
+    drafting = Drafting([1, 2, 3], [before], **named)  # type: ignore[arg-type]
+    drafting.commit(after[:1])
+    at, found = 1, []
+    while at < len(after):
+        ids = drafting.propose(min(MOST, len(after) - at - 1), ratio)[:taken]
+        drafting.offered(len(ids))
+        held = 0
+        while held < len(ids) and ids[held] == after[at + held]:
+            held += 1
+        drafting.commit(after[at : at + held + 1])
+        at += held + 1
+        found.append((len(ids), held))
+    assert drafting.written == len(after)
+    return found
+
+
+def test_a_copy_takes_a_step_for_every_129_ids() -> None:
+    text = list(range(10, 1000))
+    assert len(steps(text, text)) <= 3 + len(text) // (MOST + 1)
+
+
+def test_a_wrong_prediction_costs_few_ids_and_no_step() -> None:
+    answer = list(range(10, 400))
+    taken = steps(list(range(1000, 2000)), answer)
+    assert len(taken) == len(answer) - 1
+    assert sum(offered for offered, _ in taken) < 3 * ALONE
+
+
+def test_a_change_is_followed_and_learned() -> None:
+    words = WordTokenizer()
+    before = words.encode("".join(f"self.username = row[{n}]\n" for n in range(30)))
+    after = words.encode("".join(f"self.email = row[{n}]\n" for n in range(30)))
+    assert len(steps(before, after, codec=words)) < 12
+
+
+def test_the_fuller_the_step_the_shorter_the_draft() -> None:
+    guess = [token for n in range(40) for token in (7, 8, 9, 1000 + n)]
+    answer = [token for n in range(40) for token in (7, 8, 9, 3000 + n)]
+    alone = sum(offered for offered, _ in steps(guess, answer, ratio=ALONE))
+    crowded = sum(offered for offered, _ in steps(guess, answer, ratio=0.25))
+    assert crowded < alone
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(0, 5), max_size=60),
+    st.lists(st.integers(0, 5), min_size=1, max_size=60),
+    st.integers(0, MOST),
+)
+def test_never_more_steps_than_plain_whatever_is_taken(
+    before: list[int], after: list[int], taken: int
+) -> None:
+    assert len(steps(before, after, taken=taken)) <= max(0, len(after) - 1)
+
+
+def test_several_predictions_travel_as_one_list() -> None:
+    predictions = [[1, 2, 3], [4, 5]]
+    assert parted(joined(predictions), 100) == predictions
+    assert parted(joined(predictions), 2) == [[1, 2], [4, 5]]
+    assert parted([], 5) == []
+
+
+def test_the_second_prediction_is_followed_where_the_first_is_wrong() -> None:
+    right = list(range(100, 400))
+    drafting = Drafting([1], [list(range(1000, 1300)), right])
+    drafting.commit(right[:1])
+    at, count = 1, 0
+    while at < len(right):
+        ids, held = drafting.propose(MOST, ALONE), 0
+        while held < min(len(ids), len(right) - at - 1) and ids[held] == right[at + held]:
+            held += 1
+        drafting.commit(right[at : at + held + 1])
+        at, count = at + held + 1, count + 1
+    assert count < 20
+
+
+def test_the_line_of_the_steps_is_found_from_steps() -> None:
+    measured = Steps()
+    for ids in (1, 1, 1, 9, 9, 33, 33, 130, 130, 130, 64, 64, 17, 17, 5, 5):
+        measured.add(ids, 0.07 + 0.0055 * ids)
+    assert measured.line.start == pytest.approx(0.07, rel=0.02)
+    assert measured.line.each == pytest.approx(0.0055, rel=0.02)
+    assert measured.ratio(0, 1) == pytest.approx(0.07 / 0.0055, rel=0.1)
+
+
+def test_one_size_alone_scales_the_line_that_was_believed() -> None:
+    measured = Steps()
+    for _ in range(8):
+        measured.add(1, 0.02)
+    assert measured.ratio(0, 1) == pytest.approx(40.0, rel=0.1)
+
+
+def test_a_full_batch_leaves_less_room_for_a_draft() -> None:
+    measured = Steps()
+    ratios = [measured.ratio(n - 1, n) for n in (1, 2, 8, 32, 256)]
+    assert ratios == sorted(ratios, reverse=True)
+    assert ratios[-1] < 1
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0])
+def test_a_step_that_took_no_time_is_no_measurement(seconds: float) -> None:
+    measured = Steps()
+    for _ in range(8):
+        measured.add(4, seconds)
+    assert measured.ratio(0, 1) == pytest.approx(40.0, rel=0.1)
+
+
+def test_the_proposer_proposes_nothing_for_each_row() -> None:
+    assert Proposer(None).propose([[1], [], [2, 3]], object(), slot_mappings=None) == [[], [], []]
+
+
+def test_the_flags_name_what_can_be_imported() -> None:
+    from importlib import import_module
+
+    words = launch.flags()
+    assert "--no-async-scheduling" in words
+    for path in (launch.MIDDLEWARE, launch.PROPOSER):
+        module, _, name = path.rpartition(".")
+        assert callable(getattr(import_module(module), name))
+        assert any(path in word for word in words)
+
+
+@pytest.mark.parametrize(
+    "flag", ["--scheduler-cls=x.Y", "--speculative-config", "--speculative_config", "--spec-method"]
+)
+def test_a_flag_that_is_ours_is_refused_by_name(flag: str) -> None:
+    with pytest.raises(UsageError, match="specedit sets itself"):
+        launch.flags([flag, "{}"])

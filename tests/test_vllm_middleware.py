@@ -1,0 +1,258 @@
+"""What the middleware does to requests and answers, before an application that stands for vLLM."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from replaying import WordTokenizer
+
+from specedit.vllm.drafting import parted
+from specedit.vllm.middleware import CHAT, EXTRA, LARGEST, Predictions
+
+WORDS = WordTokenizer()
+
+
+class Vllm:
+    """Answers a chat request as vLLM does: `answer` whole, or a chunk for each of its ids."""
+
+    def __init__(self, answer: str) -> None:
+        self.ids = WORDS.encode(answer)
+        self.bodies: list[bytes] = []
+        self.cut: Callable[[bytes], list[bytes]] = lambda body: [body]
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        body = b""
+        while True:
+            message = await receive()
+            body += message.get("body", b"")
+            if not message.get("more_body"):
+                break
+        self.bodies.append(body)
+        length = dict(scope["headers"]).get(b"content-length")
+        assert length is None or int(length) == len(body)
+        try:
+            asked = json.loads(body)
+        except (ValueError, RecursionError):
+            asked = {}
+        asked = asked if isinstance(asked, dict) else {}
+        streamed = asked.get("stream")
+        kind = b"text/event-stream" if streamed else b"application/json"
+        out = self._stream(asked) if streamed else self._whole(asked)
+        headers = [(b"content-type", kind)]
+        if not streamed:
+            headers.append((b"content-length", str(len(out)).encode()))
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        parts = self.cut(out)
+        for n, part in enumerate(parts):
+            more = n + 1 < len(parts)
+            await send({"type": "http.response.body", "body": part, "more_body": more})
+
+    def _usage(self) -> dict[str, int]:
+        return {
+            "prompt_tokens": 5,
+            "completion_tokens": len(self.ids),
+            "total_tokens": 5 + len(self.ids),
+        }
+
+    def _ids(self, asked: Any, ids: list[int]) -> dict[str, Any]:
+        return {"token_ids": ids} if asked.get("return_token_ids") else {}
+
+    def _whole(self, asked: Any) -> bytes:
+        text = b"".join(map(WORDS.piece, self.ids)).decode()
+        choice = {"index": 0, "message": {"content": text}, **self._ids(asked, self.ids)}
+        found: dict[str, Any] = {"choices": [choice], "usage": self._usage()}
+        if asked.get("return_token_ids"):
+            found["prompt_token_ids"] = [1, 2]
+        return json.dumps(found, ensure_ascii=False).encode()
+
+    def _stream(self, asked: Any) -> bytes:
+        events: list[Any] = [
+            {"choices": [{"delta": {"content": WORDS.piece(i).decode()}, **self._ids(asked, [i])}]}
+            for i in self.ids
+        ]
+        if (asked.get("stream_options") or {}).get("include_usage"):
+            events.append({"choices": [], "usage": self._usage()})
+        lines = [b"data: " + json.dumps(e, ensure_ascii=False).encode() for e in events]
+        return b"".join(line + b"\n\n" for line in [*lines, b"data: [DONE]"])
+
+
+def ask(
+    vllm: Vllm, body: Any, path: str = CHAT, words: Any = WORDS
+) -> tuple[int, bytes, dict[bytes, bytes]]:
+    """POST `body` through the middleware; status, body and headers of the answer."""
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    sent: list[Any] = []
+    middle = len(data) // 2
+    halves = iter([(data[:middle], True), (data[middle:], False)])
+
+    async def receive() -> Any:
+        part, more = next(halves)
+        return {"type": "http.request", "body": part, "more_body": more}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "headers": [(b"content-length", str(len(data)).encode())],
+    }
+    asyncio.run(Predictions(vllm, words)(scope, receive, send))
+    out = b"".join(message.get("body", b"") for message in sent[1:])
+    headers = dict(sent[0]["headers"])
+    if b"content-length" in headers:
+        assert int(headers[b"content-length"]) == len(out)
+    return sent[0]["status"], out, headers
+
+
+def chat(text: str | None, **more: Any) -> dict[str, Any]:
+    made: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "x"}], **more}
+    if text is not None:
+        made["prediction"] = {"type": "content", "content": text}
+    return made
+
+
+def test_a_request_without_a_prediction_passes_byte_for_byte() -> None:
+    vllm = Vllm("a b")
+    body = b'{"model" : "m",  "tools":[{}], "n": 3}'
+    _, out, _ = ask(vllm, body)
+    assert vllm.bodies == [body]
+    assert out == vllm._whole({})
+
+
+@pytest.mark.parametrize("body", [b"", b"no json", b"[1]", b'"x"', b"\xff\xfe", b"[" * 100_000])
+def test_what_is_no_request_is_left_to_vllm(body: bytes) -> None:
+    vllm = Vllm("a")
+    ask(vllm, body)
+    assert vllm.bodies == [body]
+
+
+def test_other_routes_are_left_alone() -> None:
+    vllm = Vllm("a")
+    body = json.dumps(chat("a b c")).encode()
+    ask(vllm, body, path="/v1/completions")
+    assert vllm.bodies == [body]
+
+
+def test_the_scheduler_gets_the_ids_and_vllm_no_prediction() -> None:
+    vllm = Vllm("a b c d")
+    ask(vllm, chat("a b x d", vllm_xargs={"other": 1}))
+    (body,) = map(json.loads, vllm.bodies)
+    assert "prediction" not in body
+    assert body["vllm_xargs"] == {"other": 1, EXTRA: WORDS.encode("a b x d")}
+
+
+def test_usage_is_openais() -> None:
+    """Of the six ids `a`, ` `, `b` … of the prediction, one does not appear."""
+    vllm = Vllm("a b c")
+    _, out, _ = ask(vllm, chat("a b x"))
+    usage = json.loads(out)["usage"]
+    guess, answer = WORDS.encode("a b x"), WORDS.encode("a b c")
+    assert usage["completion_tokens_details"] == {
+        "accepted_prediction_tokens": len(guess) - 1,
+        "rejected_prediction_tokens": 1,
+    }
+    assert usage["completion_tokens"] == len(answer) + 1
+    assert usage["total_tokens"] == 5 + len(answer) + 1
+
+
+def test_ids_are_given_only_to_who_asked_for_them() -> None:
+    _, plain, _ = ask(Vllm("a b"), chat("a b"))
+    assert b"token_ids" not in plain
+    _, asked, _ = ask(Vllm("a b"), chat("a b", return_token_ids=True))
+    assert json.loads(asked)["choices"][0]["token_ids"] == WORDS.encode("a b")
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+@pytest.mark.parametrize("answer", ["a b c", "größe 🙂 done"])
+def test_a_stream_is_counted_however_it_is_cut(size: int, answer: str) -> None:
+    vllm = Vllm(answer)
+    vllm.cut = lambda body: [body[n : n + size] for n in range(0, len(body), size)]
+    asked = chat(answer + " x", stream=True, stream_options={"include_usage": True})
+    _, out, _ = ask(vllm, asked)
+    events = [e.removeprefix(b"data: ") for e in out.split(b"\n\n") if e]
+    assert events[-1] == b"[DONE]"
+    chunks = [json.loads(event) for event in events[:-1]]
+    said = "".join(c["choices"][0]["delta"]["content"] for c in chunks if c["choices"])
+    assert said == answer
+    details = chunks[-1]["usage"]["completion_tokens_details"]
+    assert details["accepted_prediction_tokens"] == len(WORDS.encode(answer))
+    assert b"token_ids" not in out
+
+
+def test_several_predictions_are_a_field_of_our_own() -> None:
+    vllm = Vllm("a b")
+    more = [{"type": "content", "content": "c d"}, {"type": "content", "content": "e"}]
+    ask(vllm, chat("a b", predictions=more))
+    ids = json.loads(vllm.bodies[0])["vllm_xargs"][EXTRA]
+    assert parted(ids, 99) == [WORDS.encode("a b"), WORDS.encode("c d"), WORDS.encode("e")]
+
+
+@pytest.mark.parametrize(
+    ("more", "param"),
+    [
+        ({"n": 2}, "n"),
+        ({"logprobs": True}, "logprobs"),
+        ({"tools": [{"type": "function"}]}, "tools"),
+        ({"presence_penalty": 0.5}, "presence_penalty"),
+        ({"prediction": "text"}, "prediction"),
+        ({"prediction": {"type": "content", "content": 7}}, "prediction"),
+        ({"prediction": {"type": "content", "content": [{"type": "text"}]}}, "prediction"),
+        ({"predictions": {}}, "predictions"),
+        ({"predictions": [{"type": "content"}]}, "predictions[0]"),
+    ],
+    ids=str,
+)
+def test_what_cannot_stand_beside_a_prediction_is_refused(more: dict[str, Any], param: str) -> None:
+    vllm = Vllm("a")
+    status, out, _ = ask(vllm, {**chat("a"), **more})
+    assert (status, vllm.bodies) == (400, [])
+    assert json.loads(out)["error"]["param"] == param
+
+
+@pytest.mark.parametrize(
+    "more", [{"n": 1}, {"logprobs": False}, {"tools": []}, {"n": None}], ids=str
+)
+def test_fields_that_say_nothing_are_taken(more: dict[str, Any]) -> None:
+    status, _, _ = ask(Vllm("a"), {**chat("a"), **more})
+    assert status == 200
+
+
+def test_a_null_or_empty_prediction_predicts_nothing() -> None:
+    for one in (None, {"type": "content", "content": ""}):
+        vllm = Vllm("a")
+        ask(vllm, {**chat(None), "prediction": one})
+        assert EXTRA not in str(vllm.bodies[0])
+
+
+def test_a_model_without_words_is_said_in_a_header() -> None:
+    class NoModel(Predictions):
+        async def _vocabulary(self, scope: Any) -> None:
+            return None
+
+    vllm = Vllm("a")
+    sent: list[Any] = []
+    data = json.dumps(chat("a")).encode()
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": data, "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": CHAT, "headers": []}
+    asyncio.run(NoModel(vllm)(scope, receive, send))
+    assert b"not used" in dict(sent[0]["headers"])[b"x-specedit-prediction"]
+    assert "prediction" not in json.loads(vllm.bodies[0])
+
+
+def test_a_body_too_large_to_look_into_reaches_vllm_whole() -> None:
+    vllm = Vllm("a")
+    body = b'{"prediction": "' + b"x" * LARGEST + b'"}'
+    ask(vllm, body)
+    assert vllm.bodies == [body]
