@@ -64,6 +64,7 @@ SENT: dict[str, dict[str, Any]] = {
     "cerebras": {**WANTS_USAGE, "max_completion_tokens": 99, "prediction": PREDICTION},
     "fireworks": {**WANTS_USAGE, "max_tokens": 99, "prediction": PREDICTION},
     "mistral": {"max_tokens": 99, "prediction": PREDICTION},
+    "vllm": {**WANTS_USAGE, "max_tokens": 99, "prediction": PREDICTION},
     "plain": {**WANTS_USAGE, "max_tokens": 99},
 }
 
@@ -355,3 +356,22 @@ def test_an_edit_tells_what_left_the_machine(
     report = json.loads(done.stdout)
     assert (tmp_path / "a.py").read_text() == "a = 2\n" and report["server"] == endpoint.url
     assert any("bytes were sent to 127.0.0.1" in note for note in report["files"][0]["notes"])
+
+
+@pytest.mark.parametrize("usage", [None, {"prompt_tokens": 1, "completion_tokens": 2}], ids=str)
+def test_a_server_that_does_not_know_predictions_is_noticed(
+    endpoint: Endpoint, usage: dict[str, int] | None
+) -> None:
+    endpoint.answer = stream("```python\n", "a = 2\n", "```", usage=usage)
+    asked = backend(endpoint, "vllm")
+    answer(asked)
+    list(asked.run(PLAN))
+    assert any("is not used there" in note for note in asked.notes)
+    list(asked.run(replace(PLAN, prediction=None)))
+    assert not any("is not used there" in note for note in asked.notes)
+
+
+def test_a_server_that_counts_predictions_is_not_doubted(endpoint: Endpoint) -> None:
+    asked = backend(endpoint, "vllm")
+    list(asked.run(PLAN))
+    assert not any("is not used there" in note for note in asked.notes)

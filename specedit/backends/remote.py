@@ -62,6 +62,7 @@ PROFILES = {
     ),
     "fireworks": Profile(limit="max_tokens", domain="fireworks.ai", key="FIREWORKS_API_KEY"),
     "cerebras": Profile(domain="cerebras.ai", key="CEREBRAS_API_KEY"),
+    "vllm": Profile(limit="max_tokens"),
     "plain": Profile(predicts=False, limit="max_tokens"),
 }
 
@@ -81,6 +82,7 @@ class RemoteBackend:
         if not self._key.isprintable():
             raise UsageError("The server's key holds a line's end, or what is no character.")
         self._sent = 0
+        self._unused = False
 
     @property
     def server(self) -> str | None:
@@ -92,7 +94,10 @@ class RemoteBackend:
         if not self._sent:
             return ()
         note = f"{self._sent:,} bytes were sent to {self._host}"
-        return (note if self._secure or self._host in LOOPBACK else f"{note}, unencrypted",)
+        sent = note if self._secure or self._host in LOOPBACK else f"{note}, unencrypted"
+        return (sent, f"{self._host} says nothing of the prediction: it is not used there")[
+            : 1 + self._unused
+        ]
 
     def close(self) -> None:
         pass
@@ -125,6 +130,8 @@ class RemoteBackend:
         ended = time.perf_counter()
         if not reason:
             raise ServerError(f"{self._host} ended in mid-answer.", hint="Run again.")
+        predicted = self._profile.predicts and plan.prediction is not None
+        self._unused = predicted and not _says(usage)
         yield _last(usage, reader.end())
         yield _answer(reader, reason, usage, started, first or ended, ended)
 
@@ -227,6 +234,12 @@ def _last(usage: dict[str, Any], text: str) -> Written:
     tokens, pieces = ((TOKEN,), (text,)) if text else ((), ())
     source = "prediction" if accepted + rejected else FREE
     return Written(Chunk(tokens, accepted + rejected, accepted, source, False, 0.0), pieces)
+
+
+def _says(usage: dict[str, Any]) -> bool:
+    """Whether an endpoint knows of predictions: one that does counts them."""
+    details = _table(usage.get("completion_tokens_details"))
+    return {"accepted_prediction_tokens", "rejected_prediction_tokens"} <= set(details)
 
 
 def _answer(

@@ -13,7 +13,18 @@ from specedit.errors import UsageError
 from specedit.settings import nearest
 
 # Pages in the order in which one reads them; any other page of the folder comes behind.
-READING = ("rename", "edit", "hook", "editors", "server", "models", "settings", "trust", "engine")
+READING = (
+    "rename",
+    "edit",
+    "hook",
+    "editors",
+    "server",
+    "models",
+    "settings",
+    "trust",
+    "vllm",
+    "engine",
+)
 # Where a command has no page of its own name: the topic of the same subject.
 SUBJECTS = {
     "model": "models",

@@ -75,7 +75,7 @@ class Settings:
     profile: str = _power(
         "specedit",
         "how a server URL wants its prediction",
-        *("specedit", "openai", "mistral", "fireworks", "cerebras", "plain"),
+        *("specedit", "openai", "mistral", "fireworks", "cerebras", "vllm", "plain"),
     )
     warm: bool = _power(False, "start a server in the background and keep the model warm")
     idle_minutes: float = _power(30.0, "a background server ends after this long without work")

@@ -150,7 +150,8 @@ def _text(prediction: Any) -> str | None:
     if not isinstance(content, list):
         return None
     parts = [part.get("text") if isinstance(part, dict) else None for part in content]
-    return "".join(parts) if all(isinstance(part, str) for part in parts) else None
+    texts = [part for part in parts if isinstance(part, str)]
+    return "".join(texts) if len(texts) == len(parts) else None
 
 
 class _Answer:

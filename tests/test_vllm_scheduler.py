@@ -1,0 +1,228 @@
+"""The scheduler inside vLLM's own engine: the same texts in fewer steps, whatever is predicted.
+
+Needs an environment with vLLM and pytest: `python -m pytest -m vllm`. One tiny random model.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.vllm
+VOCABULARY = 512
+SIZE = 40  # ids of an answer
+
+
+def tiny(folder: Path) -> Path:
+    """A model of two layers with random weights, and a tokenizer whose ids are bytes."""
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import Qwen2Config, Qwen2ForCausalLM
+
+    torch.manual_seed(7)
+    config = Qwen2Config(
+        vocab_size=VOCABULARY,
+        hidden_size=64,
+        intermediate_size=128,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        max_position_embeddings=2048,
+        tie_word_embeddings=True,
+        eos_token_id=VOCABULARY - 1,
+        bos_token_id=VOCABULARY - 2,
+    )
+    model = Qwen2ForCausalLM(config)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.mul_(6.0)  # choices that depend on what was written
+    model.to(torch.bfloat16).save_pretrained(folder)
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    words = Tokenizer(models.BPE(vocab={c: n for n, c in enumerate(alphabet)}, merges=[]))
+    words.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    words.decoder = decoders.ByteLevel()
+    words.save(str(folder / "tokenizer.json"))
+    settings = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 2048}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    return folder
+
+
+class Served:
+    """vLLM's engine in this process, and how many steps it took."""
+
+    def __init__(self, folder: Path, *, drafts: bool) -> None:
+        from vllm import LLM
+
+        from specedit.vllm import launch
+        from specedit.vllm.drafting import MOST
+
+        ours: dict[str, Any] = {}
+        if drafts:
+            method = {"method": "custom_class", "model": launch.PROPOSER}
+            ours["scheduler_cls"] = launch.SCHEDULER
+            ours["speculative_config"] = {**method, "num_speculative_tokens": MOST}
+        self.llm = LLM(
+            str(folder),
+            dtype="bfloat16",
+            max_model_len=1024,
+            max_num_seqs=8,
+            enforce_eager=True,
+            async_scheduling=False,
+            enable_prefix_caching=False,
+            **ours,
+        )
+        self.steps = 0
+        scheduler = self.llm.llm_engine.engine_core.engine_core.scheduler
+        self.scheduler = scheduler
+        inner = scheduler.schedule
+
+        def schedule(*given: Any, **named: Any) -> Any:
+            made = inner(*given, **named)
+            self.steps += made.total_num_scheduled_tokens > 0
+            return made
+
+        scheduler.schedule = schedule
+
+    def write(
+        self,
+        prompts: Sequence[Sequence[int]],
+        predictions: Sequence[Any] = (),
+        size: int = SIZE,
+        temperature: float = 0.0,
+    ) -> list[list[int]]:
+        """The answers' ids; `predictions` stand beside their prompts."""
+        from vllm import SamplingParams
+
+        from specedit.vllm.scheduler import PREDICTION
+
+        given = [*predictions, *[None] * (len(prompts) - len(predictions))]
+        asked = [
+            SamplingParams(
+                temperature=temperature,
+                seed=3,
+                max_tokens=size,
+                ignore_eos=True,
+                extra_args=None if ids is None else {PREDICTION: ids},
+            )
+            for ids in given
+        ]
+        self.steps = 0
+        whole = [{"prompt_token_ids": list(prompt)} for prompt in prompts]
+        found = self.llm.generate(whole, asked, use_tqdm=False)
+        return [list(one.outputs[0].token_ids) for one in found]
+
+
+PROMPTS = [[5, 9, 30, 7], [100, 3, 3, 8, 250], [17], list(range(40, 90))]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
+    os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")
+    return tiny(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture(scope="module")
+def plain(folder: Path) -> list[list[int]]:
+    return Served(folder, drafts=False).write(PROMPTS)
+
+
+@pytest.fixture(scope="module")
+def served(folder: Path, plain: list[list[int]]) -> Iterator[Served]:
+    yield Served(folder, drafts=True)
+
+
+def one_by_one(served: Served, predictions: Sequence[Any]) -> tuple[list[list[int]], int]:
+    found, steps = [], 0
+    for prompt, ids in zip(PROMPTS, predictions, strict=True):
+        found += served.write([prompt], [ids])
+        steps += served.steps
+    return found, steps
+
+
+def test_a_right_prediction_takes_few_steps(served: Served, plain: list[list[int]]) -> None:
+    found, steps = one_by_one(served, plain)
+    assert found == plain
+    assert steps <= 4 * len(PROMPTS)
+
+
+def test_without_a_prediction_each_id_is_a_step(served: Served, plain: list[list[int]]) -> None:
+    found, steps = one_by_one(served, [None] * len(PROMPTS))
+    assert found == plain
+    assert steps == SIZE * len(PROMPTS)
+
+
+HOSTILE = {
+    "another text": list(range(200)),
+    "special ids": [VOCABULARY - 1, VOCABULARY - 2] * 50,
+    "ids that are none": [10**9, -5, 7],
+    "too large": list(range(256)) * 400,
+    "no ids": ["x", 1.5],
+    "text": "abc",
+    "a number": 7,
+    "empty": [],
+}
+
+
+@pytest.mark.parametrize("ids", HOSTILE.values(), ids=HOSTILE)
+def test_a_wrong_prediction_changes_no_text(
+    served: Served, plain: list[list[int]], ids: Any
+) -> None:
+    found, steps = one_by_one(served, [ids] * len(PROMPTS))
+    assert found == plain
+    assert steps <= SIZE * len(PROMPTS)
+
+
+def test_requests_side_by_side_keep_their_own_predictions(
+    served: Served, plain: list[list[int]]
+) -> None:
+    assert served.write(PROMPTS, plain) == plain
+    together = served.steps
+    assert served.write(PROMPTS, [plain[1], plain[0], None, plain[2]]) == plain
+    assert together < SIZE // 2
+
+
+def test_one_of_many_with_a_prediction_is_done_first(
+    served: Served, plain: list[list[int]]
+) -> None:
+    assert served.write(PROMPTS, [plain[0]]) == plain
+    assert served.steps <= SIZE
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 17])
+def test_an_answer_ends_where_it_was_told_to(
+    served: Served, plain: list[list[int]], size: int
+) -> None:
+    found = [served.write([p], [g], size)[0] for p, g in zip(PROMPTS, plain, strict=True)]
+    assert found == [answer[:size] for answer in plain]
+
+
+def test_an_answer_ends_at_the_windows_end(served: Served) -> None:
+    prompt = list(range(1, 251)) * 4
+    alone = served.write([prompt], [None], 500)
+    assert served.write([prompt], alone, 500) == alone
+    assert len(prompt) + len(alone[0]) <= 1024
+
+
+def test_a_prediction_with_a_change_in_it(served: Served, plain: list[list[int]]) -> None:
+    changed = [[*answer[:12], 300, 301, *answer[13:]] for answer in plain]
+    found, steps = one_by_one(served, changed)
+    assert found == plain
+    assert steps < SIZE * len(PROMPTS) // 2
+
+
+def test_a_build_that_spoils_drafted_samples_is_offered_none(
+    served: Served, plain: list[list[int]]
+) -> None:
+    from specedit.vllm.launch import drafts_spoil_sampling
+
+    if not drafts_spoil_sampling():
+        pytest.skip("this build samples drafts right")
+    alone = served.write(PROMPTS[:1], [None], temperature=0.7)
+    assert served.write(PROMPTS[:1], plain[:1], temperature=0.7) == alone
+    assert served.steps == SIZE
