@@ -18,7 +18,7 @@ from typing import Any
 from specedit.backends.wire import appeared
 from specedit.server.refusal import INVALID, Refusal
 from specedit.vllm.drafting import joined
-from specedit.vllm.words import Words
+from specedit.vllm.words import ServedVocabulary
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -36,7 +36,7 @@ PENALTIES = ("presence_penalty", "frequency_penalty")
 
 
 @dataclass
-class Asked:
+class Predicting:
     """One request with a prediction."""
 
     predictions: list[list[int]]
@@ -49,7 +49,7 @@ class Asked:
 class Predictions:
     """`--middleware specedit.vllm.middleware.Predictions`."""
 
-    def __init__(self, app: App, words: Words | None = None) -> None:
+    def __init__(self, app: App, words: ServedVocabulary | None = None) -> None:
         self._app = app
         self._words = words
 
@@ -76,22 +76,22 @@ class Predictions:
         answer = _Answer(asked, send, told=words is not None)
         await self._app(scope, _replayed(changed, receive), answer.send)
 
-    async def _vocabulary(self, scope: Scope) -> Words | None:
+    async def _vocabulary(self, scope: Scope) -> ServedVocabulary | None:
         if self._words is None:
             state = getattr(scope.get("app"), "state", None)
             config = getattr(getattr(state, "vllm_config", None), "model_config", None)
             name = getattr(config, "tokenizer", None) or getattr(config, "model", None)
             if name is None:
                 return None
-            self._words = await asyncio.to_thread(Words.of, str(name))
+            self._words = await asyncio.to_thread(ServedVocabulary.of, str(name))
         return self._words
 
 
-def _rewrite(request: dict[str, Any], ids: list[list[int]]) -> Asked:
+def _rewrite(request: dict[str, Any], ids: list[list[int]]) -> Predicting:
     """Takes ours out of the request, puts vLLM's in; what the answer must be given of it."""
     request.pop("prediction", None)
     request.pop("predictions", None)
-    asked = Asked(
+    asked = Predicting(
         predictions=ids,
         streamed=bool(request.get("stream")),
         usage=bool((request.get("stream_options") or {}).get("include_usage")),
@@ -157,7 +157,7 @@ def _text(prediction: Any) -> str | None:
 class _Answer:
     """The answer on its way out: whole, or event by event."""
 
-    def __init__(self, asked: Asked, send: Send, *, told: bool) -> None:
+    def __init__(self, asked: Predicting, send: Send, *, told: bool) -> None:
         self._asked = asked
         self._send = send
         self._told = told
@@ -244,7 +244,7 @@ class _Answer:
                 usage[name] += len(main) - found
 
 
-def _drop(found: dict[str, Any], asked: Asked) -> None:
+def _drop(found: dict[str, Any], asked: Predicting) -> None:
     if not asked.ids:
         found.pop("prompt_token_ids", None)
 

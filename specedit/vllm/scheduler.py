@@ -21,7 +21,7 @@ from vllm.v1.core.sched.scheduler import Scheduler
 from specedit.vllm.drafting import MOST, Drafting, parted
 from specedit.vllm.launch import drafts_spoil_sampling
 from specedit.vllm.steps import Steps
-from specedit.vllm.words import Words
+from specedit.vllm.words import ServedVocabulary
 
 PREDICTION = "specedit_prediction"  # the prediction's ids among a request's extra arguments
 INSTRUCTION = "specedit_instruction"
@@ -38,7 +38,7 @@ class PredictedScheduler(Scheduler):
         model = vllm_config.model_config
         self._steps = Steps()
         self._budget = max(MOST, LOGITS_BYTES // (4 * model.get_vocab_size()))
-        self._words = Words.of(model.tokenizer or model.model)
+        self._words = ServedVocabulary.of(model.tokenizer or model.model)
         self._greedy_only = drafts_spoil_sampling()
         self._began = 0.0
         self.counted = {"steps": 0, "offered": 0}  # for tests and for the log

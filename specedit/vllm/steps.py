@@ -19,14 +19,16 @@ GRAIN = 8  # steps of the ratio's logarithm: so many per power of two
 
 
 @dataclass(frozen=True)
-class Line:
+class StepCost:
     """Seconds of a step of n ids: `start + each * n`."""
 
     start: float
     each: float
 
 
-UNKNOWN = Line(40.0, 1.0)  # before anything was measured: a step costs as much as forty ids more
+UNKNOWN = StepCost(40.0, 1.0)  # before any was measured: as much as forty ids more
+    40.0, 1.0
+)  # before anything was measured: a step costs as much as forty ids more
 
 
 class Steps:
@@ -47,7 +49,7 @@ class Steps:
         if self._count % EVERY == 0:
             self.line = self._fitted()
 
-    def _fitted(self) -> Line:
+    def _fitted(self) -> StepCost:
         """The line through the sizes' medians, least squares of relative errors.
 
         One size alone says what a step costs and nothing of an id more: the line that was
@@ -62,7 +64,7 @@ class Steps:
         if len(points) == 1:
             (ids, seconds) = points[0]
             scale = seconds / (self.line.start + self.line.each * ids)
-            return Line(self.line.start * scale, self.line.each * scale)
+            return StepCost(self.line.start * scale, self.line.each * scale)
         a = b = c = d = e = 0.0
         for ids, seconds in points:  # weights 1 / seconds²
             w = 1 / (seconds * seconds)
@@ -76,7 +78,7 @@ class Steps:
         if start < each:
             each = e / c
             start = each * LEAST
-        return Line(start, each)
+        return StepCost(start, each)
 
     def ratio(self, neighbours: int, requests: int) -> float:
         """What a request's share of a step costs before its first id, in ids.

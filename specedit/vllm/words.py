@@ -18,7 +18,7 @@ from specedit.models.vocabulary import load_tokenizer
 log = logging.getLogger("vllm.specedit")
 
 
-class Words:
+class ServedVocabulary:
     """A `Codec` that also tells a prediction's ids."""
 
     def __init__(self, tokenizer: Any) -> None:
@@ -26,7 +26,7 @@ class Words:
         self._piece = lru_cache(maxsize=1 << 16)(tokenizer.piece)
 
     @classmethod
-    def of(cls, model: str) -> Words | None:
+    def of(cls, model: str) -> ServedVocabulary | None:
         """The words of a folder or hub id; None where they cannot be read here."""
         try:
             folder = _folder(model)
