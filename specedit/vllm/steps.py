@@ -27,8 +27,6 @@ class StepCost:
 
 
 UNKNOWN = StepCost(40.0, 1.0)  # before any was measured: as much as forty ids more
-    40.0, 1.0
-)  # before anything was measured: a step costs as much as forty ids more
 
 
 class Steps:
