@@ -101,9 +101,16 @@ PROOFS = {
         "test_model_folder.py::test_an_adapter_is_refused",
         "test_resolve.py::test_a_hub_id_brings_the_folder_without_code_or_pickles",
     ),
+    "A model's file": (
+        "test_fuzz_gguf.py::test_a_few_hundred_files",
+        "test_fuzz_safetensors.py::test_a_few_hundred_files",
+        "test_fuzz_model_folder.py::test_a_few_hundred_folders",
+        "test_fuzz_wheels.py::test_a_few_hundred_wheels",
+    ),
     "A model's template": (
         "test_template.py::test_a_template_that_would_not_end_or_fill_the_memory_is_an_error",
         "test_template.py::test_a_content_is_never_read_as_template",
+        "test_fuzz_model_folder.py::test_a_few_hundred_templates",
     ),
     "The tests of `bench --quality`": (
         "test_bench_quality.py::test_a_program_runs_within_limits",
