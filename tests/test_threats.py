@@ -87,6 +87,12 @@ PROOFS = {
         "test_trust.py::test_modules_in_the_current_folder_are_not_ours",
         "test_hook_native.py::test_modules_that_lie_in_the_repository_are_not_run_by_its_hook",
     ),
+    "Git": (
+        "test_git_safe.py::test_law_10_no_question_to_git_runs_what_a_repository_says",
+        "test_git_safe.py::test_law_10_no_command_runs_what_a_repository_says",
+        "test_git_safe.py::test_every_trick_works_where_git_is_asked_plainly",
+        "test_git_safe.py::test_filters_of_the_user_s_own_configuration_still_work",
+    ),
     "A model's folder": (
         "test_model_folder.py::test_code_in_a_folder_never_runs_and_nobody_is_asked",
         "test_model_folder.py::test_a_pickle_beside_the_weights_is_never_opened",
@@ -95,9 +101,16 @@ PROOFS = {
         "test_model_folder.py::test_an_adapter_is_refused",
         "test_resolve.py::test_a_hub_id_brings_the_folder_without_code_or_pickles",
     ),
+    "A model's file": (
+        "test_fuzz_gguf.py::test_a_few_hundred_files",
+        "test_fuzz_safetensors.py::test_a_few_hundred_files",
+        "test_fuzz_model_folder.py::test_a_few_hundred_folders",
+        "test_fuzz_wheels.py::test_a_few_hundred_wheels",
+    ),
     "A model's template": (
         "test_template.py::test_a_template_that_would_not_end_or_fill_the_memory_is_an_error",
         "test_template.py::test_a_content_is_never_read_as_template",
+        "test_fuzz_model_folder.py::test_a_few_hundred_templates",
     ),
     "The tests of `bench --quality`": (
         "test_bench_quality.py::test_a_program_runs_within_limits",
@@ -108,6 +121,11 @@ PROOFS = {
     "Your files": (
         "test_source.py::test_writing_replaces_the_whole_file_and_keeps_its_mode",
         "test_source.py::test_law_3_a_file_that_changed_meanwhile_is_never_overwritten",
+        "test_atomic.py::test_law_3_a_write_between_comparison_and_rename_is_kept",
+    ),
+    "A link": (
+        "test_links.py::test_law_10_a_link_out_of_the_work_tree_is_refused_without_a_terminal",
+        "test_links.py::test_a_person_at_a_terminal_is_told_the_target_and_asked",
     ),
     "A trace": (
         "test_trace.py::test_a_trace_takes_the_place_of_no_other_file",

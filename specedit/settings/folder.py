@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import re
-import tempfile
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -100,6 +99,8 @@ def set_user(name: str, value: Any) -> Path:
 
 def put(path: Path, text: str) -> None:
     """Write a file of the user's folder: whole or not at all, for no one else to read."""
+    import tempfile
+
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         real = Path(os.path.realpath(path))  # a link into the user's dotfiles stays one
