@@ -16,9 +16,9 @@ from model_sources import Hub, entry_of, hub_server, write_wheels
 
 from specedit.errors import ModelError
 from specedit.files.lock import Lock
-from specedit.models import fetch
 from specedit.models.catalogue import Listed
-from specedit.models.fetch import FetchProgress
+from specedit.models.sources import fetch
+from specedit.models.sources.fetch import FetchProgress
 from specedit.models.store import Slot
 
 pytestmark = pytest.mark.tools

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mutations import SECONDS, many, mutated
 
-from specedit.models.index import inside
+from specedit.models.sources.index import inside
 
 MEMBER = "stp1/data/part01.bin"
 PART = bytes(range(256)) * 4

@@ -152,7 +152,7 @@ def _watched(steps: Iterator[Any], console: Console) -> Any:
     )
     from rich.table import Column
 
-    from specedit.models.fetch import FetchProgress
+    from specedit.models.sources.fetch import FetchProgress
 
     def fixed() -> Column:
         return Column(no_wrap=True)

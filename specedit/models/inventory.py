@@ -13,8 +13,9 @@ from typing import Literal
 
 from specedit.errors import ModelError
 from specedit.files.lock import Lock
-from specedit.models import catalogue, fetch, index, resolve, store
-from specedit.models.fetch import FetchProgress
+from specedit.models import catalogue, resolve, store
+from specedit.models.sources import fetch, index
+from specedit.models.sources.fetch import FetchProgress
 from specedit.models.store import Record, Slot
 
 

@@ -17,13 +17,14 @@ from pathlib import Path
 
 from specedit.errors import ModelError
 from specedit.files import atomic
-from specedit.models import catalogue, fetch, repository, store
+from specedit.models import catalogue, store
 from specedit.models.catalogue import Listed
 from specedit.models.configuration import read_bytes
 from specedit.models.cropping import check_croppable
-from specedit.models.fetch import FetchProgress
 from specedit.models.files import ModelFiles
 from specedit.models.gguf import open_gguf
+from specedit.models.sources import fetch, repository
+from specedit.models.sources.fetch import FetchProgress
 from specedit.models.store import Record, Slot
 
 _HUB_ID = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?::(?P<file>[\w./-]+\.gguf))?")

@@ -24,8 +24,9 @@ from typing import Literal
 
 from specedit.errors import ModelError
 from specedit.files.lock import Lock
-from specedit.models import hub, index, store
+from specedit.models import store
 from specedit.models.catalogue import Listed
+from specedit.models.sources import hub, index
 from specedit.models.store import Record, Slot
 
 LOOK_SECONDS = 0.2  # how often a waiting process looks at the lock

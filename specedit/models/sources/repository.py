@@ -13,8 +13,9 @@ from pathlib import Path
 
 from specedit.errors import ModelError
 from specedit.files.lock import Lock
-from specedit.models import fetch, hub, store
-from specedit.models.fetch import Download, FetchProgress
+from specedit.models import store
+from specedit.models.sources import fetch, hub
+from specedit.models.sources.fetch import Download, FetchProgress
 from specedit.models.store import Record, Slot
 
 WEIGHTS = (".safetensors", ".json", ".jinja")
