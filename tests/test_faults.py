@@ -88,9 +88,9 @@ def _append(path: Path, mark: bytes) -> None:
 
 
 def _hold(path: Path, mark: bytes) -> None:
-    """Open it, think, write."""
+    """Open it, think for longer than we wait, write."""
     with path.open("r+b") as file:
-        time.sleep(0.003)
+        time.sleep(0.02)
         file.write(mark)
 
 
@@ -191,16 +191,17 @@ def test_two_runs_at_once_do_not_overwrite_each_other(
         path = next(iter(one.before)) if number % 3 else list(one.before)[1]
         texts = [faults.text(chance, 5000) for _ in range(2)]
         stores = [one.store, one.store if number % 2 else one.store / "other"]
-        ready, go = os.pipe()
+        gate, ready = os.pipe(), os.pipe()
         pids = [
-            child(partial(_run_at_once, ready, path, store, data))
+            child(partial(_run_at_once, ready[1], gate[0], path, store, data))
             for store, data in zip(stores, texts, strict=True)
         ]
-        time.sleep(0.003)
-        os.write(go, b"..")
+        for _ in pids:
+            os.read(ready[0], 1)
+        os.write(gate[1], b"..")
         codes = [ended(pid) for pid in pids]
-        os.close(ready)
-        os.close(go)
+        for one_end in (*gate, *ready):
+            os.close(one_end)
         now = path.read_bytes()
         told = f"{path}: {codes}"
         count.note(f"{codes.count(0)} written")
@@ -211,8 +212,9 @@ def test_two_runs_at_once_do_not_overwrite_each_other(
     say(count)
 
 
-def _run_at_once(gate: int, path: Path, store: Path, data: bytes) -> None:
+def _run_at_once(ready: int, gate: int, path: Path, store: Path, data: bytes) -> None:
     seen = source(path)
+    os.write(ready, b".")
     os.read(gate, 1)
     Recorder(store, "edit").write(seen, data)
 

@@ -61,8 +61,9 @@ class Recorder:
                 self._settle(entry, source.data, after)
                 raise
             if entry.torn:
-                self._save((*self._run.files[:-1], replace(entry, torn=False)))
-                (self._run.kept / f"{entry.blob}.after").unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # a full disk: undo looks at the bytes then
+                    self._save((*self._run.files[:-1], replace(entry, torn=False)))
+                    (self._run.kept / f"{entry.blob}.after").unlink(missing_ok=True)
 
     def add(self, path: Path, before: bytes, after: bytes) -> Entry:
         """Journal a file that is about to be written: from then on the run can be undone."""
