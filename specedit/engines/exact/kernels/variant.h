@@ -32,9 +32,10 @@ enum {
 
 /* sums[p][r][o] = sum over i of rows[r][i] * panel p[i / 4][o][i % 4], for `count` rows that lie
  * `stride` bytes apart and `panels` panels of 16 outputs that lie `step` bytes apart. `inputs` is a
- * multiple of 64. `sums` is aligned to 64 bytes. */
+ * multiple of 64. `sums` is aligned to 64 bytes. A hint that may be left alone: `lines` lines of 64
+ * bytes from `ahead` on are wanted next, so they may be fetched meanwhile. */
 typedef void dots_function(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
-    size_t step, int panels, int inputs, int32_t *sums);
+    size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines);
 
 /* The same of 16-bit integers: sums[p][r][o] = sum over i of rows[r][i] * panel p[i / 2][o][i % 2];
  * `inputs` is a multiple of 32, `stride` and `step` count elements. No sum passes 32 bits. */
@@ -48,7 +49,7 @@ typedef struct {
     size_t step;            /* numbers from one panel's scales to the next one's */
     const float *row_scales; /* of each row */
     size_t row_step;         /* numbers from one row's scale to the next row's */
-    int two;                 /* the second half of the rows are second digits */
+    int two;                 /* rows come in pairs: first digits, second digits */
 } product;
 
 typedef struct {
