@@ -11,10 +11,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-
+from specedit.engines.exact.safetensors import TYPES, Tensor, open_safetensors
 from specedit.engines.exact.weights import Config
 from specedit.errors import ModelError
 from specedit.models.files import ModelFiles
@@ -37,7 +36,10 @@ FOLDER_NAMES = {
     "mlp.up_proj": "ffn_up",
     "mlp.down_proj": "ffn_down",
 }
-Reader = Callable[[str, int, int | None], torch.Tensor]
+if TYPE_CHECKING:
+    from specedit.engines.exact.weights import Array
+
+    Reader = Callable[[str, int, int | None], Array]
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,13 @@ class Checkpoint:
     rows: Reader
     release: Callable[[str], None]
 
-    def matrix(self, name: str, start: int = 0, stop: int | None = None) -> torch.Tensor:
+    def matrix(self, name: str, start: int = 0, stop: int | None = None) -> Array:
         """Rows of a weight."""
         if name not in self.tensors:
             raise ModelError(f"{self.path} has no tensor {name}.", hint="specedit model verify")
         return self.rows(name, start, stop)
 
-    def vector(self, name: str) -> torch.Tensor:
+    def vector(self, name: str) -> Array:
         return self.matrix(name).reshape(-1)
 
 
@@ -141,13 +143,13 @@ def _open_gguf(path: Path) -> Checkpoint:
     config = _gguf_config(file)
     turned = {"attn_q": config.heads, "attn_k": config.kv_heads} if config.family == "llama" else {}
 
-    def rows(name: str, start: int, stop: int | None) -> torch.Tensor:
-        found = torch.from_numpy(file.rows(name, start, stop).copy())
+    def rows(name: str, start: int, stop: int | None) -> Array:
+        found: Array = file.rows(name, start, stop)
         heads = turned.get(name.split(".")[-2]) if name.startswith("blk.") else None
         if heads:  # llama GGUF files interleave the halves of each head
             shape = found.shape
-            flat = found.view(heads, shape[0] // heads // 2, 2, -1)
-            found = flat.transpose(1, 2).reshape(shape)
+            flat = found.reshape(heads, shape[0] // heads // 2, 2, -1)
+            found = flat.transpose(0, 2, 1, 3).reshape(shape)
         return found
 
     return Checkpoint(
@@ -203,34 +205,26 @@ def _llama3_factors(rope: dict[str, Any], base: float, size: int) -> tuple[float
 
 
 def _open_folder(path: Path) -> Checkpoint:
-    from safetensors import SafetensorError, safe_open
-
     config = _folder_config(path)
-    places: dict[str, tuple[Any, str]] = {}
-    tensors: dict[str, int] = {}
+    places: dict[str, tuple[Tensor, str]] = {}
     try:
         for part in sorted(path.glob("*.safetensors")):
-            file: Any = safe_open(part, "pt")
-            for name in file.keys():  # noqa: SIM118 - safe_open is no dict
-                shape = file.get_slice(name).get_shape()
-                ours = _gguf_name(name)
-                places[ours] = (file, name)
-                tensors[ours] = shape[0] if len(shape) > 1 else 1
-    except (SafetensorError, OSError) as error:
+            for name, tensor in open_safetensors(part).items():
+                places[_gguf_name(name)] = (tensor, name)
+    except (ValueError, OSError) as error:
         raise ModelError(f"{path} has a damaged safetensors file: {error}.") from error
     if not places:
         raise ModelError(f"{path} has no safetensors file.", hint="Name another folder.")
 
-    def rows(name: str, start: int, stop: int | None) -> torch.Tensor:
-        file, theirs = places[name]
-        piece = file.get_slice(theirs)
-        found: torch.Tensor = piece[start:stop] if stop is not None else piece[start:]
-        if found.dtype not in (torch.float32, torch.float16, torch.bfloat16):
+    def rows(name: str, start: int, stop: int | None) -> Array:
+        tensor, theirs = places[name]
+        if tensor.type not in TYPES:
             raise ModelError(
-                f"{path}: tensor {theirs} has type {found.dtype}, which cannot be read."
+                f"{path}: tensor {theirs} has type {tensor.type}, which cannot be read."
             )
-        return found.float()
+        return tensor.read(start, stop)
 
+    tensors = {name: tensor.rows for name, (tensor, _) in places.items()}
     return Checkpoint(path, config, tensors, rows, lambda name: None)
 
 
