@@ -14,10 +14,10 @@ SPECEDIT_BUILD=<platform tag> makes the wheel of another platform (and fails whe
 from __future__ import annotations
 
 import argparse
-import hashlib
 import importlib.util
 import os
 import platform
+import runpy
 import shutil
 import subprocess
 import sys
@@ -35,26 +35,28 @@ except ImportError:  # run as a script, or read by a test
 
 ROOT = Path(__file__).resolve().parent
 KERNELS = Path("specedit", "engines", "exact", "kernels")
-NOT_BUILT = "not-built.txt"
 REQUIRED, NONE = "required", "none"
+SOURCES = runpy.run_path(str(ROOT / KERNELS / "sources.py"))  # there is no package yet
+NOT_BUILT, version = SOURCES["NOT_BUILT"], SOURCES["version"]
 PATIENCE = 1200  # seconds for one file: zig builds a platform's C library first
 
 # What the same bits on every machine ask of the compiler: no contraction, no fast maths.
 FLAGS = (
-    *("-std=c11", "-O3", "-g0", "-fPIC", "-fvisibility=hidden", "-fno-sanitize=undefined"),
-    *("-ffp-contract=off", "-fno-fast-math", "-fno-math-errno", "-fno-stack-protector"),
-    *("-Wall", "-Wextra", "-Werror=implicit-function-declaration"),
+    *("-std=gnu11", "-O3", "-g0", "-fPIC", "-fvisibility=hidden", "-fno-sanitize=undefined"),
+    *("-ffp-contract=off", "-fno-fast-math", "-fno-math-errno", "-Wall", "-Wextra"),
 )
 BASE = {"x86_64": "x86_64", "aarch64": "generic"}  # every other file: any processor of its kind
-VARIANTS = {
+AVX512 = "+avx512f+avx512bw+avx512vl+avx512dq+avx512vnni"
+VARIANTS = {  # what dispatch.c asks a processor for before it runs a variant's file, and no more
     "x86_64": {
-        "avx2": "x86_64_v3",
-        "avxvnni": "x86_64_v3+avxvnni",
-        "avx512vnni": "x86_64_v4+avx512vnni",
-        "amx": "x86_64_v4+avx512vnni+amx_tile+amx_int8",
+        "avx2": "+avx2",
+        "avxvnni": "+avx2+avxvnni",
+        "avx512vnni": AVX512,
+        "amx": f"{AVX512}+amx_tile+amx_int8",
     },
-    "aarch64": {"neon": "generic", "dotprod": "generic+dotprod", "i8mm": "generic+dotprod+i8mm"},
+    "aarch64": {"neon": "", "dotprod": "+dotprod", "i8mm": "+dotprod+i8mm"},
 }
+LINUX_ONLY = frozenset({"amx"})  # elsewhere no call asks the system for leave to use the tiles
 
 
 class CannotBuild(Exception):
@@ -71,6 +73,10 @@ class Target(NamedTuple):  # a dataclass needs its module registered, and hatchl
     @property
     def machine(self) -> str:
         return self.triple.partition("-")[0]
+
+    @property
+    def library(self) -> str:
+        return str(SOURCES["library_name"](self.suffix))
 
 
 TARGETS = (
@@ -103,20 +109,6 @@ def native_target() -> Target:
     return target_of(system.replace("-", "_"))
 
 
-def sources(folder: Path) -> list[Path]:
-    """The C files, headers last, in an order that no file system decides."""
-    return [*sorted(folder.glob("*.c")), *sorted(folder.glob("*.h"))]
-
-
-def version(folder: Path) -> str:
-    """What a library must say that was made from these sources."""
-    digest = hashlib.sha256()
-    for path in sources(folder):
-        digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
 def compile_library(folder: Path, target: Target, made: Path) -> None:
     """Compile every source that the target's processors can run, and link them to `made`."""
     if importlib.util.find_spec("ziglang") is None:
@@ -143,16 +135,25 @@ def compile_library(folder: Path, target: Target, made: Path) -> None:
 
 def _objects(folder: Path, target: Target, work: Path) -> Iterator[tuple[Path, list[str]]]:
     """Each object file with the arguments that make it."""
-    own, stamp = VARIANTS[target.machine], f'-DSPECEDIT_KERNELS="{version(folder)}"'
-    elsewhere = {name for names in VARIANTS.values() for name in names} - set(own)
+    base, own = BASE[target.machine], VARIANTS[target.machine]
+    everywhere = {name for names in VARIANTS.values() for name in names}
+    stamp = f'-DSPECEDIT_KERNELS="{version(folder)}"'
     for source in sorted(folder.glob("*.c")):
-        variant = source.stem.partition("_")[0]  # avx2.c, and avx2_attention.c should it come
-        if variant in elsewhere:
+        variant = source.stem
+        if variant in everywhere - set(own) or (
+            variant in LINUX_ONLY and "linux" not in target.triple
+        ):
             continue
         made = work / f"{source.stem}.o"
-        processor = f"-mcpu={own.get(variant, BASE[target.machine])}"
-        arguments = ["-target", target.triple, processor, *FLAGS, stamp]
-        yield made, [*arguments, "-c", source.name, "-o", str(made)]
+        processor = f"-mcpu={base}{own.get(variant, '')}"
+        wide = ["-mprefer-vector-width=512"] if "avx512f" in processor else []
+        yield (
+            made,
+            [
+                *("-target", target.triple, processor, *wide, *FLAGS, stamp),
+                *("-c", source.name, "-o", str(made)),
+            ],
+        )
 
 
 def _zig(arguments: list[str], folder: Path, work: Path) -> None:
@@ -193,7 +194,7 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg,unused-ignore]
             if wish == NONE:
                 raise CannotBuild("SPECEDIT_BUILD=none asked for the package without it")
             target = native_target() if wish in ("", REQUIRED) else target_of(wish)
-            made = self._made / f"kernels{target.suffix}"
+            made = self._made / target.library
             compile_library(root / KERNELS, target, made)
         except (CannotBuild, OSError) as error:
             if wish not in ("", NONE):
@@ -229,7 +230,7 @@ def main() -> None:
     asked = parser.parse_args()
     try:
         target = target_of(asked.platform) if asked.platform else native_target()
-        made = asked.output / f"kernels{target.suffix}"
+        made = asked.output / target.library
         compile_library(ROOT / KERNELS, target, made)
     except CannotBuild as error:
         sys.exit(f"hatch_build.py: {error}")

@@ -99,8 +99,11 @@ SPECEDIT_EXPORT int specedit_interface(void);
 SPECEDIT_EXPORT const char *specedit_variant(int index);
 /* Whether this processor and system can run variant `index`. */
 SPECEDIT_EXPORT int specedit_can(int index);
-/* Integers of variant `index` against the reference: 0 when all are equal. Cheap (about 1 ms). */
-SPECEDIT_EXPORT int specedit_check(int index);
+/* The first function in which a bit of two variants differs, on `rounds` sets of numbers that `seed`
+ * makes; null when in none. Against the last variant, which is plain C, this is the self-check. */
+SPECEDIT_EXPORT const char *specedit_difference(int one, int other, uint64_t seed, int rounds);
+/* A digest of the sources that the library was made from. */
+SPECEDIT_EXPORT const char *specedit_version(void);
 
 /* -- a pool of threads: `threads` of them work, the caller is one ------------------------------ */
 

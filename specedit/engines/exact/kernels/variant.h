@@ -103,11 +103,16 @@ typedef struct {
 
 extern const kernel kernel_reference;
 #if defined(__x86_64__) || defined(_M_X64)
-extern const kernel kernel_avx512vnni;
+extern const kernel kernel_avx512vnni, kernel_avxvnni, kernel_avx2;
 #if defined(__linux__)
 extern const kernel kernel_amx;
 #endif
+#elif defined(__aarch64__) || defined(_M_ARM64)
+extern const kernel kernel_i8mm, kernel_dotprod, kernel_neon;
 #endif
+
+/* Variant `index`, or null where this processor cannot run it (dispatch.c). */
+const kernel *dispatch_kernel(int index);
 
 /* What this processor and system can (cpu.c). */
 int cpu_avx2(void);

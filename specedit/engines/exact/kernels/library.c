@@ -1,1 +1,0 @@
-__attribute__((visibility("default"))) const char *specedit_kernels(void) { return SPECEDIT_KERNELS; }
