@@ -18,8 +18,9 @@ from typing import Any, get_type_hints
 
 from specedit.errors import UsageError
 
-# Variables that are no setting: where things live, and secrets that belong in no file.
-_NOT_SETTINGS = frozenset({"HOME", "SCRIPT", "API_KEY", "TOKEN", "RUNTIME"})
+# Variables that are no setting: where things live, secrets that belong in no file, what a test or
+# a build asks for.
+_NOT_SETTINGS = frozenset({"HOME", "SCRIPT", "API_KEY", "TOKEN", "RUNTIME", "KERNEL", "BUILD"})
 LARGEST = 2**63 - 1  # what a seed is kept in
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})

@@ -73,6 +73,8 @@ def _trusted(folder: Path, store: Path) -> tuple[ctypes.CDLL, dict[str, str]] | 
     lib = _opened(path)
     if isinstance(lib, str):
         return lib
+    if not _usable(lib) <= (found.wrong or {}).keys():  # the system gives more leave than it did
+        found = findings(path, store, again=True)
     return lib, found.wrong or {}
 
 
@@ -95,10 +97,16 @@ def _names(lib: ctypes.CDLL) -> list[str]:
     return names
 
 
+def _usable(lib: ctypes.CDLL) -> set[str]:
+    """The variants that this processor has, but plain C."""
+    names = enumerate(_names(lib))
+    return {name for index, name in names if name != REFERENCE and lib.specedit_can(index)}
+
+
 def _best(lib: ctypes.CDLL, wrong: dict[str, str]) -> Library | str:
-    notes = []
+    notes, usable = [], _usable(lib)
     for index, name in enumerate(_names(lib)):
-        if name == REFERENCE or not lib.specedit_can(index):
+        if name not in usable:
             continue
         if reason := wrong.get(name, "it was not checked"):
             notes.append(f"{name} fails the self-check: {reason}")
@@ -112,13 +120,13 @@ def _forced(lib: ctypes.CDLL, wrong: dict[str, str], wish: str) -> Library:
     if wish not in names:
         reason = "it is for another kind of processor or system"
     elif not lib.specedit_can(names.index(wish)):
-        reason = "this processor does not have its instructions"
+        reason = "this processor or its system does not have what it needs"
     elif wish != REFERENCE and (found := wrong.get(wish, "it was not checked")):
         reason = f"it fails the self-check: {found}"
     else:
         return Library(lib, names.index(wish), wish)
-    can = [name for index, name in enumerate(names) if lib.specedit_can(index)]
+    usable = _usable(lib)
+    here = [*(name for name in names if name in usable), REFERENCE, TORCH]
     raise UsageError(
-        f"{VARIABLE}={wish} cannot be had: {reason}.",
-        hint=f"Here are {', '.join([*can, TORCH])}.",
+        f"{VARIABLE}={wish} cannot be had: {reason}.", hint=f"Here are {', '.join(here)}."
     )

@@ -7,6 +7,8 @@ Does not know which variant is wanted.
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import platform
 import signal
@@ -19,6 +21,7 @@ from specedit.models.store import write_whole
 
 KEPT = "kernels.json"
 PROBE = Path(__file__).with_name("probe.py")
+MACHINES = 8  # that share a store, or files that take turns: so many are remembered
 PATIENCE = 120  # seconds: a second at most, on a machine that does something else too
 CPUINFO = 16384  # bytes of it that tell one processor's name and features
 
@@ -35,22 +38,19 @@ class Findings:
         return (self.wrong or {}).get(variant, "it has not been checked")
 
 
-def findings(library: Path, store: Path) -> Findings:
+def findings(library: Path, store: Path, *, again: bool = False) -> Findings:
     """The kept findings about this very file on this processor, or new ones."""
-    key = _key(library)
-    kept = _kept(store)
-    if isinstance(found := kept.get(key), dict):
-        try:
-            return Findings(**found)
-        except TypeError:  # another version of this file wrote it
-            pass
-    found_now = _probe(library)
-    if not found_now.fails:  # why a file did not load may pass; what a processor computes does not
-        try:
-            write_whole(store / KEPT, json.dumps({key: asdict(found_now)}, indent=1).encode())
-        except OSError:
-            pass  # asked again next time
-    return found_now
+    key, kept = _key(library), _kept(store)
+    if not again and isinstance(known := kept.pop(key, None), dict):
+        with contextlib.suppress(TypeError):  # another version of this module wrote it
+            return Findings(**known)
+    found = _probe(library)
+    if not found.fails:  # why a file does not load may pass; what a processor computes does not
+        recent = dict(list(kept.items())[1 - MACHINES :])
+        text = json.dumps({**recent, key: asdict(found)}, indent=1)
+        with contextlib.suppress(OSError):  # not kept: asked again next time
+            write_whole(store / KEPT, text.encode())
+    return found
 
 
 def _probe(library: Path) -> Findings:
@@ -118,7 +118,8 @@ def _kept(store: Path) -> dict[str, object]:
 def _key(library: Path) -> str:
     """This file and this processor: of another, nothing is known."""
     status = library.stat()
-    return f"{library} | {status.st_size} | {status.st_mtime_ns} | {_processor()}"
+    processor = hashlib.sha256(_processor().encode()).hexdigest()[:16]
+    return f"{library} | {status.st_size} bytes | {status.st_mtime_ns} | {processor}"
 
 
 def _processor() -> str:
