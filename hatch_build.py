@@ -128,7 +128,7 @@ def compile_library(folder: Path, target: Target, made: Path) -> None:
         beside = made.with_name(f"{made.name}.{os.getpid()}")
         try:
             shutil.copy(linked, beside)
-            os.replace(beside, made)  # whole or not at all: a running process keeps the old one
+            beside.replace(made)  # whole or not at all: a running process keeps the old one
         finally:
             beside.unlink(missing_ok=True)
 
@@ -182,7 +182,7 @@ def _zig(arguments: list[str], folder: Path, work: Path) -> None:
 
 
 class KernelsHook(BuildHookInterface):  # type: ignore[type-arg,unused-ignore]
-    """Puts the library, or the reason why there is none, into a wheel or the tree it is run from."""
+    """Puts the library, or the reason why there is none, into a wheel or an editable tree."""
 
     PLUGIN_NAME = "custom"
 

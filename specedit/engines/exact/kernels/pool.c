@@ -6,6 +6,8 @@
  *
  * All that is shared is one number: run, step, and how many of the step's pieces nobody has claimed.
  * What a step is may be read only by who has claimed a piece of it, for then the run cannot end.
+ *
+ * A copy of the process (fork) has the pool but not its threads: it starts threads of its own.
  */
 #include "pool.h"
 
@@ -31,6 +33,8 @@ struct specedit_pool {
     _Atomic int done __attribute__((aligned(64))); /* pieces of this step */
     _Atomic int sleeping __attribute__((aligned(64)));
     int threads;
+    int wanted;
+    long process; /* whose threads these are */
     const pool_step *steps;
     int count;
     void *of;
@@ -48,8 +52,6 @@ static uint64_t state_of(uint32_t run, int step, int left) {
 static uint32_t run_of(uint64_t state) { return (uint32_t)(state >> 32); }
 static int step_of(uint64_t state) { return (int)(state >> LEFT_BITS) & ENDED; }
 static int left_of(uint64_t state) { return (int)(state & ((1 << LEFT_BITS) - 1)); }
-
-int pool_threads(const specedit_pool *pool) { return pool->threads; }
 
 /* Claim a piece and do it; 0 when there is none. `state` is what was seen. */
 static int one_piece(specedit_pool *pool, int number, uint64_t state) {
@@ -95,6 +97,29 @@ static void serve(void *given) {
     }
 }
 
+static void start(specedit_pool *pool) {
+    thread_lock_make(&pool->lock);
+    thread_signal_make(&pool->wake);
+    atomic_store(&pool->state, state_of(0, ENDED, 0));
+    atomic_store(&pool->done, 0);
+    atomic_store(&pool->sleeping, 0);
+    pool->process = thread_process();
+    pool->threads = 1;
+    for (int number = 1; number < pool->wanted; number++) {
+        pool->workers[number].pool = pool;
+        pool->workers[number].number = number;
+        if (!thread_start(&pool->handles[number], serve, &pool->workers[number]))
+            break; /* fewer threads do the same work */
+        pool->threads++;
+    }
+}
+
+int pool_threads(specedit_pool *pool) {
+    if (pool->process != thread_process())
+        start(pool);
+    return pool->threads;
+}
+
 void pool_run(specedit_pool *pool, const pool_step *steps, int count, void *of) {
     pool->steps = steps;
     pool->count = count;
@@ -137,29 +162,22 @@ specedit_pool *specedit_pool_new(int threads) {
         thread_memory_free(pool);
         return 0;
     }
-    thread_lock_make(&pool->lock);
-    thread_signal_make(&pool->wake);
-    atomic_store(&pool->state, state_of(0, ENDED, 0));
-    pool->threads = 1;
-    for (int number = 1; number < threads; number++) {
-        pool->workers[number].pool = pool;
-        pool->workers[number].number = number;
-        if (!thread_start(&pool->handles[number], serve, &pool->workers[number]))
-            break; /* fewer threads do the same work */
-        pool->threads++;
-    }
+    pool->wanted = threads;
+    start(pool);
     return pool;
 }
 
 void specedit_pool_free(specedit_pool *pool) {
     if (!pool)
         return;
-    thread_lock_take(&pool->lock);
-    pool->ending = 1;
-    thread_signal_all(&pool->wake);
-    thread_lock_leave(&pool->lock);
-    for (int number = 1; number < pool->threads; number++)
-        thread_join(&pool->handles[number]);
+    if (pool->process == thread_process()) {
+        thread_lock_take(&pool->lock);
+        pool->ending = 1;
+        thread_signal_all(&pool->wake);
+        thread_lock_leave(&pool->lock);
+        for (int number = 1; number < pool->threads; number++)
+            thread_join(&pool->handles[number]);
+    }
     free(pool->handles);
     free(pool->workers);
     thread_memory_free(pool);

@@ -10,7 +10,8 @@ typedef struct {
     int pieces; /* at least 1 */
 } pool_step;
 
-int pool_threads(const specedit_pool *pool);
+/* How many work: asked before each run, for it is what starts threads in a copied process. */
+int pool_threads(specedit_pool *pool);
 /* All pieces of a step are done before the next step begins. The caller works, too. */
 void pool_run(specedit_pool *pool, const pool_step *steps, int count, void *of);
 

@@ -1,4 +1,4 @@
-"""The self-check of a machine, run as a process of its own: it may crash, and nothing else then does.
+"""The self-check of a machine, run as a process of its own: where that crashes, nothing else does.
 
 `python probe.py LIBRARY [VARIANT...]` loads the library and compares its variants, all that this
 processor has but those named, with the plain C one. A line of JSON says what was found, each as

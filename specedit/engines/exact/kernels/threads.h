@@ -44,12 +44,15 @@ static inline void thread_join(thread_handle *me) {
     WaitForSingleObject(me->handle, INFINITE);
     CloseHandle(me->handle);
 }
+static inline long thread_process(void) { return 0; } /* a process is never copied */
 static inline void *thread_memory_raw(size_t size) { return _aligned_malloc(size, 64); }
 static inline void thread_memory_free(void *at) { _aligned_free(at); }
 
 #else
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <unistd.h>
 
 typedef pthread_mutex_t thread_lock;
 typedef pthread_cond_t thread_signal;
@@ -76,11 +79,17 @@ static void *thread_main(void *given) {
     return NULL;
 }
 static inline int thread_start(thread_handle *me, void (*work)(void *), void *of) {
+    sigset_t every, before;
     me->work = work;
     me->of = of;
-    return pthread_create(&me->handle, NULL, thread_main, me) == 0;
+    sigfillset(&every); /* signals are the other threads' business */
+    pthread_sigmask(SIG_SETMASK, &every, &before);
+    int failed = pthread_create(&me->handle, NULL, thread_main, me);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return !failed;
 }
 static inline void thread_join(thread_handle *me) { pthread_join(me->handle, NULL); }
+static inline long thread_process(void) { return (long)getpid(); }
 static inline void *thread_memory_raw(size_t size) {
     void *at = NULL;
     return posix_memalign(&at, 64, size) ? NULL : at;
