@@ -25,13 +25,13 @@ INLINE_BLOCK __m512i four_of(const uint8_t *from) {
 INLINE_BLOCK void dots_block(const int R, const int P, const uint8_t *rows, size_t stride,
     const int8_t *panel, size_t step, int inputs, int32_t *sums, size_t sums_step,
     const int8_t **ahead, int *lines) {
-    __m512i sum[R][P];
+    __m512i sum[12][4];
     UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) sum[r][p] =
         _mm512_setzero_si512();
     const int8_t *fetch = *ahead;
     int left = *lines;
     for (int i = 0; i < inputs; i += 4) {
-        __m512i weights[P];
+        __m512i weights[4];
         UNROLLED for (int p = 0; p < P; p++) weights[p] =
             _mm512_loadu_si512(panel + (size_t)p * step + (size_t)i * LANES);
         if (left > 0) {
@@ -55,7 +55,7 @@ INLINE_BLOCK void dots_block(const int R, const int P, const uint8_t *rows, size
 INLINE_BLOCK void dots_stream(const int R, const int P, const uint8_t *rows, size_t stride,
     const int8_t *panel, size_t step, int inputs, int32_t *sums, size_t sums_step) {
     enum { FAR = 2048 };
-    __m512i sum[R][P];
+    __m512i sum[12][4];
     UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) sum[r][p] =
         _mm512_setzero_si512();
     for (int i = 0; i < inputs; i += 4) {
@@ -119,11 +119,11 @@ static void vnni_dots(const uint8_t *rows, size_t stride, int count, const int8_
 
 INLINE_BLOCK void pairs_block(const int R, const int P, const int16_t *rows, size_t stride,
     const int16_t *panel, size_t step, int inputs, int32_t *sums, size_t sums_step) {
-    __m512i sum[R][P];
+    __m512i sum[12][4];
     UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) sum[r][p] =
         _mm512_setzero_si512();
     for (int i = 0; i < inputs; i += 2) {
-        __m512i keys[P];
+        __m512i keys[4];
         UNROLLED for (int p = 0; p < P; p++) keys[p] =
             _mm512_loadu_si512(panel + (size_t)p * step + (size_t)i * LANES);
         UNROLLED for (int r = 0; r < R; r++) {
