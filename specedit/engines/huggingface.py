@@ -143,7 +143,7 @@ class HuggingFaceEngine:
         if self._sampling.temperature <= 0:
             chosen = [int(c) for c in logits.argmax(-1)]
         else:
-            chosen = [choose(row, self._sampling, first + i) for i, row in enumerate(logits)]
+            chosen = [choose(row.numpy(), self._sampling, first + i) for i, row in enumerate(logits)]
         rows = [row.numpy().tobytes() for row in logits] if self._audit else None
         return Choices(chosen, rows)
 
