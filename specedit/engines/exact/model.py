@@ -229,9 +229,7 @@ class _Unpacker:
             return None
         config = self.weights.config
         found = self.weights.array(name)
-        return _tensor(
-            panels.gathered(found, 0, config.head_size // 2, Geometry.of(config).half)
-        )
+        return _tensor(panels.gathered(found, 0, config.head_size // 2, Geometry.of(config).half))
 
 
 def _sides(gate: panels.Linear, up: panels.Linear) -> tuple[tuple[Any, Any], tuple[Any, Any]]:

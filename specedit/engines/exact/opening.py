@@ -44,9 +44,7 @@ def open_engine(
     return ExactEngine(passes, info)
 
 
-def _on_kernels(
-    weights: Weights, threads: int, precision: str, window: int | None
-) -> ExactEngine:
+def _on_kernels(weights: Weights, threads: int, precision: str, window: int | None) -> ExactEngine:
     from specedit.engines.exact.kernels.library import Library, load
     from specedit.engines.exact.kernels.passes import Passes as KernelPasses
 

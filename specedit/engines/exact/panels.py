@@ -75,15 +75,14 @@ def gathered(found: Array, axis: int, half: int, of: int) -> Array:
 
 def panels(of: Linear) -> dict[str, Array]:
     """`panels`, `scales` and `offsets` of a product, as the kernels want them."""
-    weight = padded(padded(of.weight, 0, up_to(of.weight.shape[0], LANES)), 1, up_to(of.weight.shape[1], STEP))
+    weight = padded(
+        padded(of.weight, 0, up_to(of.weight.shape[0], LANES)), 1, up_to(of.weight.shape[1], STEP)
+    )
     scales = padded(of.scales, 0, weight.shape[0])
     outputs, inputs = weight.shape
     pieces = scales.shape[1]
     sums = np.stack(
-        [
-            weight[:, at : at + of.piece].sum(1, dtype=np.int32)
-            for at in range(0, inputs, of.piece)
-        ],
+        [weight[:, at : at + of.piece].sum(1, dtype=np.int32) for at in range(0, inputs, of.piece)],
         1,
     )
     tiled = weight.reshape(outputs // LANES, LANES, inputs // 4, 4).transpose(0, 2, 1, 3)
@@ -139,4 +138,3 @@ def speeds(config: Config) -> Array:
         if config.rope_factors:
             found = [s / Decimal(f) for s, f in zip(found, config.rope_factors, strict=True)]
     return np.array([float(s) for s in found], np.float64)
-

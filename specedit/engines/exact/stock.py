@@ -21,6 +21,10 @@ class StockPasses:
         """An empty cache of this model."""
         return self.model.new_cache()
 
+    def use_threads(self, count: int) -> None:
+        """Work on so many threads from now on."""
+        torch.set_num_threads(count)
+
     def read(self, ids: Sequence[int], cache: Cache) -> None:
         """Feed ids behind what the cache holds; nobody asks what comes after them."""
         with torch.inference_mode():

@@ -28,7 +28,7 @@ class Passes:
         self._library = library
         self._weights = weights
         lib = library.lib
-        self._pool = lib.specedit_pool_new(threads)
+        self._pool = Pool(lib, threads)
         layers = (calls.Layer * self.config.layers)(
             *(_layer(weights, f"layer.{index}") for index in range(self.config.layers))
         )
@@ -41,12 +41,16 @@ class Passes:
             weights.address("speeds"),
         )
         self._model = lib.specedit_model_new(library.variant, shape, given)
-        if not self._pool or not self._model:
+        if not self._model:
             raise ModelError(
                 "The kernels do not take this model, or there is not enough memory.",
                 hint="SPECEDIT_KERNEL=torch serves it by other means.",
             )
-        weakref.finalize(self, _free, lib, self._model, self._pool)
+        weakref.finalize(self, lib.specedit_model_free, self._model)
+
+    def use_threads(self, count: int) -> None:
+        """Work on so many threads from now on; no bit depends on it."""
+        self._pool = Pool(self._library.lib, count)
 
     def new_cache(self) -> Cache:
         """An empty cache of this model."""
@@ -71,12 +75,12 @@ class Passes:
 
     def products(self, width: int) -> None:
         """A pass's integer products and nothing else, for measurements."""
-        self._said(self._library.lib.specedit_products(self._model, self._pool, width))
+        self._said(self._library.lib.specedit_products(self._model, self._pool.handle, width))
 
     def attention(self, cache: Cache, start: int, width: int) -> None:
         """A pass's attention behind `start` positions and nothing else, for measurements."""
-        lib = self._library.lib
-        self._said(lib.specedit_attention(self._model, cache.handle, self._pool, start, width))
+        lib, pool = self._library.lib, self._pool.handle
+        self._said(lib.specedit_attention(self._model, cache.handle, pool, start, width))
 
     def _run(self, ids: Sequence[int], cache: Cache, choices: Any, logits: Any) -> None:
         given = calls.Pass(
@@ -84,7 +88,7 @@ class Passes:
         )
         self._said(
             self._library.lib.specedit_run(
-                self._model, cache.handle, self._pool, ctypes.byref(given)
+                self._model, cache.handle, self._pool.handle, ctypes.byref(given)
             )
         )
         cache.ids.extend(ids)
@@ -94,6 +98,16 @@ class Passes:
             raise MemoryError("there is not enough memory for this pass")
         if code:
             raise ValueError("the kernels refuse this pass: an id or a position cannot be")
+
+
+class Pool:
+    """Threads that sleep between passes, and end with this object."""
+
+    def __init__(self, lib: ctypes.CDLL, threads: int) -> None:
+        self.handle = lib.specedit_pool_new(threads)
+        if not self.handle:
+            raise MemoryError("there is not enough memory for threads")
+        weakref.finalize(self, lib.specedit_pool_free, self.handle)
 
 
 class Cache(Reading):
@@ -122,11 +136,6 @@ class Cache(Reading):
         if self._lib.specedit_cache_copy(self.handle, other.handle, length):
             raise MemoryError("there is not enough memory for the cache")
         self.ids[:] = other.ids[:length]
-
-
-def _free(lib: ctypes.CDLL, model: Any, pool: Any) -> None:
-    lib.specedit_model_free(model)
-    lib.specedit_pool_free(pool)
 
 
 def _shape(config: Config, close: bool) -> calls.Shape:
