@@ -140,7 +140,7 @@ def test_stock_torch_and_the_kernels_read_the_same_weights(
         found[name] = np.frombuffer(b"".join(rows), np.float32)
     for name, logits in found.items():
         off = np.abs(logits - found["torch"]).mean() / np.abs(found["torch"]).mean()
-        assert off < (0.05 if precision == "balanced" else 0.01), name
+        assert off < 0.05, name  # attention is in bf16 there, in integers here
 
 
 def test_what_is_not_exact_says_so(

@@ -496,9 +496,9 @@ static int shape_fits(const specedit_shape *s, const specedit_weights *w) {
     for (int l = 0; l < s->layers; l++) {
         const specedit_layer *layer = &w->layers[l];
         if (!layer->norm || !layer->inner_norm || !linear_fits(&layer->qkv, outputs, s->hidden)
-            || !linear_fits(&layer->out, s->hidden, up_to(s->heads * size, 64))
+            || !linear_fits(&layer->out, up_to(s->hidden_true, LANES), up_to(s->heads * size, 64))
             || !linear_fits(&layer->gate_up, 2 * s->inner, s->hidden)
-            || !linear_fits(&layer->down, s->hidden, s->inner) || layer->down.piece != s->piece)
+            || !linear_fits(&layer->down, up_to(s->hidden_true, LANES), s->inner) || layer->down.piece != s->piece)
             return 0;
     }
     return 1;
