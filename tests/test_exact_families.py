@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from exact_models import FAMILIES, kernel, kernels_here, save
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from specedit.engines.base import Sampling
@@ -46,7 +46,12 @@ def pair(
 
 @pytest.fixture
 def engine(pair: tuple[object, ExactEngine]) -> ExactEngine:
-    return pair[1]
+    """An engine that says of itself that it is exact; the kernels always do."""
+    found = pair[1]
+    if not found.info.exact:
+        assert found.info.note.startswith("not exact here")
+        pytest.skip(found.info.note)
+    return found
 
 
 def logits(engine: ExactEngine, widths: list[int], ids: list[int] = IDS) -> np.ndarray:
@@ -77,15 +82,16 @@ def test_it_computes_the_model(pair: tuple[object, ExactEngine]) -> None:
     assert (found.argmax(-1) == expected.argmax(-1)).mean() > 0.9
 
 
-@settings(max_examples=3, deadline=None)
+@settings(
+    max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     widths=st.lists(st.sampled_from([1, 2, 3, 5, 8, 13, 16, 33, 64, 129, 256, 290]), min_size=1),
     threads=st.sampled_from([1, 2, 3]),
 )
 def test_logits_are_bit_equal_at_any_chunking(
-    pair: tuple[object, ExactEngine], widths: list[int], threads: int
+    engine: ExactEngine, widths: list[int], threads: int
 ) -> None:
-    engine = pair[1]
     before = torch.get_num_threads()
     engine.passes.use_threads(2)
     engine.crop(0)
