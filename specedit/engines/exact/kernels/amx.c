@@ -10,7 +10,11 @@
 
 #include "avx512vnni.h"
 
-enum { TILE_ROWS = 16, FEW = 8 }; /* fewer rows than this waste more of a tile than they save */
+enum {
+    TILE_ROWS = 16,
+    FEW = 8,     /* fewer rows than this waste more of a tile than they save, */
+    SHORT = 256, /* and fewer inputs more time on reading and writing sums */
+};
 
 typedef struct {
     uint8_t palette;
@@ -83,7 +87,7 @@ static void tiles_2(const uint8_t *low, size_t stride, const int8_t *a, const in
 
 static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
     int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
-    if (count < FEW || panels % 2) {
+    if (count < FEW || inputs < SHORT || panels % 2) {
         vnni_dots(rows, stride, count, panel, step, panels, inputs, sums, ahead, lines);
         return;
     }

@@ -246,9 +246,11 @@ static void product_piece(specedit_model *m, const specedit_linear *linear, cons
     int panels = linear->outputs / LANES, grain = grain_of(panels, m->threads);
     int begin = piece * grain, end = begin + grain < panels ? begin + grain : panels;
     int width = m->pass->width, digits = m->shape.two ? 2 : 1;
-    int group = GROUP / digits, pieces = (linear->inputs + linear->piece - 1) / linear->piece;
+    int group = GROUP / digits;
+    int pieces = (linear->inputs + linear->piece - 1) / linear->piece;
     int many = width * digits <= 4 ? 4 : 2;
     int groups = (width + group - 1) / group;
+    int rows_each = up_to((width + groups - 1) / groups, 32); /* whole tiles, where there are any */
     size_t step = (size_t)linear->inputs * LANES, input_stride = linear->inputs;
     int32_t *sums = m->benches[thread].sums;
     if (k->begin)
@@ -267,8 +269,8 @@ static void product_piece(specedit_model *m, const specedit_linear *linear, cons
             }
             size_t first = ((size_t)panel * pieces + p) * LANES;
             for (int g = 0; g < groups; g++) {
-                int from = (int)((int64_t)width * g / groups);
-                int to = (int)((int64_t)width * (g + 1) / groups), count = to - from;
+                int from = g * rows_each;
+                int count = width - from < rows_each ? width - from : rows_each;
                 product of = {linear->scales + first, linear->offsets + first,
                     (size_t)pieces * LANES, rows->scales + (size_t)from * rows->pieces + p,
                     (size_t)rows->pieces, m->shape.two};

@@ -7,7 +7,7 @@
 #include "variant.h"
 
 enum {
-    GROUP = 48, /* rows of digits that a panel meets at a time: their sums stay in the cache */
+    GROUP = 64, /* rows of digits that a panel meets at a time: their sums stay in the cache */
     MANY = 4,   /* panels of one call, at most */
     CHUNK = 8,  /* positions whose queries meet a tile of keys together */
     NARROW = 16, /* passes up to this width split attention by tiles, too */
