@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -21,7 +23,7 @@ TOOLS = frozenset(
     for name in (
         *("editor_vim", "editor_emacs", "editors", "html", "view_terminal"),
         *("hook", "hook_native", "pre_commit", "over_files", "git"),
-        *("serve_cli", "server", "client", "fetch", "cli_model"),
+        *("serve_cli", "server", "client", "fetch", "cli_model", "kernel_build"),
     )
 )
 
@@ -33,6 +35,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 REAL_HOME = os.environ.get("SPECEDIT_HOME")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The tree's own kernels, and no trace of the collection in the user's store."""
+    from kernel_sources import build_the_tree
+
+    os.environ["SPECEDIT_HOME"] = tempfile.mkdtemp(prefix="specedit-tests")
+    build_the_tree()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    shutil.rmtree(os.environ.pop("SPECEDIT_HOME"), ignore_errors=True)
+
+
 SMALL = "qwen2.5-coder-0.5b"
 
 
