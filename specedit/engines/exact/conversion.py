@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from specedit.engines.exact.kernels import why_not
 from specedit.engines.exact.weights import VERSION, Damaged, open_weights, write
+from specedit.errors import ModelError
 from specedit.models.files import ModelFiles
 from specedit.models.store import Lock, require_space
 
@@ -83,6 +84,22 @@ def convert(
         lock.release()
 
 
+def verify(store: Path, source: str) -> Iterator[tuple[Path, str]]:
+    """Read all of each file converted from a model: the file, and "" or what is wrong with it.
+
+    What is wrong is deleted: the next edit makes it again.
+    """
+    for path in sorted((store / "converted").glob(f"*-{source[:16]}-*.int8")):
+        wrong = ""
+        try:
+            for _ in open_weights(path, source).verify():
+                pass
+        except Damaged as error:
+            wrong = str(error)
+            path.unlink(missing_ok=True)
+        yield path, wrong
+
+
 def _unchecked(path: Path, source: str, store: Path) -> bool:
     """Whether stock torch serves here, and nobody knows yet if it is exact."""
     if why_not(open_weights(path, source).config) is None:
@@ -113,6 +130,9 @@ def _build(files: ModelFiles, path: Path, source: str) -> Iterator[ConvertProgre
     require_space(path.parent, total, f"the converted weights of {files.name}")
     what = f"Converting {files.name}"
     yield ConvertProgress(what, 0, total)
+    for left in path.parent.glob(f"{path.stem}.*.part"):  # by a process that was killed: we hold
+        with contextlib.suppress(OSError):  # the lock, so nobody writes it now
+            left.unlink()
     draft = path.with_suffix(f".{os.getpid()}.part")
     try:
         with draft.open("wb") as file:
@@ -125,6 +145,11 @@ def _build(files: ModelFiles, path: Path, source: str) -> Iterator[ConvertProgre
         for _ in open_weights(draft, source).verify():
             pass
         draft.replace(path)
+    except (OSError, Damaged) as error:
+        raise ModelError(
+            f"the converted weights of {files.name} cannot be written to {path.parent}: {error}",
+            hint="Free some space, or set SPECEDIT_HOME to a folder on another disk.",
+        ) from error
     finally:
         with contextlib.suppress(OSError):
             draft.unlink(missing_ok=True)

@@ -55,7 +55,8 @@ def findings(library: Path, store: Path, *, again: bool = False) -> Findings:
 
 def _probe(library: Path) -> Findings:
     """Run the self-check, once more without each variant that takes the process down."""
-    version, wrong = "", {}
+    version = ""
+    wrong: dict[str, str] = {}
     while True:
         said, ended = _run(library, list(wrong))
         begun = ""
