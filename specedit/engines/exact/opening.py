@@ -51,7 +51,7 @@ def _on_kernels(weights: Weights, threads: int, precision: str, window: int | No
     library = load()
     assert isinstance(library, Library)
     passes = KernelPasses(library, weights, threads, close=precision == "close")
-    note = f"int8, {precision}, {library.name}"
+    note = "; ".join(filter(None, (f"int8, {precision}, {library.name}", library.note)))
     return ExactEngine(passes, _info(weights.config, threads, window, note))
 
 
