@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -16,6 +18,20 @@ settings.register_profile("shared machine", deadline=None)  # how long one examp
 settings.load_profile("shared machine")
 
 REAL_HOME = os.environ.get("SPECEDIT_HOME")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The tree's own kernels, and no trace of the collection in the user's store."""
+    from kernel_sources import build_the_tree
+
+    os.environ["SPECEDIT_HOME"] = tempfile.mkdtemp(prefix="specedit-tests")
+    build_the_tree()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    shutil.rmtree(os.environ.pop("SPECEDIT_HOME"), ignore_errors=True)
+
+
 SMALL = "qwen2.5-coder-0.5b"
 
 

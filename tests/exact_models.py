@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,31 @@ YARN = {
     "original_max_position_embeddings": 64,
 }
 LINEAR = {"rope_type": "linear", "rope_theta": 10000.0, "factor": 2.5}
+
+
+def kernels_here() -> list[str]:
+    """What can serve here: the variants of the library, plain C among them, and stock torch."""
+    from specedit.engines.exact.kernels.library import Library, load
+
+    found, names = load(), ["torch"]
+    if isinstance(found, Library):
+        while (name := found.lib.specedit_variant(len(names) - 1)) is not None:
+            names.append(name.decode())
+        names = [n for i, n in enumerate(names) if not i or found.lib.specedit_can(i - 1)]
+    return names
+
+
+@contextmanager
+def kernel(name: str) -> Iterator[None]:
+    """Engines that are opened in here take these kernels."""
+    before = os.environ.get("SPECEDIT_KERNEL")
+    os.environ["SPECEDIT_KERNEL"] = name
+    try:
+        yield
+    finally:
+        del os.environ["SPECEDIT_KERNEL"]
+        if before is not None:
+            os.environ["SPECEDIT_KERNEL"] = before
 
 
 def model_of(family: str, **more: Any) -> Any:

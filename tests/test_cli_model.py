@@ -93,6 +93,15 @@ def test_verify(here: Slot) -> None:
     assert result.stdout == ""
 
 
+def test_verify_deletes_a_damaged_conversion_and_says_so(here: Slot) -> None:
+    made = here.home / "converted" / f"tiny-{str(listed()['sha256'])[:16]}-v1.int8"
+    made.parent.mkdir()
+    made.write_bytes(b"x" * 5000)
+    said = model("verify").stderr.replace("\n", " ")
+    assert "tiny is whole" in said and "was deleted, and the next edit makes it again" in said
+    assert not made.exists()
+
+
 def test_a_model_found_damaged_is_no_model_any_more(here: Slot) -> None:
     data = here.path.read_bytes()
     here.path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))

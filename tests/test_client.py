@@ -275,6 +275,14 @@ def test_a_server_of_another_version_is_not_asked(
     assert client.look(SETTINGS)[0] is None
 
 
+def test_a_server_with_other_kernels_is_left_alone(
+    server: Running, place: RuntimeFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECEDIT_KERNEL", "torch")
+    assert client.look(SETTINGS)[0] is None
+    assert server.status()["state"] == "ready"
+
+
 def test_what_a_dead_server_left_is_not_believed(place: RuntimeFolder) -> None:
     place.write(ServerRecord(os.getpid(), __version__, runtime.identity(SETTINGS), "unix:x"))
     with socket.socket(socket.AF_UNIX) as stale:

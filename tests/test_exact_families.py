@@ -3,39 +3,55 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from exact_models import FAMILIES, save
-from hypothesis import given, settings
+from exact_models import FAMILIES, kernel, kernels_here, save
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from specedit.engines.base import Sampling
 from specedit.engines.exact import engine as exact_engine
 from specedit.engines.exact import open_exact
 from specedit.engines.exact.engine import ExactEngine
+from specedit.models.files import ModelFiles
 
 IDS = random.Random(2).choices(range(517), k=290)
 SAMPLED = Sampling(temperature=0.8, top_p=0.9, seed=5)
 
 
+KERNELS = kernels_here()
+
+
 @pytest.fixture(scope="module", params=FAMILIES)
-def pair(
+def small(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[object, ExactEngine]:
-    """A small model in transformers, and the exact engine over the same weights."""
+) -> tuple[object, ModelFiles, Path]:
+    """A small model in transformers, its files, and a store."""
     folder = tmp_path_factory.mktemp("model")
-    model, files = save(request.param, folder)
-    return model, open_exact(files, store=folder, precision="close")
+    return *save(request.param, folder), folder
+
+
+@pytest.fixture(scope="module", params=KERNELS)
+def pair(
+    request: pytest.FixtureRequest, small: tuple[object, ModelFiles, Path]
+) -> tuple[object, ExactEngine]:
+    """The model, and the exact engine over the same weights on each kind of kernels."""
+    model, files, store = small
+    with kernel(request.param):
+        return model, open_exact(files, store=store, precision="close")
 
 
 @pytest.fixture
-def engine(pair: tuple[object, ExactEngine]) -> Iterator[ExactEngine]:
-    threads = torch.get_num_threads()
-    yield pair[1]
-    torch.set_num_threads(threads)
+def engine(pair: tuple[object, ExactEngine]) -> ExactEngine:
+    """An engine that says of itself that it is exact; the kernels always do."""
+    found = pair[1]
+    if not found.info.exact:
+        assert found.info.note.startswith("not exact here")
+        pytest.skip(found.info.note)
+    return found
 
 
 def logits(engine: ExactEngine, widths: list[int], ids: list[int] = IDS) -> np.ndarray:
@@ -66,23 +82,40 @@ def test_it_computes_the_model(pair: tuple[object, ExactEngine]) -> None:
     assert (found.argmax(-1) == expected.argmax(-1)).mean() > 0.9
 
 
-@settings(max_examples=4, deadline=None)
+@settings(
+    max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     widths=st.lists(st.sampled_from([1, 2, 3, 5, 8, 13, 16, 33, 64, 129, 256, 290]), min_size=1),
     threads=st.sampled_from([1, 2, 3]),
 )
 def test_logits_are_bit_equal_at_any_chunking(
-    pair: tuple[object, ExactEngine], widths: list[int], threads: int
+    engine: ExactEngine, widths: list[int], threads: int
 ) -> None:
-    engine = pair[1]
     before = torch.get_num_threads()
+    engine.passes.use_threads(2)
     engine.crop(0)
     expected = logits(engine, [len(IDS)])
-    torch.set_num_threads(threads)
+    engine.passes.use_threads(threads)
     engine.crop(0)
     found = logits(engine, widths)
     torch.set_num_threads(before)
     assert found.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("precision", ["balanced", "close"])
+def test_every_variant_gives_the_bits_of_plain_c(
+    small: tuple[object, ModelFiles, Path], precision: str
+) -> None:
+    _, files, store = small
+    found = {}
+    for name in KERNELS:
+        if name != "torch":
+            with kernel(name):
+                engine = open_exact(files, store=store, precision=precision)
+            assert engine.info.note.endswith(name)
+            found[name] = logits(engine, [1, 40, 7, 130]).tobytes()
+    assert len(set(found.values())) <= 1, "not the same: " + ", ".join(found)
 
 
 def test_a_crop_leaves_no_trace(engine: ExactEngine) -> None:

@@ -159,4 +159,5 @@ def identity(settings: Settings) -> dict[str, str]:
         "precision": settings.precision,
         "home": named["SPECEDIT_HOME"],
         "script": named["SPECEDIT_SCRIPT"] if settings.engine == "scripted" else "",
+        "kernel": os.environ.get("SPECEDIT_KERNEL", ""),
     }

@@ -129,10 +129,13 @@ def _why_not_exact(files: ModelFiles, device: str) -> str | None:
     if device in ("cuda", "mps"):
         return f"it is a CPU engine, and --device is {device}"
     if device == "auto":
-        from specedit.engines.huggingface import pick_device
+        from specedit.engines.devices import may_have_gpu
 
-        if (found := pick_device("auto")) != "cpu":
-            return f"a {found} device is here"
+        if may_have_gpu():
+            from specedit.engines.huggingface import pick_device
+
+            if (found := pick_device("auto")) != "cpu":
+                return f"a {found} device is here"
     from specedit.engines.exact import available
 
     return available(files)

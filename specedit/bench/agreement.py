@@ -49,14 +49,14 @@ def judged_by_exact(engine: ExactEngine, rows: list[list[int]]) -> Iterator[Judg
     for ids in rows:
         found: Judged = []
         engine.swap(engine.new_cache())
+        for _ in engine.begin(ids[:1], audit=True):
+            pass
         for at in range(0, len(ids) - 1, 256):
             end = min(at + 256, len(ids) - 1)
-            with torch.inference_mode():
-                hidden = engine.model.read(ids[at:end], engine.cache)
-                assert hidden is not None
-                parts, factor = engine.model.logits(hidden)
-                logits = torch.cat([part * factor for part in parts], -1)
-            found += _judge(logits, ids[at + 1 : end + 1])
+            logits = engine.forward(ids[at:end]).rows
+            assert logits is not None
+            whole = torch.frombuffer(bytearray(b"".join(logits)), dtype=torch.float32)
+            found += _judge(whole.view(end - at, -1), ids[at + 1 : end + 1])
         yield found
 
 

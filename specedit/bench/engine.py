@@ -4,7 +4,7 @@
     python -m specedit.bench.engine context MODEL                 time per pass from 1k to 32k
     python -m specedit.bench.engine start   MODEL                 from the command to the first pass
 
-Knows the engines' insides (products and attention alone, a cache filled with noise). Every
+Knows the engines' insides (products and attention alone, a cache that holds nothing). Every
 measurement runs in a process of its own, whose last line on stdout is JSON.
 """
 
@@ -82,10 +82,23 @@ def exact(options: Namespace) -> dict[str, Any]:
 
 
 def products(engine: ExactEngine, width: int) -> float:
-    """Seconds of a pass's integer products and nothing else: oneDNN's rate at these shapes."""
+    """Seconds of a pass's integer products and nothing else."""
+    from specedit.engines.exact.kernels.passes import Passes
+
+    if isinstance(engine.passes, Passes):
+        passes = engine.passes
+        return median(lambda: passes.products(width))
+    return stock_products(engine, width)
+
+
+def stock_products(engine: ExactEngine, width: int) -> float:
+    """The same of oneDNN: its rate at these shapes."""
     import torch
 
-    model = engine.model
+    from specedit.engines.exact.stock import StockPasses
+
+    assert isinstance(engine.passes, StockPasses)
+    model = engine.passes.model
     config = model.config
     sizes = {config.hidden, config.heads * config.head_size}
     sizes |= {down.inputs for _, down in model.layers[0].gated}
@@ -107,9 +120,22 @@ def products(engine: ExactEngine, width: int) -> float:
 
 def attention(engine: ExactEngine, width: int, length: int) -> float:
     """Seconds of a pass's attention over `length` earlier positions and nothing else."""
+    from specedit.engines.exact.kernels.passes import Passes
+
+    passes, cache = engine.passes, engine.cache
+    if isinstance(passes, Passes):
+        return median(lambda: passes.attention(cache, length, width))
+    return stock_attention(engine, width, length)
+
+
+def stock_attention(engine: ExactEngine, width: int, length: int) -> float:
+    """The same of torch."""
     import torch
 
-    model, cache = engine.model, engine.cache
+    from specedit.engines.exact.stock import StockPasses
+
+    assert isinstance(engine.passes, StockPasses)
+    model, cache = engine.passes.model, engine.cache
     cache.reserve(length + width)
     queries = torch.randn(width * model.config.heads, model.config.head_size)
 
@@ -188,19 +214,13 @@ def reference(options: Namespace) -> Any:
 
 
 def context(options: Namespace) -> dict[str, Any]:
-    """Seconds per pass behind more and more positions (of noise: only their number matters)."""
-    import torch
-
+    """Seconds per pass behind more and more positions (of nothing: only their number matters)."""
     engine = open_engine(options)
     found: dict[int, dict[int, float]] = {}
     for length in CONTEXTS:
         if length + 64 > engine.info.window:
             break
         engine.cache.reserve(length + 64)
-        for tensor in (*engine.cache.keys, *engine.cache.values):
-            tensor[:, len(engine.cache.ids) : length].normal_(
-                generator=torch.Generator().manual_seed(0)
-            )
         engine.cache.ids[:] = ids_of(length)
 
         def one(width: int, length: int = length) -> None:
@@ -219,16 +239,12 @@ def start(options: Namespace) -> dict[str, Any]:
     def mark(name: str) -> None:
         marks.append((name, time.perf_counter()))
 
-    import torch
-
-    torch.set_num_threads(options.threads)
-    mark("import torch")
     from specedit.models.vocabulary import load_tokenizer
 
     tokenizer = load_tokenizer(present(options.model))
     mark("tokenizer")
     engine = open_engine(options)
-    mark("map, check and pack the weights")
+    mark("map the weights")
     ids = tokenizer.encode("def main():\n    pass\n")
     for _ in engine.begin(ids):
         pass

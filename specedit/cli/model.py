@@ -86,7 +86,8 @@ def pull(name: Name = None) -> None:
 
 @app.command()
 def verify(name: Name = None) -> None:
-    """Hash a model again and compare it with its digest."""
+    """Hash a model again and compare it with its digest; read what was converted from it, too."""
+    from specedit.engines.exact import conversion
     from specedit.models import inventory, store
 
     root = store.store_path()
@@ -98,6 +99,9 @@ def verify(name: Name = None) -> None:
     for item in chosen:
         _watched(inventory.verify(item), console)
         console.print(f"{item.name} is whole: SHA-256 {item.sha256}", markup=False)
+        for path, wrong in conversion.verify(root, item.sha256):
+            gone = f"was deleted, and the next edit makes it again: {wrong}"
+            console.print(f"{path} {gone if wrong else 'is whole'}", markup=False)
     if not chosen:
         console.print(f"no model in {root}", markup=False)
 

@@ -196,9 +196,11 @@ class HuggingFaceEngine:
         if self._sampling.temperature <= 0:
             chosen = [int(c) for c in logits.argmax(-1)]
         else:
-            chosen = [choose(row, self._sampling, first + i) for i, row in enumerate(logits)]
-        rows = [row.numpy().tobytes() for row in logits] if self._audit else None
-        return Choices(chosen, rows)
+            chosen = [
+                choose(row.numpy(), self._sampling, first + i) for i, row in enumerate(logits)
+            ]
+        kept = [row.numpy().tobytes() for row in logits] if self._audit else None
+        return Choices(chosen, kept)
 
     def crop(self, length: int) -> None:
         if length >= len(self._ids):

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import struct
 
-import torch
+import numpy as np
+import numpy.typing as npt
 
 from specedit.engines.base import Sampling
 
@@ -23,34 +24,40 @@ def uniform(seed: int, position: int) -> float:
     return (number >> 11) / (1 << 53)
 
 
-def choose(row: torch.Tensor, sampling: Sampling, position: int) -> int:
+Numbers = npt.NDArray[np.float64]
+
+
+def choose(
+    row: npt.NDArray[np.float32] | memoryview | bytes, sampling: Sampling, position: int
+) -> int:
     """The id chosen from a float32 row of logits for `position`; the lowest id wins a tie."""
+    logits = np.frombuffer(row, np.float32)
     if sampling.temperature <= 0:
-        return int(row.argmax())
-    # sums run in float64 and one after another, so the thread count cannot change them
-    weight = ((row.double() - row.max().double()) / sampling.temperature).exp_()
+        return int(logits.argmax())
+    # sums run in float64 and one after another, so no number of threads can change them
+    wide = logits.astype(np.float64)
+    weight = np.exp((wide - wide.max()) / sampling.temperature)
     aim = uniform(sampling.seed, position)
     if sampling.top_p >= 1:
-        return _pick(weight.cumsum(0), aim)
-    total = float(weight.cumsum(0)[-1])
+        return _pick(weight.cumsum(), aim)
+    total = float(weight.cumsum()[-1])
     order = _descending(weight, CANDIDATES)
-    reach = weight[order].cumsum(0)
+    reach = weight[order].cumsum()
     if float(reach[-1]) < sampling.top_p * total:
-        order = _descending(weight, weight.numel())
-        reach = weight[order].cumsum(0)
-    kept = int(torch.searchsorted(reach, sampling.top_p * total)) + 1
+        order = _descending(weight, weight.size)
+        reach = weight[order].cumsum()
+    kept = int(np.searchsorted(reach, sampling.top_p * total)) + 1
     return int(order[_pick(reach[:kept], aim)])
 
 
-def _pick(reach: torch.Tensor, aim: float) -> int:
+def _pick(reach: Numbers, aim: float) -> int:
     """The first index whose cumulated weight is beyond `aim` of the last."""
-    target = torch.tensor(aim * float(reach[-1]), dtype=torch.float64)
-    return min(int(torch.searchsorted(reach, target, right=True)), reach.numel() - 1)
+    return min(int(np.searchsorted(reach, aim * float(reach[-1]), side="right")), reach.size - 1)
 
 
-def _descending(weight: torch.Tensor, count: int) -> torch.Tensor:
+def _descending(weight: Numbers, count: int) -> npt.NDArray[np.intp]:
     """Ids by falling weight, ties by rising id; at least `count` of them."""
-    count = min(count, weight.numel())
-    least = weight.topk(count).values[-1]
-    ids = (weight >= least).nonzero().view(-1)
-    return ids[torch.sort(weight[ids], descending=True, stable=True).indices]
+    count = min(count, weight.size)
+    least = np.partition(weight, weight.size - count)[weight.size - count]
+    ids = np.flatnonzero(weight >= least)
+    return ids[np.argsort(-weight[ids], kind="stable")]

@@ -22,7 +22,9 @@ from specedit.settings.paths import inside, is_path
 from specedit.settings.table import Settings, about, is_power, names, nearest
 
 # Variables that are no setting: where things live, and secrets that belong in no file.
-NOT_SETTINGS = frozenset({"HOME", "CONFIG", "SCRIPT", "API_KEY", "TOKEN", "RUNTIME"})
+NOT_SETTINGS = frozenset(
+    {"HOME", "CONFIG", "SCRIPT", "API_KEY", "TOKEN", "RUNTIME", "KERNEL", "BUILD"}
+)
 
 
 @dataclass(frozen=True)

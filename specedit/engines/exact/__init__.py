@@ -1,7 +1,8 @@
 """The exact engine: int8 on the CPU, logits bit-equal at any chunking.
 
-weights (the mapped file) -> linear (integer products) -> attention (rows or blocks) -> model ->
-cache -> engine (the seam). Torch is imported when an engine is opened, not before.
+checkpoint -> conversion -> weights (the mapped file, in panels) -> kernels (C, and passes on them)
+-> engine (the seam). Where the kernels do not fit, stock torch serves: linear -> attention (rows or
+blocks) -> model -> stock. Only that imports torch.
 """
 
 from __future__ import annotations
@@ -22,10 +23,13 @@ __all__ = ["PRECISIONS", "available", "open_exact"]
 
 def available(files: ModelFiles | None = None) -> str | None:
     """Why the exact engine cannot run here (or not this model), in words; None when it can."""
-    from specedit.engines.exact.machine import reason
+    from specedit.engines.exact.kernels import why_not
 
-    if found := reason():
-        return found
+    if (no_kernels := why_not()) is not None:
+        from specedit.engines.exact.machine import reason
+
+        if found := reason():
+            return f"{found}; {no_kernels}"
     if files is None:
         return None
     from specedit.engines.exact.checkpoint import unsupported

@@ -12,12 +12,16 @@ from specedit.engines.exact.check import attention_verdict
 from specedit.engines.exact.machine import bf16_products
 from specedit.engines.exact.model import Model
 from specedit.engines.exact.rows import RowAttention
-from specedit.engines.exact.weights import Config, open_weights
+from specedit.engines.exact.weights import Config, Weights, open_weights
 
 
 def load(path: Path, source: str, store: Path, *, close: bool) -> Model:
     """Map a converted file and pack its weights; `Damaged` when it is not what was written."""
-    weights = open_weights(path, source)
+    return assemble(open_weights(path, source), store, close=close)
+
+
+def assemble(weights: Weights, store: Path, *, close: bool) -> Model:
+    """Pack mapped weights for torch."""
     with torch.inference_mode():
         return Model(weights, attention(weights.config, store), close=close)
 

@@ -6,22 +6,20 @@ one per file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 
-from specedit.engines.base import common
+from specedit.engines.exact.reading import Reading
 from specedit.engines.exact.weights import Config
 
 STEP = 128  # attention sees keys in whole steps: how many follows from the position alone
 TILE = 512  # the cache grows by this; a multiple of STEP
 
 
-class Cache:
+class Cache(Reading):
     """Keys and values per layer, in whole tiles, zero where nothing was written."""
 
     def __init__(self, config: Config, dtype: torch.dtype) -> None:
-        self.ids: list[int] = []
+        super().__init__()
         self.capacity = 0
         self.keys = [
             torch.zeros(config.kv_heads, 0, config.head_size, dtype=dtype)
@@ -46,10 +44,6 @@ class Cache:
                 tensors[layer] = grown
         self.capacity = capacity
 
-    def crop(self, length: int) -> None:
-        """Forget everything past the first `length` positions."""
-        del self.ids[length:]
-
     def copy(self, other: Cache, length: int) -> None:
         """Begin as the first `length` positions of `other`, bit for bit."""
         self.reserve(length)
@@ -57,7 +51,3 @@ class Cache:
             for to, of in zip(mine, theirs, strict=True):
                 to[:, :length] = of[:, :length]
         self.ids[:] = other.ids[:length]
-
-    def common(self, ids: Sequence[int]) -> int:
-        """How many leading ids are already here."""
-        return common(self.ids, ids)

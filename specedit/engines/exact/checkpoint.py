@@ -1,7 +1,7 @@
 """A model's numbers and float32 tensors, from a GGUF file or a folder of safetensors.
 
 Names, shapes and families are `specedit.models.architecture`'s; this knows how rows are read from
-each kind of file. Does not quantise.
+each kind of file, by numpy alone. Does not quantise.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-import torch
-
+from specedit.engines.exact.safetensors import TYPES, Tensor, open_safetensors
 from specedit.engines.exact.weights import Config
 from specedit.errors import ModelError
 from specedit.models import architecture, shards
@@ -20,7 +19,10 @@ from specedit.models.architecture import Architecture
 from specedit.models.files import ModelFiles
 from specedit.models.gguf import open_gguf
 
-Reader = Callable[[str, int, int | None], torch.Tensor]
+if TYPE_CHECKING:
+    from specedit.engines.exact.weights import Array
+
+    Reader = Callable[[str, int, int | None], Array]
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,13 @@ class Checkpoint:
     rows: Reader
     release: Callable[[str], None]
 
-    def matrix(self, name: str, start: int = 0, stop: int | None = None) -> torch.Tensor:
+    def matrix(self, name: str, start: int = 0, stop: int | None = None) -> Array:
         """Rows of a weight."""
         if name not in self.tensors:
             raise ModelError(f"{self.path} has no tensor {name}.", hint="specedit model verify")
         return self.rows(name, start, stop)
 
-    def vector(self, name: str) -> torch.Tensor:
+    def vector(self, name: str) -> Array:
         return self.matrix(name).reshape(-1)
 
 
@@ -74,39 +76,33 @@ def _open_gguf(path: Path) -> Checkpoint:
     file = open_gguf(path, arrays=False)
     found = architecture.of_gguf(file)
 
-    def rows(name: str, start: int, stop: int | None) -> torch.Tensor:
-        taken = architecture.rows(file, found, name, start, stop)
-        return torch.from_numpy(taken if taken.flags.writeable else taken.copy())
+    def rows(name: str, start: int, stop: int | None) -> Array:
+        return architecture.rows(file, found, name, start, stop)
 
     tensors = {name: info.rows for name, info in file.tensors.items()}
     return Checkpoint(path, _config(path, found), tensors, rows, file.release)
 
 
 def _open_folder(path: Path) -> Checkpoint:
-    from safetensors import SafetensorError, safe_open
-
     found = architecture.of_folder(path)
     known = {architecture.our_name(name): one for name, one in shards.headers(path).items()}
     shapes = {name: header.shape for name, header in known.items()}
     architecture.check_tensors(path, found, shapes, "--engine huggingface")
-    places: dict[str, tuple[Any, str]] = {}
+    places: dict[str, tuple[Tensor, str]] = {}
     try:
         for part in sorted(path.glob("*.safetensors")):
-            file: Any = safe_open(part, "pt")
-            for name in file.keys():  # noqa: SIM118 - safe_open is no dict
-                places[architecture.our_name(name)] = (file, name)
-    except (SafetensorError, OSError) as error:
+            for name, tensor in open_safetensors(part).items():
+                places[architecture.our_name(name)] = (tensor, name)
+    except (ValueError, OSError) as error:
         raise ModelError(f"{path} has a damaged safetensors file: {error}.") from error
 
-    def rows(name: str, start: int, stop: int | None) -> torch.Tensor:
-        file, theirs = places[name]
-        piece = file.get_slice(theirs)
-        taken: torch.Tensor = piece[start:stop] if stop is not None else piece[start:]
-        if taken.dtype not in (torch.float32, torch.float16, torch.bfloat16):
+    def rows(name: str, start: int, stop: int | None) -> Array:
+        tensor, theirs = places[name]
+        if tensor.type not in TYPES:
             raise ModelError(
-                f"{path}: tensor {theirs} has type {taken.dtype}, which cannot be read."
+                f"{path}: tensor {theirs} has type {tensor.type}, which cannot be read."
             )
-        return taken.float()
+        return tensor.read(start, stop)
 
     tensors = {name: shape[0] if len(shape) > 1 else 1 for name, shape in shapes.items()}
     return Checkpoint(path, _config(path, found), tensors, rows, lambda name: None)

@@ -2,32 +2,34 @@
 
 Knows how weights become int8 (symmetric, one scale per output row) and where the converted file
 lies. The file is written beside its final name and moved there whole, under a lock; what is
-damaged or older is built again. Ends with the self-check of exactness, once per machine and torch.
+damaged or older is built again. It is read back once, whole; after that its header is trusted.
+Where stock torch serves, ends with the self-check of exactness, once per machine and torch.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import torch
-
-from specedit.engines.exact.assemble import load
-from specedit.engines.exact.check import check, verdict
-from specedit.engines.exact.checkpoint import Checkpoint, open_checkpoint
+from specedit.engines.exact.kernels import why_not
 from specedit.engines.exact.weights import VERSION, Damaged, open_weights, write
+from specedit.errors import ModelError
 from specedit.files import atomic
 from specedit.files.lock import Lock
 from specedit.models.files import ModelFiles
 from specedit.models.store import require_space
 
-HEAD_PARTS = 8  # the output layer is cut so that a part's logits stay in the processor's cache
-INNER_PIECE = 1792  # of the gated layer's inner width: digits, scales and weights are cut there
+if TYPE_CHECKING:
+    from specedit.engines.exact.checkpoint import Checkpoint
+    from specedit.engines.exact.weights import Array
+
 PART = 4096  # rows of the embedding read at a time
 
 
@@ -65,7 +67,7 @@ def convert(
     Both precisions read the same file. `force` builds it again (its contents were damaged).
     """
     path, source = converted_path(files, store), source_of(files)
-    if not force and _usable(path, source) and verdict(store, path.name) is not None:
+    if not force and _usable(path, source) and not _unchecked(path, source, store):
         return
     lock = Lock(store / "locks" / f"{path.name}.lock")
     while not lock.take():
@@ -74,11 +76,39 @@ def convert(
     try:
         if force or not _usable(path, source):
             yield from _build(files, path, source)
-        if verdict(store, path.name) is None:
+        if _unchecked(path, source, store):
             yield ConvertProgress("Checking that every pass is exact here", 0, 0)
+            from specedit.engines.exact.assemble import load
+            from specedit.engines.exact.check import check
+
             check(load(path, source, store, close=False), store, path.name)
     finally:
         lock.release()
+
+
+def verify(store: Path, source: str) -> Iterator[tuple[Path, str]]:
+    """Read all of each file converted from a model: the file, and "" or what is wrong with it.
+
+    What is wrong is deleted: the next edit makes it again.
+    """
+    for path in sorted((store / "converted").glob(f"*-{source[:16]}-*.int8")):
+        wrong = ""
+        try:
+            for _ in open_weights(path, source).verify():
+                pass
+        except Damaged as error:
+            wrong = str(error)
+            path.unlink(missing_ok=True)
+        yield path, wrong
+
+
+def _unchecked(path: Path, source: str, store: Path) -> bool:
+    """Whether stock torch serves here, and nobody knows yet if it is exact."""
+    if why_not(open_weights(path, source).config) is None:
+        return False
+    from specedit.engines.exact.check import verdict
+
+    return verdict(store, path.name) is None
 
 
 def _usable(path: Path, source: str) -> bool:
@@ -90,6 +120,8 @@ def _usable(path: Path, source: str) -> bool:
 
 
 def _build(files: ModelFiles, path: Path, source: str) -> Iterator[ConvertProgress]:
+    from specedit.engines.exact.checkpoint import open_checkpoint
+
     checkpoint = open_checkpoint(files)
     config = checkpoint.config
     per_layer = config.hidden * (
@@ -100,19 +132,24 @@ def _build(files: ModelFiles, path: Path, source: str) -> Iterator[ConvertProgre
     require_space(path.parent, total, f"the converted weights of {files.name}")
     what = f"Converting {files.name}"
     yield ConvertProgress(what, 0, total)
-    with atomic.drafted(path, draft=path.with_suffix(".part")) as file:
-        done = 0
-        tensors = list(_names(checkpoint))
-        sizes: dict[str, int] = {}
-
-        def counted() -> Iterator[tuple[str, torch.Tensor]]:
-            for name, tensor in _tensors(checkpoint, tensors):
-                sizes[name] = tensor.numel() * tensor.element_size()
-                yield name, tensor
-
-        for name in write(file, config, source, counted()):
-            done += sizes[name]
-            yield ConvertProgress(what, min(done, total), total)
+    for left in path.parent.glob(f"{path.stem}.*.part"):  # by a process that was killed: we hold
+        with contextlib.suppress(OSError):  # the lock, so nobody writes it now
+            left.unlink()
+    draft = path.with_suffix(f".{os.getpid()}.part")
+    try:
+        with atomic.drafted(path, draft=draft) as file:
+            done = 0
+            for _, size in write(file, config, source, _tensors(checkpoint)):
+                done += size
+                yield ConvertProgress(what, min(done, total), total)
+            file.flush()
+            for _ in open_weights(draft, source).verify():
+                pass
+    except (OSError, Damaged) as error:
+        raise ModelError(
+            f"the converted weights of {files.name} cannot be written to {path.parent}: {error}",
+            hint="Free some space, or set SPECEDIT_HOME to a folder on another disk.",
+        ) from error
     for old in path.parent.glob(path.name.rpartition("-v")[0] + "-v*.int8"):
         if old != path:
             with contextlib.suppress(OSError):
@@ -120,78 +157,91 @@ def _build(files: ModelFiles, path: Path, source: str) -> Iterator[ConvertProgre
     yield ConvertProgress(what, total, total)
 
 
-def quantise(rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Float rows to int8 and one scale per row."""
-    scales = rows.abs().amax(-1).clamp_(min=1e-30).div_(127.0)
-    return rows.div(scales[:, None]).round_().to(torch.int8), scales
-
-
-# A job is a name and the tensors it makes; jobs run two at a time, in order.
-Job = tuple[str, list[tuple[str, int, int | None]]]
-
-
-def _names(checkpoint: Checkpoint) -> Iterator[Job]:
+def _names(checkpoint: Checkpoint) -> Iterator[str]:
     config = checkpoint.config
-    yield "embedding", []
-    yield "norm", [("output_norm.weight", 0, None)]
-    head = "output.weight" if "output.weight" in checkpoint.tensors else "token_embd.weight"
-    step = -(-config.vocabulary // HEAD_PARTS // 16) * 16
-    for part, start in enumerate(range(0, config.vocabulary, step)):
-        yield f"head.{part}", [(head, start, min(start + step, config.vocabulary))]
+    yield from ("embedding", "norm", "speeds", "head")
     for index in range(config.layers):
-        at, blk = f"layer.{index}", f"blk.{index}"
-        yield f"{at}.norm", [(f"{blk}.attn_norm.weight", 0, None)]
-        yield f"{at}.inner_norm", [(f"{blk}.ffn_norm.weight", 0, None)]
+        at = f"layer.{index}"
+        yield from (f"{at}.norm", f"{at}.inner_norm")
         if config.bias:
-            yield f"{at}.bias", [(f"{blk}.attn_{k}.bias", 0, None) for k in "qkv"]
+            yield f"{at}.bias"
         if config.head_norm:
-            yield f"{at}.head_norms", [(f"{blk}.attn_{k}_norm.weight", 0, None) for k in "qk"]
-        yield f"{at}.qkv", [(f"{blk}.attn_{k}.weight", 0, None) for k in "qkv"]
-        yield f"{at}.out", [(f"{blk}.attn_output.weight", 0, None)]
-        for piece, start in enumerate(range(0, config.inner, INNER_PIECE)):
-            stop = min(start + INNER_PIECE, config.inner)
-            both: list[tuple[str, int, int | None]] = [
-                (f"{blk}.ffn_{k}.weight", start, stop) for k in ("gate", "up")
-            ]
-            yield f"{at}.gate_up.{piece}", both
-        yield f"{at}.down", [(f"{blk}.ffn_down.weight", 0, None)]
+            yield from (f"{at}.query_norm", f"{at}.key_norm")
+        yield from (f"{at}.qkv", f"{at}.out", f"{at}.gate_up", f"{at}.down")
 
 
-def _make(checkpoint: Checkpoint, job: Job) -> list[tuple[str, torch.Tensor]]:
-    name, pieces = job
+def _make(checkpoint: Checkpoint, name: str) -> list[tuple[str, Array]]:
+    """The tensors of one name."""
+    import numpy as np
+
+    from specedit.engines.exact import panels
+    from specedit.engines.exact.geometry import PIECE, STEP, Geometry
+
     config = checkpoint.config
-    if name == "embedding":
-        table = torch.empty(config.vocabulary, config.hidden, dtype=torch.bfloat16)
-        for at in range(0, config.vocabulary, PART):
-            table[at : at + PART] = checkpoint.matrix(
-                "token_embd.weight", at, min(at + PART, config.vocabulary)
-            )
-        return [(name, table)]
-    if name.endswith(("norm", "bias")):
-        return [(name, torch.cat([checkpoint.vector(p) for p, _, _ in pieces]))]
-    if name.endswith("head_norms"):
-        query, key = (checkpoint.vector(p) for p, _, _ in pieces)
-        return [(name, torch.stack([query] * config.heads + [key] * config.kv_heads))]
-    whole = torch.cat([checkpoint.matrix(*piece) for piece in pieces])
-    for piece, _, _ in pieces:
-        checkpoint.release(piece)
-    if not name.endswith(".down"):
-        return _quantised(name, whole)
-    parts = enumerate(torch.split(whole, INNER_PIECE, -1))
-    return [made for index, part in parts for made in _quantised(f"{name}.{index}", part)]
+    to, half = Geometry.of(config), config.head_size // 2
+    blk, _, kind = name.replace("layer.", "blk.").rpartition(".")
+
+    def matrix(*parts: str) -> Array:
+        found = [checkpoint.matrix(f"{blk}.{part}.weight") for part in parts]
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+    def vector(*parts: str) -> Array:
+        return np.concatenate([checkpoint.vector(part) for part in parts]).astype(np.float32)
+
+    match kind:
+        case "embedding":
+            return [(name, _embedding(checkpoint, to.hidden))]
+        case "speeds":
+            return [(name, panels.speeds(config))]
+        case "norm":
+            at = f"{blk}.attn_norm.weight" if blk else "output_norm.weight"
+            return [(name, panels.padded(vector(at), 0, to.hidden))]
+        case "inner_norm":
+            return [(name, panels.padded(vector(f"{blk}.ffn_norm.weight"), 0, to.hidden))]
+        case "bias":
+            found = vector(*(f"{blk}.attn_{k}.bias" for k in "qkv"))
+            return [(name, panels.spread(found, 0, half, to.half))]
+        case "query_norm" | "key_norm":
+            found = vector(f"{blk}.attn_{kind[0]}_norm.weight")
+            return [(name, panels.spread(found, 0, half, to.half))]
+        case "head":
+            own = "output.weight" in checkpoint.tensors
+            rows = checkpoint.matrix("output.weight" if own else "token_embd.weight")
+            made = panels.linear(rows)
+        case "qkv":
+            rows = panels.spread(matrix("attn_q", "attn_k", "attn_v"), 0, half, to.half)
+            made = panels.linear(rows)
+        case "out":
+            made = panels.linear(panels.spread(matrix("attn_output"), 1, half, to.half))
+        case "gate_up":
+            gate, up = (panels.linear(matrix(part)) for part in ("ffn_gate", "ffn_up"))
+            made = panels.woven(gate, up)
+        case _:
+            made = panels.linear(matrix("ffn_down"), PIECE)
+            assert made.piece % STEP == 0
+    return [(f"{name}.{part}", found) for part, found in panels.panels(made).items()]
 
 
-def _quantised(name: str, rows: torch.Tensor) -> list[tuple[str, torch.Tensor]]:
-    weight, scales = quantise(rows)
-    return [(f"{name}.weight", weight), (f"{name}.scales", scales)]
+def _embedding(checkpoint: Checkpoint, hidden: int) -> Array:
+    """The table as bf16, rounded to the nearest, ties to even."""
+    import numpy as np
+
+    vocabulary = checkpoint.config.vocabulary
+    table = np.zeros((vocabulary, hidden), np.uint16)
+    for at in range(0, vocabulary, PART):
+        rows = checkpoint.matrix("token_embd.weight", at, min(at + PART, vocabulary))
+        bits = np.ascontiguousarray(rows, np.float32).view(np.uint32)
+        table[at : at + PART, : rows.shape[1]] = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+    return table
 
 
-def _tensors(checkpoint: Checkpoint, jobs: list[Job]) -> Iterator[tuple[str, torch.Tensor]]:
-    """All tensors in order; two jobs ahead, so that memory stays small."""
+def _tensors(checkpoint: Checkpoint) -> Iterator[tuple[str, Array]]:
+    """All tensors in order; two names ahead, so that memory stays small."""
+    names = list(_names(checkpoint))
     with ThreadPoolExecutor(2) as pool:
-        ahead = [pool.submit(_make, checkpoint, job) for job in jobs[:2]]
-        for index in range(len(jobs)):
+        ahead = [pool.submit(_make, checkpoint, name) for name in names[:2]]
+        for index in range(len(names)):
             made = ahead.pop(0).result()
-            if index + 2 < len(jobs):
-                ahead.append(pool.submit(_make, checkpoint, jobs[index + 2]))
+            if index + 2 < len(names):
+                ahead.append(pool.submit(_make, checkpoint, names[index + 2]))
             yield from made

@@ -12,16 +12,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import torch
 from torch import rms_norm
 
+from specedit.engines.exact import panels
 from specedit.engines.exact.attention import Attention
 from specedit.engines.exact.cache import Cache
+from specedit.engines.exact.geometry import PIECE, Geometry
 from specedit.engines.exact.linear import Linear, combined, digits, pack, product
 from specedit.engines.exact.weights import Weights
 
 TURNS = 4096  # positions per piece of the rotary tables
+HEAD_PARTS = 8  # the output layer is cut so that a part's logits stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -44,48 +49,18 @@ class Model:
         self.config = config = weights.config
         self.close = close
         self.attention = attention
-        self.embedding = weights.tensor("embedding")  # stays in the file; rows are read as needed
-        weights.release("embedding")
-        self.norm = weights.tensor("norm").clone()
+        self.embedding = weights.array("embedding")  # stays in the file; rows are read as needed
+        self.speeds = _tensor(weights.array("speeds"))
+        self.norm = _tensor(weights.array("norm")[: config.hidden])
         self.cosines = self.sines = torch.empty(0, config.head_size)
-
-        def linear(name: str) -> Linear:
-            weight, scales = weights.tensor(f"{name}.weight"), weights.tensor(f"{name}.scales")
-            packed = pack(weight, scales, two=close)
-            weights.release(f"{name}.weight")
-            return packed
-
-        def layer(index: int) -> Layer:
-            at = f"layer.{index}"
-
-            def vector(name: str) -> torch.Tensor | None:
-                name = f"{at}.{name}"
-                return weights.tensor(name).clone() if name in weights.entries else None
-
-            norm, inner = vector("norm"), vector("inner_norm")
-            assert norm is not None and inner is not None
-            return Layer(
-                norm,
-                linear(f"{at}.qkv"),
-                vector("bias"),
-                vector("head_norms"),
-                linear(f"{at}.out"),
-                inner,
-                [
-                    (linear(f"{at}.gate_up.{piece}"), linear(f"{at}.down.{piece}"))
-                    for piece in range(pieces)
-                ],
-            )
-
-        pieces = sum(name.startswith("layer.0.down.") for name in weights.entries) // 2
+        read = _Unpacker(weights, two=close)
         # packing is single-threaded work of many tensors: one worker per core, one thread each
         threads = torch.get_num_threads()
         with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-            parts = sum(name.startswith("head.") for name in weights.entries) // 2
-            head = [pool.submit(linear, f"head.{part}") for part in range(parts)]
-            layers = [pool.submit(layer, index) for index in range(config.layers)]
+            head = pool.submit(read.head)
+            layers = [pool.submit(read.layer, index) for index in range(config.layers)]
             self.layers = [job.result() for job in layers]
-            self.head = [job.result() for job in head]
+            self.head = head.result()
         torch.set_num_threads(threads)
 
     def new_cache(self) -> Cache:
@@ -102,7 +77,8 @@ class Model:
         cache.reserve(start + width)
         spans = self.attention.spans(start, width)
         cos, sin = self._turns(start, start + width)
-        rows = self.embedding[torch.tensor(ids)].float()
+        table = self.embedding[np.array(ids), : config.hidden].astype(np.uint32)
+        rows = _tensor((table << 16).view(np.float32))
         for index, layer in enumerate(self.layers):
             keys, values = cache.keys[index], cache.values[index]
             normed = rms_norm(rows, (config.hidden,), layer.norm, config.epsilon)
@@ -172,12 +148,89 @@ class Model:
     def _turns(self, start: int, end: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Cosines and signed sines of positions, from tables that grow in pieces of one shape."""
         while self.cosines.shape[0] < end:
-            half = self.config.head_size // 2
-            speed = self.config.rope_base ** (-torch.arange(half, dtype=torch.float64) / half)
-            if self.config.rope_factors:
-                speed /= torch.tensor(self.config.rope_factors, dtype=torch.float64)
             at = torch.arange(TURNS, dtype=torch.float64) + self.cosines.shape[0]
-            cos, sin = (at[:, None] * speed).cos().float(), (at[:, None] * speed).sin().float()
+            turned = at[:, None] * self.speeds
+            cos, sin = turned.cos().float(), turned.sin().float()
             self.cosines = torch.cat((self.cosines, torch.cat((cos, cos), -1)))
             self.sines = torch.cat((self.sines, torch.cat((-sin, sin), -1)))
         return self.cosines[start:end, None], self.sines[start:end, None]
+
+
+def _tensor(found: Any) -> torch.Tensor:
+    """A tensor of its own: what is mapped must not be written to."""
+    return torch.from_numpy(np.array(found))
+
+
+@dataclass(frozen=True)
+class _Unpacker:
+    """Weights back from their panels, and into the layout that oneDNN likes."""
+
+    weights: Weights
+    two: bool
+
+    def head(self) -> list[Linear]:
+        """The output layer in parts."""
+        config = self.weights.config
+        whole = self._plain("head", config.vocabulary, config.hidden)
+        step = -(-config.vocabulary // HEAD_PARTS // 16) * 16
+        return [
+            self._packed(whole.weight[at : at + step], whole.scales[at : at + step, 0])
+            for at in range(0, config.vocabulary, step)
+        ]
+
+    def layer(self, index: int) -> Layer:
+        config, at = self.weights.config, f"layer.{index}"
+        to, half = Geometry.of(config), config.head_size // 2
+        qkv = self._plain(f"{at}.qkv", to.qkv, config.hidden)
+        out = self._plain(f"{at}.out", config.hidden, config.heads * 2 * to.half)
+        bias = self._vector(f"{at}.bias")
+        query, key = self._vector(f"{at}.query_norm"), self._vector(f"{at}.key_norm")
+        norms = None
+        if query is not None and key is not None:
+            norms = torch.stack([query] * config.heads + [key] * config.kv_heads)
+        return Layer(
+            _tensor(self.weights.array(f"{at}.norm")[: config.hidden]),
+            self._packed(
+                panels.gathered(qkv.weight, 0, half, to.half),
+                panels.gathered(qkv.scales[:, 0], 0, half, to.half),
+            ),
+            bias,
+            norms,
+            self._packed(panels.gathered(out.weight, 1, half, to.half), out.scales[:, 0]),
+            _tensor(self.weights.array(f"{at}.inner_norm")[: config.hidden]),
+            self._gated(at),
+        )
+
+    def _gated(self, at: str) -> list[tuple[Linear, Linear]]:
+        config = self.weights.config
+        whole = self._plain(f"{at}.gate_up", 2 * Geometry.of(config).inner, config.hidden)
+        gate, up = panels.unwoven(whole, config.inner)
+        down = self._plain(f"{at}.down", config.hidden, config.inner)
+        found = []
+        for piece, start in enumerate(range(0, config.inner, PIECE)):
+            here = slice(start, min(start + PIECE, config.inner))
+            both = [np.concatenate((a[here], b[here])) for a, b in _sides(gate, up)]
+            found.append(
+                (
+                    self._packed(both[0], both[1][:, 0]),
+                    self._packed(down.weight[:, here], down.scales[:, piece]),
+                )
+            )
+        return found
+
+    def _plain(self, name: str, outputs: int, inputs: int) -> panels.Linear:
+        return panels.plain(self.weights, name, outputs, inputs, PIECE)
+
+    def _packed(self, weight: Any, scales: Any) -> Linear:
+        return pack(_tensor(weight), _tensor(scales), two=self.two)
+
+    def _vector(self, name: str) -> torch.Tensor | None:
+        if name not in self.weights.entries:
+            return None
+        config = self.weights.config
+        found = self.weights.array(name)
+        return _tensor(panels.gathered(found, 0, config.head_size // 2, Geometry.of(config).half))
+
+
+def _sides(gate: panels.Linear, up: panels.Linear) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+    return (gate.weight, up.weight), (gate.scales, up.scales)

@@ -1,30 +1,36 @@
-"""The converted weights: one versioned, checksummed file, mapped into memory.
+"""The converted weights: one versioned file that is mapped, never unpacked.
 
 Knows the file's layout and the model's numbers (`Config`). Does not know where weights come from
-(`specedit.engines.exact.conversion` writes the file) or how they are multiplied.
+(`conversion` writes the file) or how they are multiplied. Opening it imports no numpy.
 
 Layout: magic, version, header length, SHA-256 of the header, the header as JSON, then tensors at
-multiples of 4096 bytes, each with its own checksum.
+multiples of 4096 bytes, each with its own checksum. The header is checked whenever the file is
+opened, what it says of the tensors by `verify`.
 """
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import mmap
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-import torch
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
 
 MAGIC = b"specedit"
-VERSION = 2
+VERSION = 3
 ALIGN = 4096
 PREFIX = struct.Struct("<8sIQ32s")
-DTYPES = {"int8": torch.int8, "float32": torch.float32, "bfloat16": torch.bfloat16}
+DTYPES = ("int8", "uint16", "int32", "float32", "float64")
 WORDS_PER_ROW = 4093  # prime, so that a moved page changes the column sums
 
 
@@ -57,64 +63,104 @@ class Config:
         return self.heads // self.kv_heads
 
 
-def checksum(tensor: torch.Tensor) -> str:
+def checksum(array: Array) -> str:
     """A digest at the speed of memory: 64-bit column sums, then BLAKE2 over those."""
-    raw = tensor.contiguous().view(-1).view(torch.uint8)
-    whole = raw.numel() // 8 * 8
-    words = raw[:whole].view(torch.int64)
-    rows = words.numel() // WORDS_PER_ROW
-    body = words[: rows * WORDS_PER_ROW].view(rows, WORDS_PER_ROW).sum(0)
-    digest = hashlib.blake2b(struct.pack("<Q", raw.numel()), digest_size=16)
+    import numpy as np
+
+    raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    whole = raw.size // 8 * 8
+    words = raw[:whole].view(np.int64)
+    rows = words.size // WORDS_PER_ROW
+    body = words[: rows * WORDS_PER_ROW].reshape(rows, WORDS_PER_ROW).sum(0)
+    digest = hashlib.blake2b(struct.pack("<Q", raw.size), digest_size=16)
     for piece in (body, words[rows * WORDS_PER_ROW :], raw[whole:]):
-        digest.update(piece.numpy().tobytes())
+        digest.update(piece.tobytes())
     return digest.hexdigest()
 
 
-@dataclass
+class _Buffer(ctypes.Structure):
+    """Python's own Py_buffer: how the address of a mapping is learned."""
+
+    _fields_ = (
+        ("buf", ctypes.c_void_p),
+        ("obj", ctypes.py_object),
+        ("len", ctypes.c_ssize_t),
+        ("itemsize", ctypes.c_ssize_t),
+        ("readonly", ctypes.c_int),
+        ("ndim", ctypes.c_int),
+        ("format", ctypes.c_char_p),
+        ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p),
+        ("suboffsets", ctypes.c_void_p),
+        ("internal", ctypes.c_void_p),
+    )
+
+
+@dataclass(frozen=True)
 class Weights:
-    """The mapped file. Tensors are views of it until they are packed."""
+    """The mapped file. It stays mapped while anything that came from here is in use."""
 
     config: Config
     source: str
     entries: dict[str, dict[str, Any]]
     data: mmap.mmap
 
-    def tensor(self, name: str) -> torch.Tensor:
-        entry = self.entries[name]
-        dtype = DTYPES[entry["dtype"]]
-        count = entry["nbytes"] // dtype.itemsize
-        found = torch.frombuffer(self.data, dtype=dtype, count=count, offset=entry["offset"])
-        if checksum(found) != entry["checksum"]:
-            raise Damaged(f"the converted weights of {name} are damaged")
-        return found.view(entry["shape"])
+    @cached_property
+    def base(self) -> int:
+        """Where the mapping begins."""
+        found = _Buffer()
+        ctypes.pythonapi.PyObject_GetBuffer(
+            ctypes.py_object(self.data), ctypes.byref(found), ctypes.c_int(0)
+        )
+        address = int(found.buf or 0)
+        ctypes.pythonapi.PyBuffer_Release(ctypes.byref(found))
+        return address
 
-    def release(self, name: str) -> None:
-        """Let the pages go: a packed tensor is never read from the file again."""
+    def address(self, name: str) -> int | None:
+        """Where a tensor begins; None where the model has none of this name."""
+        entry = self.entries.get(name)
+        return None if entry is None else self.base + int(entry["offset"])
+
+    def array(self, name: str) -> Array:
+        """A tensor as it lies in the file: a view, which must not be written to."""
+        import numpy as np
+
         entry = self.entries[name]
-        if hasattr(self.data, "madvise"):
-            self.data.madvise(mmap.MADV_DONTNEED, entry["offset"], entry["nbytes"])
+        dtype = np.dtype(entry["dtype"])
+        count = entry["nbytes"] // dtype.itemsize
+        return np.frombuffer(self.data, dtype, count, entry["offset"]).reshape(entry["shape"])
+
+    def verify(self) -> Iterator[str]:
+        """Read everything; yields the name of each tensor, or says `Damaged`."""
+        for name, entry in self.entries.items():
+            if checksum(self.array(name)) != entry["checksum"]:
+                raise Damaged(f"the converted weights of {name} are damaged")
+            yield name
 
 
 def write(
-    file: BinaryIO, config: Config, source: str, tensors: Iterable[tuple[str, torch.Tensor]]
-) -> Iterable[str]:
-    """Write the file, yielding the name of each tensor once it is down."""
+    file: BinaryIO, config: Config, source: str, tensors: Iterable[tuple[str, Array]]
+) -> Iterable[tuple[str, int]]:
+    """Write the file, yielding the name and size of each tensor once it is down."""
+    import numpy as np
+
     room = 1 << 20  # the header is written last, into room left for it
     at, entries = room, {}
-    for name, tensor in tensors:
-        raw = tensor.contiguous()
+    for name, array in tensors:
+        raw = np.ascontiguousarray(array)
+        if raw.dtype.name not in DTYPES:
+            raise ValueError(f"{name} has type {raw.dtype.name}")
         file.seek(at)
-        file.write(raw.view(-1).view(torch.uint8).numpy().data)
-        size = raw.numel() * raw.element_size()
+        file.write(raw.data)
         entries[name] = {
-            "dtype": str(raw.dtype).removeprefix("torch."),
+            "dtype": raw.dtype.name,
             "shape": list(raw.shape),
             "offset": at,
-            "nbytes": size,
+            "nbytes": raw.nbytes,
             "checksum": checksum(raw),
         }
-        at = -(-(at + size) // ALIGN) * ALIGN
-        yield name
+        at = -(-(at + raw.nbytes) // ALIGN) * ALIGN
+        yield name, raw.nbytes
     file.truncate(at)
     header = json.dumps(
         {"config": asdict(config), "source": source, "size": at, "tensors": entries}
@@ -137,7 +183,7 @@ def open_weights(path: Path, source: str) -> Weights:
             header = file.read(length)
             if hashlib.sha256(header).digest() != digest:
                 raise Damaged("the converted file's header is damaged")
-            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, struct.error, ValueError) as error:
         raise Damaged(str(error)) from error
     known = json.loads(header)

@@ -1,0 +1,124 @@
+/* x86-64 with AMX: tiles of 16 rows by 64 bytes. Narrow products are as with AVX-512 VNNI.
+ *
+ * 64 inputs of a panel are one tile as they lie, 16 rows of digits another, and their product 16
+ * rows of sums. Two by two of them are under way, so that each tile is read for two products.
+ */
+#include "variant.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+#include "avx512vnni.h"
+
+enum {
+    TILE_ROWS = 16,
+    FEW = 8,     /* fewer rows than this waste more of a tile than they save, */
+    SHORT = 256, /* and fewer inputs more time on reading and writing sums */
+};
+
+typedef struct {
+    uint8_t palette;
+    uint8_t start;
+    uint8_t reserved[14];
+    uint16_t bytes[16];
+    uint8_t rows[16];
+} __attribute__((packed)) tile_shape;
+
+/* tiles 0 to 3: sums; 4, 5: digits of `low` and `high` rows; 6, 7: weights */
+static void shape_tiles(int low, int high) {
+    tile_shape shape __attribute__((aligned(64)));
+    memset(&shape, 0, sizeof shape);
+    shape.palette = 1;
+    for (int t = 0; t < 8; t++)
+        shape.bytes[t] = 64;
+    shape.rows[0] = shape.rows[1] = shape.rows[4] = (uint8_t)low;
+    shape.rows[2] = shape.rows[3] = shape.rows[5] = (uint8_t)(high ? high : 1);
+    shape.rows[6] = shape.rows[7] = 16;
+    _tile_loadconfig(&shape);
+}
+
+static inline void fetch_lines(const int8_t **ahead, int *lines, int most) {
+    int now = *lines < most ? *lines : most;
+    for (int i = 0; i < now; i++)
+        _mm_prefetch((const char *)*ahead + (size_t)i * 64, _MM_HINT_T1);
+    *ahead += (size_t)now * 64;
+    *lines -= now;
+}
+
+static void tiles_4(const uint8_t *low, const uint8_t *high, size_t stride, const int8_t *a,
+    const int8_t *b, int inputs, int32_t *sums_a, int32_t *sums_b, int low_rows,
+    const int8_t **ahead, int *lines) {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    for (int i = 0; i < inputs; i += 64) {
+        _tile_loadd(6, a + (size_t)i * LANES, 64);
+        _tile_loadd(4, low + i, (long)stride);
+        _tile_dpbusd(0, 4, 6);
+        _tile_loadd(7, b + (size_t)i * LANES, 64);
+        _tile_dpbusd(1, 4, 7);
+        _tile_loadd(5, high + i, (long)stride);
+        _tile_dpbusd(2, 5, 6);
+        _tile_dpbusd(3, 5, 7);
+        fetch_lines(ahead, lines, 16);
+    }
+    _tile_stored(0, sums_a, 64);
+    _tile_stored(1, sums_b, 64);
+    _tile_stored(2, sums_a + low_rows * LANES, 64);
+    _tile_stored(3, sums_b + low_rows * LANES, 64);
+}
+
+static void tiles_2(const uint8_t *low, size_t stride, const int8_t *a, const int8_t *b,
+    int inputs, int32_t *sums_a, int32_t *sums_b, const int8_t **ahead, int *lines) {
+    _tile_zero(0);
+    _tile_zero(1);
+    for (int i = 0; i < inputs; i += 64) {
+        _tile_loadd(4, low + i, (long)stride);
+        _tile_loadd(6, a + (size_t)i * LANES, 64);
+        _tile_dpbusd(0, 4, 6);
+        _tile_loadd(7, b + (size_t)i * LANES, 64);
+        _tile_dpbusd(1, 4, 7);
+        fetch_lines(ahead, lines, 16);
+    }
+    _tile_stored(0, sums_a, 64);
+    _tile_stored(1, sums_b, 64);
+}
+
+static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
+    int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
+    if (count < FEW || inputs < SHORT || panels % 2) {
+        vnni_dots(rows, stride, count, panel, step, panels, inputs, sums, ahead, lines);
+        return;
+    }
+    size_t sums_step = (size_t)count * LANES;
+    int shaped_low = 0, shaped_high = 0;
+    for (int p = 0; p < panels; p += 2)
+        for (int r = 0; r < count;) {
+            int left = count - r, low = left < TILE_ROWS ? left : TILE_ROWS;
+            int high = left - low < TILE_ROWS ? left - low : TILE_ROWS;
+            if (low != shaped_low || (high && high != shaped_high)) {
+                shape_tiles(low, high);
+                shaped_low = low;
+                shaped_high = high;
+            }
+            const int8_t *a = panel + (size_t)p * step, *b = a + step;
+            int32_t *sums_a = sums + (size_t)p * sums_step + (size_t)r * LANES;
+            const uint8_t *from = rows + (size_t)r * stride;
+            if (high)
+                tiles_4(from, from + (size_t)low * stride, stride, a, b, inputs, sums_a,
+                    sums_a + sums_step, low, &ahead, &lines);
+            else
+                tiles_2(from, stride, a, b, inputs, sums_a, sums_a + sums_step, &ahead, &lines);
+            r += low + high;
+        }
+    _tile_release();
+}
+
+static void pairs(const int16_t *rows, size_t stride, int count, const int16_t *panel, size_t step,
+    int panels, int inputs, int32_t *sums) {
+    vnni_pairs(rows, stride, count, panel, step, panels, inputs, sums);
+}
+
+#define VARIANT amx
+#include "rows.h"

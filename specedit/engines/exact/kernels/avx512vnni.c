@@ -1,0 +1,20 @@
+/* x86-64 with AVX-512 VNNI: four products of bytes, or two of shorts, in each of 16 lanes. */
+#include "variant.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+#include "avx512vnni.h"
+
+static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
+    int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
+    vnni_dots(rows, stride, count, panel, step, panels, inputs, sums, ahead, lines);
+}
+
+static void pairs(const int16_t *rows, size_t stride, int count, const int16_t *panel, size_t step,
+    int panels, int inputs, int32_t *sums) {
+    vnni_pairs(rows, stride, count, panel, step, panels, inputs, sums);
+}
+
+#define VARIANT avx512vnni
+#include "rows.h"

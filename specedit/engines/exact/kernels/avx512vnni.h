@@ -1,0 +1,172 @@
+/* Products of AVX-512 VNNI, for the variants that have it.
+ *
+ * A block of rows by a block of panels has its sums in registers: 12 by 2 where there are many
+ * rows (24 sums, 2 vectors of weights, 1 of digits), and 1 by 4 where there is one, so that four
+ * streams of weights are under way.
+ */
+#include <immintrin.h>
+#include <string.h>
+
+#define INLINE_BLOCK static inline __attribute__((always_inline))
+
+#if defined(__clang__)
+#define UNROLLED _Pragma("clang loop unroll(full)")
+#else
+#define UNROLLED _Pragma("GCC unroll 24")
+#endif
+
+INLINE_BLOCK __m512i four_of(const uint8_t *from) {
+    int32_t found;
+    memcpy(&found, from, sizeof found);
+    return _mm512_set1_epi32(found);
+}
+
+/* R rows by P panels; each vector of weights fetches a line ahead, while there are lines */
+INLINE_BLOCK void dots_block(const int R, const int P, const uint8_t *rows, size_t stride,
+    const int8_t *panel, size_t step, int inputs, int32_t *sums, size_t sums_step,
+    const int8_t **ahead, int *lines) {
+    __m512i sum[12][4];
+    UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) sum[r][p] =
+        _mm512_setzero_si512();
+    const int8_t *fetch = *ahead;
+    int left = *lines;
+    for (int i = 0; i < inputs; i += 4) {
+        __m512i weights[4];
+        UNROLLED for (int p = 0; p < P; p++) weights[p] =
+            _mm512_loadu_si512(panel + (size_t)p * step + (size_t)i * LANES);
+        if (left > 0) {
+            _mm_prefetch((const char *)fetch, _MM_HINT_T1);
+            fetch += 64;
+            left--;
+        }
+        UNROLLED for (int r = 0; r < R; r++) {
+            __m512i digits = four_of(rows + (size_t)r * stride + i);
+            UNROLLED for (int p = 0; p < P; p++) sum[r][p] =
+                _mm512_dpbusd_epi32(sum[r][p], digits, weights[p]);
+        }
+    }
+    *ahead = fetch;
+    *lines = left;
+    UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) _mm512_store_si512(
+        sums + (size_t)p * sums_step + (size_t)r * LANES, sum[r][p]);
+}
+
+/* one row: nothing is used twice, so it is all about reading weights */
+INLINE_BLOCK void dots_stream(const int R, const int P, const uint8_t *rows, size_t stride,
+    const int8_t *panel, size_t step, int inputs, int32_t *sums, size_t sums_step) {
+    enum { FAR = 2048 };
+    __m512i sum[12][4];
+    UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) sum[r][p] =
+        _mm512_setzero_si512();
+    for (int i = 0; i < inputs; i += 4) {
+        UNROLLED for (int p = 0; p < P; p++) {
+            const int8_t *at = panel + (size_t)p * step + (size_t)i * LANES;
+            __m512i weights = _mm512_loadu_si512(at);
+            _mm_prefetch((const char *)at + FAR, _MM_HINT_T0);
+            UNROLLED for (int r = 0; r < R; r++) sum[r][p] = _mm512_dpbusd_epi32(
+                sum[r][p], four_of(rows + (size_t)r * stride + i), weights);
+        }
+    }
+    UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) _mm512_store_si512(
+        sums + (size_t)p * sums_step + (size_t)r * LANES, sum[r][p]);
+}
+
+#define DOTS_ROWS(R, P)                                                                            \
+    static void dots_##R##_##P(const uint8_t *rows, size_t stride, const int8_t *panel,            \
+        size_t step, int inputs, int32_t *sums, size_t sums_step, const int8_t **ahead,            \
+        int *lines) {                                                                              \
+        dots_block(R, P, rows, stride, panel, step, inputs, sums, sums_step, ahead, lines);        \
+    }
+#define DOTS_STREAM(R, P)                                                                          \
+    static void dots_##R##_##P(const uint8_t *rows, size_t stride, const int8_t *panel,            \
+        size_t step, int inputs, int32_t *sums, size_t sums_step, const int8_t **ahead,            \
+        int *lines) {                                                                              \
+        (void)ahead;                                                                               \
+        (void)lines;                                                                               \
+        dots_stream(R, P, rows, stride, panel, step, inputs, sums, sums_step);                     \
+    }
+typedef void block_function(const uint8_t *rows, size_t stride, const int8_t *panel, size_t step,
+    int inputs, int32_t *sums, size_t sums_step, const int8_t **ahead, int *lines);
+
+DOTS_STREAM(1, 4) DOTS_STREAM(2, 4) DOTS_STREAM(3, 4) DOTS_STREAM(4, 4)
+DOTS_STREAM(1, 1) DOTS_STREAM(2, 1) DOTS_STREAM(3, 1) DOTS_STREAM(4, 1)
+DOTS_ROWS(5, 2) DOTS_ROWS(6, 2) DOTS_ROWS(7, 2) DOTS_ROWS(8, 2)
+DOTS_ROWS(9, 2) DOTS_ROWS(10, 2) DOTS_ROWS(11, 2) DOTS_ROWS(12, 2)
+DOTS_ROWS(5, 1) DOTS_ROWS(6, 1) DOTS_ROWS(7, 1) DOTS_ROWS(8, 1)
+DOTS_ROWS(9, 1) DOTS_ROWS(10, 1) DOTS_ROWS(11, 1) DOTS_ROWS(12, 1)
+
+static block_function *const DOTS_FOUR[] = {0, dots_1_4, dots_2_4, dots_3_4, dots_4_4};
+static block_function *const DOTS_TWO[] = {0, 0, 0, 0, 0, dots_5_2, dots_6_2, dots_7_2, dots_8_2,
+    dots_9_2, dots_10_2, dots_11_2, dots_12_2};
+static block_function *const DOTS_ONE[] = {0, dots_1_1, dots_2_1, dots_3_1, dots_4_1, dots_5_1,
+    dots_6_1, dots_7_1, dots_8_1, dots_9_1, dots_10_1, dots_11_1, dots_12_1};
+
+static void vnni_dots(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
+    size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
+    size_t sums_step = (size_t)count * LANES;
+    for (int p = 0; p < panels;) {
+        int many = count <= 4 ? (panels - p >= 4 ? 4 : 1) : (panels - p >= 2 ? 2 : 1);
+        block_function *const *table = many == 4 ? DOTS_FOUR : many == 2 ? DOTS_TWO : DOTS_ONE;
+        for (int r = 0; r < count;) {
+            int left = count - r, groups = (left + 11) / 12, now = (left + groups - 1) / groups;
+            table[now](rows + (size_t)r * stride, stride, panel + (size_t)p * step, step, inputs,
+                sums + (size_t)p * sums_step + (size_t)r * LANES, sums_step, &ahead, &lines);
+            r += now;
+        }
+        p += many;
+    }
+}
+
+INLINE_BLOCK void pairs_block(const int R, const int P, const int16_t *rows, size_t stride,
+    const int16_t *panel, size_t step, int inputs, int32_t *sums, size_t sums_step) {
+    __m512i sum[12][4];
+    UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) sum[r][p] =
+        _mm512_setzero_si512();
+    for (int i = 0; i < inputs; i += 2) {
+        __m512i keys[4];
+        UNROLLED for (int p = 0; p < P; p++) keys[p] =
+            _mm512_loadu_si512(panel + (size_t)p * step + (size_t)i * LANES);
+        UNROLLED for (int r = 0; r < R; r++) {
+            __m512i two = four_of((const uint8_t *)(rows + (size_t)r * stride + i));
+            UNROLLED for (int p = 0; p < P; p++) sum[r][p] =
+                _mm512_dpwssd_epi32(sum[r][p], two, keys[p]);
+        }
+    }
+    UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) _mm512_store_si512(
+        sums + (size_t)p * sums_step + (size_t)r * LANES, sum[r][p]);
+}
+
+#define PAIRS(R)                                                                                   \
+    static void pairs_##R##_4(const int16_t *rows, size_t stride, const int16_t *panel,            \
+        size_t step, int inputs, int32_t *sums, size_t sums_step) {                                \
+        pairs_block(R, 4, rows, stride, panel, step, inputs, sums, sums_step);                     \
+    }                                                                                              \
+    static void pairs_##R##_1(const int16_t *rows, size_t stride, const int16_t *panel,            \
+        size_t step, int inputs, int32_t *sums, size_t sums_step) {                                \
+        pairs_block(R, 1, rows, stride, panel, step, inputs, sums, sums_step);                     \
+    }
+typedef void pairs_block_function(const int16_t *rows, size_t stride, const int16_t *panel,
+    size_t step, int inputs, int32_t *sums, size_t sums_step);
+
+PAIRS(1) PAIRS(2) PAIRS(3) PAIRS(4) PAIRS(5) PAIRS(6)
+
+static pairs_block_function *const PAIRS_FOUR[] = {
+    0, pairs_1_4, pairs_2_4, pairs_3_4, pairs_4_4, pairs_5_4, pairs_6_4};
+static pairs_block_function *const PAIRS_ONE[] = {
+    0, pairs_1_1, pairs_2_1, pairs_3_1, pairs_4_1, pairs_5_1, pairs_6_1};
+
+static void vnni_pairs(const int16_t *rows, size_t stride, int count, const int16_t *panel,
+    size_t step, int panels, int inputs, int32_t *sums) {
+    size_t sums_step = (size_t)count * LANES;
+    for (int p = 0; p < panels;) {
+        int many = panels - p >= 4 ? 4 : 1;
+        for (int r = 0; r < count;) {
+            int left = count - r, groups = (left + 5) / 6, now = (left + groups - 1) / groups;
+            (many == 4 ? PAIRS_FOUR : PAIRS_ONE)[now](rows + (size_t)r * stride, stride,
+                panel + (size_t)p * step, step, inputs,
+                sums + (size_t)p * sums_step + (size_t)r * LANES, sums_step);
+            r += now;
+        }
+        p += many;
+    }
+}

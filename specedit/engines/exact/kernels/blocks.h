@@ -1,0 +1,66 @@
+/* The two products of a variant that says them for a block: R rows by P panels in registers.
+ *
+ * Included behind `dots_block` and `pairs_block`; ROWS is how many rows of one panel fit. Panels go
+ * outside, so a panel stays in the nearest cache while all rows pass it; where rows are few, more
+ * panels go together, so that more sums and more streams of weights are under way. */
+
+#define DOTS(R, P) dots_block(R, P, row, stride, at, step, inputs, to, sums_step)
+#define PAIRS(R, P) pairs_block(R, P, row, stride, at, step, inputs, to, sums_step)
+
+/* one case for each block: its numbers are constants where it is inlined */
+#define EACH_BLOCK(CASE_OF)                                                                       \
+    switch (16 * now + many) {                                                                     \
+    case 16 + 4: CASE_OF(1, 4); break;                                                            \
+    case 32 + 2: CASE_OF(2, 2); break;                                                            \
+    case 48 + 2: CASE_OF(3, 2); break;                                                            \
+    case 16 + 1: CASE_OF(1, 1); break;                                                            \
+    case 32 + 1: CASE_OF(2, 1); break;                                                            \
+    case 48 + 1: CASE_OF(3, 1); break;                                                            \
+    case 64 + 1: CASE_OF(4, 1); break;                                                            \
+    case 80 + 1: if (ROWS >= 5) CASE_OF(ROWS >= 5 ? 5 : 1, 1); break;                             \
+    case 96 + 1: if (ROWS >= 6) CASE_OF(ROWS >= 6 ? 6 : 1, 1); break;                             \
+    }
+
+/* `left` rows in as few blocks as can be, of about the same size */
+static inline int rows_now(int left) {
+    int blocks = (left + ROWS - 1) / ROWS;
+    return (left + blocks - 1) / blocks;
+}
+
+static inline int panels_now(int count, int left) {
+    return count == 1 && left >= 4 ? 4 : (count == 2 || count == 3) && left >= 2 ? 2 : 1;
+}
+
+static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
+    int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
+    const size_t sums_step = (size_t)count * LANES;
+    const int64_t all = (int64_t)panels * count;
+    int64_t done = 0, asked = 0;
+    for (int p = 0, many; p < panels; p += many) {
+        many = panels_now(count, panels - p);
+        for (int r = 0, now; r < count; r += now) {
+            const uint8_t *row = rows + (size_t)r * stride;
+            const int8_t *at = panel + (size_t)p * step;
+            int32_t *to = sums + (size_t)p * sums_step + (size_t)r * LANES;
+            now = rows_now(count - r);
+            done += now * many;
+            for (; asked < lines * done / all; asked++) /* a share before each block */
+                __builtin_prefetch(ahead + 64 * asked, 0, 2);
+            EACH_BLOCK(DOTS)
+        }
+    }
+}
+
+static void pairs(const int16_t *rows, size_t stride, int count, const int16_t *panel, size_t step,
+    int panels, int inputs, int32_t *sums) {
+    const size_t sums_step = (size_t)count * LANES;
+    for (int p = 0, many; p < panels; p += many) {
+        many = panels_now(count, panels - p);
+        for (int r = 0, now; r < count; r += now) {
+            const int16_t *row = rows + (size_t)r * stride, *at = panel + (size_t)p * step;
+            int32_t *to = sums + (size_t)p * sums_step + (size_t)r * LANES;
+            now = rows_now(count - r);
+            EACH_BLOCK(PAIRS)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+/* The cache: tiles that are added and copied. What a position holds is written by attention.c. */
+#include "cache.h"
+
+#include <string.h>
+
+#include "model.h"
+#include "threads.h"
+
+static size_t tile_bytes(const specedit_cache *cache) {
+    return (size_t)cache->layers * cache->kv_heads * cache_part_bytes(cache->size);
+}
+
+specedit_cache *specedit_cache_new(const specedit_model *model) {
+    specedit_cache *cache = calloc(1, sizeof *cache);
+    if (!cache)
+        return 0;
+    cache->layers = model->shape.layers;
+    cache->kv_heads = model->shape.kv_heads;
+    cache->size = 2 * model->shape.half;
+    return cache;
+}
+
+void specedit_cache_free(specedit_cache *cache) {
+    if (!cache)
+        return;
+    for (int t = 0; t < cache->tiles; t++)
+        thread_memory_free(cache->tile[t]);
+    free(cache->tile);
+    free(cache);
+}
+
+int specedit_cache_reserve(specedit_cache *cache, int positions) {
+    int wanted = (positions + TILE - 1) / TILE;
+    if (wanted <= cache->tiles)
+        return SPECEDIT_OK;
+    char **grown = realloc(cache->tile, (size_t)wanted * sizeof *grown);
+    if (!grown)
+        return SPECEDIT_NO_MEMORY;
+    cache->tile = grown;
+    while (cache->tiles < wanted) {
+        char *tile = thread_memory(tile_bytes(cache));
+        if (!tile)
+            return SPECEDIT_NO_MEMORY;
+        cache->tile[cache->tiles++] = tile;
+    }
+    return SPECEDIT_OK;
+}
+
+uint64_t specedit_cache_bytes(const specedit_cache *cache) {
+    return (uint64_t)cache->tiles * tile_bytes(cache);
+}
+
+int specedit_cache_copy(specedit_cache *to, const specedit_cache *from, int length) {
+    if (length < 0 || length > from->tiles * TILE || tile_bytes(to) != tile_bytes(from))
+        return SPECEDIT_BAD_ARGUMENT;
+    if (specedit_cache_reserve(to, length))
+        return SPECEDIT_NO_MEMORY;
+    for (int t = 0; t * TILE < length; t++)
+        memcpy(to->tile[t], from->tile[t], tile_bytes(to));
+    return SPECEDIT_OK;
+}
+
+int specedit_cache_keep(specedit_cache *cache, int start, const int32_t *rows, int count) {
+    for (int i = 0; i < count; i++)
+        if (rows[i] < i || (i && rows[i] <= rows[i - 1]) || start + rows[i] >= cache->tiles * TILE)
+            return SPECEDIT_BAD_ARGUMENT;
+    for (int i = 0; i < count; i++) {
+        int to = start + i, from = start + rows[i];
+        if (to == from)
+            continue;
+        for (int layer = 0; layer < cache->layers; layer++)
+            for (int head = 0; head < cache->kv_heads; head++)
+                cache_move(cache_part_of(cache, to / TILE, layer, head), to % TILE,
+                    cache_part_of(cache, from / TILE, layer, head), from % TILE, cache->size);
+    }
+    return SPECEDIT_OK;
+}

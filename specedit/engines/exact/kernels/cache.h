@@ -1,0 +1,82 @@
+/* How keys and values lie in memory: tiles of 512 positions, each with all layers and key heads.
+ *
+ * A head's keys are panels of 16 positions: channel pair, position, 2 channels, as 16-bit integers.
+ * Its values are blocks of 64 positions: 16 channels, position / 4, channel, 4 positions, as bytes.
+ * Each position has a scale for its key and one for its value.
+ */
+#ifndef CACHE_H
+#define CACHE_H
+
+#include "variant.h"
+
+struct specedit_cache {
+    int layers, kv_heads, size;
+    int tiles;
+    char **tile;
+};
+
+/* one head's part of a tile */
+typedef struct {
+    int16_t *keys;
+    int8_t *values;
+    float *key_scales;
+    float *value_scales;
+} cache_part;
+
+static inline size_t cache_part_bytes(int size) {
+    return (size_t)TILE * (size_t)(3 * size) + 2 * TILE * sizeof(float);
+}
+
+static inline cache_part cache_part_at(char *at, int size) {
+    cache_part part;
+    part.keys = (int16_t *)at;
+    part.values = (int8_t *)(at + (size_t)TILE * size * 2);
+    part.key_scales = (float *)(at + (size_t)TILE * size * 3);
+    part.value_scales = part.key_scales + TILE;
+    return part;
+}
+
+static inline cache_part cache_part_of(const specedit_cache *cache, int tile, int layer, int head) {
+    size_t index = (size_t)layer * cache->kv_heads + head;
+    return cache_part_at(cache->tile[tile] + index * cache_part_bytes(cache->size), cache->size);
+}
+
+/* a position of a tile: where its channel 0 lies */
+static inline int16_t *cache_key(cache_part part, int size, int at) {
+    return part.keys + (size_t)(at / LANES) * LANES * size + at % LANES * 2;
+}
+
+static inline int8_t *cache_value(cache_part part, int size, int at) {
+    return part.values + (size_t)(at / BLOCK) * BLOCK * size + at % BLOCK / 4 * 64 + at % 4;
+}
+
+static inline void cache_write(cache_part part, int size, int at, const int16_t *key,
+    float key_scale, const int8_t *value, float value_scale) {
+    int16_t *keys = cache_key(part, size, at);
+    int8_t *values = cache_value(part, size, at);
+    for (int c = 0; c < size; c += 2) {
+        keys[c * LANES] = key[c];
+        keys[c * LANES + 1] = key[c + 1];
+    }
+    for (int c = 0; c < size; c += LANES)
+        for (int i = 0; i < LANES; i++)
+            values[c * BLOCK + i * 4] = value[c + i];
+    part.key_scales[at] = key_scale;
+    part.value_scales[at] = value_scale;
+}
+
+static inline void cache_move(cache_part to, int to_at, cache_part from, int from_at, int size) {
+    int16_t *to_key = cache_key(to, size, to_at), *key = cache_key(from, size, from_at);
+    int8_t *to_value = cache_value(to, size, to_at), *value = cache_value(from, size, from_at);
+    for (int c = 0; c < size; c += 2) {
+        to_key[c * LANES] = key[c * LANES];
+        to_key[c * LANES + 1] = key[c * LANES + 1];
+    }
+    for (int c = 0; c < size; c += LANES)
+        for (int i = 0; i < LANES; i++)
+            to_value[c * BLOCK + i * 4] = value[c * BLOCK + i * 4];
+    to.key_scales[to_at] = from.key_scales[from_at];
+    to.value_scales[to_at] = from.value_scales[from_at];
+}
+
+#endif

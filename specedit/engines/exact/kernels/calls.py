@@ -1,0 +1,96 @@
+"""The kernels' call interface in ctypes: specedit.h, word for word.
+
+Knows structures and signatures. Does not know which library is loaded (`library` does).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, c_char_p, c_float, c_int, c_int32, c_uint64, c_void_p
+
+INTERFACE = 1
+
+
+class Shape(ctypes.Structure):
+    _fields_ = (
+        *((name, c_int32) for name in ("layers", "hidden", "hidden_true", "inner", "piece")),
+        *((name, c_int32) for name in ("heads", "kv_heads", "half", "half_true", "vocabulary")),
+        ("two", c_int32),
+        ("epsilon", c_float),
+    )
+
+
+class Linear(ctypes.Structure):
+    _fields_ = (
+        ("panels", c_void_p),
+        ("scales", c_void_p),
+        ("offsets", c_void_p),
+        ("outputs", c_int32),
+        ("inputs", c_int32),
+        ("piece", c_int32),
+    )
+
+
+class Layer(ctypes.Structure):
+    _fields_ = (
+        ("norm", c_void_p),
+        ("qkv", Linear),
+        ("bias", c_void_p),
+        ("query_norm", c_void_p),
+        ("key_norm", c_void_p),
+        ("out", Linear),
+        ("inner_norm", c_void_p),
+        ("gate_up", Linear),
+        ("down", Linear),
+    )
+
+
+class Weights(ctypes.Structure):
+    _fields_ = (
+        ("layers", POINTER(Layer)),
+        ("embedding", c_void_p),
+        ("norm", c_void_p),
+        ("head", Linear),
+        ("speeds", c_void_p),
+    )
+
+
+class Pass(ctypes.Structure):
+    _fields_ = (
+        ("ids", POINTER(c_int32)),
+        ("parents", POINTER(c_int32)),
+        ("width", c_int32),
+        ("start", c_int32),
+        ("choices", POINTER(c_int32)),
+        ("logits", POINTER(c_float)),
+    )
+
+
+SIGNATURES = {
+    "interface": (c_int, ()),
+    "variant": (c_char_p, (c_int,)),
+    "can": (c_int, (c_int,)),
+    "difference": (c_char_p, (c_int, c_int, c_uint64, c_int)),
+    "version": (c_char_p, ()),
+    "pool_new": (c_void_p, (c_int,)),
+    "pool_free": (None, (c_void_p,)),
+    "model_new": (c_void_p, (c_int, POINTER(Shape), POINTER(Weights))),
+    "model_free": (None, (c_void_p,)),
+    "cache_new": (c_void_p, (c_void_p,)),
+    "cache_free": (None, (c_void_p,)),
+    "cache_reserve": (c_int, (c_void_p, c_int)),
+    "cache_bytes": (c_uint64, (c_void_p,)),
+    "cache_copy": (c_int, (c_void_p, c_void_p, c_int)),
+    "cache_keep": (c_int, (c_void_p, c_int, POINTER(c_int32), c_int)),
+    "run": (c_int, (c_void_p, c_void_p, c_void_p, POINTER(Pass))),
+    "products": (c_int, (c_void_p, c_void_p, c_int)),
+    "attention": (c_int, (c_void_p, c_void_p, c_void_p, c_int, c_int)),
+}
+
+
+def bind(library: ctypes.CDLL) -> ctypes.CDLL:
+    """Give every function of a loaded library its types."""
+    for name, (result, arguments) in SIGNATURES.items():
+        function = getattr(library, f"specedit_{name}")
+        function.restype, function.argtypes = result, arguments
+    return library

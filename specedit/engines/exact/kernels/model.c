@@ -1,0 +1,548 @@
+/* A model's passes: the steps of a layer, one after the other, each in small pieces.
+ *
+ * Knows the Qwen2, Qwen3 and Llama layer. Does not know how a product is computed (a variant does)
+ * nor attention (attention.c).
+ */
+#include "model.h"
+
+#include <string.h>
+
+#include "threads.h"
+
+static int up_to(int number, int multiple) { return (number + multiple - 1) / multiple * multiple; }
+
+/* -- room --------------------------------------------------------------------------------------- */
+
+static void free_room(specedit_model *m) {
+    void *all[] = {m->rows, m->qkv, m->attended, m->gates, m->cosines, m->sines, m->queries,
+        m->query_scales, m->hidden.digits, m->hidden.scales, m->out.digits, m->out.scales,
+        m->inner.digits, m->inner.scales, m->best, m->choice, m->depths};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        thread_memory_free(all[i]);
+    m->rows = m->qkv = m->attended = m->gates = m->cosines = m->sines = m->query_scales = 0;
+    m->queries = 0;
+    m->hidden.digits = m->out.digits = m->inner.digits = 0;
+    m->hidden.scales = m->out.scales = m->inner.scales = 0;
+    m->best = 0;
+    m->choice = m->depths = 0;
+    m->width = 0;
+}
+
+static void free_parts(specedit_model *m) {
+    thread_memory_free(m->part_mixed);
+    thread_memory_free(m->part_sum);
+    thread_memory_free(m->part_most);
+    m->part_mixed = m->part_sum = m->part_most = 0;
+    m->tiles = 0;
+}
+
+static void free_benches(specedit_model *m) {
+    for (int t = 0; t < m->threads; t++) {
+        bench_of_thread *b = &m->benches[t];
+        void *all[] = {b->row, b->sums, b->scores, b->weights, b->units, b->tile, b->mixed, b->sum,
+            b->most, b->gathered};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            thread_memory_free(all[i]);
+    }
+    free(m->benches);
+    m->benches = 0;
+    m->threads = 0;
+}
+
+static void *floats_of(size_t count) { return thread_memory(count * sizeof(float)); }
+
+static int grain_of(int panels, int threads) {
+    int grain = panels / (threads * 8) / 4 * 4;
+    return grain < 4 ? 4 : grain > 32 ? 32 : grain;
+}
+
+static int head_pieces(const specedit_model *m, int threads) {
+    int panels = m->weights.head.outputs / LANES, grain = grain_of(panels, threads);
+    return (panels + grain - 1) / grain;
+}
+
+static int room_for_width(specedit_model *m, int width, int threads) {
+    const specedit_shape *s = &m->shape;
+    free_room(m);
+    size_t w = (size_t)up_to(width, 8), digits = s->two ? 2 : 1;
+    m->rows = floats_of(w * s->hidden);
+    m->qkv = floats_of(w * m->outputs);
+    m->attended = floats_of(w * m->mixed);
+    m->gates = floats_of(w * s->inner);
+    m->cosines = floats_of(w * s->half);
+    m->sines = floats_of(w * s->half);
+    m->queries = thread_memory(w * s->heads * m->size * sizeof(int16_t));
+    m->query_scales = floats_of(w * s->heads);
+    m->hidden.digits = thread_memory(w * digits * s->hidden);
+    m->hidden.scales = floats_of(w);
+    m->out.digits = thread_memory(w * digits * m->mixed);
+    m->out.scales = floats_of(w);
+    m->inner.digits = thread_memory(w * digits * s->inner);
+    m->inner.scales = floats_of(w * m->pieces);
+    m->best = floats_of(w * head_pieces(m, threads));
+    m->choice = thread_memory(w * head_pieces(m, threads) * sizeof(int32_t));
+    m->depths = thread_memory(w * sizeof(int32_t));
+    void *all[] = {m->rows, m->qkv, m->attended, m->gates, m->cosines, m->sines, m->queries,
+        m->query_scales, m->hidden.digits, m->hidden.scales, m->out.digits, m->out.scales,
+        m->inner.digits, m->inner.scales, m->best, m->choice, m->depths};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!all[i]) {
+            free_room(m);
+            return SPECEDIT_NO_MEMORY;
+        }
+    m->width = (int)w;
+    return SPECEDIT_OK;
+}
+
+static int room_for_threads(specedit_model *m, int threads) {
+    const specedit_shape *s = &m->shape;
+    free_benches(m);
+    m->benches = calloc((size_t)threads, sizeof *m->benches);
+    if (!m->benches)
+        return SPECEDIT_NO_MEMORY;
+    m->threads = threads;
+    size_t queries = (size_t)CHUNK * m->group;
+    size_t products = (size_t)MANY * GROUP * LANES, values = queries * m->size;
+    for (int t = 0; t < threads; t++) {
+        bench_of_thread *b = &m->benches[t];
+        b->row = floats_of(s->hidden);
+        b->sums = thread_memory((products > values ? products : values) * sizeof(int32_t));
+        b->scores = thread_memory(queries * TILE * sizeof(int32_t));
+        b->weights = thread_memory(queries * TILE);
+        b->units = floats_of(queries * (TILE / BLOCK));
+        b->tile = floats_of(values);
+        b->mixed = floats_of(values);
+        b->sum = floats_of(2 * queries);
+        b->most = floats_of(2 * queries);
+        b->gathered = thread_memory(cache_part_bytes(m->size));
+        if (!b->row || !b->sums || !b->scores || !b->weights || !b->units || !b->tile || !b->mixed
+            || !b->sum || !b->most || !b->gathered) {
+            free_benches(m);
+            return SPECEDIT_NO_MEMORY;
+        }
+    }
+    return SPECEDIT_OK;
+}
+
+int model_room(specedit_model *m, int width, int threads, int tiles) {
+    if (threads != m->threads) {
+        free_room(m); /* the output layer's pieces follow from the threads */
+        if (room_for_threads(m, threads))
+            return SPECEDIT_NO_MEMORY;
+    }
+    if (width > m->width && room_for_width(m, width, threads))
+        return SPECEDIT_NO_MEMORY;
+    if (width <= NARROW && tiles > m->tiles) {
+        size_t queries = (size_t)NARROW * m->shape.heads * (size_t)up_to(tiles, 4);
+        free_parts(m);
+        m->part_mixed = floats_of(queries * m->size);
+        m->part_sum = floats_of(queries);
+        m->part_most = floats_of(queries);
+        if (!m->part_mixed || !m->part_sum || !m->part_most) {
+            free_parts(m);
+            return SPECEDIT_NO_MEMORY;
+        }
+        m->tiles = up_to(tiles, 4);
+    }
+    return SPECEDIT_OK;
+}
+
+/* -- rows --------------------------------------------------------------------------------------- */
+
+static void row_begins(void *of, int layer, int row, int thread) {
+    specedit_model *m = of;
+    const specedit_shape *s = &m->shape;
+    (void)layer;
+    (void)thread;
+    m->kernel->widen(m->weights.embedding + (size_t)m->pass->ids[row] * s->hidden, s->hidden,
+        m->rows + (size_t)row * s->hidden);
+    turn_of((double)(m->pass->start + m->depths[row]), m->weights.speeds, s->half_true, s->half,
+        m->cosines + (size_t)row * s->half, m->sines + (size_t)row * s->half);
+}
+
+/* digits of a row, a scale for each piece of it */
+static void row_digits(specedit_model *m, const float *row, int inputs, int piece,
+    digit_rows *to, int index) {
+    int digits = m->shape.two ? 2 : 1;
+    uint8_t *first = to->digits + (size_t)index * digits * inputs;
+    uint8_t *second = m->shape.two ? first + inputs : 0;
+    for (int at = 0, p = 0; at < inputs; at += piece, p++)
+        m->kernel->digits(row + at, inputs - at < piece ? inputs - at : piece, first + at,
+            second ? second + at : 0, to->scales + (size_t)index * to->pieces + p);
+}
+
+static void row_normed(specedit_model *m, const float *weight, int row, int thread) {
+    const specedit_shape *s = &m->shape;
+    float *normed = m->benches[thread].row;
+    m->kernel->norm(m->rows + (size_t)row * s->hidden, weight, s->hidden, s->hidden_true,
+        s->epsilon, normed);
+    row_digits(m, normed, s->hidden, s->hidden, &m->hidden, row);
+}
+
+static void row_norm(void *of, int layer, int row, int thread) {
+    specedit_model *m = of;
+    row_normed(m, m->layers[layer].norm, row, thread);
+}
+
+static void row_inner_norm(void *of, int layer, int row, int thread) {
+    specedit_model *m = of;
+    row_normed(m, m->layers[layer].inner_norm, row, thread);
+}
+
+static void row_last_norm(void *of, int layer, int row, int thread) {
+    specedit_model *m = of;
+    (void)layer;
+    row_normed(m, m->weights.norm, row, thread);
+}
+
+static void row_attended(void *of, int layer, int row, int thread) {
+    specedit_model *m = of;
+    float *attended = m->attended + (size_t)row * m->mixed;
+    (void)layer;
+    (void)thread;
+    if (attention_split(m))
+        attention_row(m, row, attended);
+    row_digits(m, attended, m->mixed, m->mixed, &m->out, row);
+}
+
+static void row_inner(void *of, int layer, int row, int thread) {
+    specedit_model *m = of;
+    (void)layer;
+    (void)thread;
+    row_digits(m, m->gates + (size_t)row * m->shape.inner, m->shape.inner, m->shape.piece,
+        &m->inner, row);
+}
+
+static void row_choice(void *of, int layer, int piece, int thread) {
+    specedit_model *m = of;
+    (void)layer;
+    (void)piece;
+    (void)thread;
+    for (int r = 0; r < m->pass->width; r++) {
+        float best = m->best[r];
+        int32_t choice = m->choice[r];
+        for (int p = 1; p < m->head_pieces; p++) /* rising ids: the first of equals is the lowest */
+            if (m->best[(size_t)p * m->width + r] > best) {
+                best = m->best[(size_t)p * m->width + r];
+                choice = m->choice[(size_t)p * m->width + r];
+            }
+        m->pass->choices[r] = choice;
+    }
+}
+
+/* -- products ----------------------------------------------------------------------------------- */
+
+typedef enum { PLAIN, ADD, GATE, LOGITS, NOTHING } after;
+
+static int product_pieces(const specedit_linear *linear, int threads) {
+    int panels = linear->outputs / LANES, grain = grain_of(panels, threads);
+    return (panels + grain - 1) / grain;
+}
+
+/* A few panels of a product, all rows: piece by piece of the inputs, group by group of the rows. */
+static void product_piece(specedit_model *m, const specedit_linear *linear, const digit_rows *rows,
+    after then, const float *bias, float *out, size_t stride, int piece, int thread) {
+    const kernel *k = m->kernel;
+    int panels = linear->outputs / LANES, grain = grain_of(panels, m->threads);
+    int begin = piece * grain, end = begin + grain < panels ? begin + grain : panels;
+    int width = m->pass->width, digits = m->shape.two ? 2 : 1;
+    int group = GROUP / digits;
+    int pieces = (linear->inputs + linear->piece - 1) / linear->piece;
+    int many = width * digits <= 4 ? 4 : 2;
+    int groups = (width + group - 1) / group;
+    int rows_each = up_to((width + groups - 1) / groups, 32); /* whole tiles, where there are any */
+    size_t step = (size_t)linear->inputs * LANES, input_stride = linear->inputs;
+    int32_t *sums = m->benches[thread].sums;
+    if (k->begin)
+        k->begin();
+    for (int p = 0; p < pieces; p++) {
+        int at = p * linear->piece;
+        int inputs = linear->inputs - at < linear->piece ? linear->inputs - at : linear->piece;
+        for (int panel = begin; panel < end; panel += many) {
+            int now = end - panel < many ? end - panel : many;
+            const int8_t *weights = linear->panels + (size_t)panel * step + (size_t)at * LANES;
+            const int8_t *ahead = 0;
+            int lines = 0;
+            if (panel + now < end) {
+                ahead = weights + (size_t)now * step;
+                lines = inputs * LANES / 64; /* of one of the next panels: the second follows */
+            }
+            size_t first = ((size_t)panel * pieces + p) * LANES;
+            for (int g = 0; g < groups; g++) {
+                int from = g * rows_each;
+                int count = width - from < rows_each ? width - from : rows_each;
+                product of = {linear->scales + first, linear->offsets + first,
+                    (size_t)pieces * LANES, rows->scales + (size_t)from * rows->pieces + p,
+                    (size_t)rows->pieces, m->shape.two};
+                int share = 0;
+                const int8_t *fetch = 0;
+                if (ahead) { /* the next panels, a share of their lines with each group */
+                    int64_t all = (int64_t)lines * now, low = all * g / groups;
+                    int within = pieces == 1 ? (int)low : (int)(low % lines);
+                    int end_of = pieces == 1 ? (int)all : lines; /* panels touch, or do not */
+                    fetch = ahead + (pieces == 1 ? 0 : (size_t)(low / lines) * step)
+                        + (size_t)within * 64;
+                    share = (int)(all * (g + 1) / groups - low);
+                    share = within + share > end_of ? end_of - within : share;
+                }
+                k->dots(rows->digits + (size_t)from * digits * input_stride + at, input_stride,
+                    count * digits, weights, step, now, inputs, sums, fetch, share);
+                float *to_row = out ? out + (size_t)from * stride : 0;
+                switch (then) {
+                case PLAIN:
+                    k->plain(sums, now, count, &of, bias ? bias + panel * LANES : 0,
+                        to_row + panel * LANES, stride);
+                    break;
+                case ADD: k->add(sums, now, count, &of, to_row + panel * LANES, stride); break;
+                case GATE:
+                    k->gate(sums, now, count, &of, to_row + panel / 2 * LANES, stride);
+                    break;
+                case LOGITS:
+                    k->logits(sums, now, count, &of, panel * LANES, m->shape.vocabulary,
+                        m->best + (size_t)piece * m->width + from,
+                        m->choice + (size_t)piece * m->width + from, to_row, stride);
+                    break;
+                case NOTHING: break;
+                }
+            }
+        }
+    }
+    if (k->end)
+        k->end();
+}
+
+static void product_qkv(void *of, int layer, int piece, int thread) {
+    specedit_model *m = of;
+    const specedit_layer *l = &m->layers[layer];
+    product_piece(m, &l->qkv, &m->hidden, PLAIN, l->bias, m->qkv, m->outputs, piece, thread);
+}
+
+static void product_out(void *of, int layer, int piece, int thread) {
+    specedit_model *m = of;
+    product_piece(
+        m, &m->layers[layer].out, &m->out, ADD, 0, m->rows, m->shape.hidden, piece, thread);
+}
+
+static void product_gate_up(void *of, int layer, int piece, int thread) {
+    specedit_model *m = of;
+    product_piece(
+        m, &m->layers[layer].gate_up, &m->hidden, GATE, 0, m->gates, m->shape.inner, piece, thread);
+}
+
+static void product_down(void *of, int layer, int piece, int thread) {
+    specedit_model *m = of;
+    product_piece(
+        m, &m->layers[layer].down, &m->inner, ADD, 0, m->rows, m->shape.hidden, piece, thread);
+}
+
+static void product_head(void *of, int layer, int piece, int thread) {
+    specedit_model *m = of;
+    (void)layer;
+    for (int r = 0; r < m->pass->width; r++) {
+        m->best[(size_t)piece * m->width + r] = -__builtin_inff();
+        m->choice[(size_t)piece * m->width + r] = 0;
+    }
+    product_piece(m, &m->weights.head, &m->hidden, LOGITS, 0, m->pass->logits,
+        m->shape.vocabulary, piece, thread);
+}
+
+static void bare_qkv(void *of, int layer, int piece, int thread) {
+    specedit_model *m = of;
+    product_piece(m, &m->layers[layer].qkv, &m->hidden, NOTHING, 0, 0, 0, piece, thread);
+}
+
+static void bare_out(void *of, int layer, int piece, int thread) {
+    specedit_model *m = of;
+    product_piece(m, &m->layers[layer].out, &m->out, NOTHING, 0, 0, 0, piece, thread);
+}
+
+static void bare_gate_up(void *of, int layer, int piece, int thread) {
+    specedit_model *m = of;
+    product_piece(m, &m->layers[layer].gate_up, &m->hidden, NOTHING, 0, 0, 0, piece, thread);
+}
+
+static void bare_down(void *of, int layer, int piece, int thread) {
+    specedit_model *m = of;
+    product_piece(m, &m->layers[layer].down, &m->inner, NOTHING, 0, 0, 0, piece, thread);
+}
+
+static void bare_head(void *of, int layer, int piece, int thread) {
+    specedit_model *m = of;
+    (void)layer;
+    product_piece(m, &m->weights.head, &m->hidden, NOTHING, 0, 0, 0, piece, thread);
+}
+
+/* -- passes ------------------------------------------------------------------------------------- */
+
+static int count_steps(const specedit_model *m) { return m->shape.layers * 10 + 4; }
+
+static int pass_fits(
+    specedit_model *m, const specedit_cache *cache, const specedit_pass *pass) {
+    if (!pass->ids || pass->width < 1 || pass->width > 1 << 16 || pass->start < 0)
+        return 0;
+    if (cache->layers != m->shape.layers || cache->kv_heads != m->shape.kv_heads
+        || cache->size != m->size)
+        return 0;
+    for (int i = 0; i < pass->width; i++) {
+        if (pass->ids[i] < 0 || pass->ids[i] >= m->shape.vocabulary)
+            return 0;
+        if (pass->parents && (pass->parents[i] < -1 || pass->parents[i] >= i))
+            return 0;
+    }
+    return 1;
+}
+
+int specedit_run(
+    specedit_model *m, specedit_cache *cache, specedit_pool *pool, const specedit_pass *given) {
+    if (!pass_fits(m, cache, given))
+        return SPECEDIT_BAD_ARGUMENT;
+    specedit_pass pass = *given;
+    int threads = pool_threads(pool), w = pass.width, chain = 1;
+    int tiles = (pass.start + w + TILE - 1) / TILE;
+    if (specedit_cache_reserve(cache, pass.start + w) || model_room(m, w, threads, tiles))
+        return SPECEDIT_NO_MEMORY;
+    for (int i = 0; i < w; i++) {
+        int parent = pass.parents ? pass.parents[i] : i - 1;
+        m->depths[i] = parent < 0 ? 0 : m->depths[parent] + 1;
+        chain &= parent == i - 1;
+    }
+    if (chain)
+        pass.parents = 0;
+    m->pass = &pass;
+    m->cache = cache;
+    m->head_pieces = product_pieces(&m->weights.head, threads);
+    pool_step *step = m->steps;
+    *step++ = (pool_step){row_begins, 0, w};
+    for (int l = 0; l < m->shape.layers; l++) {
+        const specedit_layer *layer = &m->layers[l];
+        *step++ = (pool_step){row_norm, l, w};
+        *step++ = (pool_step){product_qkv, l, product_pieces(&layer->qkv, threads)};
+        *step++ = (pool_step){attention_heads, l, w};
+        if (!pass.choices && l == m->shape.layers - 1)
+            break;
+        *step++ = (pool_step){attention_piece, l, attention_pieces(m)};
+        *step++ = (pool_step){row_attended, l, w};
+        *step++ = (pool_step){product_out, l, product_pieces(&layer->out, threads)};
+        *step++ = (pool_step){row_inner_norm, l, w};
+        *step++ = (pool_step){product_gate_up, l, product_pieces(&layer->gate_up, threads)};
+        *step++ = (pool_step){row_inner, l, w};
+        *step++ = (pool_step){product_down, l, product_pieces(&layer->down, threads)};
+    }
+    if (pass.choices) {
+        *step++ = (pool_step){row_last_norm, 0, w};
+        *step++ = (pool_step){product_head, 0, m->head_pieces};
+        *step++ = (pool_step){row_choice, 0, 1};
+    }
+    pool_run(pool, m->steps, (int)(step - m->steps), m);
+    m->pass = 0;
+    m->cache = 0;
+    return SPECEDIT_OK;
+}
+
+int specedit_products(specedit_model *m, specedit_pool *pool, int width) {
+    int threads = pool_threads(pool);
+    specedit_pass pass = {0, 0, width, 0, 0, 0};
+    if (width < 1 || model_room(m, width, threads, 1))
+        return SPECEDIT_NO_MEMORY;
+    m->pass = &pass;
+    pool_step *step = m->steps;
+    for (int l = 0; l < m->shape.layers; l++) {
+        const specedit_layer *layer = &m->layers[l];
+        *step++ = (pool_step){bare_qkv, l, product_pieces(&layer->qkv, threads)};
+        *step++ = (pool_step){bare_out, l, product_pieces(&layer->out, threads)};
+        *step++ = (pool_step){bare_gate_up, l, product_pieces(&layer->gate_up, threads)};
+        *step++ = (pool_step){bare_down, l, product_pieces(&layer->down, threads)};
+    }
+    *step++ = (pool_step){bare_head, 0, product_pieces(&m->weights.head, threads)};
+    pool_run(pool, m->steps, (int)(step - m->steps), m);
+    m->pass = 0;
+    return SPECEDIT_OK;
+}
+
+int specedit_attention(
+    specedit_model *m, specedit_cache *cache, specedit_pool *pool, int start, int width) {
+    int threads = pool_threads(pool), tiles = (start + width + TILE - 1) / TILE;
+    specedit_pass pass = {0, 0, width, start, 0, 0};
+    if (width < 1 || start < 0 || specedit_cache_reserve(cache, start + width)
+        || model_room(m, width, threads, tiles))
+        return SPECEDIT_NO_MEMORY;
+    for (int i = 0; i < width; i++)
+        m->depths[i] = i;
+    m->pass = &pass;
+    m->cache = cache;
+    for (int l = 0; l < m->shape.layers; l++)
+        m->steps[l] = (pool_step){attention_piece, l, attention_pieces(m)};
+    pool_run(pool, m->steps, m->shape.layers, m);
+    m->pass = 0;
+    m->cache = 0;
+    return SPECEDIT_OK;
+}
+
+/* -- a model ------------------------------------------------------------------------------------ */
+
+static int linear_fits(const specedit_linear *l, int outputs, int inputs) {
+    return l->panels && l->scales && l->offsets && l->outputs == outputs && l->inputs == inputs
+        && l->inputs % 64 == 0 && l->outputs % LANES == 0 && l->piece > 0 && l->piece % 64 == 0;
+}
+
+static int shape_fits(const specedit_shape *s, const specedit_weights *w) {
+    if (s->layers < 1 || s->layers > 400 || s->hidden % 64 || s->hidden_true < 1
+        || s->hidden_true > s->hidden || s->piece < 64 || s->piece % 64 || s->inner % 64
+        || s->half % LANES || s->half < LANES || s->half > MAX_HALF || s->half_true < 1
+        || s->half_true > s->half || s->kv_heads < 1 || s->heads % s->kv_heads || s->vocabulary < 1)
+        return 0;
+    int size = 2 * s->half, outputs = (s->heads + 2 * s->kv_heads) * size;
+    if (!w->embedding || !w->norm || !w->speeds
+        || !linear_fits(&w->head, up_to(s->vocabulary, LANES), s->hidden))
+        return 0;
+    for (int l = 0; l < s->layers; l++) {
+        const specedit_layer *layer = &w->layers[l];
+        if (!layer->norm || !layer->inner_norm || !linear_fits(&layer->qkv, outputs, s->hidden)
+            || !linear_fits(&layer->out, up_to(s->hidden_true, LANES), up_to(s->heads * size, 64))
+            || !linear_fits(&layer->gate_up, 2 * s->inner, s->hidden)
+            || !linear_fits(&layer->down, up_to(s->hidden_true, LANES), s->inner) || layer->down.piece != s->piece)
+            return 0;
+    }
+    return 1;
+}
+
+const kernel *dispatch_kernel(int index);
+
+specedit_model *specedit_model_new(
+    int variant, const specedit_shape *shape, const specedit_weights *weights) {
+    const kernel *kernel = dispatch_kernel(variant);
+    if (!kernel || !shape_fits(shape, weights))
+        return 0;
+    specedit_model *m = calloc(1, sizeof *m);
+    if (!m)
+        return 0;
+    m->kernel = kernel;
+    m->shape = *shape;
+    m->weights = *weights;
+    m->size = 2 * shape->half;
+    m->group = shape->heads / shape->kv_heads;
+    m->outputs = (shape->heads + 2 * shape->kv_heads) * m->size;
+    m->mixed = up_to(shape->heads * m->size, 64);
+    m->pieces = (shape->inner + shape->piece - 1) / shape->piece;
+    m->hidden.pieces = m->out.pieces = 1;
+    m->inner.pieces = m->pieces;
+    m->layers = malloc((size_t)shape->layers * sizeof *m->layers);
+    m->steps = malloc((size_t)count_steps(m) * sizeof *m->steps);
+    if (!m->layers || !m->steps) {
+        specedit_model_free(m);
+        return 0;
+    }
+    memcpy(m->layers, weights->layers, (size_t)shape->layers * sizeof *m->layers);
+    return m;
+}
+
+void specedit_model_free(specedit_model *m) {
+    if (!m)
+        return;
+    free_room(m);
+    free_parts(m);
+    free_benches(m);
+    free(m->layers);
+    free(m->steps);
+    free(m);
+}

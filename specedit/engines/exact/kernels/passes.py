@@ -1,0 +1,187 @@
+"""Passes on the kernels: a converted file, a pool of threads, and caches. No torch, no numpy.
+
+Knows the call interface and whose memory is whose. Does not know arithmetic or choices' reasons.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Sequence
+from ctypes import c_float, c_int32
+from typing import Any
+
+from specedit.engines.exact.geometry import PIECE, STEP, Geometry, up_to
+from specedit.engines.exact.kernels import calls
+from specedit.engines.exact.kernels.library import Library
+from specedit.engines.exact.reading import Reading
+from specedit.engines.exact.weights import Config, Weights
+from specedit.errors import ModelError
+
+
+class Passes:
+    """One model on the kernels. What it points to in the mapped file lives as long as it does."""
+
+    def __init__(self, library: Library, weights: Weights, threads: int, *, close: bool) -> None:
+        self.config = weights.config
+        self.name = library.name
+        self._library = library
+        self._weights = weights
+        lib = library.lib
+        self._pool = Pool(lib, threads)
+        layers = (calls.Layer * self.config.layers)(
+            *(_layer(weights, f"layer.{index}") for index in range(self.config.layers))
+        )
+        shape = _shape(self.config, close)
+        given = calls.Weights(
+            layers,
+            weights.address("embedding"),
+            weights.address("norm"),
+            _linear(weights, "head"),
+            weights.address("speeds"),
+        )
+        self._model = lib.specedit_model_new(library.variant, shape, given)
+        if not self._model:
+            raise ModelError(
+                "The kernels do not take this model, or there is not enough memory.",
+                hint="SPECEDIT_KERNEL=torch serves it by other means.",
+            )
+        weakref.finalize(self, lib.specedit_model_free, self._model)
+
+    def use_threads(self, count: int) -> None:
+        """Work on so many threads from now on; no bit depends on it."""
+        self._pool = Pool(self._library.lib, count)
+
+    def new_cache(self) -> Cache:
+        """An empty cache of this model."""
+        return Cache(self._library.lib, self._model)
+
+    def read(self, ids: Sequence[int], cache: Cache) -> None:
+        """Feed ids behind what the cache holds; nobody asks what comes after them."""
+        self._run(ids, cache, None, None)
+
+    def choose(
+        self, ids: Sequence[int], cache: Cache, *, rows: bool
+    ) -> tuple[list[int], list[memoryview] | None]:
+        """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32."""
+        width, vocabulary = len(ids), self.config.vocabulary
+        choices = (c_int32 * width)()
+        logits = (c_float * (width * vocabulary))() if rows else None
+        self._run(ids, cache, choices, logits)
+        if logits is None:
+            return list(choices), None
+        raw, size = memoryview(logits).cast("B"), vocabulary * 4
+        return list(choices), [raw[at : at + size] for at in range(0, width * size, size)]
+
+    def products(self, width: int) -> None:
+        """A pass's integer products and nothing else, for measurements."""
+        self._said(self._library.lib.specedit_products(self._model, self._pool.handle, width))
+
+    def attention(self, cache: Cache, start: int, width: int) -> None:
+        """A pass's attention behind `start` positions and nothing else, for measurements."""
+        lib, pool = self._library.lib, self._pool.handle
+        self._said(lib.specedit_attention(self._model, cache.handle, pool, start, width))
+
+    def _run(self, ids: Sequence[int], cache: Cache, choices: Any, logits: Any) -> None:
+        given = calls.Pass(
+            (c_int32 * len(ids))(*ids), None, len(ids), len(cache.ids), choices, logits
+        )
+        self._said(
+            self._library.lib.specedit_run(
+                self._model, cache.handle, self._pool.handle, ctypes.byref(given)
+            )
+        )
+        cache.ids.extend(ids)
+
+    def _said(self, code: int) -> None:
+        if code == 1:
+            raise MemoryError("there is not enough memory for this pass")
+        if code:
+            raise ValueError("the kernels refuse this pass: an id or a position cannot be")
+
+
+class Pool:
+    """Threads that sleep between passes, and end with this object."""
+
+    def __init__(self, lib: ctypes.CDLL, threads: int) -> None:
+        self.handle = lib.specedit_pool_new(threads)
+        if not self.handle:
+            raise MemoryError("there is not enough memory for threads")
+        weakref.finalize(self, lib.specedit_pool_free, self.handle)
+
+
+class Cache(Reading):
+    """Keys and values of what a model has read, in the kernels' own memory."""
+
+    def __init__(self, lib: ctypes.CDLL, model: Any) -> None:
+        super().__init__()
+        self._lib = lib
+        self.handle = lib.specedit_cache_new(model)
+        if not self.handle:
+            raise MemoryError("there is not enough memory for a cache")
+        weakref.finalize(self, lib.specedit_cache_free, self.handle)
+
+    @property
+    def bytes(self) -> int:
+        """Memory held by keys and values."""
+        return int(self._lib.specedit_cache_bytes(self.handle))
+
+    def reserve(self, length: int) -> None:
+        """Make room for `length` positions."""
+        if self._lib.specedit_cache_reserve(self.handle, length):
+            raise MemoryError("there is not enough memory for the cache")
+
+    def copy(self, other: Cache, length: int) -> None:
+        """Begin as the first `length` positions of `other`, bit for bit."""
+        if self._lib.specedit_cache_copy(self.handle, other.handle, length):
+            raise MemoryError("there is not enough memory for the cache")
+        self.ids[:] = other.ids[:length]
+
+
+def _shape(config: Config, close: bool) -> calls.Shape:
+    to = Geometry.of(config)
+    return calls.Shape(
+        config.layers,
+        to.hidden,
+        config.hidden,
+        to.inner,
+        min(PIECE, to.inner),
+        config.heads,
+        config.kv_heads,
+        to.half,
+        config.head_size // 2,
+        config.vocabulary,
+        int(close),
+        config.epsilon,
+    )
+
+
+def _linear(weights: Weights, name: str) -> calls.Linear:
+    panels, _, inputs = _sides(weights, f"{name}.panels")
+    pieces = weights.entries[f"{name}.scales"]["shape"][1]
+    piece = inputs if pieces == 1 else up_to(PIECE, STEP)
+    return calls.Linear(
+        *(weights.address(f"{name}.{part}") for part in ("panels", "scales", "offsets")),
+        panels * 16,
+        inputs,
+        piece,
+    )
+
+
+def _sides(weights: Weights, name: str) -> tuple[int, int, int]:
+    panels, quads, lanes, four = weights.entries[name]["shape"]
+    return panels, lanes, quads * four
+
+
+def _layer(weights: Weights, at: str) -> calls.Layer:
+    return calls.Layer(
+        weights.address(f"{at}.norm"),
+        _linear(weights, f"{at}.qkv"),
+        weights.address(f"{at}.bias"),
+        weights.address(f"{at}.query_norm"),
+        weights.address(f"{at}.key_norm"),
+        _linear(weights, f"{at}.out"),
+        weights.address(f"{at}.inner_norm"),
+        _linear(weights, f"{at}.gate_up"),
+        _linear(weights, f"{at}.down"),
+    )

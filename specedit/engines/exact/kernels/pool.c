@@ -1,0 +1,184 @@
+/* The pool: pieces are claimed one by one, and a step ends when its last piece is done.
+ *
+ * Nobody waits for a thread, only for pieces: a thread that the system keeps from running holds up
+ * what it had claimed and nothing else. Waiting is a short spin, then the core is given away, and
+ * between passes a thread sleeps.
+ *
+ * All that is shared is one number: run, step, and how many of the step's pieces nobody has claimed.
+ * What a step is may be read only by who has claimed a piece of it, for then the run cannot end.
+ *
+ * A copy of the process (fork) has the pool but not its threads: it starts threads of its own.
+ */
+#include "pool.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "threads.h"
+
+enum {
+    SPINS = 1000, /* about 50 us */
+    STEP_BITS = 12,
+    LEFT_BITS = 20,
+    ENDED = (1 << STEP_BITS) - 1, /* as the step: nothing is left to do */
+};
+
+typedef struct {
+    specedit_pool *pool;
+    int number;
+} worker;
+
+struct specedit_pool {
+    _Atomic uint64_t state __attribute__((aligned(64)));
+    _Atomic int done __attribute__((aligned(64))); /* pieces of this step */
+    _Atomic int sleeping __attribute__((aligned(64)));
+    int threads;
+    int wanted;
+    long process; /* whose threads these are */
+    const pool_step *steps;
+    int count;
+    void *of;
+    int ending;
+    thread_lock lock;
+    thread_signal wake;
+    thread_handle *handles;
+    worker *workers;
+};
+
+static uint64_t state_of(uint32_t run, int step, int left) {
+    return (uint64_t)run << 32 | (uint64_t)step << LEFT_BITS | (uint64_t)left;
+}
+
+static uint32_t run_of(uint64_t state) { return (uint32_t)(state >> 32); }
+static int step_of(uint64_t state) { return (int)(state >> LEFT_BITS) & ENDED; }
+static int left_of(uint64_t state) { return (int)(state & ((1 << LEFT_BITS) - 1)); }
+
+/* Claim a piece and do it; 0 when there is none. `state` is what was seen. */
+static int one_piece(specedit_pool *pool, int number, uint64_t state) {
+    int left = left_of(state), at = step_of(state);
+    if (!left || !atomic_compare_exchange_strong(&pool->state, &state, state - 1))
+        return 0;
+    const pool_step *step = &pool->steps[at];
+    step->work(pool->of, step->layer, step->pieces - left, number);
+    if (atomic_fetch_add(&pool->done, 1) == step->pieces - 1) {
+        atomic_store(&pool->done, 0);
+        int next = at + 1 < pool->count ? at + 1 : ENDED;
+        atomic_store(&pool->state,
+            state_of(run_of(state), next, next == ENDED ? 0 : pool->steps[next].pieces));
+    }
+    return 1;
+}
+
+static void serve(void *given) {
+    worker *me = given;
+    specedit_pool *pool = me->pool;
+    thread_rounding();
+    for (int turn = 0;;) {
+        uint64_t state = atomic_load(&pool->state);
+        if (left_of(state)) {
+            one_piece(pool, me->number, state);
+            turn = 0;
+        } else if (turn++ < SPINS) {
+            thread_pause();
+        } else if (step_of(state) != ENDED) {
+            thread_yield();
+        } else {
+            thread_lock_take(&pool->lock);
+            atomic_fetch_add(&pool->sleeping, 1);
+            while (step_of(atomic_load(&pool->state)) == ENDED && !pool->ending)
+                thread_signal_wait(&pool->wake, &pool->lock);
+            atomic_fetch_sub(&pool->sleeping, 1);
+            int ending = pool->ending;
+            thread_lock_leave(&pool->lock);
+            if (ending)
+                return;
+            turn = 0;
+        }
+    }
+}
+
+static void start(specedit_pool *pool) {
+    thread_lock_make(&pool->lock);
+    thread_signal_make(&pool->wake);
+    atomic_store(&pool->state, state_of(0, ENDED, 0));
+    atomic_store(&pool->done, 0);
+    atomic_store(&pool->sleeping, 0);
+    pool->process = thread_process();
+    pool->threads = 1;
+    for (int number = 1; number < pool->wanted; number++) {
+        pool->workers[number].pool = pool;
+        pool->workers[number].number = number;
+        if (!thread_start(&pool->handles[number], serve, &pool->workers[number]))
+            break; /* fewer threads do the same work */
+        pool->threads++;
+    }
+}
+
+int pool_threads(specedit_pool *pool) {
+    if (pool->process != thread_process())
+        start(pool);
+    return pool->threads;
+}
+
+void pool_run(specedit_pool *pool, const pool_step *steps, int count, void *of) {
+    pool->steps = steps;
+    pool->count = count;
+    pool->of = of;
+    uint32_t run = run_of(atomic_load(&pool->state)) + 1;
+    thread_state before = thread_rounding();
+    atomic_store(&pool->state, state_of(run, 0, steps[0].pieces));
+    if (atomic_load(&pool->sleeping)) {
+        thread_lock_take(&pool->lock);
+        thread_signal_all(&pool->wake);
+        thread_lock_leave(&pool->lock);
+    }
+    for (int turn = 0;;) {
+        uint64_t state = atomic_load(&pool->state);
+        if (step_of(state) == ENDED)
+            break;
+        if (left_of(state)) {
+            one_piece(pool, 0, state);
+            turn = 0;
+        } else if (turn++ < SPINS) {
+            thread_pause();
+        } else {
+            thread_yield();
+        }
+    }
+    thread_restore(before);
+}
+
+specedit_pool *specedit_pool_new(int threads) {
+    if (threads < 1)
+        return 0;
+    specedit_pool *pool = thread_memory(sizeof *pool);
+    if (!pool)
+        return 0;
+    pool->handles = calloc((size_t)threads, sizeof *pool->handles);
+    pool->workers = calloc((size_t)threads, sizeof *pool->workers);
+    if (!pool->handles || !pool->workers) {
+        free(pool->handles);
+        free(pool->workers);
+        thread_memory_free(pool);
+        return 0;
+    }
+    pool->wanted = threads;
+    start(pool);
+    return pool;
+}
+
+void specedit_pool_free(specedit_pool *pool) {
+    if (!pool)
+        return;
+    if (pool->process == thread_process()) {
+        thread_lock_take(&pool->lock);
+        pool->ending = 1;
+        thread_signal_all(&pool->wake);
+        thread_lock_leave(&pool->lock);
+        for (int number = 1; number < pool->threads; number++)
+            thread_join(&pool->handles[number]);
+    }
+    free(pool->handles);
+    free(pool->workers);
+    thread_memory_free(pool);
+}

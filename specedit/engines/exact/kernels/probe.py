@@ -1,0 +1,43 @@
+"""The self-check of a machine, run as a process of its own: where that crashes, nothing else does.
+
+`python probe.py LIBRARY [VARIANT...]` loads the library and compares its variants, all that this
+processor has but those named, with the plain C one. A line of JSON says what was found, each as
+soon as it is known, so that who reads them knows where it ended. Imports nothing of the package.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import sys
+
+SEED, ROUNDS = 1, 12
+
+
+def probe(path: str, without: list[str]) -> None:
+    library = ctypes.CDLL(path)
+    for name in ("version", "variant", "difference"):
+        getattr(library, f"specedit_{name}").restype = ctypes.c_char_p
+    library.specedit_difference.argtypes = [ctypes.c_int] * 2 + [ctypes.c_uint64, ctypes.c_int]
+    _say(version=library.specedit_version().decode())
+    names: list[str] = []
+    while found := library.specedit_variant(len(names)):
+        names.append(found.decode())
+    last = len(names) - 1
+    for index, name in enumerate(names):
+        if index == last or name in without or not library.specedit_can(index):
+            continue
+        _say(begins=name)
+        different = library.specedit_difference(index, last, SEED, ROUNDS)
+        _say(ends=name, different=different.decode() if different else "")
+
+
+def _say(**what: str) -> None:
+    print(json.dumps(what), flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        probe(sys.argv[1], sys.argv[2:])
+    except (OSError, AttributeError) as error:
+        _say(fails=str(error))

@@ -1,0 +1,270 @@
+/* The arithmetic in plain C, one number after the other: what every variant must equal bit for bit.
+ *
+ * Slow, and written to be read. A sum of floats runs in lanes: lane i has the numbers i, i + 16 and
+ * so on (of a whole row, i + 64: four sums of lanes, then (a + b) + (c + d)), and lanes are folded
+ * in halves. The rounding to integers is to the nearest, ties to even.
+ */
+#include <string.h>
+
+#include "variant.h"
+
+#define LOG2E 1.44269504088896341f
+#define MAGIC 12582912.0f
+#define TINY 1e-30f
+
+static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
+    int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
+    (void)ahead;
+    (void)lines;
+    for (int p = 0; p < panels; p++)
+        for (int r = 0; r < count; r++)
+            for (int o = 0; o < LANES; o++) {
+                int32_t sum = 0;
+                for (int i = 0; i < inputs; i++)
+                    sum += (int32_t)rows[(size_t)r * stride + i]
+                        * panel[(size_t)p * step + (size_t)(i / 4) * 64 + o * 4 + i % 4];
+                sums[((size_t)p * count + r) * LANES + o] = sum;
+            }
+}
+
+static void pairs(const int16_t *rows, size_t stride, int count, const int16_t *panel, size_t step,
+    int panels, int inputs, int32_t *sums) {
+    for (int p = 0; p < panels; p++)
+        for (int r = 0; r < count; r++)
+            for (int o = 0; o < LANES; o++) {
+                int32_t sum = 0;
+                for (int i = 0; i < inputs; i++)
+                    sum += (int32_t)rows[(size_t)r * stride + i]
+                        * panel[(size_t)p * step + (size_t)(i / 2) * 32 + o * 2 + i % 2];
+                sums[((size_t)p * count + r) * LANES + o] = sum;
+            }
+}
+
+static float larger(float a, float b) { return a > b ? a : b; }
+
+static float folded(float *lane) {
+    for (int width = LANES / 2; width; width /= 2)
+        for (int i = 0; i < width; i++)
+            lane[i] = lane[i] + lane[i + width];
+    return lane[0];
+}
+
+static int32_t bits_of(float x) {
+    int32_t found;
+    memcpy(&found, &x, sizeof found);
+    return found;
+}
+
+static float float_of(int32_t bits) {
+    float found;
+    memcpy(&found, &bits, sizeof found);
+    return found;
+}
+
+static int32_t whole(float x) { return bits_of(x + MAGIC) - bits_of(MAGIC); }
+
+static float scaled(float p, int32_t n) {
+    return float_of((int32_t)((uint32_t)bits_of(p) + ((uint32_t)n << 23)));
+}
+
+static float power(float x) {
+    x = larger(x, -100.0f);
+    float shifted = x + MAGIC, f = x - (shifted - MAGIC);
+    float p = f * 1.3333558e-3f + 9.6181291e-3f;
+    p = p * f + 5.5504109e-2f;
+    p = p * f + 2.4022651e-1f;
+    p = p * f + 6.9314718e-1f;
+    p = p * f + 1.0f;
+    return scaled(p, whole(x));
+}
+
+static float exponential(float x) {
+    x = larger(x, -86.0f);
+    x = -larger(-x, -86.0f);
+    float n = (x * LOG2E + MAGIC) - MAGIC;
+    float r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
+    float p = r * 1.3981999507e-3f + 8.3333337680e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    p = p * (r * r) + r;
+    return scaled(p + 1.0f, whole(x * LOG2E));
+}
+
+static float steps_of(const float *row, int count, float limit, float *scale) {
+    float most = 0.0f;
+    for (int i = 0; i < count; i++)
+        most = larger(float_of(bits_of(row[i]) & 0x7fffffff), most);
+    *scale = most >= TINY ? most / limit : 0.0f;
+    return most >= TINY ? limit / most : 0.0f;
+}
+
+static void digits(const float *row, int count, uint8_t *first, uint8_t *second, float *scale) {
+    float steps = steps_of(row, count, 127.0f, scale);
+    for (int i = 0; i < count; i++) {
+        float x = row[i] * steps;
+        first[i] = (uint8_t)(whole(x) + ZERO);
+        if (second)
+            second[i] = (uint8_t)(whole((x - ((x + MAGIC) - MAGIC)) * REMAINDER) + ZERO);
+    }
+}
+
+static void norm(const float *row, const float *weight, int count, int count_true, float epsilon,
+    float *out) {
+    float lane[4][LANES] = {{0}};
+    for (int i = 0; i < count; i++) {
+        float *at = &lane[i / LANES % 4][i % LANES];
+        *at = *at + row[i] * row[i];
+    }
+    for (int i = 0; i < LANES; i++)
+        lane[0][i] = (lane[0][i] + lane[1][i]) + (lane[2][i] + lane[3][i]);
+    float factor = 1.0f / __builtin_sqrtf(folded(lane[0]) / (float)count_true + epsilon);
+    for (int i = 0; i < count; i++)
+        out[i] = row[i] * factor * weight[i];
+}
+
+static void widen(const uint16_t *from, int count, float *to) {
+    for (int i = 0; i < count; i++)
+        to[i] = float_of((int32_t)((uint32_t)from[i] << 16));
+}
+
+static float product_of(const int32_t *sums, int rows, int panel, int row, int o,
+    const product *of) {
+    int digits = of->two ? 2 : 1;
+    const int32_t *at = sums + ((size_t)(panel * rows + row) * digits) * LANES + o;
+    size_t output = (size_t)panel * of->step + o;
+    float found = (float)(at[0] - of->offsets[output]);
+    if (of->two)
+        found = found + (float)(at[LANES] - of->offsets[output]) * (1.0f / REMAINDER);
+    return found * of->scales[output] * of->row_scales[(size_t)row * of->row_step];
+}
+
+#define EACH_PRODUCT                                                                               \
+    for (int p = 0; p < panels; p++)                                                               \
+        for (int r = 0; r < rows; r++)                                                             \
+            for (int o = 0; o < LANES; o++)
+
+static void plain(const int32_t *sums, int panels, int rows, const product *of, const float *bias,
+    float *out, size_t stride) {
+    EACH_PRODUCT {
+        float constant = bias ? bias[p * LANES + o] : 0.0f;
+        out[(size_t)r * stride + p * LANES + o] = product_of(sums, rows, p, r, o, of) + constant;
+    }
+}
+
+static void add(const int32_t *sums, int panels, int rows, const product *of, float *out,
+    size_t stride) {
+    EACH_PRODUCT {
+        float *at = out + (size_t)r * stride + p * LANES + o;
+        *at = *at + product_of(sums, rows, p, r, o, of);
+    }
+}
+
+static void gate(const int32_t *sums, int panels, int rows, const product *of, float *out,
+    size_t stride) {
+    EACH_PRODUCT {
+        if (p % 2)
+            continue;
+        float gate = product_of(sums, rows, p, r, o, of);
+        float up = product_of(sums, rows, p + 1, r, o, of);
+        out[(size_t)r * stride + p / 2 * LANES + o] = gate * up / (exponential(-gate) + 1.0f);
+    }
+}
+
+static void logits(const int32_t *sums, int panels, int rows, const product *of, int first,
+    int limit, float *best, int32_t *choice, float *out, size_t stride) {
+    EACH_PRODUCT {
+        int id = first + p * LANES + o;
+        if (id >= limit)
+            continue;
+        float found = product_of(sums, rows, p, r, o, of);
+        if (out)
+            out[(size_t)r * stride + id] = found;
+        if (found > best[r]) {
+            best[r] = found;
+            choice[r] = id;
+        }
+    }
+}
+
+static void turn(float *head, const float *weight, int half, int half_true, float epsilon,
+    const float *cosines, const float *sines) {
+    if (weight) {
+        float lane[LANES] = {0};
+        for (int i = 0; i < 2 * half; i++)
+            lane[i % LANES] = lane[i % LANES] + head[i] * head[i];
+        float factor = 1.0f / __builtin_sqrtf(folded(lane) / (float)(2 * half_true) + epsilon);
+        for (int i = 0; i < 2 * half; i++)
+            head[i] = head[i] * factor * weight[i];
+    }
+    for (int i = 0; i < half; i++) {
+        float a = head[i], b = head[half + i];
+        head[i] = a * cosines[i] - b * sines[i];
+        head[half + i] = b * cosines[i] + a * sines[i];
+    }
+}
+
+static void shorts(const float *head, int count, float limit, int16_t *out, float *scale) {
+    float steps = steps_of(head, count, limit, scale);
+    for (int i = 0; i < count; i++)
+        out[i] = (int16_t)whole(head[i] * steps);
+}
+
+static void bytes(const float *head, int count, int8_t *out, float *scale) {
+    float steps = steps_of(head, count, 127.0f, scale);
+    for (int i = 0; i < count; i++)
+        out[i] = (int8_t)whole(head[i] * steps);
+}
+
+static void weigh(const int32_t *scores, size_t step, int keys, int padded, float query_scale,
+    const float *key_scales, const float *value_scales, uint8_t *weights, float *units, float *sum,
+    float *most) {
+    float kept[TILE], lane[LANES] = {0};
+    *most = -__builtin_inff();
+    for (int j = 0; j < keys; j++) {
+        kept[j] = (float)scores[(size_t)(j / LANES) * step + j % LANES]
+            * (key_scales[j] * query_scale);
+        *most = larger(kept[j], *most);
+    }
+    for (int begin = 0; begin < padded; begin += BLOCK) {
+        float part[BLOCK] = {0}, unit = 0.0f;
+        for (int j = begin; j < begin + BLOCK && j < keys; j++) {
+            float share = power(kept[j] - *most);
+            lane[j % LANES] = lane[j % LANES] + share;
+            part[j - begin] = share * value_scales[j];
+            unit = larger(part[j - begin], unit);
+        }
+        int some = unit >= TINY;
+        units[begin / BLOCK] = some ? unit / 255.0f : 0.0f;
+        float steps = some ? 255.0f / unit : 0.0f;
+        for (int j = 0; j < BLOCK; j++)
+            weights[begin + j] = (uint8_t)whole(part[j] * steps);
+    }
+    *sum = folded(lane);
+}
+
+static void mix(const int32_t *sums, size_t step, int panels, float unit, float *mixed) {
+    for (int i = 0; i < panels * LANES; i++)
+        mixed[i] = mixed[i] + (float)sums[(size_t)(i / LANES) * step + i % LANES] * unit;
+}
+
+static void fold(float sum, float most, const float *mixed, int count, float *row_sum,
+    float *row_most, float *row_mixed) {
+    float high = larger(most, *row_most);
+    float before = power(*row_most - high), now = power(most - high);
+    *row_most = high;
+    *row_sum = *row_sum * before + sum * now;
+    for (int i = 0; i < count; i++)
+        row_mixed[i] = row_mixed[i] * before + mixed[i] * now;
+}
+
+static void finish(float sum, const float *mixed, int count, float *out) {
+    float share = 1.0f / sum;
+    for (int i = 0; i < count; i++)
+        out[i] = mixed[i] * share;
+}
+
+const kernel kernel_reference = {
+    "reference", dots, pairs, 0, 0, digits, norm, widen, plain, add, gate, logits, turn, shorts,
+    bytes, weigh, mix, fold, finish,
+};

@@ -1,0 +1,387 @@
+/* The float32 work on rows, in portable vectors of 16: included by each variant's file.
+ *
+ * The bits are the same for every variant, because each step is one IEEE operation in a written
+ * order: sums run in lanes that are folded by one tree, nothing is contracted, and exp is made of
+ * additions and multiplications. reference.c says the same in plain C.
+ */
+#include "variant.h"
+
+#include <string.h>
+
+#if defined(__x86_64__) || defined(_M_X64)
+#include <immintrin.h>
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
+typedef float floats __attribute__((vector_size(64)));
+typedef int32_t ints __attribute__((vector_size(64)));
+typedef uint8_t small __attribute__((vector_size(16)));
+typedef int8_t small_signed __attribute__((vector_size(16)));
+typedef int16_t middle __attribute__((vector_size(32)));
+typedef uint16_t middle_unsigned __attribute__((vector_size(32)));
+
+#define MAGIC 12582912.0f /* 1.5 * 2^23: adding it rounds to an integer, ties to even */
+#define TINY 1e-30f       /* a row whose largest number is below has only zeros as digits */
+#define LOG2E 1.44269504088896341f
+
+INLINE floats load(const float *from) {
+    floats found;
+    memcpy(&found, from, sizeof found);
+    return found;
+}
+
+INLINE void store(float *to, floats what) { memcpy(to, &what, sizeof what); }
+
+INLINE ints load_ints(const int32_t *from) {
+    ints found;
+    memcpy(&found, from, sizeof found);
+    return found;
+}
+
+INLINE floats all(float x) { return (floats){x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x}; }
+
+INLINE floats to_floats(ints x) { return __builtin_convertvector(x, floats); }
+
+/* a > b ? a : b */
+INLINE floats larger(floats a, floats b) {
+#if defined(__AVX512F__)
+    return (floats)_mm512_max_ps((__m512)a, (__m512)b);
+#else
+    ints which = a > b;
+    return (floats)((which & (ints)a) | (~which & (ints)b));
+#endif
+}
+
+INLINE floats absolute(floats a) { return (floats)((ints)a & 0x7fffffff); }
+
+INLINE float sum_of(floats a) {
+    float lane[LANES];
+    store(lane, a);
+    for (int width = LANES / 2; width; width /= 2)
+        for (int i = 0; i < width; i++)
+            lane[i] += lane[i + width];
+    return lane[0];
+}
+
+INLINE float largest_of(floats a) {
+    float lane[LANES];
+    store(lane, a);
+    for (int width = LANES / 2; width; width /= 2)
+        for (int i = 0; i < width; i++)
+            lane[i] = lane[i] > lane[i + width] ? lane[i] : lane[i + width];
+    return lane[0];
+}
+
+/* 2^n for whole n from -126 to 127, times p in [0.7, 1.5] */
+INLINE floats scaled(floats p, ints n) { return (floats)((ints)p + (n << 23)); }
+
+/* 2^x for x <= 0; from -100 down it is 2^-100. Relative error 3e-6. */
+INLINE floats power(floats x) {
+    x = larger(x, all(-100.0f));
+    floats shifted = x + MAGIC;
+    floats f = x - (shifted - MAGIC);
+    floats p = f * 1.3333558e-3f + 9.6181291e-3f;
+    p = p * f + 5.5504109e-2f;
+    p = p * f + 2.4022651e-1f;
+    p = p * f + 6.9314718e-1f;
+    p = p * f + 1.0f;
+    return scaled(p, (ints)shifted - 0x4b400000);
+}
+
+/* e^x, held to 2^-124 and 2^124. Relative error 2e-7. */
+INLINE floats exponential(floats x) {
+    x = larger(x, all(-86.0f));
+    x = -larger(-x, all(-86.0f));
+    floats shifted = x * LOG2E + MAGIC;
+    floats n = shifted - MAGIC;
+    floats r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
+    floats p = r * 1.3981999507e-3f + 8.3333337680e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    p = p * (r * r) + r;
+    p = p + 1.0f;
+    return scaled(p, (ints)shifted - 0x4b400000);
+}
+
+INLINE floats largest_part(const float *row, int count) {
+    floats a = all(0.0f), b = a, c = a, d = a;
+    int i = 0;
+    for (; i + 64 <= count; i += 64) {
+        a = larger(absolute(load(row + i)), a);
+        b = larger(absolute(load(row + i + 16)), b);
+        c = larger(absolute(load(row + i + 32)), c);
+        d = larger(absolute(load(row + i + 48)), d);
+    }
+    for (; i < count; i += LANES)
+        a = larger(absolute(load(row + i)), a);
+    return larger(larger(a, b), larger(c, d));
+}
+
+/* steps in the largest number of a row, and a step's size */
+INLINE float steps_of(const float *row, int count, float limit, float *scale) {
+    float most = largest_of(largest_part(row, count));
+    if (!(most >= TINY)) {
+        *scale = 0.0f;
+        return 0.0f;
+    }
+    *scale = most / limit;
+    return limit / most;
+}
+
+static void rows_digits(
+    const float *row, int count, uint8_t *first, uint8_t *second, float *scale) {
+    floats steps = all(steps_of(row, count, 127.0f, scale));
+    for (int i = 0; i < count; i += LANES) {
+        floats x = load(row + i) * steps;
+        floats shifted = x + MAGIC;
+        small digit = __builtin_convertvector((ints)shifted, small) ^ (uint8_t)ZERO;
+        memcpy(first + i, &digit, sizeof digit);
+        if (second) {
+            floats rest = (x - (shifted - MAGIC)) * REMAINDER + MAGIC;
+            digit = __builtin_convertvector((ints)rest, small) ^ (uint8_t)ZERO;
+            memcpy(second + i, &digit, sizeof digit);
+        }
+    }
+}
+
+static void rows_norm(const float *row, const float *weight, int count, int count_true,
+    float epsilon, float *out) {
+    floats a = all(0.0f), b = a, c = a, d = a;
+    for (int i = 0; i < count; i += 64) {
+        floats e = load(row + i), f = load(row + i + 16);
+        floats g = load(row + i + 32), h = load(row + i + 48);
+        a = a + e * e;
+        b = b + f * f;
+        c = c + g * g;
+        d = d + h * h;
+    }
+    float sum = sum_of((a + b) + (c + d));
+    float factor = 1.0f / __builtin_sqrtf(sum / (float)count_true + epsilon);
+    for (int i = 0; i < count; i += LANES)
+        store(out + i, load(row + i) * factor * load(weight + i));
+}
+
+static void rows_widen(const uint16_t *from, int count, float *to) {
+    for (int i = 0; i < count; i += LANES) {
+        middle_unsigned half;
+        memcpy(&half, from + i, sizeof half);
+        store(to + i, (floats)(__builtin_convertvector(half, ints) << 16));
+    }
+}
+
+/* one row's product with one panel, its own scale and the outputs' multiplied in */
+INLINE floats product_of(
+    const int32_t *sums, int row, const product *of, floats scales, ints offsets) {
+    floats found;
+    if (of->two) {
+        floats first = to_floats(load_ints(sums + (size_t)(2 * row) * LANES) - offsets);
+        floats second = to_floats(load_ints(sums + (size_t)(2 * row + 1) * LANES) - offsets);
+        found = first + second * (1.0f / REMAINDER);
+    } else {
+        found = to_floats(load_ints(sums + (size_t)row * LANES) - offsets);
+    }
+    return found * scales * of->row_scales[(size_t)row * of->row_step];
+}
+
+#define PANEL_SUMS(p) (sums + (size_t)(p) * (size_t)(of->two ? 2 * rows : rows) * LANES)
+#define PANEL_SCALES(p) load(of->scales + (size_t)(p) * of->step)
+#define PANEL_OFFSETS(p) load_ints(of->offsets + (size_t)(p) * of->step)
+
+static void rows_plain(const int32_t *sums, int panels, int rows, const product *of,
+    const float *bias, float *out, size_t stride) {
+    for (int p = 0; p < panels; p++) {
+        floats scales = PANEL_SCALES(p), constant = all(0.0f);
+        ints offsets = PANEL_OFFSETS(p);
+        if (bias)
+            constant = load(bias + p * LANES);
+        for (int r = 0; r < rows; r++)
+            store(out + (size_t)r * stride + p * LANES,
+                product_of(PANEL_SUMS(p), r, of, scales, offsets) + constant);
+    }
+}
+
+static void rows_add(const int32_t *sums, int panels, int rows, const product *of, float *out,
+    size_t stride) {
+    for (int p = 0; p < panels; p++) {
+        floats scales = PANEL_SCALES(p);
+        ints offsets = PANEL_OFFSETS(p);
+        for (int r = 0; r < rows; r++) {
+            float *at = out + (size_t)r * stride + p * LANES;
+            store(at, load(at) + product_of(PANEL_SUMS(p), r, of, scales, offsets));
+        }
+    }
+}
+
+static void rows_gate(const int32_t *sums, int panels, int rows, const product *of, float *out,
+    size_t stride) {
+    for (int p = 0; p < panels; p += 2) {
+        floats gate_scales = PANEL_SCALES(p), up_scales = PANEL_SCALES(p + 1);
+        ints gate_offsets = PANEL_OFFSETS(p), up_offsets = PANEL_OFFSETS(p + 1);
+        for (int r = 0; r < rows; r++) {
+            floats gate = product_of(PANEL_SUMS(p), r, of, gate_scales, gate_offsets);
+            floats up = product_of(PANEL_SUMS(p + 1), r, of, up_scales, up_offsets);
+            store(out + (size_t)r * stride + p / 2 * LANES,
+                gate * up / (exponential(-gate) + 1.0f));
+        }
+    }
+}
+
+static void rows_logits(const int32_t *sums, int panels, int rows, const product *of, int first,
+    int limit, float *best, int32_t *choice, float *out, size_t stride) {
+    for (int p = 0; p < panels; p++) {
+        floats scales = PANEL_SCALES(p);
+        ints offsets = PANEL_OFFSETS(p);
+        int id = first + p * LANES, valid = limit - id < LANES ? limit - id : LANES;
+        for (int r = 0; r < rows && valid > 0; r++) {
+            float lane[LANES];
+            floats found = product_of(PANEL_SUMS(p), r, of, scales, offsets);
+            store(lane, found);
+            if (out)
+                memcpy(out + (size_t)r * stride + id, lane, (size_t)valid * sizeof(float));
+            if (valid == LANES && !(largest_of(found) > best[r]))
+                continue;
+            for (int i = 0; i < valid; i++)
+                if (lane[i] > best[r]) {
+                    best[r] = lane[i];
+                    choice[r] = id + i;
+                }
+        }
+    }
+}
+
+static void rows_turn(float *head, const float *weight, int half, int half_true, float epsilon,
+    const float *cosines, const float *sines) {
+    if (weight) {
+        floats squares = all(0.0f);
+        for (int i = 0; i < 2 * half; i += LANES)
+            squares = squares + load(head + i) * load(head + i);
+        float mean = sum_of(squares) / (float)(2 * half_true);
+        float factor = 1.0f / __builtin_sqrtf(mean + epsilon);
+        for (int i = 0; i < 2 * half; i += LANES)
+            store(head + i, load(head + i) * factor * load(weight + i));
+    }
+    for (int i = 0; i < half; i += LANES) {
+        floats a = load(head + i), b = load(head + half + i);
+        floats c = load(cosines + i), s = load(sines + i);
+        store(head + i, a * c - b * s);
+        store(head + half + i, b * c + a * s);
+    }
+}
+
+static void rows_shorts(const float *head, int count, float limit, int16_t *out, float *scale) {
+    floats steps = all(steps_of(head, count, limit, scale));
+    for (int i = 0; i < count; i += LANES) {
+        ints shifted = (ints)(load(head + i) * steps + MAGIC);
+        middle found = __builtin_convertvector(shifted, middle); /* the low 16 bits of MAGIC are 0 */
+        memcpy(out + i, &found, sizeof found);
+    }
+}
+
+static void rows_bytes(const float *head, int count, int8_t *out, float *scale) {
+    floats steps = all(steps_of(head, count, 127.0f, scale));
+    for (int i = 0; i < count; i += LANES) {
+        ints shifted = (ints)(load(head + i) * steps + MAGIC);
+        small_signed found = __builtin_convertvector(shifted, small_signed);
+        memcpy(out + i, &found, sizeof found);
+    }
+}
+
+static void rows_weigh(const int32_t *scores, size_t step, int keys, int padded, float query_scale,
+    const float *key_scales, const float *value_scales, uint8_t *weights, float *units, float *sum,
+    float *most) {
+    static const ints lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    float kept[TILE] __attribute__((aligned(64)));
+    const floats nothing = all(-__builtin_inff());
+    floats top = nothing;
+    int full = keys / LANES, whole = (keys + LANES - 1) / LANES;
+    for (int v = 0; v < whole; v++) {
+        floats score = to_floats(load_ints(scores + (size_t)v * step));
+        score = score * (load(key_scales + v * LANES) * query_scale);
+        if (v == full) {
+            ints seen = lanes < keys - v * LANES;
+            score = (floats)((seen & (ints)score) | (~seen & (ints)nothing));
+        }
+        store(kept + v * LANES, score);
+        top = larger(score, top);
+    }
+    floats highest = all(*most = largest_of(top)), total = all(0.0f);
+    for (int b = 0; b * BLOCK < padded; b++) {
+        floats unit = all(0.0f), weight[BLOCK / LANES];
+        for (int v = 0; v < BLOCK / LANES; v++) {
+            int at = b * (BLOCK / LANES) + v;
+            floats part = all(0.0f);
+            if (at < whole) {
+                part = power(load(kept + at * LANES) - highest);
+                if (at == full) {
+                    ints seen = lanes < keys - at * LANES;
+                    part = (floats)(seen & (ints)part);
+                }
+                total = total + part;
+                part = part * load(value_scales + at * LANES);
+                if (at == full) { /* what lies behind the last key is no number */
+                    ints seen = lanes < keys - at * LANES;
+                    part = (floats)(seen & (ints)part);
+                }
+            }
+            weight[v] = part;
+            unit = larger(part, unit);
+        }
+        float largest = largest_of(unit);
+        units[b] = largest / 255.0f;
+        floats steps = all(255.0f / largest);
+        if (!(largest >= TINY)) {
+            units[b] = 0.0f;
+            steps = all(0.0f);
+        }
+        for (int v = 0; v < BLOCK / LANES; v++) {
+            ints shifted = (ints)(weight[v] * steps + MAGIC);
+            small found = __builtin_convertvector(shifted, small);
+            memcpy(weights + b * BLOCK + v * LANES, &found, sizeof found);
+        }
+    }
+    *sum = sum_of(total);
+}
+
+static void rows_mix(const int32_t *sums, size_t step, int panels, float unit, float *mixed) {
+    for (int p = 0; p < panels; p++)
+        store(mixed + p * LANES,
+            load(mixed + p * LANES) + to_floats(load_ints(sums + (size_t)p * step)) * unit);
+}
+
+static void rows_fold(float sum, float most, const float *mixed, int count, float *row_sum,
+    float *row_most, float *row_mixed) {
+    float high = most > *row_most ? most : *row_most;
+    float lane[LANES];
+    store(lane, power(all(*row_most - high)));
+    float before = lane[0];
+    store(lane, power(all(most - high)));
+    float now = lane[0];
+    *row_most = high;
+    *row_sum = *row_sum * before + sum * now;
+    for (int i = 0; i < count; i += LANES)
+        store(row_mixed + i, load(row_mixed + i) * before + load(mixed + i) * now);
+}
+
+static void rows_finish(float sum, const float *mixed, int count, float *out) {
+    float share = 1.0f / sum;
+    for (int i = 0; i < count; i += LANES)
+        store(out + i, load(mixed + i) * share);
+}
+
+#define KERNEL_OF(name) kernel_##name
+#define KERNEL_NAME(name) KERNEL_OF(name)
+#define QUOTED_OF(name) #name
+#define QUOTED(name) QUOTED_OF(name)
+
+#ifndef VARIANT_BEGIN
+#define VARIANT_BEGIN 0
+#define VARIANT_END 0
+#endif
+
+const kernel KERNEL_NAME(VARIANT) = {
+    QUOTED(VARIANT), dots, pairs, VARIANT_BEGIN, VARIANT_END,
+    rows_digits, rows_norm, rows_widen, rows_plain, rows_add, rows_gate, rows_logits, rows_turn,
+    rows_shorts, rows_bytes, rows_weigh, rows_mix, rows_fold, rows_finish,
+};

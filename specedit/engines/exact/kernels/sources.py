@@ -1,0 +1,27 @@
+"""What lies in this folder: C sources, the library made from them, or the reason why there is none.
+
+Imports nothing of the package: the build reads this file, too, before there is a package.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from pathlib import Path
+
+SUFFIXES = {"win32": ".dll", "darwin": ".dylib"}
+NOT_BUILT = "not-built.txt"  # beside the sources: why the build left no library
+
+
+def library_name(suffix: str = SUFFIXES.get(sys.platform, ".so")) -> str:
+    return f"kernels{suffix}"
+
+
+def version(folder: Path) -> str:
+    """What a library says that was made from the sources in `folder`."""
+    digest = hashlib.sha256()
+    for path in sorted((*folder.glob("*.c"), *folder.glob("*.h")), key=lambda path: path.name):
+        content = path.read_bytes()
+        digest.update(f"{path.name} {len(content)}\n".encode())
+        digest.update(content)
+    return digest.hexdigest()[:16]

@@ -1,0 +1,144 @@
+/* The exact engine's kernels: the whole call interface.
+ *
+ * Knows passes, weights in panels, a cache and a pool of threads. Does not know files, text, or
+ * why a pass is asked for. Python calls it through ctypes, one call a pass.
+ *
+ * What every number is, is said in arithmetic.h, and is the same on every processor: products are
+ * sums of integers, and the float32 work around them has one fixed order without contraction.
+ */
+#ifndef SPECEDIT_H
+#define SPECEDIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SPECEDIT_INTERFACE 1 /* whoever loads the library asks for this number first */
+
+#if defined(_WIN32)
+#define SPECEDIT_EXPORT __declspec(dllexport)
+#else
+#define SPECEDIT_EXPORT __attribute__((visibility("default")))
+#endif
+
+enum {
+    SPECEDIT_OK = 0,
+    SPECEDIT_NO_MEMORY = 1,
+    SPECEDIT_BAD_ARGUMENT = 2, /* a shape or a pass that cannot be */
+};
+
+/* The numbers of one model. Widths are as in memory: hidden a multiple of 64, a piece of the inner
+ * width too, half of a head a multiple of 16. What the padding holds is zero. */
+typedef struct {
+    int32_t layers;
+    int32_t hidden;      /* floats of a row */
+    int32_t hidden_true; /* of them that mean something */
+    int32_t inner;       /* inputs of `down`: all pieces, padding included */
+    int32_t piece;       /* inputs of a piece of it; the last may be shorter */
+    int32_t heads;
+    int32_t kv_heads;
+    int32_t half; /* of a head: it turns element i together with element half + i */
+    int32_t half_true;
+    int32_t vocabulary;
+    int32_t two;   /* activations have two digits ("close") */
+    float epsilon; /* of every norm */
+} specedit_shape;
+
+/* Weights [outputs x inputs] in panels of 16 outputs: panel, inputs / 4, output, 4 inputs. Every
+ * 64 inputs of a panel are 1024 bytes in a row. `scales` and `offsets` have 16 numbers for each
+ * panel and piece of it: an output's scale, and 128 times the sum of its weights. */
+typedef struct {
+    const int8_t *panels;
+    const float *scales;
+    const int32_t *offsets;
+    int32_t outputs; /* a multiple of 16 */
+    int32_t inputs;  /* a multiple of 64 */
+    int32_t piece;   /* inputs that share a scale, a multiple of 64; the last piece may be shorter */
+} specedit_linear;
+
+typedef struct {
+    const float *norm;       /* hidden */
+    specedit_linear qkv;     /* heads, key heads, value heads; each 2 * half outputs */
+    const float *bias;       /* one for each output of qkv, or null */
+    const float *query_norm; /* 2 * half, or null */
+    const float *key_norm;
+    specedit_linear out;
+    const float *inner_norm; /* hidden */
+    specedit_linear gate_up; /* a panel of gate, the same panel of up, and so on */
+    specedit_linear down;
+} specedit_layer;
+
+typedef struct {
+    const specedit_layer *layers;
+    const uint16_t *embedding; /* bf16, vocabulary x hidden */
+    const float *norm;         /* hidden */
+    specedit_linear head;      /* outputs: the vocabulary, rounded up to 16 */
+    const double *speeds;      /* half_true radians a position */
+} specedit_weights;
+
+/* One pass over `width` ids that stand behind `start` positions of the cache. With `parents`, row i
+ * stands behind row parents[i] < i, or behind the cache where that is -1; without, behind row i - 1.
+ * Either way its key and value lie in the cache at start + i. */
+typedef struct {
+    const int32_t *ids;
+    const int32_t *parents; /* or null: a chain */
+    int32_t width;
+    int32_t start;
+    int32_t *choices; /* width: the lowest id of the largest logit. Null: the last layer only leaves
+                         its keys and values, and there are no logits */
+    float *logits;    /* width x vocabulary, or null */
+} specedit_pass;
+
+typedef struct specedit_model specedit_model;
+typedef struct specedit_cache specedit_cache;
+typedef struct specedit_pool specedit_pool;
+
+/* -- the library ------------------------------------------------------------------------------ */
+
+SPECEDIT_EXPORT int specedit_interface(void);
+/* Names of the variants in this library, best first; null behind the last. */
+SPECEDIT_EXPORT const char *specedit_variant(int index);
+/* Whether this processor and system can run variant `index`. */
+SPECEDIT_EXPORT int specedit_can(int index);
+/* The first function in which a bit of two variants differs, on `rounds` sets of numbers that `seed`
+ * makes; null when in none. Against the last variant, which is plain C, this is the self-check. */
+SPECEDIT_EXPORT const char *specedit_difference(int one, int other, uint64_t seed, int rounds);
+/* A digest of the sources that the library was made from. */
+SPECEDIT_EXPORT const char *specedit_version(void);
+
+/* -- a pool of threads: `threads` of them work, the caller is one ------------------------------ */
+
+SPECEDIT_EXPORT specedit_pool *specedit_pool_new(int threads);
+SPECEDIT_EXPORT void specedit_pool_free(specedit_pool *pool);
+
+/* -- a model: what it points to stays the caller's, and must stay where it is ------------------- */
+
+SPECEDIT_EXPORT specedit_model *specedit_model_new(
+    int variant, const specedit_shape *shape, const specedit_weights *weights);
+SPECEDIT_EXPORT void specedit_model_free(specedit_model *model);
+
+/* -- a cache: keys and values of one model ------------------------------------------------------ */
+
+SPECEDIT_EXPORT specedit_cache *specedit_cache_new(const specedit_model *model);
+SPECEDIT_EXPORT void specedit_cache_free(specedit_cache *cache);
+SPECEDIT_EXPORT int specedit_cache_reserve(specedit_cache *cache, int positions);
+SPECEDIT_EXPORT uint64_t specedit_cache_bytes(const specedit_cache *cache);
+/* The first `length` positions of `from`, bit for bit. Both are of one model. */
+SPECEDIT_EXPORT int specedit_cache_copy(specedit_cache *to, const specedit_cache *from, int length);
+/* Of a tree's rows behind `start`, those in `rows` (rising) move together, right behind it. */
+SPECEDIT_EXPORT int specedit_cache_keep(
+    specedit_cache *cache, int start, const int32_t *rows, int count);
+
+/* -- a pass ------------------------------------------------------------------------------------- */
+
+SPECEDIT_EXPORT int specedit_run(
+    specedit_model *model, specedit_cache *cache, specedit_pool *pool, const specedit_pass *pass);
+
+/* -- parts of a pass alone, for measurements and tests ------------------------------------------ */
+
+/* One product of `width` rows of digits with every weight of the model, and nothing else. */
+SPECEDIT_EXPORT int specedit_products(specedit_model *model, specedit_pool *pool, int width);
+/* Attention of all layers behind `start` positions, and nothing else. */
+SPECEDIT_EXPORT int specedit_attention(
+    specedit_model *model, specedit_cache *cache, specedit_pool *pool, int start, int width);
+
+#endif

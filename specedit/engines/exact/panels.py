@@ -1,0 +1,140 @@
+"""How weights lie in memory: panels of 16 outputs by 4 inputs, and the padding around them.
+
+Knows shapes and the way there and back. Does not know kernels or files. A product's inputs are
+padded to 64, its outputs to 16, half a head to 16; what pads is zero, so it adds nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from specedit.engines.exact.geometry import LANES, STEP, up_to
+from specedit.engines.exact.weights import Config, Weights
+
+Array = npt.NDArray[Any]
+ZERO = 128  # the digit that stands for 0
+
+
+@dataclass(frozen=True)
+class Linear:
+    """One product's weights as plain rows, with a scale for each output and piece of the inputs."""
+
+    weight: Array  # int8, [outputs, inputs]
+    scales: Array  # float32, [outputs, pieces]
+    piece: int
+
+
+def quantise(rows: Array) -> tuple[Array, Array]:
+    """Float rows to int8 and one scale per row."""
+    most = np.maximum(np.abs(rows).max(-1), np.float32(1e-30))
+    scales = (most / np.float32(127.0)).astype(np.float32)
+    return np.rint(rows / scales[:, None]).astype(np.int8), scales
+
+
+def linear(rows: Array, piece: int | None = None) -> Linear:
+    """Float rows to int8, each piece of the inputs for itself."""
+    inputs = rows.shape[1]
+    step = piece or inputs
+    parts = [quantise(rows[:, at : at + step]) for at in range(0, inputs, step)]
+    weight = parts[0][0] if len(parts) == 1 else np.concatenate([w for w, _ in parts], 1)
+    return Linear(weight, np.stack([s for _, s in parts], 1), up_to(step, STEP))
+
+
+def padded(found: Array, axis: int, size: int) -> Array:
+    """Zeros behind an axis, up to `size`."""
+    if found.shape[axis] == size:
+        return found
+    width = [(0, 0)] * found.ndim
+    width[axis] = (0, size - found.shape[axis])
+    return np.pad(found, width)
+
+
+def spread(found: Array, axis: int, half: int, to: int) -> Array:
+    """Each half of each head padded from `half` elements to `to`."""
+    if half == to:
+        return found
+    shape = found.shape
+    cut = found.reshape(*shape[:axis], -1, half, *shape[axis + 1 :])
+    return padded(cut, axis + 1, to).reshape(*shape[:axis], -1, *shape[axis + 1 :])
+
+
+def gathered(found: Array, axis: int, half: int, of: int) -> Array:
+    """The way back from `spread`."""
+    if half == of:
+        return found
+    shape = found.shape
+    cut = found.reshape(*shape[:axis], -1, of, *shape[axis + 1 :])
+    kept = np.take(cut, range(half), axis + 1)
+    return kept.reshape(*shape[:axis], -1, *shape[axis + 1 :])
+
+
+def panels(of: Linear) -> dict[str, Array]:
+    """`panels`, `scales` and `offsets` of a product, as the kernels want them."""
+    weight = padded(
+        padded(of.weight, 0, up_to(of.weight.shape[0], LANES)), 1, up_to(of.weight.shape[1], STEP)
+    )
+    scales = padded(of.scales, 0, weight.shape[0])
+    outputs, inputs = weight.shape
+    pieces = scales.shape[1]
+    sums = np.stack(
+        [weight[:, at : at + of.piece].sum(1, dtype=np.int32) for at in range(0, inputs, of.piece)],
+        1,
+    )
+    tiled = weight.reshape(outputs // LANES, LANES, inputs // 4, 4).transpose(0, 2, 1, 3)
+    return {
+        "panels": np.ascontiguousarray(tiled),
+        "scales": _by_panel(scales, pieces).astype(np.float32),
+        "offsets": _by_panel(sums * np.int32(ZERO), pieces),
+    }
+
+
+def _by_panel(numbers: Array, pieces: int) -> Array:
+    return np.ascontiguousarray(numbers.reshape(-1, LANES, pieces).transpose(0, 2, 1))
+
+
+def woven(gate: Linear, up: Linear) -> Linear:
+    """Gate and up as one product: a panel of the one, the same panel of the other, and so on."""
+    outputs = up_to(gate.weight.shape[0], STEP)
+
+    def both(a: Array, b: Array) -> Array:
+        a, b = (padded(x, 0, outputs).reshape(-1, LANES, x.shape[1]) for x in (a, b))
+        return np.stack((a, b), 1).reshape(2 * outputs, -1)
+
+    return Linear(both(gate.weight, up.weight), both(gate.scales, up.scales), gate.piece)
+
+
+def plain(weights: Weights, name: str, outputs: int, inputs: int, piece: int) -> Linear:
+    """A product's weights back from its panels; padding at the end is cut away."""
+    tiled, scales = weights.array(f"{name}.panels"), weights.array(f"{name}.scales")
+    rows = tiled.transpose(0, 2, 1, 3).reshape(tiled.shape[0] * LANES, -1)
+    numbers = scales.transpose(0, 2, 1).reshape(tiled.shape[0] * LANES, -1)
+    return Linear(rows[:outputs, :inputs], numbers[:outputs], piece)
+
+
+def unwoven(both: Linear, outputs: int) -> tuple[Linear, Linear]:
+    """The way back from `woven`."""
+
+    def part(which: int) -> Linear:
+        def rows(of: Array) -> Array:
+            return of.reshape(-1, 2, LANES, of.shape[1])[:, which].reshape(-1, of.shape[1])
+
+        return Linear(rows(both.weight)[:outputs], rows(both.scales)[:outputs], both.piece)
+
+    return part(0), part(1)
+
+
+def speeds(config: Config) -> Array:
+    """Radians a position, in double: by decimal arithmetic, which is the same on every machine."""
+    half = config.head_size // 2
+    with localcontext() as context:
+        context.prec = 40
+        ln = Decimal(config.rope_base).ln()
+        found = [(-ln * i / half).exp() for i in range(half)]
+        if config.rope_factors:
+            found = [s / Decimal(f) for s, f in zip(found, config.rope_factors, strict=True)]
+    return np.array([float(s) for s in found], np.float64)

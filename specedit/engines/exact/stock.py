@@ -1,0 +1,68 @@
+"""Passes by stock torch operations, for processors and models that the kernels do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from specedit.engines.exact.cache import Cache
+from specedit.engines.exact.model import Model
+
+
+class StockPasses:
+    """One model on torch and oneDNN."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.config = model.config
+
+    def new_cache(self) -> Cache:
+        """An empty cache of this model."""
+        return self.model.new_cache()
+
+    def use_threads(self, count: int) -> None:
+        """Work on so many threads from now on."""
+        torch.set_num_threads(count)
+
+    def read(self, ids: Sequence[int], cache: Cache) -> None:
+        """Feed ids behind what the cache holds; nobody asks what comes after them."""
+        with torch.inference_mode():
+            self.model.read(ids, cache, last=False)
+
+    def choose(
+        self, ids: Sequence[int], cache: Cache, *, rows: bool
+    ) -> tuple[list[int], list[memoryview] | None]:
+        """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32."""
+        with torch.inference_mode():
+            hidden = self.model.read(ids, cache)
+            assert hidden is not None
+            parts, factor = self.model.logits(hidden)
+            largest = _largest(parts, factor)
+            if not rows:
+                return largest, None
+            logits = torch.cat([part * factor for part in parts], -1)
+            return largest, [memoryview(row.numpy()).cast("B") for row in logits]
+
+
+def _largest(parts: list[torch.Tensor], factor: torch.Tensor) -> list[int]:
+    """The lowest id whose logit, multiplied out and rounded, is the row's largest.
+
+    Multiplying by a positive factor keeps the order but may round neighbours to one value. So the
+    least product that rounds to the same logit is looked for first (two steps of the float format
+    at most), then the first id that reaches it. Only one part of one row is read twice.
+    """
+    tops = torch.stack([part.amax(-1) for part in parts])
+    least = tops.amax(0)
+    scale = factor.view(-1)
+    aim = least * scale
+    below = torch.tensor(float("-inf"))
+    for _ in range(3):
+        lower = torch.nextafter(least, below)
+        least = torch.where(lower * scale == aim, lower, least)
+    reach = (tops >= least).to(torch.uint8).argmax(0).tolist()
+    ids = []
+    for row, part in enumerate(reach):
+        offset = sum(p.shape[-1] for p in parts[:part])
+        ids.append(offset + int((parts[part][row] >= least[row]).to(torch.uint8).argmax()))
+    return ids

@@ -1,0 +1,133 @@
+"""What goes wrong around a converted file ends in an error or in another conversion, never in
+another number; real processes, a real limit of room, real kills."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from exact_models import save
+
+from specedit.engines.exact import open_exact
+from specedit.engines.exact.conversion import convert, converted_path, source_of, verify
+from specedit.engines.exact.weights import open_weights
+from specedit.errors import ModelError
+from specedit.models.files import ModelFiles
+
+IDS = list(range(40, 80))
+OPENS = """
+import hashlib, sys
+from pathlib import Path
+from specedit.engines.exact import open_exact
+from specedit.models.files import ModelFiles
+{before}
+engine = open_exact(ModelFiles("small", Path(sys.argv[1]), "folder"), store=Path(sys.argv[2]))
+list(engine.begin({ids}[:2], audit=True))
+print(hashlib.sha256(b"".join(engine.forward({ids}[1:]).rows)).hexdigest())
+"""
+KILLED = """
+import os, signal
+from specedit.engines.exact import conversion
+real = conversion.write
+def write(*given):
+    for index, step in enumerate(real(*given)):
+        yield step
+        if index == 5:
+            os.kill(os.getpid(), signal.SIGKILL)
+conversion.write = write
+"""
+NO_ROOM = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_100_000, 1_100_000))
+"""
+posix = pytest.mark.skipif(sys.platform == "win32", reason="a limit and a signal of POSIX")
+
+
+class Place(NamedTuple):
+    files: ModelFiles
+    store: Path
+
+    @property
+    def path(self) -> Path:
+        return converted_path(self.files, self.store)
+
+    def start(self, before: str = "") -> subprocess.Popen[str]:
+        code = OPENS.format(ids=IDS, before=before)
+        return subprocess.Popen(
+            [sys.executable, "-c", code, str(self.files.path), str(self.store)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def digest(self) -> str:
+        engine = open_exact(self.files, store=self.store)
+        list(engine.begin(IDS[:2], audit=True))
+        rows = engine.forward(IDS[1:]).rows
+        assert rows is not None
+        return hashlib.sha256(b"".join(rows)).hexdigest()
+
+    def lying(self) -> set[str]:
+        """What lies where converted files lie, verdicts aside."""
+        return {path.name for path in self.path.parent.iterdir()} - {"exact.json"}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(save("qwen2, grouped, tied", tmp_path / "model")[1], tmp_path / "store")
+
+
+def test_processes_that_convert_at_once_make_one_file(place: Place) -> None:
+    started = [place.start() for _ in range(3)]
+    said = [process.communicate(timeout=300) for process in started]
+    assert [process.returncode for process in started] == [0, 0, 0], said
+    assert {out.strip() for out, _ in said} == {place.digest()}
+    assert place.lying() == {place.path.name}
+
+
+@posix
+def test_a_conversion_that_was_killed_leaves_nothing_behind(place: Place) -> None:
+    process = place.start(KILLED)
+    process.communicate(timeout=300)
+    assert process.returncode == -9
+    assert len(place.lying()) == 1 and not place.path.exists()
+    place.digest()
+    assert place.lying() == {place.path.name}
+
+
+@posix
+def test_no_room_in_the_middle_is_said_and_leaves_nothing(place: Place) -> None:
+    process = place.start(NO_ROOM)
+    _, said = process.communicate(timeout=300)
+    assert process.returncode == 1
+    assert f"small cannot be written to {place.path.parent}" in said and "SPECEDIT_HOME" in said
+    assert not place.lying()
+    place.digest()
+
+
+def test_too_little_room_is_said_before_anything_is_written(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(100, 90, 10))
+    with pytest.raises(ModelError, match="not enough disk space for the converted weights"):
+        list(convert(place.files, place.store))
+    assert not place.lying()
+
+
+def test_an_altered_file_is_found_by_verifying_and_made_again(place: Place) -> None:
+    expected, source = place.digest(), source_of(place.files)
+    assert list(verify(place.store, source)) == [(place.path, "")]
+    entry = open_weights(place.path, source).entries["layer.1.gate_up.panels"]
+    with place.path.open("r+b") as file:
+        file.seek(entry["offset"] + 1000)
+        byte = file.read(1)
+        file.seek(-1, 1)
+        file.write(bytes([byte[0] ^ 64]))
+    ((path, wrong),) = verify(place.store, source)
+    assert path == place.path and "layer.1.gate_up.panels" in wrong
+    assert not place.path.exists() and place.digest() == expected

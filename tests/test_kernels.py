@@ -1,0 +1,248 @@
+"""Which kernel serves, and why not another; that every variant here computes what plain C does.
+
+Whole passes are compared in test_exact_families.py; compiling, and other processors, in
+test_kernel_build.py.
+"""
+
+from __future__ import annotations
+
+import _ctypes
+import json
+import multiprocessing
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from exact_models import kernel, kernels_here, save
+from kernel_sources import copied
+
+from specedit.engines.exact import open_exact
+from specedit.engines.exact.engine import ExactEngine
+from specedit.engines.exact.kernels.library import VARIANTS, Library, library_name, load
+from specedit.errors import UsageError
+
+BUILT = (
+    platform.machine().lower() in ("x86_64", "amd64", "aarch64", "arm64")
+    and platform.libc_ver()[0] != "musl"
+)
+HERE = [name for name in kernels_here() if name != "torch"]
+ELSEWHERE = sorted(set(VARIANTS) - set(HERE))
+needs_library = pytest.mark.skipif(not HERE, reason="test_the_kernels_are_compiled says why")
+
+
+def served(folder: Path | None = None) -> Library:
+    found = load(folder) if folder else load()
+    assert isinstance(found, Library), found
+    return found
+
+
+def why_not(folder: Path) -> str:
+    found = load(folder)
+    assert isinstance(found, str)
+    return found
+
+
+@pytest.mark.skipif(not BUILT, reason=f"there are no kernels for {platform.machine()}")
+def test_the_kernels_are_compiled() -> None:
+    found = load()
+    assert isinstance(found, Library), f"{found}: pip install ziglang, and run the tests again"
+    assert found.name == HERE[0] and found.name != "reference" and not found.note
+
+
+@needs_library
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("one", HERE)
+def test_every_function_of_a_variant_is_plain_c_bit_for_bit(one: str, seed: int) -> None:
+    lib = served().lib
+    names = [name.decode() for i in range(99) if (name := lib.specedit_variant(i))]
+    for other in HERE:
+        differs = lib.specedit_difference(names.index(one), names.index(other), 100 + seed, 40)
+        assert differs is None, f"{differs} of {one} and {other}"
+
+
+@needs_library
+@pytest.mark.parametrize("name", HERE)
+def test_a_kernel_can_be_forced(name: str) -> None:
+    with kernel(name):
+        assert served().name == name
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_a_kernel_of_another_processor_is_refused(name: str) -> None:
+    with kernel(name), pytest.raises(UsageError, match=f"SPECEDIT_KERNEL={name} cannot be had"):
+        load()
+
+
+def test_an_unknown_kernel_is_refused_with_those_it_may_mean() -> None:
+    with kernel("avx513"), pytest.raises(UsageError, match="no kernel 'avx513'") as found:
+        load()
+    assert "avx512vnni" in found.value.hint
+
+
+def test_an_unknown_kernel_is_an_error_of_the_command_line(
+    specedit: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: Path
+) -> None:
+    save("llama, no bias", tmp_path / "model")
+    (tmp_path / "a.py").write_text("a = 1\n")
+    given = ("rename", "a", "b", "a.py", "--diff", "--model", tmp_path / "model")
+    done = specedit(*given, cwd=tmp_path, env={"SPECEDIT_KERNEL": "sse9"})
+    assert done.returncode == 2 and b"no kernel 'sse9'" in done.stderr and not done.stdout
+
+
+def test_torch_can_be_asked_for() -> None:
+    with kernel("torch"):
+        assert load() == "SPECEDIT_KERNEL=torch"
+
+
+# -- what is wrong with a library --------------------------------------------------------
+
+
+def test_a_tree_that_was_not_built_says_how(tmp_path: Path) -> None:
+    assert "hatch_build.py" in why_not(copied(tmp_path))
+
+
+def test_an_installation_without_kernels_says_why(tmp_path: Path) -> None:
+    folder = copied(tmp_path)
+    (folder / "not-built.txt").write_text("the compiler is at lunch\n")
+    assert why_not(folder) == "the kernels were not compiled: the compiler is at lunch"
+    with kernel("avx2"), pytest.raises(UsageError, match="at lunch"):
+        load(folder)
+
+
+@needs_library
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.25, 0.5, 0.75])
+def test_a_library_that_is_cut_short_is_not_used(share: float, tmp_path: Path) -> None:
+    path = copied(tmp_path, with_library=True) / library_name()
+    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
+    assert "does not load" in why_not(tmp_path)
+
+
+@needs_library
+@pytest.mark.skipif(sys.platform != "linux", reason="alters an ELF header")
+def test_a_library_of_another_processor_is_not_used(tmp_path: Path) -> None:
+    path = copied(tmp_path, with_library=True) / library_name()
+    raw = bytearray(path.read_bytes())
+    raw[18:20] = (243).to_bytes(2, "little")  # RISC-V
+    path.write_bytes(raw)
+    assert "does not load" in why_not(tmp_path)
+
+
+def test_another_library_is_not_used(tmp_path: Path) -> None:
+    shutil.copy(_ctypes.__file__, copied(tmp_path) / library_name())
+    assert "does not load" in why_not(tmp_path) and "specedit_version" in why_not(tmp_path)
+
+
+@needs_library
+def test_a_library_of_other_sources_is_not_used(tmp_path: Path) -> None:
+    folder = copied(tmp_path, with_library=True)
+    assert served(folder).name == HERE[0]
+    with (folder / "turn.c").open("a") as file:
+        file.write("/* newer */\n")
+    assert "made from other sources" in why_not(folder)
+
+
+# -- what is remembered of a machine --------------------------------------------------------
+
+
+def remembered() -> Path:
+    return Path(os.environ["SPECEDIT_HOME"]) / "kernels.json"
+
+
+@needs_library
+def test_what_the_self_check_found_is_asked_for_once(tmp_path: Path) -> None:
+    folder = copied(tmp_path, with_library=True)
+    served(folder)
+    known = json.loads(remembered().read_text())
+    next(iter(known.values()))["wrong"][HERE[0]] = "it is tired"
+    remembered().write_text(json.dumps(known))
+    found = load(folder)
+    if len(HERE) == 2:  # plain C is all that is left
+        assert found == f"{HERE[0]} fails the self-check: it is tired"
+    else:
+        assert isinstance(found, Library) and found.name == HERE[1]
+        assert found.note == f"{HERE[0]} fails the self-check: it is tired"
+    with kernel(HERE[0]), pytest.raises(UsageError, match="it is tired"):
+        load(folder)
+    path = folder / library_name()
+    os.utime(path, ns=(1, path.stat().st_mtime_ns + 1))  # another file: nothing is known of it
+    assert served(folder).name == HERE[0]
+
+
+@needs_library
+@pytest.mark.parametrize("text", ["", "[]", '{"a": 1}', "\0"])
+def test_a_damaged_memory_is_forgotten(text: str) -> None:
+    remembered().parent.mkdir(parents=True, exist_ok=True)
+    remembered().write_text(text)
+    assert served().name == HERE[0]
+    assert json.loads(remembered().read_text())
+
+
+@needs_library
+def test_a_store_that_cannot_be_written_is_no_obstacle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("SPECEDIT_HOME", str(tmp_path / "file"))
+    assert served().name == HERE[0]
+
+
+# -- threads --------------------------------------------------------
+
+IDS = [(7 * i * i + 3) % 517 for i in range(150)]
+
+
+def digest(engine: ExactEngine) -> bytes:
+    for _ in engine.begin(IDS[:90], audit=True):
+        pass
+    rows = engine.forward(IDS[90:]).rows
+    assert rows is not None
+    return b"".join(rows)
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> ExactEngine:
+    folder = tmp_path_factory.mktemp("model")
+    files = save("qwen2, grouped, tied", folder)[1]
+    return open_exact(files, store=folder)
+
+
+@needs_library
+def test_busy_neighbours_change_no_bit(engine: ExactEngine) -> None:
+    """More threads than cores, and other processes on all of them: nobody runs when expected."""
+    engine.passes.use_threads(1)
+    expected = digest(engine)
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    try:
+        for threads in (2, 3, 7):
+            for _ in range(5):
+                engine.passes.use_threads(threads)  # and as many begin and end
+                assert digest(engine) == expected
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+def _child(engine: ExactEngine, expected: bytes) -> None:
+    found = digest(engine)
+    engine.passes.use_threads(2)  # the threads of the parent's pool are not waited for
+    sys.exit(0 if found == expected == digest(engine) else 1)
+
+
+@needs_library
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are never copied here")
+def test_a_copied_process_has_threads_of_its_own(engine: ExactEngine) -> None:
+    engine.passes.use_threads(3)
+    expected = digest(engine)
+    process = multiprocessing.get_context("fork").Process(target=_child, args=(engine, expected))
+    process.start()
+    process.join(60)
+    ended = process.exitcode
+    process.kill()
+    assert ended == 0
+    assert digest(engine) == expected
