@@ -5,23 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from specedit.engines.base import EngineInfo
-from specedit.engines.exact import PRECISIONS
 from specedit.engines.exact.conversion import convert, converted_path, source_of
 from specedit.engines.exact.cores import physical_cores
 from specedit.engines.exact.engine import ExactEngine, Passes
 from specedit.engines.exact.kernels import why_not
 from specedit.engines.exact.weights import Config, Damaged, Weights, open_weights
-from specedit.errors import UsageError
 from specedit.models.files import ModelFiles
 
 
 def open_engine(
     files: ModelFiles, store: Path, threads: int | None, precision: str, window: int | None
 ) -> ExactEngine:
-    if precision not in PRECISIONS:
-        raise UsageError(
-            f"There is no precision {precision!r}.", hint="Use " + " or ".join(PRECISIONS) + "."
-        )
     close = precision == "close"
     path, source = converted_path(files, store), source_of(files)
     for _ in convert(files, store, precision):
