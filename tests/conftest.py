@@ -75,6 +75,23 @@ def specedit() -> Specedit:
 
 
 @pytest.fixture
+def inside(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Specedit:
+    """The real command line in this process, for tests of many calls: starting one costs more
+    than most of them do, and importing torch costs 2 s."""
+    from specedit.cli import run
+
+    def call(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+        if cwd is not None:
+            monkeypatch.chdir(cwd)
+        capfdbinary.readouterr()
+        code = run([str(word) for word in arguments])
+        sys.stdout.flush()
+        return subprocess.CompletedProcess(arguments, code, *capfdbinary.readouterr())
+
+    return call
+
+
+@pytest.fixture
 def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
     """Play a model: `script(replace=[[OLD, NEW]])`, `script(answer=TEXT)`; gives the calls file."""
 
