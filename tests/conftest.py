@@ -17,6 +17,14 @@ from hypothesis import settings
 settings.register_profile("shared machine", deadline=None)  # how long one example takes is not law
 settings.load_profile("shared machine")
 
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tiny models are quicker on one thread, and wait for nobody on a busy machine: a quarter of
+    the processor time. What the real model computes, it computes on all cores."""
+    if "not real" in config.option.markexpr:
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
 REAL_HOME = os.environ.get("SPECEDIT_HOME")
 
 
@@ -88,6 +96,23 @@ def specedit() -> Specedit:
         )
 
     return run
+
+
+@pytest.fixture
+def inside(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Specedit:
+    """The real command line in this process, for tests of many calls: starting one costs more
+    than most of them do, and importing torch costs 2 s."""
+    from specedit.cli import run
+
+    def call(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+        if cwd is not None:
+            monkeypatch.chdir(cwd)
+        capfdbinary.readouterr()
+        code = run([str(word) for word in arguments])
+        sys.stdout.flush()
+        return subprocess.CompletedProcess(arguments, code, *capfdbinary.readouterr())
+
+    return call
 
 
 @pytest.fixture

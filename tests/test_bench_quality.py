@@ -280,17 +280,17 @@ def test_one_command_judges_and_says_one_line(
 
 
 def test_results_can_be_drawn_again_and_other_files_are_refused(
-    specedit: Command, script: Script, tmp_path: Path
+    inside: Command, script: Script, tmp_path: Path
 ) -> None:
     pytest.importorskip("matplotlib")
     script(answer="x\n```")
     result = tmp_path / "r.json"
-    result.write_bytes(specedit("bench", "--engine-table", "--json", "--against", "none").stdout)
-    done = specedit("bench", "--from", result, "--plots", tmp_path / "plots")
+    result.write_bytes(inside("bench", "--engine-table", "--json", "--against", "none").stdout)
+    done = inside("bench", "--from", result, "--plots", tmp_path / "plots")
     assert done.returncode == 0, done.stderr
     assert sorted(p.name for p in (tmp_path / "plots").iterdir()) == ["widths.png", "widths.svg"]
     (tmp_path / "other.json").write_text("{}")
-    refused = specedit("bench", "--from", tmp_path / "other.json")
+    refused = inside("bench", "--from", tmp_path / "other.json")
     assert refused.returncode == 2
     assert b"is not a result" in refused.stderr
 
@@ -316,14 +316,14 @@ CASES = '{"id": "c", "filename": "a.py", "instruction": "x", "before": "a = 1\\n
     ],
 )
 def test_what_cannot_be_measured_is_refused_in_words(
-    specedit: Command, script: Script, tmp_path: Path, arguments: list[str], said: bytes
+    inside: Command, script: Script, tmp_path: Path, arguments: list[str], said: bytes
 ) -> None:
     script(answer="x\n```")
     files = {"FILE": CASES.encode(), "BYTES": b"\xff\xfe\n", "EMPTY": b"\n"}
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
     given = [str(tmp_path / a) if a in files else a for a in arguments]
-    done = specedit("bench", "--against", "none", *given)
+    done = inside("bench", "--against", "none", *given)
     assert (done.returncode, done.stdout) == (2, b"")
     assert said in done.stderr
     assert b"Traceback" not in done.stderr

@@ -152,7 +152,7 @@ def test_every_line_of_shell_works(
     body: str,
     bench: Callable[[], Path],
     served: int,
-    capfdbinary: pytest.CaptureFixture[bytes],
+    inside: Run,
 ) -> None:
     root = Path.cwd()
     body = at(served, body)
@@ -166,9 +166,8 @@ def test_every_line_of_shell_works(
         if changes:
             root = bench()
         before = held(root)
-        done = (
-            shell(example.words) if SHELL.search(bare(example.words)) else here(words, capfdbinary)
-        )
+        asked = words[:1] == ["specedit"] and not SHELL.search(bare(example.words))
+        done = inside(*words[1:]) if asked else shell(example.words)
         wanted = next((code for what, code in FAILS.items() if what in example.words), 0)
         assert done.returncode == wanted, (str(example), done.stderr)
         if served:
@@ -180,15 +179,6 @@ def test_every_line_of_shell_works(
 def bare(words: str) -> str:
     """A command line without its quotes and its comment."""
     return re.sub(r"\s#.*", "", re.sub(r'"[^"]*"', "", words))
-
-
-def here(words: list[str], captured: pytest.CaptureFixture[bytes]) -> Done:
-    """The command line in this process: starting one takes longer than the work."""
-    assert words[0] == "specedit", words
-    captured.readouterr()
-    code = cli.run(words[1:])
-    sys.stdout.flush()
-    return subprocess.CompletedProcess(words, code, *captured.readouterr())
 
 
 def shell(words: str) -> Done:
@@ -274,8 +264,8 @@ def test_a_newcomer_reads_readme_in_five_minutes() -> None:
     )
 
 
-def test_help_lists_every_page_with_its_line(specedit: Run) -> None:
-    done = specedit("help")
+def test_help_lists_every_page_with_its_line(inside: Run) -> None:
+    done = inside("help")
     assert done.returncode == 0 and done.stderr == b""
     for name in manual.topics():
         title = manual.page(name).splitlines()[0]
@@ -326,8 +316,8 @@ def test_every_command_has_its_page(command: str) -> None:
     ("word", "near"),
     [("renam", b"rename"), ("setting", b"settings"), ("zzz", b"Known: rename, edit")],
 )
-def test_a_wrong_topic_names_the_nearest(specedit: Run, word: str, near: bytes) -> None:
-    done = specedit("help", word)
+def test_a_wrong_topic_names_the_nearest(inside: Run, word: str, near: bytes) -> None:
+    done = inside("help", word)
     assert (done.returncode, done.stdout) == (2, b"")
     assert near in done.stderr
 

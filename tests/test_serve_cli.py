@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from warm_server import plan, process, until
 from specedit.backends import runtime
 from specedit.backends import warm as client
 from specedit.backends.runtime import RuntimeFolder, ServerRecord
-from specedit.cli import run
 from specedit.edit.backend import Answer
 from specedit.settings import resolve
 
@@ -32,27 +30,12 @@ AFTER = TEXT.replace("Username", "Email")
 Play = Callable[..., Path]
 
 
-@dataclass(frozen=True)
-class Done:
-    returncode: int
-    stdout: bytes
-    stderr: bytes
-
-
-Specedit = Callable[..., Done]
+Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
 @pytest.fixture
-def specedit(capfdbinary: pytest.CaptureFixture[bytes]) -> Specedit:
-    """The command line, in this process: starting one takes longer than the tests may."""
-
-    def call(*arguments: str) -> Done:
-        capfdbinary.readouterr()
-        code = run(arguments)
-        sys.stdout.flush()
-        return Done(code, *capfdbinary.readouterr())
-
-    return call
+def specedit(inside: Specedit) -> Specedit:
+    return inside
 
 
 @pytest.fixture
