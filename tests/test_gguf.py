@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+import struct
+from collections.abc import Sequence
 from pathlib import Path
 
 import gguf
@@ -99,3 +103,59 @@ def test_a_damaged_header_is_an_error(at: int, value: bytes, said: str, tmp_path
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="cannot be read"):
         open_gguf(tmp_path / "none.gguf")
+
+
+def header(
+    entries: Sequence[tuple[str, bytes]] = (),
+    tensors: Sequence[bytes] = (),
+    claims: tuple[int, int] | None = None,
+) -> bytes:
+    """A header of its own, with 256 bytes of room for tensors."""
+    count, keys = claims or (len(tensors), len(entries))
+    said = b"".join(struct.pack("<Q", len(key)) + key.encode() + value for key, value in entries)
+    head = b"GGUF" + struct.pack("<IQQ", 3, count, keys) + said + b"".join(tensors)
+    return head + b"\0" * 512
+
+
+def tensor(name: str, shape: tuple[int, ...], offset: int, kind: int = 0) -> bytes:
+    named = struct.pack("<Q", len(name)) + name.encode()
+    return named + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, kind, offset)
+
+
+NUMBER = struct.pack("<II", 4, 7)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (header(claims=(1 << 60, 0)), "0 dimensions"),
+        (header(claims=(0, 1 << 60)), "twice"),
+        (header([("a", struct.pack("<IIQ", 9, 0, 1 << 60))]), "an array claims"),
+        (header([("a", struct.pack("<IIQ", 9, 8, 1 << 60))]), "an array claims"),
+        (header([("a", struct.pack("<IQ", 8, 1 << 60))]), "runs past the end"),
+        (header([("a", NUMBER), ("a", NUMBER)]), "'a' is there twice"),
+        (header([("general.alignment", struct.pack("<II", 4, 0))]), "alignment is 0"),
+        (header([("general.alignment", struct.pack("<If", 6, 8.0))]), "alignment is 8.0"),
+        (header(tensors=[tensor("t", (1,) * 5, 0)]), "5 dimensions"),
+        (header(tensors=[tensor("t", (1 << 32, 1 << 32), 0)]), "is cut off"),
+        (header(tensors=[tensor("t", (4,), 0), tensor("t", (4,), 32)]), "'t' is there twice"),
+        (header(tensors=[tensor("t", (9,), 0), tensor("u", (4,), 32)]), "'u' lies upon another"),
+        (header(tensors=[tensor("t", (0,), 0)]), "impossible shape"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else "",
+)
+def test_a_header_cannot_claim_what_the_file_does_not_hold(
+    data: bytes, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "claims.gguf"
+    path.write_bytes(data)
+    for arrays in (True, False):
+        with pytest.raises(ModelError, match=re.escape(said)) as caught:
+            open_gguf(path, arrays=arrays)
+        assert str(path) in caught.value.message
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    for path in (tmp_path, Path(os.devnull)):
+        with pytest.raises(ModelError, match="cannot be read"):
+            open_gguf(path)

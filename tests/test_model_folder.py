@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import shutil
 import subprocess
@@ -150,7 +151,7 @@ def test_the_folder_that_is_refused_would_have_run(folder: Path, marker: Path) -
         "import sys; from transformers import AutoConfig; "
         "AutoConfig.from_pretrained(sys.argv[1], trust_remote_code=True)"
     )
-    env = {"HF_HOME": str(folder.parent / "home"), "PATH": ""}
+    env = {**os.environ, "HF_HOME": str(folder.parent / "home")}
     subprocess.run([sys.executable, "-c", code, folder], env=env, capture_output=True, check=False)
     assert marker.exists()
 

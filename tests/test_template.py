@@ -135,6 +135,11 @@ def test_a_template_that_does_not_fit(template: str, said: str) -> None:
         "{{ (5).to_bytes(10**10, 'big') }}",
         "{{ '{:>10000000000}'.format(1) }}",
         "{{ '%10000000000d' % 1 }}",
+        "{{ '%s' % ('%s' * 9000 % 'x') }}",
+        "{% set x = 'x' * 9000 %}{{ ('%s' * 9000) % x }}",
+        "{% set x = 'x' * 9000 %}{{ ('{0}' * 9000).format(x) }}",
+        "{{ '{0.__class__}'.format(1) }}",
+        "{{ '{:{}}'.format(1, 10**10) }}",
         "{{ 'x' | center(10**10) }}",
         "{{ 'x\n' | indent(10**10) }}",
         "{{ lipsum(10**6) }}",
@@ -173,12 +178,15 @@ def test_what_templates_do_is_still_done() -> None:
         "{{ missing | default('d') }}{{ missing is defined }}{{ 'user' in ns.seen }}"
         "{{ ' a b '.strip().split(' ') | last | trim }}{{ strftime_now('%d') }}"
         "{{ messages | selectattr('role', 'equalto', 'user') | map('length') | list }}"
+        "{{ '%s-%d' % ('a', 1) }}{{ '{}{b}'.format(1, b=2) }}"
+        "{{ {'b': 1, 'a': 2} | tojson(separators=(',', ':'), sort_keys=true) }}"
         "{% for k, v in {'x': 1}.items() %}{{ k }}{{ v }}{% endfor %}{{ 7 // 2 }}{{ 2 ** 3 }}"
         "{% set t %}{{ 'in' ~ 1 }}{% endset %}{{ t.replace('i', 'o') }}"
     )
     found = split(template, TURNS)
     assert "".join(part if isinstance(part, str) else "@" for part in found) == (
-        '1/2,SYSTEM!!@2/2.USER!!@system+user 1 us{"a": [1, "é"]}2dFalseTrueb01 Jan 2025[2]x138on1'
+        '1/2,SYSTEM!!@2/2.USER!!@system+user 1 us{"a": [1, "é"]}2dFalseTrueb01 Jan 2025[2]'
+        'a-112{"a":2,"b":1}x138on1'
     )
 
 

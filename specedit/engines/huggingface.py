@@ -6,6 +6,7 @@ but batched and one-token passes may round differently (the exact engine does pr
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
@@ -51,26 +52,38 @@ def open_huggingface(
     files: ModelFiles, *, device: str = "auto", threads: int | None = None
 ) -> HuggingFaceEngine:
     """Load the model of `files`; a GGUF file is dequantised."""
-    os.environ.setdefault("USE_HUB_KERNELS", "NO")  # else a config.json can name code to fetch
-    from transformers.utils import logging
-
     if threads:
         torch.set_num_threads(threads)
     where = pick_device(device)
+    dtype = pick_dtype(where)
+    model = load(files, dtype)
+    with _said_of(files):
+        return HuggingFaceEngine(model.to(where).eval())
+
+
+def load(files: ModelFiles, dtype: torch.dtype) -> Any:
+    """transformers' model of `files`, on the CPU."""
+    os.environ.setdefault("USE_HUB_KERNELS", "NO")  # else a config.json can name code to fetch
+    from transformers.utils import logging
+
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    dtype = pick_dtype(where)
-    try:
+    with _said_of(files):
         if files.kind == "gguf":
             from specedit.engines.gguf_model import build
 
-            model: Any = build(files.path, dtype)
-        else:
-            model = _of_folder(files.path, dtype)
-        return HuggingFaceEngine(model.to(where).eval())
+            return build(files.path, dtype)
+        return _of_folder(files.path, dtype)
+
+
+@contextlib.contextmanager
+def _said_of(files: ModelFiles) -> Iterator[None]:
+    """What a file holds reaches deep into transformers: whatever fails there is the model's."""
+    try:
+        yield
     except SpeceditError:
         raise
-    except Exception as error:  # what a file holds reaches deep into transformers
+    except Exception as error:
         reason = (str(error).strip().splitlines() or [""])[0][:300]
         raise ModelError(
             f"{files.path} cannot be loaded by transformers: {type(error).__name__}: {reason}",

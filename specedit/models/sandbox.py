@@ -10,6 +10,7 @@ thread, and for every run. Knows Jinja; does not know messages or tokens.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from types import BuiltinMethodType, MethodType
 from typing import Any
@@ -26,16 +27,17 @@ BUDGET = 1 << 20  # a known template spends 2,000 to 30,000
 WIDEST = 1 << 16  # of a number that says how often or how wide
 BITS = 4096  # of a number
 FILTERS = (
-    *("abs", "capitalize", "count", "d", "default", "dictsort", "first", "float"),
+    *("abs", "capitalize", "count", "d", "default", "dictsort", "first", "float", "groupby"),
     *("indent", "int", "items", "join", "last", "length", "list", "lower", "map", "max", "min"),
     *("reject", "rejectattr", "replace", "reverse", "round", "select", "selectattr", "sort"),
-    *("string", "title", "trim", "unique", "upper"),
+    *("string", "title", "trim", "unique", "upper", "wordcount"),
 )
 GLOBALS = ("cycler", "dict", "joiner", "namespace")
 METHODS: Mapping[type, frozenset[str]] = {
     str: frozenset(
         (
-            *("capitalize", "casefold", "count", "endswith", "find", "index", "isalnum", "isalpha"),
+            *("capitalize", "casefold", "count", "endswith", "find", "format", "index"),
+            *("isalnum", "isalpha"),
             *("isascii", "isdecimal", "isdigit", "islower", "isnumeric", "isspace", "istitle"),
             *("isupper", "join", "lower", "lstrip", "partition", "removeprefix", "removesuffix"),
             *("replace", "rfind", "rindex", "rpartition", "rsplit", "rstrip", "split"),
@@ -144,8 +146,19 @@ class Bounded(ImmutableSandboxedEnvironment):
                 raise TooMuch(f"it shows a {type(one).__name__}, which is no text")
         return str(value)
 
-    def tojson(self, value: Any, indent: int | None = None) -> str:
-        pieces = json.JSONEncoder(ensure_ascii=False, indent=indent).iterencode(value)
+    def tojson(
+        self,
+        value: Any,
+        ensure_ascii: bool = False,
+        indent: int | None = None,
+        separators: Any = None,
+        sort_keys: bool = False,
+    ) -> str:
+        """As templates know it from transformers."""
+        form = json.JSONEncoder(
+            ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
+        )
+        pieces = form.iterencode(value)
         return "".join([self.weighed(piece) for piece in pieces])
 
     def joined(self, values: list[Any]) -> str:
@@ -169,15 +182,15 @@ class Bounded(ImmutableSandboxedEnvironment):
             if not numbers or abs(right) > BITS or _bits(left) * abs(right) > BITS:
                 raise TooMuch("it asks for a power that is too large")
         elif operator == "%" and isinstance(left, str):
-            raise TooMuch("it writes with %; ~ and join are there for that")
+            if re.search(r"%[^sd%]", left):
+                raise TooMuch("it writes with a width or a kind of number, which no template needs")
+            self.pay(left.count("%") * len(self.shown(right)))
         elif numbers and max(_bits(left), _bits(right)) > BITS:
             raise TooMuch("it reckons with a number that is too large")
         return super().call_binop(context, operator, left, right)
 
     def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
-        """Formatting takes any width; no template needs it."""
-        if getattr(value, "__name__", "") in ("format", "format_map"):
-            raise TooMuch("it calls format, which no template needs")
+        """`format` is a method like others here; see `call`."""
         return None
 
     def call(self, context: Any, obj: Any, *args: Any, **kwargs: Any) -> Any:
@@ -191,6 +204,11 @@ class Bounded(ImmutableSandboxedEnvironment):
             self.weighed(holder)
             if obj.__name__ == "replace":
                 self._growing(holder, *args[:2])
+            elif obj.__name__ == "format":
+                # Plain places only: a width takes any memory, a dot reaches anything.
+                if re.search(r"[{}]", re.sub(r"\{\w*\}", "", holder)):
+                    raise TooMuch("it writes with format and more than plain places")
+                self.pay(holder.count("{") * len(self.shown([*args, *kwargs.values()])))
             elif obj.__name__ == "join":
                 self.pay(len(holder) * len(self.each(args[0])))
         return super().call(context, obj, *args, **kwargs)

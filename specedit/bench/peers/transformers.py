@@ -104,11 +104,9 @@ class _Ended:
 
 def open_peer(options: PeerOptions) -> Transformers:
     from transformers import GenerationConfig
-    from transformers.utils import logging
 
     from specedit.models.vocabulary import load_tokenizer
 
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     files = present(options.model)
     torch.set_num_threads(options.threads)
     model = reference(files)
@@ -119,13 +117,6 @@ def open_peer(options: PeerOptions) -> Transformers:
 
 def reference(files: ModelFiles) -> Any:
     """transformers' model over the same weights, in bf16."""
-    from transformers import AutoModelForCausalLM
+    from specedit.engines.huggingface import load
 
-    from specedit.engines.gguf_model import build
-
-    if files.kind == "gguf":
-        return build(files.path, torch.bfloat16).eval()
-    found: Any = AutoModelForCausalLM.from_pretrained(
-        str(files.path), dtype=torch.bfloat16, local_files_only=True
-    )
-    return found.eval()
+    return load(files, torch.bfloat16).eval()
