@@ -16,10 +16,11 @@ The words, in order of flow:
 A room a subject, each on a floor of its own; imports only go down, and
 `tests/test_architecture.py` holds them to it. From the ground up:
 
-    version  errors  settings what it is called, what can go wrong, what can be chosen
+    version  errors           what it is called, what can go wrong
     text/                     strings: lines, diff, patch, names and words
     syntax/                   grammars: languages, trees, outline, passages, the guard
     files/                    bytes on disk: source, atomic write, lock, journal, git, work tree
+    settings/                 what can be chosen, and by whom
     models/                   model files: catalogue, sources, store, architecture, tokenizer, template
     engines/                  ids in, choices out; the only home of torch and transformers
     decode/                   the loop, widths, drafters, what was fitted; knows no text, no files

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import signal
 import stat
 import threading
@@ -31,7 +30,7 @@ ROUNDS = 100  # somebody who writes again each time we put something back is giv
 
 def draft_of(path: Path, mark: str = "") -> Path:
     """Where a file's new bytes stand until they are complete; `mark` says whose they are."""
-    return path.with_name(f".specedit-{mark or secrets.token_hex(8)}.tmp")
+    return path.with_name(f".specedit-{mark or os.urandom(8).hex()}.tmp")
 
 
 def whole(path: Path, data: bytes, mode: int | None = None) -> None:
