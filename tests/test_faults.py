@@ -19,8 +19,9 @@ import pytest
 from faults import Count, at_line, child, ended, source
 
 from specedit.errors import InputError
-from specedit.files import atomic
+from specedit.files import atomic, journal
 from specedit.files.recorder import Recorder
+from specedit.files.undo import undo
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
 SEED = 7
@@ -68,6 +69,44 @@ def test_law_9_killed_at_a_random_moment_nothing_is_lost(
     for number in range(trials):
         one = faults.trial(tmp_path / str(number), chance)
         faults.killed(count, one, kill=faults.at_random(chance, longest))
+    say(count)
+
+
+@_long(2, 100)
+def test_law_9_the_command_line_killed_at_a_random_moment_loses_nothing(
+    tmp_path: Path, trials: int, say: Say, script: Callable[..., Path]
+) -> None:
+    """The whole program, with a model that answers at once."""
+    chance, count = random.Random(SEED), Count("kills of the command line")
+    script(replace=[["username", "email"]])
+    before = b"username = 1\n" * 50
+    words = [sys.executable, "-m", "specedit", "edit", "Say email.", "a.py", "b.py", "--quiet"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    longest = 1.0
+    for number in range(trials):
+        count.trials += 1
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for name in ("a.py", "b.py"):
+            (folder / name).write_bytes(before)
+        began = time.monotonic()
+        run = subprocess.Popen(words, cwd=folder, **quiet)
+        if number:
+            time.sleep(chance.uniform(0.4 * longest, longest))
+            run.kill()
+        count.note("killed" if run.wait() else "ended before")
+        longest = longest if number else time.monotonic() - began
+        for name in ("a.py", "b.py"):
+            if (folder / name).read_bytes() not in (before, before.replace(b"username", b"email")):
+                count.torn.append(str(folder / name))
+        home = journal.home()
+        while journal.runs(home):
+            undo(home)
+        for name in ("a.py", "b.py"):
+            if (folder / name).read_bytes() != before:
+                count.lost.append(str(folder / name))
+        if left := list(folder.glob(".specedit-*")):
+            count.stuck.append(str(left))
     say(count)
 
 
