@@ -19,7 +19,7 @@ import pytest
 from faults import Count, at_line, child, ended, source
 
 from specedit.errors import InputError
-from specedit.files import atomic, journal
+from specedit.files import journal, replacement
 from specedit.files.recorder import Recorder
 from specedit.files.undo import undo
 
@@ -47,7 +47,7 @@ def _long(short: int, long: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("trials", values)
 
 
-@_long(20, 700)
+@_long(20, 600)
 def test_law_9_killed_at_any_line_nothing_is_lost(tmp_path: Path, trials: int, say: Say) -> None:
     chance, count = random.Random(SEED), Count("kills at a chosen line")
     total = faults.lines(faults.trial(tmp_path / "counted", chance).write)
@@ -143,7 +143,7 @@ def _copy_and_rename(path: Path, mark: bytes) -> None:
 WRITERS = (_truncate, _rename, _append, _hold, _copy_and_rename)
 
 
-@_long(20, 700)
+@_long(20, 500)
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the exchange, and leases")
 def test_law_3_what_somebody_else_writes_meanwhile_is_never_lost(
     tmp_path: Path, trials: int, say: Say
@@ -160,7 +160,7 @@ def test_law_3_what_somebody_else_writes_meanwhile_is_never_lost(
         if linked:
             (folder / "b.py").hardlink_to(path)
         if number < 2 * len(WRITERS) or number % 50 == 0:
-            total = faults.lines(lambda p=path, a=after: atomic.replace(source(p), a))
+            total = faults.lines(lambda p=path, a=after: replacement.replace(source(p), a))
             path.write_bytes(before)
         _meet(count, path, before, after, writer, chance.randrange(4, total))
     say(count)
@@ -191,7 +191,7 @@ def _meet(
 
         at_line(line, meet)
         try:
-            atomic.replace(source(path, before), after)
+            replacement.replace(source(path, before), after)
         finally:
             sys.settrace(None)
             os.write(go, b".")
