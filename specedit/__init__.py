@@ -21,7 +21,7 @@ A room a subject, each on a floor of its own; imports only go down, and
     syntax/                   grammars: languages, trees, outline, passages, the guard
     files/                    bytes on disk: source, atomic write, lock, journal, git, work tree
     settings/                 what can be chosen, and by whom
-    models/                   model files: catalogue, sources, store, architecture, tokenizer, template
+    models/                   model files: catalogue, store, architecture, tokenizer, template
     engines/                  ids in, choices out; the only home of torch and transformers
     decode/                   the loop, widths, drafters, what was fitted; knows no text, no files
     report                    the outcome, as data

@@ -99,7 +99,6 @@ def set_user(name: str, value: Any) -> Path:
 
 def put(path: Path, text: str) -> None:
     """Write a file of the user's folder: whole or not at all, for no one else to read."""
-
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         real = Path(os.path.realpath(path))  # a link into the user's dotfiles stays one
