@@ -76,7 +76,7 @@ def test_a_file_that_somebody_holds_open_for_writing_is_refused(
     path.write_text("one\n")
     seen = read(path)
     with path.open("r+") as theirs:
-        with pytest.raises(InputError, match="changed on disk"):
+        with pytest.raises(InputError, match="open for writing in another program"):
             replacement.replace(seen, b"two\n")
         theirs.write("ONE\n")
     assert path.read_text() == "ONE\n"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from specedit.files.source import Source
 
 PATIENCE = 1.0  # seconds that somebody else's write may take
+CHANGED = "changed on disk while we worked"
 ROUNDS = 100  # somebody who writes again each time we put something back is given up on
 
 
@@ -96,9 +97,9 @@ def undisturbed() -> Iterator[None]:
         before[number](number, frame)
 
 
-def _changed(source: Source) -> InputError:
+def _changed(source: Source, why: str = CHANGED) -> InputError:
     return InputError(
-        "changed on disk while we worked; nothing was written",
+        f"{why}; nothing was written",
         file=source.name,
         hint="Run the command again: it will start from the new text.",
     )
@@ -124,36 +125,37 @@ def _put(path: Path, source: Source, data: bytes, draft: Path) -> None:
         if not exchange.exchange(draft, path):
             check_unchanged(source)
             draft.replace(path)
-        elif not _holds(draft, source.data):
+        elif why := _why_not(draft, source.data):
             _put_back(draft, path, ours)
-            raise _changed(source)
+            raise _changed(source, why)
     finally:
         if made:
             with contextlib.suppress(FileNotFoundError):
                 draft.unlink()
 
 
-def _holds(draft: Path, data: bytes) -> bool:
-    """Whether the file that came out is the one that was read, and nobody is writing it."""
+def _why_not(draft: Path, data: bytes) -> str:
+    """Why the file that came out must not go: it is not the one that was read, or somebody is
+    writing it."""
     try:
         handle = os.open(draft, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
     except OSError:  # a link, or what nobody may read: somebody put it there
-        return False
+        return CHANGED
     with os.fdopen(handle, "rb", buffering=0) as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return False
+            return CHANGED
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             kept = exchange.keep_from_writers(handle)
             if kept is not False:
                 file.seek(0)
                 if file.read() != data:
-                    return False
+                    return CHANGED
                 if kept is None or not exchange.is_waited_for(handle):
-                    return True
+                    return ""
                 exchange.open_again(handle)  # somebody found it under its old name, and writes now
             time.sleep(0.002)
-    return False
+    return "open for writing in another program"
 
 
 def _put_back(draft: Path, path: Path, ours: tuple[int, bytes]) -> None:
