@@ -16,11 +16,12 @@ The words, in order of flow:
 A room a subject, each on a floor of its own; imports only go down, and
 `tests/test_architecture.py` holds them to it. From the ground up:
 
-    version  errors  settings what it is called, what can go wrong, what can be chosen
+    version  errors           what it is called, what can go wrong
     text/                     strings: lines, diff, patch, names and words
     syntax/                   grammars: languages, trees, outline, passages, the guard
     files/                    bytes on disk: source, atomic write, lock, journal, git, work tree
     models/                   catalogue, sources, store, architecture, tokenizer, template
+    settings/                 what can be chosen, and by whom
     engines/                  ids in, choices out; the only home of torch and transformers
     decode/                   the loop, widths, drafters, what was fitted; knows no text, no files
     report                    the outcome, as data

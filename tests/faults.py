@@ -191,7 +191,7 @@ def killed(count: Count, one: Trial, *, kill: Callable[[Callable[[], None]], int
     another.write_bytes(b"1\n")
     began = time.monotonic()
     Recorder(one.store, "edit").write(source(another), b"2\n")
-    if chance_of_a_killed_undo := count.trials % 4 == 0:
+    if count.trials % 4 == 0:
         kill(one.put_back)
     one.put_back()
     if time.monotonic() - began > STUCK / 2:
@@ -200,7 +200,7 @@ def killed(count: Count, one: Trial, *, kill: Callable[[Callable[[], None]], int
         if path.read_bytes() != before:
             (count.torn if path.name == "linked.py" else count.lost).append(str(path))
     left = [p.name for p in one.folder.iterdir() if p.name.startswith(".specedit-")]
-    if left and not chance_of_a_killed_undo:
+    if left:
         count.stuck.append(f"{one.folder}: {left}")
 
 

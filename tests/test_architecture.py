@@ -13,7 +13,7 @@ import specedit
 
 PACKAGE = Path(specedit.__file__).parent
 FLOORS = (  # from the ground up
-    *("version", "errors", "settings", "text", "syntax", "files", "models", "engines", "decode"),
+    *("version", "errors", "text", "syntax", "files", "settings", "models", "engines", "decode"),
     *("report", "edit", "rename", "backends", "view", "editors", "hook", "server"),
     *("vllm", "bench", "manual", "cli", "api", "__main__", "__init__"),
 )

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from specedit.errors import InputError
-from specedit.files import atomic, exchange
+from specedit.files import atomic, exchange, replacement
 from specedit.files.source import read
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="leases are Linux's")
@@ -61,7 +61,7 @@ def test_law_3_a_write_between_comparison_and_rename_is_kept(
 
     monkeypatch.setattr(exchange, "exchange", meanwhile)
     with pytest.raises(InputError, match="changed on disk"):
-        atomic.replace(seen, b"two\n")
+        replacement.replace(seen, b"two\n")
     assert path.read_text() == "theirs\n"
     assert path.is_symlink() is (kind == "a link")
     assert not list(tmp_path.glob(".specedit-*"))
@@ -71,13 +71,13 @@ def test_law_3_a_write_between_comparison_and_rename_is_kept(
 def test_a_file_that_somebody_holds_open_for_writing_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(atomic, "PATIENCE", 0.05)
+    monkeypatch.setattr(replacement, "PATIENCE", 0.05)
     path = tmp_path / "a.py"
     path.write_text("one\n")
     seen = read(path)
     with path.open("r+") as theirs:
-        with pytest.raises(InputError, match="changed on disk"):
-            atomic.replace(seen, b"two\n")
+        with pytest.raises(InputError, match="open for writing in another program"):
+            replacement.replace(seen, b"two\n")
         theirs.write("ONE\n")
     assert path.read_text() == "ONE\n"
 
@@ -118,14 +118,14 @@ def everybody_s() -> Iterator[Path]:
 
 AS_SOMEBODY = """\
 import ctypes, os, sys
-from specedit.files import atomic
+from specedit.files import atomic, replacement
 from specedit.files.source import read
 seen = read(sys.argv[1])
 groups = [int(g) for g in sys.argv[2].split(",")]
 os.setgroups(groups[1:])
 os.setgid(groups[0])
 os.setuid(4321)
-atomic.replace(seen, b"two\\n")
+replacement.replace(seen, b"two\\n")
 """
 
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specedit.errors import InputError
-from specedit.files import atomic, source
+from specedit.files import replacement, source
 from specedit.files.source import LARGEST, Source, read
 
 ENCODINGS = [
@@ -32,7 +32,7 @@ LINES = st.lists(
 
 
 def _write(seen: Source, text: str) -> None:
-    atomic.replace(seen, seen.encode(text))
+    replacement.replace(seen, seen.encode(text))
 
 
 @pytest.mark.parametrize(("bom", "encoding"), ENCODINGS)
@@ -192,7 +192,7 @@ def test_a_read_only_file_is_refused(tmp_path: Path) -> None:
     path.write_text("one\n")
     path.chmod(0o444)
     with pytest.raises(InputError, match="read-only"):
-        atomic.check_writable(read(path))
+        replacement.check_writable(read(path))
     with pytest.raises(InputError, match="read-only"):
         _write(read(path), "two\n")
     assert path.read_text() == "one\n"
@@ -200,12 +200,12 @@ def test_a_read_only_file_is_refused(tmp_path: Path) -> None:
 
 FULL = """\
 import resource, signal, sys
-from specedit.files import atomic
+from specedit.files import replacement
 from specedit.files.source import read
 seen = read(sys.argv[1])
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (5, 5))
-atomic.replace(seen, seen.encode("twenty\\n"))
+replacement.replace(seen, seen.encode("twenty\\n"))
 """
 
 

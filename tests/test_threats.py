@@ -122,20 +122,33 @@ PROOFS = {
         "test_source.py::test_writing_replaces_the_whole_file_and_keeps_its_mode",
         "test_source.py::test_law_3_a_file_that_changed_meanwhile_is_never_overwritten",
         "test_atomic.py::test_law_3_a_write_between_comparison_and_rename_is_kept",
+        "test_atomic.py::test_somebody_else_s_file_keeps_its_group_or_the_group_s_rights_go",
+        "test_faults.py::test_law_3_what_somebody_else_writes_meanwhile_is_never_lost",
+        "test_faults.py::test_law_3_on_a_full_disk_every_write_is_whole_or_refused",
+        "test_faults.py::test_two_runs_at_once_do_not_overwrite_each_other",
     ),
     "A link": (
         "test_links.py::test_law_10_a_link_out_of_the_work_tree_is_refused_without_a_terminal",
         "test_links.py::test_a_person_at_a_terminal_is_told_the_target_and_asked",
     ),
+    "A killed run": (
+        "test_faults.py::test_law_9_killed_at_any_line_nothing_is_lost",
+        "test_faults.py::test_law_9_killed_at_a_random_moment_nothing_is_lost",
+        "test_journal.py::test_what_a_killed_run_left_is_cleared_up",
+    ),
     "A trace": (
         "test_trace.py::test_a_trace_takes_the_place_of_no_other_file",
         "test_trace.py::test_no_link_of_a_repository_says_where_a_trace_goes",
+        "test_trace.py::test_a_trace_and_its_page_are_as_closed_as_the_file_they_are_about",
     ),
     "Your own folder": (
         "test_trust.py::test_a_record_that_anybody_may_have_written_counts_for_nothing",
         "test_trust.py::test_the_users_file_is_set_shown_and_taken_back",
     ),
-    "The store": ("test_journal.py::test_a_journal_is_private",),
+    "The store": (
+        "test_journal.py::test_a_journal_is_private",
+        "test_journal.py::test_a_journal_in_the_cache_folder_is_still_undone",
+    ),
 }
 
 

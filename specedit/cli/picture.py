@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from specedit.errors import InputError
+from specedit.files import atomic
 
 WIDTH = 120  # columns: a report's line fits
 CONTEXT = {"ignore_unknown_options": True, "allow_interspersed_args": False}
@@ -28,7 +29,7 @@ def picture(
         code = run(command)
         drawn = console.export_svg(title=" ".join(["specedit", *command]))
     try:
-        output.write_text(drawn, encoding="utf-8", newline="\n")
+        atomic.whole(output, drawn.encode())
     except OSError as error:
         raise InputError(f"{output}: the picture cannot be written: {error.strerror}") from error
     return code

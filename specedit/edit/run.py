@@ -19,8 +19,8 @@ from specedit.edit.job import Job, Planned
 from specedit.edit.judge import failed, guarded, outcome
 from specedit.errors import FileError, UsageError
 from specedit.files import source as sources
-from specedit.files.atomic import check_writable
 from specedit.files.recorder import Recorder
+from specedit.files.replacement import check_writable
 from specedit.files.source import Source
 from specedit.files.worktree import check_within
 from specedit.report import Edit, Finding, ModelLine, Report

@@ -17,7 +17,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from specedit.errors import InputError
-from specedit.files import atomic
+from specedit.files import replacement
 from specedit.files.journal import (
     Entry,
     JournalRun,
@@ -46,17 +46,17 @@ class Recorder:
 
     def write(self, source: Source, after: bytes) -> None:
         """Journal what the file holds, then put `after` there; all of it, or neither."""
-        atomic.check_writable(source)
-        with alone(self._store), atomic.undisturbed():
+        replacement.check_writable(source)
+        with alone(self._store), replacement.undisturbed():
             if not self._count:
                 prune(self._store)
             try:
-                path = atomic.check_unchanged(source)  # a write that cannot be has no entry
+                path = replacement.check_unchanged(source)  # a write that cannot be has no entry
             except OSError as error:
                 raise InputError(f"not written: {error.strerror}", file=source.name) from error
             entry = self.add(path, source.data, after)
             try:
-                atomic.replace(source, after, draft_of(self._run, entry))
+                replacement.replace(source, after, draft_of(self._run, entry))
             except BaseException:
                 self._settle(entry, source.data, after)
                 raise
@@ -69,7 +69,7 @@ class Recorder:
         """Journal a file that is about to be written: from then on the run can be undone."""
         kept = self._run.kept
         try:
-            mode, shared = stat.S_IMODE(path.stat().st_mode), atomic.is_shared(path)
+            mode, shared = stat.S_IMODE(path.stat().st_mode), replacement.is_shared(path)
         except OSError as error:
             raise InputError("gone from the disk; nothing was written", file=str(path)) from error
         blob, self._count = str(self._count), self._count + 1

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from specedit.errors import InputError
-from specedit.files import atomic
+from specedit.files import replacement
 from specedit.files.journal import Entry, JournalRun, alone, clear_up, digest, draft_of, pick, save
 from specedit.files.recorder import is_mixed
 from specedit.files.source import Source
@@ -55,7 +55,7 @@ def undo(store: Path, name: str | None = None, *, partly: bool = False) -> Undon
 
     One file that changed since, and none is touched; `partly`, the others are put back. What was
     not stays in the journal."""
-    with alone(store), atomic.undisturbed():
+    with alone(store), replacement.undisturbed():
         clear_up(store)
         run = pick(store, name)
         found = list(_looked_at(run))
@@ -159,7 +159,7 @@ def _taken_back(run: JournalRun, done: list[_Step]) -> Iterator[tuple[_Step, str
 
 def _put(run: JournalRun, entry: Entry, now: bytes, then: bytes, mode: int, way: str) -> None:
     path = Path(entry.path)
-    atomic.replace(Source(entry.path, "", now, path), then, draft_of(run, entry, way))
+    replacement.replace(Source(entry.path, "", now, path), then, draft_of(run, entry, way))
     try:
         if stat.S_IMODE(path.stat().st_mode) != mode:
             path.chmod(mode)

@@ -6,7 +6,6 @@ replaced whole and is the user's alone. Knows TOML's plain values; knows no repo
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from specedit.errors import UsageError
+from specedit.files import atomic
 from specedit.settings.checks import checked
 from specedit.settings.paths import own
 from specedit.settings.table import names, nearest
@@ -99,22 +99,10 @@ def set_user(name: str, value: Any) -> Path:
 
 def put(path: Path, text: str) -> None:
     """Write a file of the user's folder: whole or not at all, for no one else to read."""
-    import tempfile
-
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         real = Path(os.path.realpath(path))  # a link into the user's dotfiles stays one
-        handle, part = tempfile.mkstemp(prefix=".specedit-", suffix=".tmp", dir=real.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(part).replace(real)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                Path(part).unlink()
-            raise
+        atomic.whole(real, text.encode(), 0o600)
     except OSError as error:
         raise UsageError(
             f"{path} cannot be written: {error.strerror}",
