@@ -117,6 +117,6 @@ def test_any_answer_of_a_server_is_events_or_our_error(data: bytes) -> None:
 def test_any_record_of_a_server_is_one_or_none(data: bytes) -> None:
     place = RuntimeFolder(Path())
     Path("server.json").write_bytes(data)
-    with place.open_lock("server.lock"):
+    with place.lock("server.lock"):
         found = place.record()
     assert found is None or isinstance(found, ServerRecord)

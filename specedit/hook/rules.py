@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +14,10 @@ from functools import cached_property
 from typing import Any
 
 from specedit.errors import UsageError
+from specedit.settings.checks import shown
 
 FIX, CHECK = "fix", "check"
+MOST_SECONDS = 1e9  # that a rule may name; 30 years
 MAX_SECONDS = 60.0  # what a commit may wait for one rule that names no limit
 KEYS = ("rename", "instruction", "files", "exclude", "max_seconds", "mode")
 EXAMPLE = 'rename = {Username = "Email"}, or instruction = "…"'
@@ -137,12 +138,12 @@ def _rule(table: Mapping[str, Any], where: str) -> Rule:
     if (
         isinstance(seconds, bool)
         or not isinstance(seconds, int | float)
-        or not 0 < seconds < math.inf
+        or not 0 < seconds <= MOST_SECONDS
     ):
-        raise UsageError(f"{where}: max_seconds is a number above 0, not {seconds!r}.")
+        raise UsageError(f"{where}: max_seconds is a number above 0, not {shown(seconds)}.")
     mode = table.get("mode", FIX)
     if mode not in (FIX, CHECK):
-        raise UsageError(f"{where}: mode is {FIX} or {CHECK}, not {mode!r}.")
+        raise UsageError(f"{where}: mode is {FIX} or {CHECK}, not {shown(mode)}.")
     return Rule(
         steps=_steps(table, where),
         files=_globs(table, "files", where) or ("**",),
@@ -165,7 +166,7 @@ def _steps(table: Mapping[str, Any], where: str) -> tuple[Step, ...]:
         raise UsageError(f"{where}: rename is a table of names.", hint=EXAMPLE)
     for old, new in pairs.items():
         if not isinstance(new, str) or not new.strip() or not old.strip():
-            raise UsageError(f"{where}: rename {old!r} to {new!r} is no rename.", hint=EXAMPLE)
+            raise UsageError(f"{where}: rename {old!r} to {shown(new)} is no rename.", hint=EXAMPLE)
     return tuple(Step(old=old, new=new) for old, new in pairs.items())
 
 

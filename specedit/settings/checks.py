@@ -40,12 +40,12 @@ def checked(name: str, value: Any, where: str) -> Any:
         _check_size(name, value, where)
         value = float(value)
     if not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
-        raise UsageError(f"{where}: {name} wants {kind.__name__}, not {_shown(value)}.")
+        raise UsageError(f"{where}: {name} wants {kind.__name__}, not {shown(value)}.")
     if kind is str and "\0" in value:
         raise UsageError(f"{where}: {name} has a zero byte in it.")
     if meta["choices"] and value not in meta["choices"]:
         raise UsageError(
-            f"{where}: {name} is one of {', '.join(meta['choices'])}, not {_shown(value)}.",
+            f"{where}: {name} is one of {', '.join(meta['choices'])}, not {shown(value)}.",
             hint=nearest(str(value)[:100], list(meta["choices"])),
         )
     if kind in (int, float):
@@ -59,12 +59,12 @@ def _check_size(name: str, value: float, where: str) -> None:
     if isinstance(value, float) and not math.isfinite(value):
         raise UsageError(f"{where}: {name} is a finite number, not {value}.")
     if value < 0:
-        raise UsageError(f"{where}: {name} cannot be negative, and is {_shown(value)}.")
+        raise UsageError(f"{where}: {name} cannot be negative, and is {shown(value)}.")
     if value > (most := about(name)["most"]):
-        raise UsageError(f"{where}: {name} is at most {most}, not {_shown(value)}.")
+        raise UsageError(f"{where}: {name} is at most {most}, not {shown(value)}.")
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """A wrong value, not all of a long one; Python writes no number of thousands of digits."""
     try:
         text = repr(value)
@@ -77,18 +77,18 @@ def _whole(name: str, text: str, where: str) -> int:
     try:
         return int(text.replace("_", ""))
     except ValueError:
-        raise UsageError(f"{where}: {name} is a whole number, not {_shown(text)}.") from None
+        raise UsageError(f"{where}: {name} is a whole number, not {shown(text)}.") from None
 
 
 def _number(name: str, text: str, where: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise UsageError(f"{where}: {name} is a number, not {_shown(text)}.") from None
+        raise UsageError(f"{where}: {name} is a number, not {shown(text)}.") from None
 
 
 def _truth(name: str, text: str, where: str) -> bool:
     low = text.strip().lower()
     if low in _TRUE or low in _FALSE:
         return low in _TRUE
-    raise UsageError(f"{where}: {name} is true or false, not {_shown(text)}.")
+    raise UsageError(f"{where}: {name} is true or false, not {shown(text)}.")
