@@ -5,6 +5,7 @@ Knows Sources, settings and what `rename.places` finds. Does not run models and 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -108,12 +109,16 @@ def untouched(source: Source, *said: Finding) -> Edit:
 
 def findings(guess: RenameGuess) -> tuple[Finding, ...]:
     """What a person should know about the choice of places."""
-    return (*(Finding("unsure", note) for note in guess.notes), *map(_outside, guess.outside))
+    doubts = (Finding("unsure", one.text, _spots(one.lines)) for one in guess.notes)
+    return (*doubts, *map(_outside, guess.outside))
 
 
 def _outside(one: Outside) -> Finding:
-    spots = tuple(Spot(line) for line in one.lines)
-    return Finding("left" if one.itself else "outside", str(one), spots)
+    return Finding("left" if one.itself else "outside", str(one), _spots(one.lines))
+
+
+def _spots(lines: Iterable[int]) -> tuple[Spot, ...]:
+    return tuple(Spot(line) for line in lines)
 
 
 def _skipped(why: str) -> Finding:
