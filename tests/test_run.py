@@ -14,7 +14,7 @@ from specedit.edit.job import Planned, plan_edit
 from specedit.edit.plan import Plan
 from specedit.edit.run import Input, Planner, Proposed, Run, of_files, of_stdin
 from specedit.errors import GitError, InputError, ModelError, RefusedEdit, ServerError, UsageError
-from specedit.files.journal import Recorder
+from specedit.files.recorder import Recorder
 from specedit.files.source import Source
 from specedit.report import Edit, report_json
 from specedit.settings import Settings

@@ -11,7 +11,6 @@ from functools import partial
 
 from specedit.edit.job import Job, expected, job
 from specedit.edit.judge import Judge, Judged
-from specedit.edit.prompt import rename_instruction
 from specedit.edit.splice import whole
 from specedit.errors import InputError, RefusedEdit, UsageError
 from specedit.files.source import Source
@@ -24,6 +23,14 @@ from specedit.report import Edit, Finding, Spot
 from specedit.settings import Settings
 from specedit.text.names import sought, split_member
 
+INSTRUCTION = (
+    "Rename the identifier `{old}` to `{new}` everywhere in this file{reach}. Change nothing else."
+)
+SAID = {  # of a scope, to the model
+    "code": ", in code only: leave comments and strings as they are",
+    "comments": ", in code and where comments and documentation mention it",
+    "derived": ", with the names built from it, in code, comments and strings",
+}
 REACH = {  # the kinds of places that a scope takes in
     "code": ("code",),
     "comments": ("code", "comment"),
@@ -82,7 +89,7 @@ def plan_rename(
     work = job(
         source,
         whole(source),
-        rename_instruction(guess.old, guess.new, settings.scope),
+        INSTRUCTION.format(old=guess.old, new=guess.new, reach=SAID[settings.scope]),
         settings,
         prediction,
     )
