@@ -20,7 +20,7 @@ A room a subject, each on a floor of its own; imports only go down, and
     text/                     strings: lines, diff, patch, names and words
     syntax/                   grammars: languages, trees, outline, passages, the guard
     files/                    bytes on disk: source, atomic write, lock, journal, git, work tree
-    models/                   model files: catalogue, sources, store, architecture, tokenizer, template
+    models/                   model files: catalogue, store, architecture, tokenizer, template
     engines/                  ids in, choices out; the only home of torch and transformers
     decode/                   the loop, widths, drafters, what was fitted; knows no text, no files
     report                    the outcome, as data
