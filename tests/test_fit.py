@@ -105,3 +105,23 @@ def test_the_command_writes_what_the_other_half_confirms(
     else:
         assert "nothing was written" in result.stdout
         assert kept.read_text() == "as it was"
+
+
+def test_an_interrupt_ends_the_search_and_keeps_what_it_found() -> None:
+    price = fitting.price(WordTokenizer(), END, ("prediction", "lookup"), CURVE)
+    moves = 0
+
+    def interrupted(one: Case, constants: Constants) -> float:
+        if moves == 1 and constants not in tried:
+            tried.append(constants)
+            if len(tried) == 2:
+                raise KeyboardInterrupt
+        return price(one, constants)
+
+    tried: list[Constants] = []
+    for step in fitting.fit(CASES, SPOILT, interrupted):
+        if isinstance(step, fitting.Fit):
+            break
+        moves += 1
+    assert moves == 1 and isinstance(step, fitting.Fit)
+    assert step.after[0] < step.before[0]

@@ -14,7 +14,7 @@ from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.engines.base import Engine
 from specedit.engines.scripted import END, ScriptedEngine, ScriptedTokenizer, from_file
-from specedit.errors import InputError, UsageError
+from specedit.errors import ModelError, UsageError
 
 ANSWER = list(b"one two three four five six seven eight nine ten")
 
@@ -136,5 +136,5 @@ def test_a_script_answers_with_the_file_of_the_prompt(tmp_path: Path) -> None:
 @pytest.mark.parametrize("script", ["{", "{}", "[]"], ids=["not JSON", "nothing", "a list"])
 def test_a_bad_script_is_an_error(script: str, tmp_path: Path) -> None:
     (tmp_path / "script.json").write_text(script)
-    with pytest.raises(InputError):
+    with pytest.raises(ModelError):
         from_file(tmp_path / "script.json")

@@ -121,7 +121,7 @@ def test_more_than_one_thing_of_a_name_is_said() -> None:
     guess = rename("x = 1\ndef f():\n    x = 2\n    return x\n", "x", "y")
     assert guess.text == "y = 1\ndef f():\n    y = 2\n    return y\n"
     assert guess.scopes == 2
-    assert "means 2 things" in guess.notes[0]
+    assert "means 2 things" in guess.notes[0].text
     assert not guess.clean
 
 
@@ -325,7 +325,7 @@ def test_a_member_of_another_module_is_renamed_where_a_line_says_so() -> None:
 def test_a_name_that_is_only_mentioned_is_renamed_where_it_is_and_this_is_said() -> None:
     guess = rename('f("old_name")\n', "old_name", "new_name")
     assert guess.text == 'f("new_name")\n'
-    assert "no identifier" in guess.notes[0]
+    assert "no identifier" in guess.notes[0].text
 
 
 @pytest.mark.parametrize(
@@ -380,7 +380,7 @@ def test_a_word_that_is_a_keyword_elsewhere_is_a_name(language: str, text: str, 
 def test_without_rules_whole_words_are_renamed_and_this_is_said() -> None:
     guess = rename("# port\nport: 1\nports: 2\n", "port", "gate", language="yaml")
     assert guess.text == "# port\ngate: 1\nports: 2\n"
-    assert "scopes not checked" in guess.notes[0]
+    assert "scopes not checked" in guess.notes[0].text
     assert rename_places("a b", None, "a", "c").text == "c b"
 
 
@@ -405,7 +405,7 @@ def test_rust_s_self_becomes_a_parameter_and_back(parameter: str, written: str) 
     before, after = method.format(parameter, "self"), method.format(f"this: {written}", "this")
     there = rename(before, "self", "this", line=2, language="rust")
     assert there.text == after
-    assert "calls" in there.notes[0]
+    assert "calls" in there.notes[0].text
     assert rename(after, "this", "self", line=2, language="rust").text == before
 
 
@@ -433,7 +433,7 @@ def test_a_macro_that_may_mean_another_thing_is_said(used: str) -> None:
     more = "int f(int i) { return INC(); }\n" if used else ""
     guess = rename(text + more, "count", "total", line=1, language="c")
     assert "(total++)" in guess.text
-    assert "line 2" in guess.notes[0]
+    assert "line 2" in guess.notes[0].text
     assert not guess.clean
 
 

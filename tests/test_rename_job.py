@@ -41,6 +41,17 @@ def test_the_model_reads_the_original_and_expects_the_renamed() -> None:
     assert job.plan.prediction == AFTER.decode()
 
 
+def test_what_a_rename_is_unsure_of_names_its_lines() -> None:
+    job = planned(scope="code")
+    assert isinstance(job, Job)
+    found = {one.kind: [at.line for at in one.places] for one in job.findings}
+    assert found == {"unsure": [4, 5], "left": [2]}
+    judged = job.judge(AFTER.decode().replace("age", "years"))
+    dropped = [one for one in judged.findings if one.kind == "dropped"]
+    assert [at.line for one in dropped for at in one.places] == [2, 6]
+    assert all(one.warns and not one.refuses for one in (*job.findings, *dropped))
+
+
 def test_a_model_that_goes_on_and_on_is_stopped_and_refused(
     script: Script, specedit: Run, tmp_path: Path
 ) -> None:

@@ -1,6 +1,6 @@
 """A model that can answer: it turns Plans into ids, runs them, and gives text back as events.
 
-Knows decoding and the tokenizer's seam. Does not know where a model comes from; `loading` does.
+Knows decoding and the tokenizer's seam. Does not know where a model comes from; `starting` does.
 """
 
 from __future__ import annotations

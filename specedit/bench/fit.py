@@ -72,20 +72,22 @@ def price(tokenizer: Any, end: int, names: Sequence[str], on: Curve) -> Price:
 
 
 def fit(cases: Sequence[Case], constants: Constants, price: Price) -> Iterator[Move | Fit]:
-    """The moves that stay, then the Fit."""
+    """The moves that stay, then the Fit. An interrupt ends the search: what was found counts."""
     deciding, other = cases[::2], cases[1::2]
     known = [price(case, constants) for case in deciding]
     before = sum(known), sum(price(case, constants) for case in other)
     best = constants
-    for step in STEPS:
-        for name, at in _numbers(best):
-            for way in (step, -step):
-                moved = move(best, name, at, way)
-                costs = _tried(deciding, moved, price, known) if moved != best else None
-                if costs is not None:
-                    best, known = moved, costs
-                    yield Move(name, at, sum(known))
-                    break
+    for name, at, step in _ways(best):
+        moved = move(best, name, at, step)
+        if moved == best:
+            continue
+        try:
+            costs = _tried(deciding, moved, price, known)
+        except KeyboardInterrupt:
+            break
+        if costs is not None:
+            best, known = moved, costs
+            yield Move(name, at, sum(known))
     after = sum(known), sum(price(case, best) for case in other)
     yield Fit(best, before, after, (len(deciding), len(other)))
 
@@ -104,12 +106,15 @@ def _tried(
     return costs if spent < was * (1 - GAIN) else None
 
 
-def _numbers(constants: Constants) -> list[tuple[str, int]]:
-    """Every constant as a whole, then each of its numbers."""
+def _ways(constants: Constants) -> Iterator[tuple[str, int, float]]:
+    """Every constant as a whole, then each of its numbers: up and down, far and near."""
     values = {f.name: getattr(constants, f.name) for f in fields(constants)}
     whole = [(name, -1) for name in values]
     parts = [(n, at) for n, v in values.items() if isinstance(v, tuple) for at in range(len(v))]
-    return whole + parts
+    for step in STEPS:
+        for name, at in whole + parts:
+            yield name, at, step
+            yield name, at, -step
 
 
 def move(constants: Constants, name: str, at: int, way: float) -> Constants:

@@ -30,7 +30,11 @@ def replay(
         typer.Option(metavar="A+Bw", help="milliseconds of a pass of width w, such as 70+6w"),
     ] = None,
     fit: Annotated[
-        bool, typer.Option("--fit", help="fit drafting's constants to the cases, and keep them")
+        bool,
+        typer.Option(
+            "--fit",
+            help="fit drafting's constants to the cases; Ctrl-C ends the search, not the fit",
+        ),
     ] = False,
     *,
     resolved: Resolved,

@@ -78,9 +78,8 @@ class Reader:
         if not self._stop:
             return False
         self._tail += piece
-        found = [at for s in self._stop if (at := self._tail.find(s)) >= 0]
-        if found:
-            self._cut, self.closed = len(self._tail) - min(found), True
+        if (at := stop_at(self._tail, self._stop)) is not None:
+            self._cut, self.closed = len(self._tail) - at, True
             return True
         self._tail = self._tail[-max(len(s) for s in self._stop) :]
         return False
@@ -93,6 +92,11 @@ class Reader:
         """The answer without its closing line or stop text."""
         whole = "".join(self._parts) + self._decoder.decode(b"", final=True)
         return whole[: len(whole) - self._cut] if self._cut else whole
+
+
+def stop_at(text: str, stop: Sequence[str]) -> int | None:
+    """Where the first of the stop texts begins: the answer ends there."""
+    return min((at for one in stop if (at := text.find(one)) >= 0), default=None)
 
 
 def reader_of(plan: Plan, tokenizer: Pieces) -> Reader:

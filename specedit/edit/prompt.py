@@ -18,16 +18,6 @@ SYSTEM = (
     "comments and blank lines included. Never shorten and never leave placeholders."
 )
 
-RENAME = (
-    "Rename the identifier `{old}` to `{new}` everywhere in this file{reach}. Change nothing else."
-)
-
-REACH = {
-    "code": ", in code only: leave comments and strings as they are",
-    "comments": ", in code and where comments and documentation mention it",
-    "derived": ", with the names built from it, in code, comments and strings",
-}
-
 
 def fence(text: str) -> str:
     """A run of backticks longer than any in `text`, three at least."""
@@ -60,7 +50,3 @@ def messages(name: str, text: str, instruction: str, *, context: str = "") -> tu
     ask = f"{marks}\n\n{instruction.strip()}\n\nReply with the {reply} in one code block."
     user = (*around, f"{what}\n\n{marks}\n", body, ask)
     return (Message("system", (SYSTEM,)), Message("user", user))
-
-
-def rename_instruction(old: str, new: str, scope: str) -> str:
-    return RENAME.format(old=old, new=new, reach=REACH[scope])

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling, common
-from specedit.errors import InputError, ModelError
+from specedit.errors import ModelError
 
 END = 256
 WINDOW = 1 << 20
@@ -138,9 +138,9 @@ def from_file(path: Path) -> ScriptedEngine:
     try:
         script: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
-        raise InputError(f"{path}: not a script: {problem}") from problem
+        raise ModelError(f"{path}: not a script: {problem}") from problem
     if not isinstance(script, dict):
-        raise InputError(f"{path}: a script is a JSON object")
+        raise ModelError(f"{path}: a script is a JSON object")
     calls = Path(script["calls"]) if "calls" in script else None
     delay_s = float(script.get("delay_s", 0.0))
     answer: Answer
@@ -156,7 +156,7 @@ def from_file(path: Path) -> ScriptedEngine:
             return list(block + closing)
 
     else:
-        raise InputError(f"{path}: a script has an `answer` or a list `replace`")
+        raise ModelError(f"{path}: a script has an `answer` or a list `replace`")
     return ScriptedEngine(answer, delay_s=delay_s, calls=calls)
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 
 from specedit.errors import UsageError
+from specedit.rename.guess import Doubt
 from specedit.rename.scoping.meaning import Meaning
 from specedit.rename.scoping.scope import FUNCTIONS, Declared
 from specedit.rename.scoping.scopes import PLAIN
@@ -24,7 +25,7 @@ def choose(
     line: int | None,
     old: str,
     is_here: Callable[[str], bool] | None = None,
-) -> tuple[list[Meaning], list[str]]:
+) -> tuple[list[Meaning], list[Doubt]]:
     """The meanings to rename, and what is uncertain about that choice.
 
     `is_here`: other files are renamed, too, those of modules that it takes for the project's."""
@@ -62,26 +63,26 @@ def choose(
         chosen = first or here
         if len(chosen) > 1:  # the leftmost on the line, as a reader would point at it
             chosen.sort(key=lambda one: min(leaf.start for leaf in one.leaves if leaf.line == line))
-            notes.append(
+            said = (
                 f"line {line}: `{old}` means {len(chosen)} things there; "
                 f"the first was renamed: {describe(chosen[0])}"
             )
+            notes.append(Doubt(said, (line,)))
             chosen = chosen[:1]
     if line is None and not owner and len(chosen) > 1:
-        notes.append(
-            f"`{old}` means {len(chosen)} things here, all renamed: "
-            + "; ".join(describe(one) for one in chosen[:6])
+        said = f"`{old}` means {len(chosen)} things here, all renamed: " + "; ".join(
+            describe(one) for one in chosen[:6]
         )
+        notes.append(Doubt(said, tuple(sorted({at for one in chosen for at in one.lines}))))
     if unknown is not None and unknown not in chosen and any(one.is_member for one in chosen):
         chosen.append(unknown)
-        notes.append(
-            f"the class before .{old} is not known on {said_lines(unknown.lines)}; "
-            "renamed there too"
-        )
+        said = f"the class before .{old} is not known on {said_lines(unknown.lines)}"
+        notes.append(Doubt(f"{said}; renamed there too", tuple(unknown.lines)))
     if any(one.kind == "literal" for one in chosen):
-        notes.append(f"every string {old!r} was taken for the same literal")
+        notes.append(Doubt(f"every string {old!r} was taken for the same literal"))
     if chosen and not any(one.declared for one in chosen) and chosen[0].kind != "label":
-        notes.append(f"nothing in this file declares `{old}`; rename it where it is declared, too")
+        said = f"nothing in this file declares `{old}`; rename it where it is declared, too"
+        notes.append(Doubt(said))
     notes += _overrides(chosen, typing) + _overloads(chosen, typing)
     notes += _cycles(chosen, typing) + _namesakes(chosen, found, typing)
     notes += _literals(chosen, found, typing.rules.nameless)
@@ -113,7 +114,7 @@ def _modules(one: Meaning, typing: Typing) -> list[str]:
     return [module for module in told if module]
 
 
-def _gather(found: list[Meaning], typing: Typing) -> list[str]:
+def _gather(found: list[Meaning], typing: Typing) -> list[Doubt]:
     """Uses that can only mean the one thing this file declares, or the one thing it never does."""
     declared = [one for one in found if one.declared]
     loose = [one for one in found if not one.declared and one.kind not in ("label", "literal")]
@@ -145,7 +146,7 @@ def _gather(found: list[Meaning], typing: Typing) -> list[str]:
         if one is not main and one.kind in joins:
             main.leaves += [leaf for leaf in one.leaves if leaf not in main.leaves]
             found.remove(one)
-            notes.append(f"taken for the same: {describe(one)}")
+            notes.append(Doubt(f"taken for the same: {describe(one)}", tuple(one.lines)))
     return notes
 
 
@@ -185,7 +186,7 @@ def said_lines(lines: list[int]) -> str:
     return f"{'line' if len(lines) == 1 else 'lines'} {shown}"
 
 
-def _overrides(chosen: list[Meaning], typing: Typing) -> list[str]:
+def _overrides(chosen: list[Meaning], typing: Typing) -> list[Doubt]:
     """Members that override something this file does not show."""
     found = []
     for one in chosen:
@@ -196,24 +197,23 @@ def _overrides(chosen: list[Meaning], typing: Typing) -> list[str]:
                 continue
             above = typing.above(declared.owner)
             if not any(declared.name in base.members for base in above):
-                found.append(
-                    f"line {declared.leaf.line}: `{declared.name}` overrides a member of a type "
-                    "outside this file"
-                )
+                line = declared.leaf.line
+                said = f"`{declared.name}` overrides a member of a type outside this file"
+                found.append(Doubt(f"line {line}: {said}", (line,)))
     return found
 
 
-def _cycles(chosen: list[Meaning], typing: Typing) -> list[str]:
+def _cycles(chosen: list[Meaning], typing: Typing) -> list[Doubt]:
     """Classes that extend each other: whose member is whose, nobody can say."""
     for one in chosen:
         for owner in one.owners:
             for base in typing.above(owner):
                 if owner in typing.above(base):
-                    return [f"{owner.name} and {base.name} extend each other"]
+                    return [Doubt(f"{owner.name} and {base.name} extend each other")]
     return []
 
 
-def _namesakes(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> list[str]:
+def _namesakes(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> list[Doubt]:
     """Parameters that set a renamed member and keep its old name."""
     notes = []
     members = {id(leaf) for one in chosen if one.is_member for leaf in one.leaves}
@@ -224,13 +224,12 @@ def _namesakes(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> l
             is_set = leaf.parent is not None and leaf.place in typing.rules.assigned
             target = leaf.parent.part("left") if leaf.parent is not None and is_set else None
             if target is not None and any(id(x) in members for x in target.walk()):
-                notes.append(
-                    f"line {leaf.line}: it is set from `{one.declared[0].name}`, which stays"
-                )
+                said = f"it is set from `{one.declared[0].name}`, which stays"
+                notes.append(Doubt(f"line {leaf.line}: {said}", (leaf.line,)))
     return notes
 
 
-def _literals(chosen: list[Meaning], found: list[Meaning], nameless: frozenset[str]) -> list[str]:
+def _literals(chosen: list[Meaning], found: list[Meaning], nameless: frozenset[str]) -> list[Doubt]:
     """Object literals of no known class that have a member of the name."""
     if not any(one.is_member for one in chosen):
         return []
@@ -240,10 +239,11 @@ def _literals(chosen: list[Meaning], found: list[Meaning], nameless: frozenset[s
         if one not in chosen and one.owners and all(x.node.type in nameless for x in one.owners)
         for line in one.lines
     )
-    return [f"an object literal may be meant, too, and stays: {said_lines(lines)}"] if lines else []
+    said = f"an object literal may be meant, too, and stays: {said_lines(lines)}"
+    return [Doubt(said, tuple(lines))] if lines else []
 
 
-def _overloads(chosen: list[Meaning], typing: Typing) -> list[str]:
+def _overloads(chosen: list[Meaning], typing: Typing) -> list[Doubt]:
     """Methods of one name in one class that are told apart by their parameters."""
     found = []
     for one in chosen:
@@ -253,6 +253,7 @@ def _overloads(chosen: list[Meaning], typing: Typing) -> list[str]:
                 methods.setdefault(id(declared.owner), []).append(declared)
         for same in methods.values():
             if len(same) > 1 and typing.rules.overloads:
-                lines = said_lines([method.leaf.line for method in same])
-                found.append(f"{len(same)} overloads were renamed together: {lines}")
+                lines = [method.leaf.line for method in same]
+                said = f"{len(same)} overloads were renamed together: {said_lines(lines)}"
+                found.append(Doubt(said, tuple(lines)))
     return found

@@ -17,6 +17,14 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Doubt:
+    """What is uncertain about the choice of places, or about what was written there."""
+
+    text: str
+    lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class Outside:
     """Mentions the scope leaves alone, and the flag that would take them in."""
 
@@ -50,7 +58,7 @@ class RenameGuess:
     outside: tuple[Outside, ...] = ()
     collisions: tuple[Collision, ...] = ()
     scopes: int = 0  # how many things of that name were renamed
-    notes: tuple[str, ...] = ()  # where a reader should look twice
+    notes: tuple[Doubt, ...] = ()  # where a reader should look twice
     allowed: tuple[tuple[str, str], ...] = ()  # every (replaced, replacement) the scope permits
 
     @property

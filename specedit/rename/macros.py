@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from specedit.rename.choosing import said_lines
+from specedit.rename.guess import Doubt
 from specedit.rename.rewrite import Rewrite
 from specedit.rename.scoping.meaning import Meaning
 from specedit.rename.scoping.typing import Typing
@@ -25,7 +26,7 @@ def macro_rewrites(
     typing: Typing,
     old: str,
     new: str,
-) -> tuple[list[Rewrite], list[str]]:
+) -> tuple[list[Rewrite], list[Doubt]]:
     """The places in macro bodies that mean what is renamed, and what is uncertain about that."""
     bodies = [
         one
@@ -44,8 +45,9 @@ def macro_rewrites(
                 unsure.append(
                     body.line + typing.scopes.data.count(b"\n", body.start, rewrite.start)
                 )
-    said = f"`{old}` in a macro's body on {said_lines(sorted(set(unsure)))} may mean another one"
-    return rewrites, [said] if unsure else []
+    lines = sorted(set(unsure))
+    said = f"`{old}` in a macro's body on {said_lines(lines)} may mean another one"
+    return rewrites, [Doubt(said, tuple(lines))] if unsure else []
 
 
 def _words(

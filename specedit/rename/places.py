@@ -12,7 +12,7 @@ from collections.abc import Callable
 from specedit.errors import UsageError
 from specedit.rename.captures import captures
 from specedit.rename.choosing import choose, describe, said_lines
-from specedit.rename.guess import Collision, Outside, Place, RenameGuess
+from specedit.rename.guess import Collision, Doubt, Outside, Place, RenameGuess
 from specedit.rename.keywords import refuse_keyword, refuse_reserved
 from specedit.rename.languages import rules_of
 from specedit.rename.macros import macro_rewrites
@@ -69,7 +69,8 @@ def rename_places(
         for rewrite in derived_rewrites(data, parts, typing, old, new)
         if rewrite.start not in known
     ]
-    notes += filter(None, [typing.rules.finish(rewrites, chosen, data, new)])
+    if said := typing.rules.finish(rewrites, chosen, data, new):
+        notes.append(Doubt(said))
     if found and not chosen:  # nothing here is meant: nor is what is said of it
         comments, wider = [], []
     in_macros, unsure = macro_rewrites(parts, chosen, found, typing, old, new)
@@ -80,18 +81,17 @@ def rename_places(
     exact = [bool(code), *(any(rewrite.old == old for rewrite in level) for level in levels[1:])]
     if not any(exact[:taken]) and any(exact):
         taken = exact.index(True) + 1
-        notes.append(
-            f"`{old}` is no identifier in this file: renamed in "
-            f"{'comments' if taken == 2 else 'strings and derived names'}"
-        )
+        where = "comments" if taken == 2 else "strings and derived names"
+        notes.append(Doubt(f"`{old}` is no identifier in this file: renamed in {where}"))
     kept = [rewrite for level in levels[:taken] for rewrite in level]
     outside = _outside(data, levels, taken, old) + _others(found, chosen, old)
     renamed = _finish(text, data, old, new, kept)
     spelled = sorted({place.line for place in renamed[1] if _spelled_out(place)})
     if spelled:
-        notes.append(f"a shorthand was spelled out on {said_lines(spelled)}")
+        said = f"a shorthand was spelled out on {said_lines(spelled)}"
+        notes.append(Doubt(said, tuple(spelled)))
     if not _still_names(typing.scopes.root, grow(renamed[0], dialect), kept):
-        notes.append(f"`{new}` is read as something else than a name there")
+        notes.append(Doubt(f"`{new}` is read as something else than a name there"))
     clashing = dict(clashes(chosen, typing, new))
     if not clashing:
         clashing = dict(captures(typing, renamed[0], dialect, new, kept))
@@ -111,7 +111,7 @@ def rename_places(
 def _receiver(text: str, old: str, new: str, rewrites: list[Rewrite], said: str) -> RenameGuess:
     written, places = _finish(text, text.encode("utf-8", "surrogatepass"), old, new, rewrites)
     allowed = tuple(sorted({(one.old, one.new) for one in rewrites}))
-    return RenameGuess(old, new, written, places, (), (), 1, (said,), allowed)
+    return RenameGuess(old, new, written, places, (), (), 1, (Doubt(said),), allowed)
 
 
 def _check(text: str, old: str, new: str, scope: str) -> None:
@@ -224,6 +224,7 @@ def _words(text: str, language: Language | None, old: str, new: str, scope: str)
     kept = [rewrite for level in levels[:taken] for rewrite in level]
     written, places = _finish(text, data, old, new, kept)
     named = language.name if language else "this language"
+    said = f"scopes not checked: {named} has no rules for names; whole words were replaced"
     return RenameGuess(
         old,
         new,
@@ -231,6 +232,6 @@ def _words(text: str, language: Language | None, old: str, new: str, scope: str)
         places,
         tuple(_outside(data, levels, taken, old)),
         scopes=1,
-        notes=(f"scopes not checked: {named} has no rules for names; whole words were replaced",),
+        notes=(Doubt(said),),
         allowed=tuple(sorted({(rewrite.old, rewrite.new) for rewrite in kept})),
     )

@@ -5,12 +5,12 @@ Knows Sources, settings and what `rename.places` finds. Does not run models and 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
 from specedit.edit.job import Job, expected, job
 from specedit.edit.judge import Judge, Judged
-from specedit.edit.prompt import rename_instruction
 from specedit.edit.splice import whole
 from specedit.errors import InputError, RefusedEdit, UsageError
 from specedit.files.source import Source
@@ -23,6 +23,14 @@ from specedit.report import Edit, Finding, Spot
 from specedit.settings import Settings
 from specedit.text.names import sought, split_member
 
+INSTRUCTION = (
+    "Rename the identifier `{old}` to `{new}` everywhere in this file{reach}. Change nothing else."
+)
+SAID = {  # of a scope, to the model
+    "code": ", in code only: leave comments and strings as they are",
+    "comments": ", in code and where comments and documentation mention it",
+    "derived": ", with the names built from it, in code, comments and strings",
+}
 REACH = {  # the kinds of places that a scope takes in
     "code": ("code",),
     "comments": ("code", "comment"),
@@ -81,7 +89,7 @@ def plan_rename(
     work = job(
         source,
         whole(source),
-        rename_instruction(guess.old, guess.new, settings.scope),
+        INSTRUCTION.format(old=guess.old, new=guess.new, reach=SAID[settings.scope]),
         settings,
         prediction,
     )
@@ -108,12 +116,16 @@ def untouched(source: Source, *said: Finding) -> Edit:
 
 def findings(guess: RenameGuess) -> tuple[Finding, ...]:
     """What a person should know about the choice of places."""
-    return (*(Finding("unsure", note) for note in guess.notes), *map(_outside, guess.outside))
+    doubts = (Finding("unsure", one.text, _spots(one.lines)) for one in guess.notes)
+    return (*doubts, *map(_outside, guess.outside))
 
 
 def _outside(one: Outside) -> Finding:
-    spots = tuple(Spot(line) for line in one.lines)
-    return Finding("left" if one.itself else "outside", str(one), spots)
+    return Finding("left" if one.itself else "outside", str(one), _spots(one.lines))
+
+
+def _spots(lines: Iterable[int]) -> tuple[Spot, ...]:
+    return tuple(Spot(line) for line in lines)
 
 
 def _skipped(why: str) -> Finding:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from specedit.edit.answer import stop_at
 from specedit.edit.backend import Answer, Written
 from specedit.server.work import Predicted
 
@@ -59,8 +60,8 @@ class Stream:
 
     def written(self, event: Written) -> str:
         self._held += event.text
-        found = [at for s in self._stop if (at := self._held.find(s)) >= 0]
-        ready = min(found) if found else len(self._held) - self._undecided()
+        ended = stop_at(self._held, self._stop)
+        ready = len(self._held) - self._undecided() if ended is None else ended
         text, self._held = self._held[:ready], self._held[ready:]
         self._sent += len(text)
         return text
