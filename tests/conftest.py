@@ -25,12 +25,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """The tree's own kernels, and no trace of the collection in the user's store.
 
     Tiny models are quicker on one thread, and wait for nobody on a busy machine: a quarter of the
-    processor time. What the real model computes, it computes on all cores."""
+    processor time. What the real model computes, it computes on all cores.
+    """
     from kernel_sources import build_the_tree
 
     if "not real" in config.option.markexpr:
         os.environ.setdefault("OMP_NUM_THREADS", "1")
-
     os.environ["SPECEDIT_HOME"] = tempfile.mkdtemp(prefix="specedit-tests")
     build_the_tree()
 

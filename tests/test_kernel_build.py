@@ -25,6 +25,7 @@ from specedit.engines.exact.kernels.library import Library, library_name, load
 from specedit.errors import UsageError
 
 pytestmark = [
+    pytest.mark.tools,
     pytest.mark.skipif(not has_compiler(), reason="pip install ziglang"),
 ]
 HERE = [name for name in kernels_here() if name not in ("torch", "reference")]
