@@ -14,6 +14,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -226,6 +227,53 @@ def test_busy_neighbours_change_no_bit(engine: ExactEngine) -> None:
         for process in busy:
             process.kill()
             process.wait()
+
+
+@needs_library
+def test_threads_that_pass_at_once_wait_for_each_other(engine: ExactEngine) -> None:
+    passes, found = engine.passes, []
+    ids = [IDS[at:] + IDS[:at] for at in (0, 40, 80)]
+    expected = [passes.choose(given, passes.new_cache(), rows=False)[0] for given in ids]
+
+    def work(index: int) -> None:
+        for _ in range(5):
+            cache = passes.new_cache()
+            if index == 2:
+                passes.use_threads(2)
+            found.append(passes.choose(ids[index], cache, rows=False)[0] == expected[index])
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 15
+
+
+ENDS_IN_A_PASS = """
+import sys, threading, time
+from pathlib import Path
+from specedit.engines.exact import open_exact
+from specedit.models.files import ModelFiles
+engine = open_exact(ModelFiles("small", Path(sys.argv[1]), "folder"), store=Path(sys.argv[1]))
+engine.passes.use_threads(2)
+begun = threading.Event()
+def work():
+    while True:
+        list(engine.begin(list(range(400))))
+        begun.set()
+threading.Thread(target=work, daemon=True).start()
+begun.wait(60)
+"""
+
+
+@needs_library
+def test_a_process_ends_well_while_a_thread_is_in_a_pass(tmp_path: Path) -> None:
+    """What a pass works in was freed at exit under its hands: two of three ended with SIGSEGV."""
+    save("qwen2, grouped, tied", tmp_path)
+    given = [sys.executable, "-c", ENDS_IN_A_PASS, str(tmp_path)]
+    for _ in range(4):
+        assert subprocess.run(given, capture_output=True, check=False).returncode == 0
 
 
 def _child(engine: ExactEngine, expected: bytes) -> None:

@@ -6,8 +6,9 @@ Knows the call interface and whose memory is whose. Does not know arithmetic or 
 from __future__ import annotations
 
 import ctypes
+import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ctypes import c_float, c_int32
 from typing import Any
 
@@ -29,6 +30,7 @@ class Passes:
         self._weights = weights
         lib = library.lib
         self._pool = Pool(lib, threads)
+        self._busy = threading.Lock()  # a pass works in the model's own memory: one at a time
         layers = (calls.Layer * self.config.layers)(
             *(_layer(weights, f"layer.{index}") for index in range(self.config.layers))
         )
@@ -46,11 +48,12 @@ class Passes:
                 "The kernels do not take this model, or there is not enough memory.",
                 hint="SPECEDIT_KERNEL=torch serves it by other means.",
             )
-        weakref.finalize(self, lib.specedit_model_free, self._model)
+        _freed_with(self, lib.specedit_model_free, self._model)
 
     def use_threads(self, count: int) -> None:
         """Work on so many threads from now on; no bit depends on it."""
-        self._pool = Pool(self._library.lib, count)
+        with self._busy:
+            self._pool = Pool(self._library.lib, count)
 
     def new_cache(self) -> Cache:
         """An empty cache of this model."""
@@ -75,22 +78,23 @@ class Passes:
 
     def products(self, width: int) -> None:
         """A pass's integer products and nothing else, for measurements."""
-        self._said(self._library.lib.specedit_products(self._model, self._pool.handle, width))
+        with self._busy:
+            self._said(self._library.lib.specedit_products(self._model, self._pool.handle, width))
 
     def attention(self, cache: Cache, start: int, width: int) -> None:
         """A pass's attention behind `start` positions and nothing else, for measurements."""
-        lib, pool = self._library.lib, self._pool.handle
-        self._said(lib.specedit_attention(self._model, cache.handle, pool, start, width))
+        lib = self._library.lib
+        with self._busy:
+            pool = self._pool.handle
+            self._said(lib.specedit_attention(self._model, cache.handle, pool, start, width))
 
     def _run(self, ids: Sequence[int], cache: Cache, choices: Any, logits: Any) -> None:
         given = calls.Pass(
             (c_int32 * len(ids))(*ids), None, len(ids), len(cache.ids), choices, logits
         )
-        self._said(
-            self._library.lib.specedit_run(
-                self._model, cache.handle, self._pool.handle, ctypes.byref(given)
-            )
-        )
+        run = self._library.lib.specedit_run
+        with self._busy:
+            self._said(run(self._model, cache.handle, self._pool.handle, ctypes.byref(given)))
         cache.ids.extend(ids)
 
     def _said(self, code: int) -> None:
@@ -107,7 +111,7 @@ class Pool:
         self.handle = lib.specedit_pool_new(threads)
         if not self.handle:
             raise MemoryError("there is not enough memory for threads")
-        weakref.finalize(self, lib.specedit_pool_free, self.handle)
+        _freed_with(self, lib.specedit_pool_free, self.handle)
 
 
 class Cache(Reading):
@@ -119,7 +123,7 @@ class Cache(Reading):
         self.handle = lib.specedit_cache_new(model)
         if not self.handle:
             raise MemoryError("there is not enough memory for a cache")
-        weakref.finalize(self, lib.specedit_cache_free, self.handle)
+        _freed_with(self, lib.specedit_cache_free, self.handle)
 
     @property
     def bytes(self) -> int:
@@ -136,6 +140,14 @@ class Cache(Reading):
         if self._lib.specedit_cache_copy(self.handle, other.handle, length):
             raise MemoryError("there is not enough memory for the cache")
         self.ids[:] = other.ids[:length]
+
+
+def _freed_with(owner: object, free: Callable[[Any], None], handle: Any) -> None:
+    """Free what the library made when its owner is gone, but not at exit.
+
+    The system takes it all back then, and a daemon thread may still be in a pass.
+    """
+    weakref.finalize(owner, free, handle).atexit = False
 
 
 def _shape(config: Config, close: bool) -> calls.Shape:
