@@ -55,14 +55,15 @@ def compiled(folder: Path) -> Path:
 
 
 def driver(folder: Path, triple: str) -> Path:
-    """The test program with all of the kernels in it, for some processor's Linux."""
-    made, work = folder / triple, folder / f"{triple}.objects"
+    """The test program with all of the kernels in it, for some processor and system."""
+    made, work = folder / f"{triple}.exe", folder / f"{triple}.objects"
     work.mkdir(parents=True)
     target = build().Target("none", triple, "")
     objects = list(build()._objects(library.FOLDER, target, work))
     for _, arguments in objects:
         build()._zig(arguments, library.FOLDER, work)
-    given = ["-target", triple, "-static", "-O2", "-fno-sanitize=undefined", "-Wall"]
+    given = ["-target", triple, "-O2", "-fno-sanitize=undefined", "-Wall"]
+    given += ["-static"] if "linux" in triple else []
     parts = [f"-I{library.FOLDER}", str(DRIVER), *(str(path) for path, _ in objects)]
     build()._zig([*given, *parts, "-o", str(made)], library.FOLDER, work)
     return made

@@ -1,7 +1,7 @@
 """The kernels as they are built and installed, and on processors that are not this one.
 
-Real compilers, installers and emulators. What cannot be run here is linked and looked at: macOS and
-Windows libraries have every variant in them, and nobody has run them.
+Real compilers, installers and emulators. What cannot be run here is linked and looked at: libraries
+for macOS and for Windows on ARM have every variant in them, and nobody has run them.
 """
 
 from __future__ import annotations
@@ -105,6 +105,7 @@ def test_a_library_that_ends_the_process_is_never_loaded_in_this_one(tmp_path: P
 
 # -- other processors --------------------------------------------------------------------
 
+WINE = Path("/usr/lib/wine/wine64")
 x86_linux = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() != "x86_64",
     reason="compares with a program for x86-64 Linux",
@@ -114,7 +115,7 @@ x86_linux = pytest.mark.skipif(
 def run(program: Path, *given: int, processor: str = "", emulator: str = "") -> list[str]:
     if emulator and shutil.which(emulator) is None:
         pytest.skip(f"no {emulator} (apt-get install qemu-user)")
-    before = [emulator, "-cpu", processor] if emulator else []
+    before = [emulator, *(["-cpu", processor] if processor else [])] if emulator else []
     command = [*before, str(program), *map(str, given)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -172,6 +173,20 @@ def test_an_old_x86_processor_runs_what_it_has(
     found = run(x86, 9, 1, processor=processor, emulator="qemu-x86_64")
     assert found[: len(variants) + 1] == [f"variant {name}" for name in [*variants, "reference"]]
     assert digests(found) == digests(run(x86, 9, 1))
+
+
+@x86_linux
+def test_logits_have_the_same_bits_on_windows(
+    x86: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not WINE.exists():
+        pytest.skip("no wine (apt-get install wine64)")
+    monkeypatch.setenv("WINEPREFIX", str(tmp_path / "wine"))
+    monkeypatch.setenv("WINEDEBUG", "-all")
+    program = driver(tmp_path, "x86_64-windows-gnu")
+    here = run(x86, 530, 6)
+    there = run(program, 530, 6, emulator=str(WINE))
+    assert there == [line for line in here if line != "variant amx"]
 
 
 X86, ARM = ["avx512vnni", "avxvnni", "avx2"], ["i8mm", "dotprod", "neon"]
