@@ -12,8 +12,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from specedit.files import atomic
 from specedit.models.files import ModelFiles
-from specedit.models.store import store_path, write_whole
+from specedit.models.store import store_path
 
 PREFIX = "tokenizer."
 MODEL = "tokenizer.ggml.model"  # there is no tokenizer without it
@@ -31,7 +32,7 @@ def tokenizer_metadata(files: ModelFiles, *, lists: bool = True) -> dict[str, An
         short = {key: value for key, value in whole.items() if not isinstance(value, list)}
         long = {key: value for key, value in whole.items() if isinstance(value, list)}
         with contextlib.suppress(OSError):  # then the next run reads the header again
-            write_whole(place, f"{json.dumps(short)}\n{json.dumps(long)}\n".encode("ascii"))
+            atomic.whole(place, f"{json.dumps(short)}\n{json.dumps(long)}\n".encode("ascii"))
         found = whole if lists else short
     return found
 
