@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -177,3 +179,53 @@ def test_sampled_choices_do_not_depend_on_the_chunking(
         return found
 
     assert choices(widths) == choices([59])
+
+
+@pytest.mark.parametrize("before", [3, 70, 505, 511, 512, 600], ids=str)
+def test_a_row_of_a_tree_has_the_bits_of_its_own_path(
+    small: tuple[object, ModelFiles, Path], before: int
+) -> None:
+    _, files, store = small
+    numbers = random.Random(before)
+    ids = [numbers.randrange(517) for _ in range(before)]
+    tree = [numbers.randrange(517) for _ in range(24)]
+    parents = [-1] + [numbers.randrange(-1, row) for row in range(1, 24)]
+    for name in KERNELS:
+        if name in ("torch", "reference"):
+            continue
+        with kernel(name):
+            passes = open_exact(files, store=store).passes
+        cache = passes.new_cache()
+        passes.read(ids, cache)
+        choices, rows = passes.choose(tree, cache, rows=True, parents=parents)  # type: ignore[call-arg]
+        assert rows is not None
+        for row in (0, 11, 23):
+            path = [row]
+            while parents[path[0]] >= 0:
+                path.insert(0, parents[path[0]])
+            alone = passes.new_cache()
+            passes.read(ids, alone)
+            last, expected = passes.choose([tree[at] for at in path], alone, rows=True)
+            assert expected is not None
+            assert (choices[row], rows[row]) == (last[-1], expected[-1])
+        after, _ = passes.choose([5], alone, rows=False)
+        cache.keep(before, path)
+        assert cache.ids == alone.ids[:-1]
+        assert passes.choose([5], cache, rows=False)[0] == after
+
+
+@pytest.mark.skipif(kernels_here() == ["torch"], reason="no kernels were built here")
+def test_law_7_a_pass_on_the_kernels_loads_no_torch(
+    small: tuple[object, ModelFiles, Path],
+) -> None:
+    _, files, store = small
+    code = (
+        "import sys; from pathlib import Path; from specedit.engines.exact import open_exact;"
+        "from specedit.models.files import ModelFiles;"
+        "engine = open_exact(ModelFiles('small', Path(sys.argv[1]), 'folder'),"
+        "store=Path(sys.argv[2])); list(engine.begin([1, 2, 3])); engine.forward([3]);"
+        "print([m for m in ('torch', 'transformers') if m in sys.modules])"
+    )
+    run = [sys.executable, "-c", code, str(files.path), str(store)]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

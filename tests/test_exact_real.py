@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
+from exact_models import kernel, kernels_here
 
 from specedit.engines.exact import open_exact
 from specedit.engines.exact.engine import ExactEngine
@@ -18,19 +17,24 @@ pytestmark = pytest.mark.real
 WIDTHS = (1, 2, 3, 7, 8, 16, 33, 64, 127, 128, 129, 256, 300, 512)
 
 
-@pytest.fixture(params=["balanced", "close"])
-def engine(request: pytest.FixtureRequest, real_home: Path) -> Iterator[ExactEngine]:
+QUICK = [name for name in kernels_here() if name not in ("torch", "reference")]
+
+
+def opened(real_home: Path, precision: str) -> ExactEngine:
     files = local("qwen2.5-coder-0.5b", home=real_home)
     assert files is not None
-    threads = torch.get_num_threads()
-    yield open_exact(files, store=real_home, precision=request.param)
-    torch.set_num_threads(threads)
+    return open_exact(files, store=real_home, precision=precision)
+
+
+@pytest.fixture(params=["balanced", "close"])
+def engine(request: pytest.FixtureRequest, real_home: Path) -> ExactEngine:
+    return opened(real_home, request.param)
 
 
 def digests(engine: ExactEngine, ids: list[int], seed: int) -> list[str]:
     """A digest per position: random widths, random crops, random prefixes reused, some threads."""
     numbers = random.Random(seed)
-    torch.set_num_threads(numbers.choice((1, 2, 3)))
+    engine.passes.use_threads(numbers.choice((1, 2, 3)))
     engine.swap(engine.new_cache())
     list(engine.begin(ids[: numbers.choice((2, 90, 257))], audit=True))
     found: dict[int, str] = {}
@@ -62,3 +66,17 @@ def test_any_split_gives_the_same_bits(engine: ExactEngine, length: int, splits:
     expected = [hashlib.sha256(row).hexdigest() for row in rows][299:]
     for seed in range(splits):
         assert digests(engine, ids, seed) == expected, f"seed {seed}"
+
+
+@pytest.mark.skipif(len(QUICK) < 2, reason="there are no two variants here")
+@pytest.mark.parametrize("precision", ["balanced", "close"])
+def test_every_variant_gives_the_same_bits(real_home: Path, precision: str) -> None:
+    ids = [random.Random(3).randrange(150_000) for _ in range(150)]
+    found = {}
+    for name in QUICK:
+        with kernel(name):
+            engine = opened(real_home, precision)
+        list(engine.begin(ids[:100], audit=True))
+        rows = [*(engine.forward(ids[99:140]).rows or ()), *(engine.forward(ids[140:]).rows or ())]
+        found[name] = hashlib.sha256(b"".join(rows)).hexdigest()
+    assert len(set(found.values())) == 1, found

@@ -16,6 +16,7 @@ from tokenizers import Tokenizer as Core
 
 from specedit.errors import ModelError
 from specedit.models.files import ModelFiles
+from specedit.models.store import store_path
 from specedit.models.tokenizer import Tokenizer
 from specedit.models.vocabulary import load_tokenizer
 
@@ -182,3 +183,18 @@ def test_the_real_vocabulary_encodes_as_transformers_does(real_home: Path) -> No
     for name in tokenizer.specials:
         assert joined(tokenizer, tokenizer.encode(f"x{name}y")) == f"x{name}y".encode()
         assert not set(tokenizer.encode(name)) & set(tokenizer.specials.values())
+
+
+@pytest.mark.parametrize("harm", ["", "\n", '{"a": 1}\n[]\n', "{}\n"], ids=repr)
+def test_the_form_that_loads_quickly_is_the_same_tokenizer(harm: str, tmp_path: Path) -> None:
+    files = ModelFiles("tiny", tiny_gguf(tmp_path / "tiny.gguf"), "gguf", sha256="ab" * 32)
+    text = "int main() { return 0; } // é日"
+    first = load_tokenizer(files)
+    (kept,) = (store_path() / "converted").glob(f"*-{'ab' * 8}-*")  # so `model remove` finds it
+    files.path.unlink()  # whoever reads the header again now fails
+    again = load_tokenizer(files)
+    assert again.encode(text) == first.encode(text)
+    assert (again.specials, again.ends, again.texts) == (first.specials, first.ends, first.texts)
+    tiny_gguf(files.path)
+    kept.write_text(harm, "utf-8")
+    assert load_tokenizer(files).encode(text) == first.encode(text)

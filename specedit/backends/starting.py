@@ -103,7 +103,7 @@ def _engine(
     """The engine asked for; `auto` takes the exact one where it runs, and says why where not."""
     threads = settings.threads or None
     wanted = settings.engine in ("auto", "exact")
-    reason = _why_not_exact(files, settings.device) if wanted else ""
+    reason = _why_not_exact(files, settings.device, home) if wanted else ""
     if settings.engine == "exact" and reason:
         raise UsageError(f"The exact engine cannot run here: {reason}", hint="--engine huggingface")
     if wanted and not reason:
@@ -125,7 +125,7 @@ def _engine(
     return generic
 
 
-def _why_not_exact(files: ModelFiles, device: str) -> str | None:
+def _why_not_exact(files: ModelFiles, device: str, home: Path | None) -> str | None:
     if device in ("cuda", "mps"):
         return f"it is a CPU engine, and --device is {device}"
     if device == "auto":
@@ -137,8 +137,9 @@ def _why_not_exact(files: ModelFiles, device: str) -> str | None:
             if (found := pick_device("auto")) != "cpu":
                 return f"a {found} device is here"
     from specedit.engines.exact import available
+    from specedit.models.store import store_path
 
-    return available(files)
+    return available(files, home or store_path())
 
 
 class _Shelf:

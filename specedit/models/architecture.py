@@ -11,14 +11,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from specedit.errors import ModelError
 from specedit.models import rope, shards
 from specedit.models.configuration import Fields
-from specedit.models.gguf import Gguf
+
+if TYPE_CHECKING:  # nothing here needs numpy until weights are read
+    import numpy as np
+    import numpy.typing as npt
+
+    from specedit.models.gguf import Gguf
 
 FAMILIES = ("qwen2", "qwen3", "llama")
 INTERLEAVED = ("llama",)  # families whose GGUF files pair a head's rotating rows (0, 1), not halves
@@ -260,7 +263,7 @@ def rows(
         return found
     columns = found.shape[-1] if len(file.tensors[name].shape) > 1 else 1
     pairs = found.reshape(-1, model.head_size // 2, 2, columns)
-    return np.ascontiguousarray(pairs.swapaxes(1, 2)).reshape(found.shape)
+    return pairs.swapaxes(1, 2).reshape(found.shape)
 
 
 def _share(fields: Fields, hidden: int, heads: int) -> int | None:

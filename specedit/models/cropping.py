@@ -10,7 +10,6 @@ from specedit.errors import ModelError
 from specedit.models import architecture, catalogue, shards
 from specedit.models.configuration import Fields
 from specedit.models.files import ModelFiles
-from specedit.models.gguf import open_gguf
 
 
 def check_croppable(files: ModelFiles) -> None:
@@ -22,6 +21,8 @@ def check_croppable(files: ModelFiles) -> None:
 
 
 def _check_gguf(files: ModelFiles) -> None:
+    from specedit.models.gguf import open_gguf
+
     fields = Fields(files.path, open_gguf(files.path, arrays=False).metadata)
     family = fields.text("general.architecture", "unknown")
     if architecture.is_recurrent((family,)):

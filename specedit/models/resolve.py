@@ -22,7 +22,6 @@ from specedit.models.catalogue import Listed
 from specedit.models.configuration import read_bytes
 from specedit.models.cropping import check_croppable
 from specedit.models.files import ModelFiles
-from specedit.models.gguf import open_gguf
 from specedit.models.sources import fetch, repository
 from specedit.models.sources.fetch import FetchProgress
 from specedit.models.store import Record, Slot
@@ -150,6 +149,8 @@ def _files(slot: Slot, record: Record) -> ModelFiles:
 def _of_path(path: Path, root: Path) -> Steps:
     if path.is_dir():
         return _of_folder(path)
+    from specedit.models.gguf import open_gguf
+
     open_gguf(path, arrays=False)  # what is damaged is said before a gigabyte is hashed
     stat = path.stat()
     key = hashlib.sha256(f"{path}\n{stat.st_size}\n{stat.st_mtime_ns}".encode()).hexdigest()

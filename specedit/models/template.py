@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from specedit.errors import ModelError
 from specedit.models.configuration import Fields, read_json, read_text
 from specedit.models.files import ModelFiles
-from specedit.models.gguf import open_gguf
+from specedit.models.metadata import tokenizer_metadata
 from specedit.models.tokenizer import Tokenizer
 
 Turn = tuple[str, Sequence[str]]  # role, the segments of its content
@@ -30,7 +30,7 @@ _MARKS = re.compile("\uf8ff([0-9]+)\uf8fe")
 def load_template(files: ModelFiles) -> str:
     """The model's chat template; "" if it has none."""
     if files.kind == "gguf":
-        metadata = Fields(files.path, open_gguf(files.path, arrays=False).metadata)
+        metadata = Fields(files.path, tokenizer_metadata(files, lists=False))
         return metadata.text("tokenizer.chat_template", "")
     file = files.path / "chat_template.jinja"
     if file.is_file():

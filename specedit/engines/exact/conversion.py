@@ -59,6 +59,11 @@ def converted_path(files: ModelFiles, store: Path) -> Path:
     return store / "converted" / f"{stem}-{source_of(files)[:16]}-v{VERSION}.int8"
 
 
+def is_converted(files: ModelFiles, store: Path) -> bool:
+    """Whether the converted file is there, and was made from these files by this version."""
+    return _usable(converted_path(files, store), source_of(files))
+
+
 def convert(
     files: ModelFiles, store: Path, precision: str = "balanced", *, force: bool = False
 ) -> Iterator[ConvertProgress]:

@@ -47,7 +47,7 @@ static inline void fetch_lines(const int8_t **ahead, int *lines, int most) {
 
 static void tiles_4(const uint8_t *low, const uint8_t *high, size_t stride, const int8_t *a,
     const int8_t *b, int inputs, int32_t *sums_a, int32_t *sums_b, int low_rows,
-    const int8_t **ahead, int *lines) {
+    const int8_t **ahead, int *lines, int rate) {
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
@@ -61,7 +61,7 @@ static void tiles_4(const uint8_t *low, const uint8_t *high, size_t stride, cons
         _tile_loadd(5, high + i, (long)stride);
         _tile_dpbusd(2, 5, 6);
         _tile_dpbusd(3, 5, 7);
-        fetch_lines(ahead, lines, 16);
+        fetch_lines(ahead, lines, rate);
     }
     _tile_stored(0, sums_a, 64);
     _tile_stored(1, sums_b, 64);
@@ -70,7 +70,7 @@ static void tiles_4(const uint8_t *low, const uint8_t *high, size_t stride, cons
 }
 
 static void tiles_2(const uint8_t *low, size_t stride, const int8_t *a, const int8_t *b,
-    int inputs, int32_t *sums_a, int32_t *sums_b, const int8_t **ahead, int *lines) {
+    int inputs, int32_t *sums_a, int32_t *sums_b, const int8_t **ahead, int *lines, int rate) {
     _tile_zero(0);
     _tile_zero(1);
     for (int i = 0; i < inputs; i += 64) {
@@ -79,7 +79,7 @@ static void tiles_2(const uint8_t *low, size_t stride, const int8_t *a, const in
         _tile_dpbusd(0, 4, 6);
         _tile_loadd(7, b + (size_t)i * LANES, 64);
         _tile_dpbusd(1, 4, 7);
-        fetch_lines(ahead, lines, 16);
+        fetch_lines(ahead, lines, rate);
     }
     _tile_stored(0, sums_a, 64);
     _tile_stored(1, sums_b, 64);
@@ -93,6 +93,8 @@ static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *pa
     }
     size_t sums_step = (size_t)count * LANES;
     int shaped_low = 0, shaped_high = 0;
+    int steps = inputs / 64 * ((count + 2 * TILE_ROWS - 1) / (2 * TILE_ROWS)) * (panels / 2);
+    int rate = (lines + steps - 1) / steps; /* evenly, for a burst holds up the tiles' own reading */
     for (int p = 0; p < panels; p += 2)
         for (int r = 0; r < count;) {
             int left = count - r, low = left < TILE_ROWS ? left : TILE_ROWS;
@@ -107,9 +109,10 @@ static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *pa
             const uint8_t *from = rows + (size_t)r * stride;
             if (high)
                 tiles_4(from, from + (size_t)low * stride, stride, a, b, inputs, sums_a,
-                    sums_a + sums_step, low, &ahead, &lines);
+                    sums_a + sums_step, low, &ahead, &lines, rate);
             else
-                tiles_2(from, stride, a, b, inputs, sums_a, sums_a + sums_step, &ahead, &lines);
+                tiles_2(from, stride, a, b, inputs, sums_a, sums_a + sums_step, &ahead, &lines,
+                    rate);
             r += low + high;
         }
     _tile_release();

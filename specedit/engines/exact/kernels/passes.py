@@ -64,13 +64,22 @@ class Passes:
         self._run(ids, cache, None, None)
 
     def choose(
-        self, ids: Sequence[int], cache: Cache, *, rows: bool
+        self,
+        ids: Sequence[int],
+        cache: Cache,
+        *,
+        rows: bool,
+        parents: Sequence[int] | None = None,
     ) -> tuple[list[int], list[memoryview] | None]:
-        """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32."""
+        """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32.
+
+        With `parents` the ids are a tree: id i stands behind id parents[i], or, where that is -1,
+        behind what the cache held. `Cache.keep` then says which of them were right.
+        """
         width, vocabulary = len(ids), self.config.vocabulary
         choices = (c_int32 * width)()
         logits = (c_float * (width * vocabulary))() if rows else None
-        self._run(ids, cache, choices, logits)
+        self._run(ids, cache, choices, logits, parents)
         if logits is None:
             return list(choices), None
         raw, size = memoryview(logits).cast("B"), vocabulary * 4
@@ -88,10 +97,17 @@ class Passes:
             pool = self._pool.handle
             self._said(lib.specedit_attention(self._model, cache.handle, pool, start, width))
 
-    def _run(self, ids: Sequence[int], cache: Cache, choices: Any, logits: Any) -> None:
-        given = calls.Pass(
-            (c_int32 * len(ids))(*ids), None, len(ids), len(cache.ids), choices, logits
-        )
+    def _run(
+        self,
+        ids: Sequence[int],
+        cache: Cache,
+        choices: Any,
+        logits: Any,
+        parents: Sequence[int] | None = None,
+    ) -> None:
+        width = len(ids)
+        tree = None if parents is None else (c_int32 * width)(*parents)
+        given = calls.Pass((c_int32 * width)(*ids), tree, width, len(cache.ids), choices, logits)
         run = self._library.lib.specedit_run
         with self._busy:
             self._said(run(self._model, cache.handle, self._pool.handle, ctypes.byref(given)))
@@ -134,6 +150,13 @@ class Cache(Reading):
         """Make room for `length` positions."""
         if self._lib.specedit_cache_reserve(self.handle, length):
             raise MemoryError("there is not enough memory for the cache")
+
+    def keep(self, start: int, rows: Sequence[int]) -> None:
+        """Of a tree fed behind `start`, keep these rows (a path, rising), forget the others."""
+        kept = (c_int32 * len(rows))(*rows)
+        if self._lib.specedit_cache_keep(self.handle, start, kept, len(rows)):
+            raise ValueError("those rows are no path of a tree behind that position")
+        self.ids[start:] = [self.ids[start + row] for row in rows]
 
     def copy(self, other: Cache, length: int) -> None:
         """Begin as the first `length` positions of `other`, bit for bit."""

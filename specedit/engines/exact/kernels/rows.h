@@ -64,13 +64,26 @@ INLINE float sum_of(floats a) {
     return lane[0];
 }
 
+/* the largest has no order, so any way of finding it gives the same bits */
 INLINE float largest_of(floats a) {
+#if defined(__AVX512F__)
+    return _mm512_reduce_max_ps((__m512)a);
+#endif
     float lane[LANES];
     store(lane, a);
     for (int width = LANES / 2; width; width /= 2)
         for (int i = 0; i < width; i++)
             lane[i] = lane[i] > lane[i + width] ? lane[i] : lane[i + width];
     return lane[0];
+}
+
+/* whether one of `a` is larger than b */
+INLINE int any_larger(floats a, float b) {
+#if defined(__AVX512F__)
+    return _mm512_cmp_ps_mask((__m512)a, _mm512_set1_ps(b), _CMP_GT_OQ) != 0;
+#else
+    return largest_of(a) > b;
+#endif
 }
 
 /* 2^n for whole n from -126 to 127, times p in [0.7, 1.5] */
@@ -237,11 +250,11 @@ static void rows_logits(const int32_t *sums, int panels, int rows, const product
         for (int r = 0; r < rows && valid > 0; r++) {
             float lane[LANES];
             floats found = product_of(PANEL_SUMS(p), r, of, scales, offsets);
+            if (!out && valid == LANES && !any_larger(found, best[r]))
+                continue;
             store(lane, found);
             if (out)
                 memcpy(out + (size_t)r * stride + id, lane, (size_t)valid * sizeof(float));
-            if (valid == LANES && !(largest_of(found) > best[r]))
-                continue;
             for (int i = 0; i < valid; i++)
                 if (lane[i] > best[r]) {
                     best[r] = lane[i];

@@ -1,0 +1,61 @@
+"""What a GGUF file says of its tokenizer, from a form that loads in a sixth of the time.
+
+Walking 300,000 strings of a GGUF header takes longer than a short edit's passes. So what was read
+once is kept beside what else was made from the model: a line of JSON with single values, a line
+with the long lists. Knows the file's name and lines. Does not know what the values mean.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+from typing import Any
+
+from specedit.files import atomic
+from specedit.models.files import ModelFiles
+from specedit.models.store import store_path
+
+PREFIX = "tokenizer."
+MODEL = "tokenizer.ggml.model"  # there is no tokenizer without it
+VERSION = 1
+
+
+def tokenizer_metadata(files: ModelFiles, *, lists: bool = True) -> dict[str, Any]:
+    """The `tokenizer.` values of a GGUF file; without `lists` only the single ones."""
+    if not files.sha256:  # nothing that would tell when the file is another one
+        return _read(files.path, lists)
+    place = _place(files)
+    found = _kept(place, lists)
+    if found is None:
+        whole = _read(files.path, True)
+        short = {key: value for key, value in whole.items() if not isinstance(value, list)}
+        long = {key: value for key, value in whole.items() if isinstance(value, list)}
+        with contextlib.suppress(OSError):  # then the next run reads the header again
+            atomic.whole(place, f"{json.dumps(short)}\n{json.dumps(long)}\n".encode("ascii"))
+        found = whole if lists else short
+    return found
+
+
+def _read(path: Path, lists: bool) -> dict[str, Any]:
+    from specedit.models.gguf import open_gguf
+
+    metadata = open_gguf(path, arrays=lists).metadata
+    return {key: value for key, value in metadata.items() if key.startswith(PREFIX)}
+
+
+def _place(files: ModelFiles) -> Path:
+    """Its name holds the model's digest, so that it goes when the model does."""
+    name = f"{files.path.stem}-{files.sha256[:16]}-v{VERSION}.tokenizer"
+    return store_path() / "converted" / name
+
+
+def _kept(place: Path, lists: bool) -> dict[str, Any] | None:
+    try:
+        with place.open(encoding="ascii") as file:
+            found = json.loads(file.readline())
+            if lists:
+                found |= json.loads(file.readline())
+            return found if MODEL in found else None
+    except (OSError, ValueError, TypeError):
+        return None
