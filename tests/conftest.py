@@ -31,6 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     if "not real" in config.option.markexpr:
         os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.pop("SPECEDIT_KERNEL", None)
     os.environ["SPECEDIT_HOME"] = tempfile.mkdtemp(prefix="specedit-tests")
     build_the_tree()
 

@@ -31,10 +31,13 @@ def has_compiler() -> bool:
 
 def build_the_tree() -> None:
     """What these tests run on: the library of this tree, made again when its sources changed."""
-    found = library.load()
-    if not isinstance(found, library.Library) and has_compiler():
+    if isinstance(library.load(), library.Library) or not has_compiler():
+        return
+    try:
         target = build().native_target()
         build().compile_library(library.FOLDER, target, library.FOLDER / target.library)
+    except build().CannotBuild as error:  # the one test that wants the library fails
+        print(f"the kernels were not compiled: {error}", file=sys.stderr)
 
 
 def copied(folder: Path, *, with_library: bool = False) -> Path:
