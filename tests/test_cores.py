@@ -1,0 +1,41 @@
+"""A pass works on physical cores, of those that this process may use."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from specedit.engines.exact import cores
+
+
+def test_there_are_some_and_not_more_than_processors() -> None:
+    assert 1 <= cores.physical_cores() <= (os.cpu_count() or 1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux says which processors share a core")
+@pytest.mark.parametrize(
+    ("siblings", "may", "expected"),
+    [
+        (["0", "1", "2", "3"], {0, 1, 2, 3}, 4),
+        (["0,2", "1,3", "0,2", "1,3"], {0, 1, 2, 3}, 2),
+        (["0-1", "0-1", "2-3", "2-3"], {0, 1, 2}, 2),
+        (["0,2", "1,3", "0,2", "1,3"], {1}, 1),
+        ([], {0, 1, 2}, 3),
+    ],
+    ids=["single", "pairs", "pinned", "one", "a system that does not say"],
+)
+def test_two_threads_of_a_core_are_one(
+    siblings: list[str],
+    may: set[int],
+    expected: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for number, text in enumerate(siblings):
+        (tmp_path / str(number)).write_text(f"{text}\n", "ascii")
+    monkeypatch.setattr(cores, "SIBLINGS", str(tmp_path / "{}"))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: may)
+    assert cores.physical_cores() == expected
