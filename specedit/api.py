@@ -28,6 +28,7 @@ from specedit.files import source as sources
 from specedit.files.source import Source
 from specedit.report import Edit
 from specedit.settings import resolve
+from specedit.text.terminal import name
 
 
 class Editor:
@@ -36,7 +37,7 @@ class Editor:
     def __init__(self, **settings: Any) -> None:
         resolved = resolve(settings)
         if resolved.ignored:
-            warnings.warn(resolved.in_vain, stacklevel=2)
+            warnings.warn(name(resolved.in_vain), stacklevel=2)
         self.settings = resolved.values
         self._backend = connect(self.settings)
 

@@ -16,6 +16,7 @@ import typer
 
 from specedit.cli import filters
 from specedit.errors import DONE, FAILED, INTERRUPTED, WOULD_CHANGE, SpeceditError
+from specedit.text.terminal import harmless
 
 app = typer.Typer(
     name="specedit",
@@ -113,9 +114,9 @@ def _ended(command: Any, arguments: Sequence[str]) -> int:
 
 def _say(message: str, hint: str) -> None:
     with contextlib.suppress(OSError):
-        print(f"specedit: {message}", file=sys.stderr)
+        print(f"specedit: {harmless(message)}", file=sys.stderr)
         if hint:
-            print(f"  {hint}", file=sys.stderr)
+            print(f"  {harmless(hint)}", file=sys.stderr)
 
 
 def _say_unexpected(error: Exception) -> None:

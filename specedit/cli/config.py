@@ -51,10 +51,14 @@ def config(
         return 0
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
+
+    from specedit.text.terminal import name as harmless
 
     table = Table("setting", "value", "from", "what it is", box=None, pad_edge=False)
     for key, value, origin, help in rows:
-        table.add_row(key, _shown(value), origin, help)
+        # Text: what stands in a file is no markup of ours
+        table.add_row(key, Text(harmless(_shown(value))), Text(harmless(origin)), Text(help))
     Console().print(table)
     return 0
 

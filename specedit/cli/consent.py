@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from specedit.settings import Resolved, resolve
+from specedit.text.terminal import name
 
 
 def settled(
@@ -31,8 +32,6 @@ def settled(
 
 def wishes(resolved: Resolved) -> list[str]:
     """What the repository says beyond taste, a line each, harmless to show."""
-    from specedit.view.code import name
-
     said = resolved.repository
     return [name(f"{n} = {_shown(said.values[n])}") for n in said.power] if said else []
 
@@ -72,6 +71,4 @@ def _shown(value: object) -> str:
 
 
 def _say(text: str) -> None:
-    from specedit.view.code import name
-
     print(f"specedit: {name(text)}", file=sys.stderr)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from specedit.errors import DONE, FAILED, WOULD_CHANGE
+from specedit.text.terminal import harmless, name
 
 if TYPE_CHECKING:
     from specedit.files.git import Staged
@@ -21,7 +22,7 @@ app = typer.Typer(help="Rules of pyproject.toml on every commit.", no_args_is_he
 
 
 def _say(text: str) -> None:
-    print(text.encode("utf-8", "replace").decode("utf-8"), file=sys.stderr)
+    print(harmless(text), file=sys.stderr)
 
 
 def _rules(root: Path) -> tuple[list[Rule], Settings]:
@@ -116,9 +117,9 @@ def _over(look: Look, entries: Sequence[Staged]) -> int:
                     said += _about(item)
                 case Fixed():
                     fixed += 1
-                    said.append(f"{item.name}: {_fixed(item)}")
+                    said.append(f"{name(item.name)}: {_fixed(item)}")
                 case Left():
-                    said.append(f"{item.name}: {item.why}")
+                    said.append(f"{name(item.name)}: {item.why}")
     for line in said:
         _say(f"specedit: {line}")
     if fixed:
@@ -135,11 +136,12 @@ def _fixed(fixed: Fixed) -> str:
 
 
 def _about(finding: Objection) -> list[str]:
-    edit, step = finding.edit, finding.step.said
+    edit, head = finding.edit, name(finding.edit.path)
+    step = name(finding.step.said)
     if edit.changed:
-        return [f"{edit.path}: “{step}”: +{edit.added} -{edit.removed}"]
-    kept = [f"{edit.path}: the answer is kept in {edit.kept}"] if edit.kept else []
-    return [f"{edit.path}: “{step}”: {problem}" for problem in edit.problems] + kept
+        return [f"{head}: “{step}”: +{edit.added} -{edit.removed}"]
+    kept = [f"{head}: the answer is kept in {edit.kept}"] if edit.kept else []
+    return [f"{head}: “{step}”: {problem}" for problem in edit.problems] + kept
 
 
 def _show(finding: Objection) -> None:

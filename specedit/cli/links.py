@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from specedit.files.worktree import beyond
+from specedit.text.terminal import name as shown
 
 
 def allowed(names: Iterable[str]) -> dict[str, Path]:
@@ -23,7 +24,7 @@ def allowed(names: Iterable[str]) -> dict[str, Path]:
 
 def _asked(name: str, target: Path) -> bool:
     text = f"specedit: {name} is a link to {target}, outside its work tree. Edit that file? [y/N] "
-    print(text.encode("utf-8", "replace").decode(), end="", file=sys.stderr, flush=True)
+    print(shown(text), end="", file=sys.stderr, flush=True)
     try:
         return input().strip().lower() in ("y", "yes")
     except EOFError:

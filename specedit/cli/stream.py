@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from specedit.cli.output import put, put_json
 from specedit.errors import FAILED, INTERRUPTED, SpeceditError
+from specedit.text.terminal import harmless
 
 if TYPE_CHECKING:
     from specedit.edit.run import Planner
@@ -27,12 +28,13 @@ def filter_stream(command: str, planner: Planner, settings: Settings) -> int:
         if code != FAILED:
             out = report.edits[0].after
     except SpeceditError as error:
-        print(f"specedit: {error}", file=sys.stderr)
+        print(f"specedit: {harmless(str(error))}", file=sys.stderr)
     except KeyboardInterrupt:
         print("specedit: interrupted; the text comes out unchanged", file=sys.stderr)
         code = INTERRUPTED
     except Exception as error:  # whoever pipes a buffer through us must get it back
-        print(f"specedit: unexpected {type(error).__name__}: {error}", file=sys.stderr)
+        said = harmless(f"unexpected {type(error).__name__}: {error}")
+        print(f"specedit: {said}", file=sys.stderr)
     if report is not None and settings.json:
         put_json(report)
     elif report is not None and settings.diff:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from specedit.errors import DONE
+from specedit.text.terminal import name
 
 if TYPE_CHECKING:
     from specedit.settings.layers import Repository
@@ -98,6 +99,4 @@ def _list() -> int:
 
 
 def _say(text: str) -> None:
-    from specedit.view.code import name
-
     print(f"specedit: {name(text)}", file=sys.stderr)

@@ -10,6 +10,7 @@ import typer
 
 from specedit.cli.options import settings_options
 from specedit.settings import Resolved
+from specedit.text.terminal import name as shown
 
 
 @settings_options("model", "engine", "device", "threads", "precision", "quiet")
@@ -39,5 +40,5 @@ def warm(
             last = event if isinstance(event, Prefill) else last
         if not settings.quiet:
             said = f"{last.done} of {last.total} tokens read, {last.reused} known before"
-            print(f"specedit: {name}: {said}", file=sys.stderr)
+            print(f"specedit: {shown(name)}: {said}", file=sys.stderr)
     return 0

@@ -1,0 +1,88 @@
+"""What a repository calls its files, and writes into its settings, never moves a terminal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from git_repository import Repository
+
+Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
+RED = "\x1b[31m"
+SAYS = "\nspecedit: all is well"
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such names")
+
+
+@pytest.fixture
+def repo(tmp_path: Path, script: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    script(replace=[["old", "new"]])
+    made = Repository.init(tmp_path / "repo")
+    made.write(f"e{RED}{SAYS}.py", "old = 1\n")
+    made.write(f"b{RED}{SAYS}.py", b"\xff\xfe\0")
+    made.write("a.py", "old = 1\n")
+    (made.root / f"l{RED}.py").symlink_to(tmp_path / f"home{RED}")
+    (tmp_path / f"home{RED}").write_text("old = 1\n")
+    made.write(
+        "pyproject.toml",
+        "[[tool.specedit.hook]]\n"
+        'instruction = "new\\u001b[31m\\nspecedit: all is well"\nmode = "check"\n',
+    )
+    made.git("add", "-A")
+    monkeypatch.chdir(made.root)
+    return made.root
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("hook", "run"),
+        ("config",),
+        ("edit", "x", f"e{RED}{SAYS}.py", "--clean-only"),
+        ("edit", "x", f"l{RED}.py"),
+        ("edit", "x", "-", "--stdin-filename", f"x{RED}/"),
+        ("view", f"e{RED}.py"),
+        ("view", f"gone{RED}.py"),
+        ("warm", f"gone{RED}.py"),
+        ("edit", "x", "a.py", "--trace", f"e{RED}{SAYS}.py"),
+    ],
+    ids=lambda words: " ".join(words[:2]).replace(RED, ""),
+)
+def test_names_and_settings_of_a_repository_are_shown_and_not_obeyed(
+    repo: Path, inside: Specedit, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECEDIT_RUNTIME", "/dev/null/nowhere")
+    if words == ("config",):
+        Path("pyproject.toml").write_text('[tool.specedit]\ndraft = "\\u001b[31m[/b]"\n')
+    done = inside(*words)
+    assert done.stderr or words == ("config",)
+    for said in (done.stderr, done.stdout):
+        assert b"\x1b" not in said and b"Traceback" not in said, said.decode()
+    if words == ("hook", "run"):
+        assert b"\nspecedit: all is well" not in done.stderr
+
+
+def test_the_question_about_a_link_shows_the_whole_of_both_names(repo: Path) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    os.write(ours, b"n\n")
+    child = subprocess.Popen(
+        [sys.executable, "-m", "specedit", "edit", "x", f"l{RED}.py"],
+        stdin=theirs, stdout=subprocess.DEVNULL, stderr=theirs,
+    )  # fmt: skip
+    os.close(theirs)
+    said = b""
+    try:
+        while more := os.read(ours, 65536):
+            said += more
+    except OSError:  # EIO: the other end is closed
+        pass
+    os.close(ours)
+    child.wait(60)
+    question = said.partition(b"[y/N]")[0]
+    assert "home\u241b[31m".encode() in question and b"\x1b" not in question
