@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from specedit.errors import InputError, UsageError
-from specedit.files import atomic
+from specedit.files import atomic, regular
 from specedit.files.lock import Lock
 
 KEEP_RUNS = 50
@@ -173,7 +173,7 @@ def _clear(draft: Path, path: Path, new: str, old: str) -> None:
     goes back to where it was. Where neither can be told, it stays."""
     if not os.path.lexists(draft):
         return
-    held, there = digest(draft.read_bytes()), digest(path.read_bytes())
+    held, there = digest(regular.read(draft)), digest(regular.read(path))
     if held not in (new, old) and there == new:
         from specedit.files.exchange import exchange
 

@@ -17,7 +17,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from specedit.errors import InputError
-from specedit.files import replacement
+from specedit.files import regular, replacement
 from specedit.files.journal import (
     Entry,
     JournalRun,
@@ -90,7 +90,7 @@ class Recorder:
     def _settle(self, entry: Entry, before: bytes, after: bytes) -> None:
         """A write that did not happen leaves the journal; a torn one stays, to be undone."""
         with contextlib.suppress(OSError):
-            now = Path(entry.path).read_bytes()
+            now = regular.read(Path(entry.path))
             if now == after or (entry.torn and now != before and is_mixed(now, before, after)):
                 return
             if files := self._run.files[:-1]:

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from specedit.errors import InputError
-from specedit.files import exchange
+from specedit.files import exchange, regular
 from specedit.files.atomic import draft_of, sync_folder
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def check_writable(source: Source) -> Path:
 def check_unchanged(source: Source) -> Path:
     """The path to write, if it holds what was read."""
     path = check_writable(source)
-    if path.read_bytes() != source.data:
+    if regular.read(path) != source.data:
         raise _changed(source)
     return path
 
@@ -118,8 +118,8 @@ def _put(path: Path, source: Source, data: bytes, draft: Path) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
-            _dress(draft, path, path.stat())
-            os.fsync(file.fileno())
+            _dress(handle, draft, path)
+            os.fsync(handle)
         check_unchanged(source)
         ours = _seen(draft)
         if not exchange.exchange(draft, path):
@@ -138,12 +138,10 @@ def _why_not(draft: Path, data: bytes) -> str:
     """Why the file that came out must not go: it is not the one that was read, or somebody is
     writing it."""
     try:
-        handle = os.open(draft, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-    except OSError:  # a link, or what nobody may read: somebody put it there
+        handle = regular.opened(draft, os.O_RDONLY | regular.NO_LINK)
+    except OSError:  # a link, a pipe, or what nobody may read: somebody put it there
         return CHANGED
     with os.fdopen(handle, "rb", buffering=0) as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return CHANGED
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             kept = exchange.keep_from_writers(handle)
@@ -176,28 +174,38 @@ def _seen(path: Path) -> tuple[int, bytes]:
     return status.st_ino, path.read_bytes() if stat.S_ISREG(status.st_mode) else b""
 
 
-def _dress(draft: Path, path: Path, status: os.stat_result) -> None:
-    """Give the draft the file's owner, mode, access lists and attributes, as far as we may.
+def _dress(handle: int, draft: Path, path: Path) -> None:
+    """Give the draft the file's owner, mode, access lists and attributes, as far as we may. By
+    handles: whoever may write to the folder could put a link in the place of either name, and who
+    works as root would give that link's target away.
 
     Somebody else's file becomes ours, and keeps its group if we are in it. If not, its group's
     rights must not go to another group, nor those of all others to the ones it denied."""
-    mode = stat.S_IMODE(status.st_mode)
-    if hasattr(os, "chown") and not _given(draft, status.st_uid, status.st_gid):
-        mode &= ~stat.S_ISUID  # a set-id bit must not move to another owner
-        if not _given(draft, -1, status.st_gid):
-            others = mode & (mode >> 3) & 0o007
-            mode = mode & ~(stat.S_ISGID | 0o077) | others
-    if hasattr(os, "listxattr"):
-        with contextlib.suppress(OSError):
-            for attribute in os.listxattr(path):
-                with contextlib.suppress(OSError):
-                    os.setxattr(draft, attribute, os.getxattr(path, attribute))
-    draft.chmod(mode)  # last: changing the owner clears set-id bits
-
-
-def _given(draft: Path, owner: int, group: int) -> bool:
+    held = regular.opened(path, os.O_RDONLY | regular.NO_LINK)
     try:
-        os.chown(draft, owner, group)
+        status = os.fstat(held)
+        mode = stat.S_IMODE(status.st_mode)
+        if hasattr(os, "fchown") and not _given(handle, status.st_uid, status.st_gid):
+            mode &= ~stat.S_ISUID  # a set-id bit must not move to another owner
+            if not _given(handle, -1, status.st_gid):
+                others = mode & (mode >> 3) & 0o007
+                mode = mode & ~(stat.S_ISGID | 0o077) | others
+        if hasattr(os, "listxattr"):
+            with contextlib.suppress(OSError):
+                for attribute in os.listxattr(held):
+                    with contextlib.suppress(OSError):
+                        os.setxattr(handle, attribute, os.getxattr(held, attribute))
+    finally:
+        os.close(held)
+    if hasattr(os, "fchmod"):  # last: changing the owner clears set-id bits
+        os.fchmod(handle, mode)
+    else:
+        draft.chmod(mode)
+
+
+def _given(handle: int, owner: int, group: int) -> bool:
+    try:
+        os.fchown(handle, owner, group)
     except PermissionError:
         return False
     return True
@@ -207,8 +215,8 @@ def _write_through(path: Path, source: Source, after: bytes) -> None:
     """Write in place, so that every hard link sees the new text; put the old back on failure.
 
     A process that is killed here leaves a torn file, whose old text the journal has."""
-    with path.open("r+b", buffering=0) as file:
-        handle = file.fileno()
+    handle = regular.opened(path, os.O_RDWR | regular.NO_LINK)
+    with os.fdopen(handle, "r+b", buffering=0) as file:
         end = time.monotonic() + PATIENCE
         while exchange.keep_from_all(handle) is False and time.monotonic() < end:
             time.sleep(0.002)
@@ -229,7 +237,7 @@ def _write_through(path: Path, source: Source, after: bytes) -> None:
             raise
     if path.stat().st_mode != status.st_mode:  # writing clears set-id bits; an owner sets them
         with contextlib.suppress(PermissionError):
-            path.chmod(stat.S_IMODE(status.st_mode))
+            regular.set_mode(path, stat.S_IMODE(status.st_mode))
 
 
 def _overwrite(handle: int, data: bytes) -> None:

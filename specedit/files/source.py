@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specedit.errors import InputError
+from specedit.files import regular
 from specedit.text.lines import restore_endings
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def read(path: str | Path) -> Source:
             raise InputError("not a regular file", file=name, hint="Use `-` for a stream.")
         if status.st_size > LARGEST:
             raise _too_large(name, status.st_size)
-        data = real.read_bytes()
+        data = regular.read(real)
     except FileNotFoundError as error:
         if Path(path).is_symlink():
             raise InputError(

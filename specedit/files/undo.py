@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from specedit.errors import InputError
-from specedit.files import replacement
+from specedit.files import regular, replacement
 from specedit.files.journal import Entry, JournalRun, alone, clear_up, digest, draft_of, pick, save
 from specedit.files.recorder import is_mixed
 from specedit.files.source import Source
@@ -81,7 +81,7 @@ def _looked_at(run: JournalRun) -> Iterator[_Step | Outcome]:
         try:
             status = path.lstat()
             same = (status.st_dev, status.st_ino)
-            now = will_hold[same] if same in will_hold else path.read_bytes()
+            now = will_hold[same] if same in will_hold else regular.read(path)
         except FileNotFoundError:
             yield _refused(entry, "is gone")
             continue
@@ -161,8 +161,7 @@ def _put(run: JournalRun, entry: Entry, now: bytes, then: bytes, mode: int, way:
     path = Path(entry.path)
     replacement.replace(Source(entry.path, "", now, path), then, draft_of(run, entry, way))
     try:
-        if stat.S_IMODE(path.stat().st_mode) != mode:
-            path.chmod(mode)
+        regular.set_mode(path, mode)
     except OSError as error:
         raise InputError(f"its mode cannot be set: {error.strerror}", file=entry.path) from error
 

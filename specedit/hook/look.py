@@ -14,7 +14,7 @@ from pathlib import Path
 from specedit.edit.backend import Backend, Event
 from specedit.edit.job import Job, Planned, plan_edit
 from specedit.errors import FileError, RefusedEdit
-from specedit.files import git
+from specedit.files import git, regular
 from specedit.files.journal import home
 from specedit.files.recorder import Recorder
 from specedit.files.source import UTF16, Source
@@ -134,7 +134,7 @@ class Look:
     def _read(self, file: _File) -> None:
         """What is staged. Where the work tree holds the same, its bytes are the checkout's."""
         path = self._root / file.entry.name
-        file.base = git.content(self._root, file.entry) if file.entry.partly else path.read_bytes()
+        file.base = git.content(self._root, file.entry) if file.entry.partly else regular.read(path)
         file.now, file.read = file.base, True
 
     def _step(self, file: _File, clock: _Spent, step: Step) -> Iterator[Seeing]:
@@ -179,7 +179,7 @@ class Look:
         """Put the fix into the work tree; its unstaged changes stay, or nothing is written."""
         path = self._root / file.entry.name
         try:
-            held = Source(file.entry.name, "", path.read_bytes(), path.resolve(strict=True))
+            held = Source(file.entry.name, "", regular.read(path), path.resolve(strict=True))
         except OSError:
             return Left(file.entry.name, "not rewritten: it is not in the work tree")
         after: bytes | None = file.now

@@ -1,0 +1,179 @@
+"""What somebody puts in a file's place keeps nobody waiting, and gives no other file away."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+
+import pytest
+from git_repository import Repository
+
+from specedit.errors import InputError
+from specedit.files import journal, regular, replacement
+from specedit.files.recorder import Recorder
+from specedit.files.source import read
+from specedit.files.undo import undo
+
+Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and links in folders")
+
+
+@pytest.fixture(autouse=True)
+def watched() -> Iterator[None]:
+    """Who waits for a pipe's other end waits for ever: a test that does so ends."""
+
+    def ended(number: int, frame: FrameType | None) -> None:
+        raise AssertionError("it waits")
+
+    before = signal.signal(signal.SIGALRM, ended)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def put(kind: str, path: Path) -> None:
+    """Something else under the name of a file."""
+    path.rename(path.with_name("away"))
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to("away" if kind == "link" else path.name)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link to itself"])
+def test_law_3_what_took_the_files_place_is_not_written_nor_waited_for(
+    tmp_path: Path, kind: str
+) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("old\n")
+    source = read(path)
+    put(kind, path)
+    recorder = Recorder(tmp_path / "store", "edit")
+    with pytest.raises(InputError):
+        recorder.write(source, b"new\n")
+    assert journal.runs(tmp_path / "store") == []
+    assert {p.name for p in tmp_path.iterdir()} - {"store"} == {"a.py", "away"}
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link", "link to itself"])
+def test_undo_refuses_what_took_the_files_place(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("old\n")
+    Recorder(tmp_path / "store", "edit").write(read(path), b"new\n")
+    put(kind, path)
+    assert [one.status for one in undo(tmp_path / "store").files] == ["refused"]
+    assert (tmp_path / "away").read_text() == "new\n"
+
+
+def test_a_pipe_by_the_name_of_a_draft_is_left_alone(tmp_path: Path) -> None:
+    path, store = tmp_path / "a.py", tmp_path / "store"
+    path.write_text("old\n")
+    Recorder(store, "edit").write(read(path), b"new\n")
+    run = journal.runs(store)[0]
+    os.mkfifo(journal.draft_of(run, run.files[0]))
+    assert [one.status for one in undo(store).files] == ["restored"]
+    assert journal.draft_of(run, run.files[0]).is_fifo()
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Path:
+    path = tmp_path / "victim"
+    path.write_text("secret\n")
+    path.chmod(0o600)
+    return path
+
+
+def test_a_link_in_the_place_of_a_draft_gives_no_other_file_away(
+    tmp_path: Path, victim: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever may write to the folder, while somebody else (root, say) edits a file there."""
+    path = tmp_path / "a.py"
+    path.write_text("old\n")
+    path.chmod(0o666)
+    dress = replacement._dress
+
+    def meanwhile(*given: object) -> None:
+        (draft,) = tmp_path.glob(".specedit-*")
+        draft.rename(tmp_path / "away")
+        draft.symlink_to(victim)
+        dress(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(replacement, "_dress", meanwhile)
+    replacement.replace(read(path), b"new\n")
+    assert victim.stat().st_mode & 0o777 == 0o600
+    assert victim.read_text() == "secret\n"
+
+
+def test_a_link_in_the_place_of_a_file_lends_the_draft_nothing(
+    tmp_path: Path, victim: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("old\n")
+    victim.chmod(0o4755)
+    dress = replacement._dress
+
+    def meanwhile(*given: object) -> None:
+        path.rename(tmp_path / "away")
+        path.symlink_to(victim)
+        try:
+            dress(*given)  # type: ignore[arg-type]
+        finally:
+            path.unlink()
+            (tmp_path / "away").rename(path)
+
+    monkeypatch.setattr(replacement, "_dress", meanwhile)
+    with pytest.raises(InputError):
+        replacement.replace(read(path), b"new\n")
+    assert path.stat().st_mode & 0o7000 == 0 and path.read_text() == "old\n"
+
+
+def test_undo_gives_its_mode_to_the_file_and_to_no_link_in_its_place(
+    tmp_path: Path, victim: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, store = tmp_path / "a.py", tmp_path / "store"
+    path.write_text("old\n")
+    path.chmod(0o666)
+    Recorder(store, "edit").write(read(path), b"new\n")
+    real = replacement.replace
+
+    def meanwhile(*given: object) -> None:
+        real(*given)  # type: ignore[arg-type]
+        path.unlink()
+        path.symlink_to(victim)
+
+    monkeypatch.setattr(replacement, "replace", meanwhile)
+    undo(store)
+    assert victim.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_staged_file_that_became_a_pipe_holds_up_no_commit(
+    tmp_path: Path,
+    script: Callable[..., Path],
+    specedit: Specedit,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    script(replace=[["old", "new"]])
+    repo = Repository.init(tmp_path / "repo")
+    repo.write("pyproject.toml", '[[tool.specedit.hook]]\nrename = {old = "new"}\n')
+    path = repo.write("a.py", "old = 1\n")
+    repo.git("add", "-A")
+    put("pipe", path)
+    done = specedit("hook", "run", cwd=repo.root, timeout=50)
+    assert done.returncode == 1 and b"a.py: not rewritten" in done.stderr
+
+
+def test_a_regular_file_is_read_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"x")
+    assert regular.read(tmp_path / "a") == b"x"
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("pipe", ".", "/dev/null", "none"):
+        with pytest.raises(OSError):
+            regular.read(tmp_path / name)
