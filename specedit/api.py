@@ -116,7 +116,7 @@ class Editor:
         planner: Callable[[Source], Job | Edit],
         watch: Callable[[Event], None] | None,
     ) -> Edit:
-        source = file if isinstance(file, Source) else sources.read(file)
+        source = file if isinstance(file, Source) else _read(file)
         for item in self.events(source, planner):
             if isinstance(item, Edit):
                 return item
@@ -131,3 +131,13 @@ class Editor:
         from specedit.edit.run import one
 
         yield from one(source, planner, self._backend, self.settings)
+
+
+def _read(file: str | Path) -> Source:
+    """A file to ask about. What a link of a repository leads to outside is not sent to a server;
+    a `Source` that the caller has read is the caller's word."""
+    from specedit.files.worktree import check_within
+
+    source = sources.read(file)
+    check_within(file)
+    return source

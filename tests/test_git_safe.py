@@ -269,6 +269,17 @@ def test_a_work_tree_that_the_configuration_puts_elsewhere_is_refused(
         git.choose(made.root, containing="username")
 
 
+def test_colours_that_a_configuration_asks_for_are_in_no_name(tmp_path: Path) -> None:
+    made = Repository.init(tmp_path / "repo")
+    made.commit({"a.py": TEXT})
+    made.write("a.py", TEXT * 2)
+    for key in ("ui", "grep", "diff", "status"):
+        made.git("config", f"color.{key}", "always")
+    for how in ({"containing": "username"}, {"changed": True}):
+        assert [path.name for path in git.choose(made.root, **how)] == ["a.py"]
+    assert git.dirty([made.root / "a.py"])
+
+
 def test_no_question_waits_for_somebody_to_answer(tmp_path: Path) -> None:
     made = Repository.init(tmp_path / "repo")
     code, out = ask(made.root, "config", "--get", "core.fsmonitor")

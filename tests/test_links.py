@@ -9,8 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from endpoint import listening, stream
 from git_repository import Repository
 
+from specedit.errors import InputError
 from specedit.files.worktree import beyond
 
 Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -97,3 +99,25 @@ def test_a_person_at_a_terminal_is_told_the_target_and_asked(
     assert b"out.py is a link to " in said and b"rc.py, outside its work tree" in said
     assert (tree.parent / "home/rc.py").read_text() == text
     assert (tree / "out.py").is_symlink()
+
+
+def test_what_a_link_leads_to_outside_is_sent_to_no_server(
+    tree: Path, inside: Specedit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user has named the server, and the link came with the repository."""
+    from specedit import Editor
+
+    with listening() as server:
+        server.answer = stream("```\nemail = 1\n", "```")
+        monkeypatch.setenv("SPECEDIT_SERVER", server.url)
+        monkeypatch.setenv("SPECEDIT_PROFILE", "openai")
+        with Editor() as editor:
+            with pytest.raises(InputError, match="outside its work tree"):
+                editor.edit("Say email.", "out.py")
+            with pytest.raises(InputError, match="outside its work tree"):
+                editor.rename("username", "email", tree / "folder/rc.py")
+        done = inside("edit", "Say email.", "in.py", "--diff", "--prediction", "out.py")
+        assert done.returncode == 2 and b"outside its work tree" in done.stderr
+        assert server.requests == []
+        done = inside("edit", "Say email.", "in.py", "--diff", "--prediction", "near.py")
+        assert done.returncode == 0 and len(server.requests) == 1

@@ -18,6 +18,7 @@ from specedit.edit.splice import Region, around, region_of, taken, whole
 from specedit.engines.base import Sampling
 from specedit.errors import UsageError
 from specedit.files.source import Source, read
+from specedit.files.worktree import beyond
 
 if TYPE_CHECKING:
     from specedit.report import Finding
@@ -110,5 +111,10 @@ def expected(source: Source, region: Region, settings: Settings) -> str | None:
         raise UsageError(
             f"--prediction {settings.prediction}: no such file.",
             hint="original, none, or the path of a file with the expected text.",
+        )
+    if (target := beyond(path)) is not None:  # a server that was named gets its text
+        raise UsageError(
+            f"--prediction {settings.prediction}: a link to {target}, outside its work tree.",
+            hint="Name that file itself.",
         )
     return read(path).text

@@ -47,7 +47,7 @@ ENVIRONMENT = {
 FLAGS = {  # a submodule is a repository of its own, with a configuration of its own
     "diff": ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all"),
     "status": ("--ignore-submodules=all",),
-    "grep": ("--no-textconv", "--no-recurse-submodules"),
+    "grep": ("--no-textconv", "--no-recurse-submodules", "--no-color"),  # names are for us
 }
 FILTERING = ("diff", "status", "cat-file", "hash-object")  # what passes contents through filters
 OWN = ("system", "global", "command")  # scopes that only the user can write
