@@ -134,3 +134,9 @@ def test_a_list_of_drafters_is_a_value_too(tmp_path: Path) -> None:
 def test_places_and_secrets_are_no_settings(tmp_path: Path) -> None:
     environ = {"SPECEDIT_HOME": "/x", "SPECEDIT_API_KEY": "k", "SPECEDIT_TOKEN": "t"}
     assert resolve(start=tmp_path, environ=environ).values == Settings()
+
+
+def test_no_value_is_so_long_that_it_hides_the_others(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(f'[tool.specedit]\nserver = "{"x" * 5000}"\n')
+    with pytest.raises(UsageError, match="at most 4,096 characters"):
+        resolve(start=tmp_path)

@@ -36,6 +36,10 @@ PROOFS = {
         "test_consent.py::test_commands_that_nobody_waits_for_ask_nothing",
     ),
     "Silence": ("test_trust.py::test_only_the_users_own_quiet_keeps_the_line_back",),
+    "Escapes": (
+        "test_terminal.py::test_names_and_settings_of_a_repository_are_shown_and_not_obeyed",
+        "test_terminal.py::test_the_question_about_a_link_shows_the_whole_of_both_names",
+    ),
     "Paths": (
         "test_trust.py::test_a_path_that_a_trusted_repository_gives_stays_inside_it",
         "test_fuzz_settings.py::test_any_trusted_table_is_taken_or_refused_and_leads_nowhere",
@@ -121,6 +125,8 @@ PROOFS = {
     "Your files": (
         "test_source.py::test_writing_replaces_the_whole_file_and_keeps_its_mode",
         "test_source.py::test_law_3_a_file_that_changed_meanwhile_is_never_overwritten",
+        "test_regular.py::test_law_3_what_took_the_files_place_is_not_written_nor_waited_for",
+        "test_regular.py::test_a_link_in_the_place_of_a_draft_gives_no_other_file_away",
         "test_atomic.py::test_law_3_a_write_between_comparison_and_rename_is_kept",
         "test_atomic.py::test_somebody_else_s_file_keeps_its_group_or_the_group_s_rights_go",
         "test_faults.py::test_law_3_what_somebody_else_writes_meanwhile_is_never_lost",
@@ -130,6 +136,7 @@ PROOFS = {
     "A link": (
         "test_links.py::test_law_10_a_link_out_of_the_work_tree_is_refused_without_a_terminal",
         "test_links.py::test_a_person_at_a_terminal_is_told_the_target_and_asked",
+        "test_links.py::test_what_a_link_leads_to_outside_is_sent_to_no_server",
     ),
     "A killed run": (
         "test_faults.py::test_law_9_killed_at_any_line_nothing_is_lost",

@@ -18,7 +18,7 @@ from specedit.edit.backend import Answer, Event, Ready, Written
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.report import ModelLine
-from specedit.view.trace import Writer, lines_of, read
+from specedit.view.trace import EMBEDDED, Writer, lines_of, read
 
 MODEL = ModelLine("tiny", "ab12", "exact", "cpu", 2, True)
 READY = Ready(MODEL, 0.5)
@@ -245,3 +245,14 @@ def test_no_link_of_a_repository_says_where_a_trace_goes(
     assert list(outside.iterdir()) == []
     Writer(outside / "t").close()
     Writer("t").close()
+
+
+def test_a_trace_that_is_nested_without_end_is_no_trace(tmp_path: Path) -> None:
+    place = tmp_path / "t.jsonl"
+    for text in ("[" * 200_000, EMBEDDED + "[" * 200_000):
+        place.write_text(text)
+        with pytest.raises(InputError, match="not a pass"):
+            read(place)
+        with pytest.raises(InputError, match="is no trace"):
+            Writer(place)
+        assert place.read_text() == text

@@ -11,6 +11,7 @@ from typing import Any
 from specedit.errors import UsageError
 from specedit.settings.table import about, nearest, types
 
+LONGEST = 4096  # characters of a value: a question about it must not push the others off the screen
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
 
@@ -43,6 +44,8 @@ def checked(name: str, value: Any, where: str) -> Any:
         raise UsageError(f"{where}: {name} wants {kind.__name__}, not {shown(value)}.")
     if kind is str and "\0" in value:
         raise UsageError(f"{where}: {name} has a zero byte in it.")
+    if kind is str and len(value) > LONGEST:
+        raise UsageError(f"{where}: {name} is at most {LONGEST:,} characters long.")
     if meta["choices"] and value not in meta["choices"]:
         raise UsageError(
             f"{where}: {name} is one of {', '.join(meta['choices'])}, not {shown(value)}.",

@@ -200,7 +200,7 @@ def _begins_a_trace(path: Path) -> bool:
         with path.open("rb") as file:
             line = file.readline(LONGEST)
             return not line or bool(list(_runs([json.loads(line)])))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return False
 
 
@@ -218,7 +218,7 @@ def read(path: str | Path) -> list[FileTrace]:
         text = text.partition(EMBEDDED)[2].partition("</script>")[0]
         try:
             return list(_runs(json.loads(text)))
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise _no_trace(path, 1) from error
     lines = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -226,7 +226,7 @@ def read(path: str | Path) -> list[FileTrace]:
             try:
                 lines.append(json.loads(line))
                 list(_runs(lines[-1:]))
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
                 raise _no_trace(path, number) from error
     if not lines:
         raise InputError(f"{path}: no passes in it", hint="The run it traced made none.")
