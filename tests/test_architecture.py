@@ -90,10 +90,7 @@ def test_a_class_name_means_one_thing() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, []).append(dotted(path))
-    kernels = ("specedit.engines.exact.", "specedit.view.trace")  # on their way out
-    assert not {
-        n: h for n, h in homes.items() if len(h) > 1 and not all(m.startswith(kernels) for m in h)
-    }
+    assert not {n: h for n, h in homes.items() if len(h) > 1}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))

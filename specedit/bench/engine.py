@@ -83,9 +83,9 @@ def exact(options: Namespace) -> dict[str, Any]:
 
 def products(engine: ExactEngine, width: int) -> float:
     """Seconds of a pass's integer products and nothing else."""
-    from specedit.engines.exact.kernels.passes import Passes
+    from specedit.engines.exact.kernels.passes import KernelPasses
 
-    if isinstance(engine.passes, Passes):
+    if isinstance(engine.passes, KernelPasses):
         passes = engine.passes
         return median(lambda: passes.products(width))
     return stock_products(engine, width)
@@ -120,10 +120,10 @@ def stock_products(engine: ExactEngine, width: int) -> float:
 
 def attention(engine: ExactEngine, width: int, length: int) -> float:
     """Seconds of a pass's attention over `length` earlier positions and nothing else."""
-    from specedit.engines.exact.kernels.passes import Passes
+    from specedit.engines.exact.kernels.passes import KernelPasses
 
     passes, cache = engine.passes, engine.cache
-    if isinstance(passes, Passes):
+    if isinstance(passes, KernelPasses):
         return median(lambda: passes.attention(cache, length, width))
     return stock_attention(engine, width, length)
 

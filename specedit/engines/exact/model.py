@@ -218,7 +218,7 @@ class _Unpacker:
             )
         return found
 
-    def _plain(self, name: str, outputs: int, inputs: int) -> panels.Linear:
+    def _plain(self, name: str, outputs: int, inputs: int) -> panels.Quantised:
         return panels.plain(self.weights, name, outputs, inputs, PIECE)
 
     def _packed(self, weight: Any, scales: Any) -> Linear:
@@ -232,5 +232,5 @@ class _Unpacker:
         return _tensor(panels.gathered(found, 0, config.head_size // 2, Geometry.of(config).half))
 
 
-def _sides(gate: panels.Linear, up: panels.Linear) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+def _sides(gate: panels.Quantised, up: panels.Quantised) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     return (gate.weight, up.weight), (gate.scales, up.scales)

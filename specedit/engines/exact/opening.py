@@ -40,7 +40,7 @@ def open_engine(
 
 def _on_kernels(weights: Weights, threads: int, precision: str, window: int | None) -> ExactEngine:
     from specedit.engines.exact.kernels.library import Library, load
-    from specedit.engines.exact.kernels.passes import Passes as KernelPasses
+    from specedit.engines.exact.kernels.passes import KernelPasses
 
     library = load()
     assert isinstance(library, Library)

@@ -21,7 +21,7 @@ ZERO = 128  # the digit that stands for 0
 
 
 @dataclass(frozen=True)
-class Linear:
+class Quantised:
     """One product's weights as plain rows, with a scale for each output and piece of the inputs."""
 
     weight: Array  # int8, [outputs, inputs]
@@ -36,13 +36,13 @@ def quantise(rows: Array) -> tuple[Array, Array]:
     return np.rint(rows / scales[:, None]).astype(np.int8), scales
 
 
-def linear(rows: Array, piece: int | None = None) -> Linear:
+def linear(rows: Array, piece: int | None = None) -> Quantised:
     """Float rows to int8, each piece of the inputs for itself."""
     inputs = rows.shape[1]
     step = piece or inputs
     parts = [quantise(rows[:, at : at + step]) for at in range(0, inputs, step)]
     weight = parts[0][0] if len(parts) == 1 else np.concatenate([w for w, _ in parts], 1)
-    return Linear(weight, np.stack([s for _, s in parts], 1), up_to(step, STEP))
+    return Quantised(weight, np.stack([s for _, s in parts], 1), up_to(step, STEP))
 
 
 def padded(found: Array, axis: int, size: int) -> Array:
@@ -73,7 +73,7 @@ def gathered(found: Array, axis: int, half: int, of: int) -> Array:
     return kept.reshape(*shape[:axis], -1, *shape[axis + 1 :])
 
 
-def panels(of: Linear) -> dict[str, Array]:
+def panels(of: Quantised) -> dict[str, Array]:
     """`panels`, `scales` and `offsets` of a product, as the kernels want them."""
     weight = padded(
         padded(of.weight, 0, up_to(of.weight.shape[0], LANES)), 1, up_to(of.weight.shape[1], STEP)
@@ -97,7 +97,7 @@ def _by_panel(numbers: Array, pieces: int) -> Array:
     return np.ascontiguousarray(numbers.reshape(-1, LANES, pieces).transpose(0, 2, 1))
 
 
-def woven(gate: Linear, up: Linear) -> Linear:
+def woven(gate: Quantised, up: Quantised) -> Quantised:
     """Gate and up as one product: a panel of the one, the same panel of the other, and so on."""
     outputs = up_to(gate.weight.shape[0], STEP)
 
@@ -105,25 +105,25 @@ def woven(gate: Linear, up: Linear) -> Linear:
         a, b = (padded(x, 0, outputs).reshape(-1, LANES, x.shape[1]) for x in (a, b))
         return np.stack((a, b), 1).reshape(2 * outputs, -1)
 
-    return Linear(both(gate.weight, up.weight), both(gate.scales, up.scales), gate.piece)
+    return Quantised(both(gate.weight, up.weight), both(gate.scales, up.scales), gate.piece)
 
 
-def plain(weights: Weights, name: str, outputs: int, inputs: int, piece: int) -> Linear:
+def plain(weights: Weights, name: str, outputs: int, inputs: int, piece: int) -> Quantised:
     """A product's weights back from its panels; padding at the end is cut away."""
     tiled, scales = weights.array(f"{name}.panels"), weights.array(f"{name}.scales")
     rows = tiled.transpose(0, 2, 1, 3).reshape(tiled.shape[0] * LANES, -1)
     numbers = scales.transpose(0, 2, 1).reshape(tiled.shape[0] * LANES, -1)
-    return Linear(rows[:outputs, :inputs], numbers[:outputs], piece)
+    return Quantised(rows[:outputs, :inputs], numbers[:outputs], piece)
 
 
-def unwoven(both: Linear, outputs: int) -> tuple[Linear, Linear]:
+def unwoven(both: Quantised, outputs: int) -> tuple[Quantised, Quantised]:
     """The way back from `woven`."""
 
-    def part(which: int) -> Linear:
+    def part(which: int) -> Quantised:
         def rows(of: Array) -> Array:
             return of.reshape(-1, 2, LANES, of.shape[1])[:, which].reshape(-1, of.shape[1])
 
-        return Linear(rows(both.weight)[:outputs], rows(both.scales)[:outputs], both.piece)
+        return Quantised(rows(both.weight)[:outputs], rows(both.scales)[:outputs], both.piece)
 
     return part(0), part(1)
 

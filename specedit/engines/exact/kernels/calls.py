@@ -20,7 +20,7 @@ class Shape(ctypes.Structure):
     )
 
 
-class Linear(ctypes.Structure):
+class CLinear(ctypes.Structure):
     _fields_ = (
         ("panels", c_void_p),
         ("scales", c_void_p),
@@ -31,31 +31,31 @@ class Linear(ctypes.Structure):
     )
 
 
-class Layer(ctypes.Structure):
+class CLayer(ctypes.Structure):
     _fields_ = (
         ("norm", c_void_p),
-        ("qkv", Linear),
+        ("qkv", CLinear),
         ("bias", c_void_p),
         ("query_norm", c_void_p),
         ("key_norm", c_void_p),
-        ("out", Linear),
+        ("out", CLinear),
         ("inner_norm", c_void_p),
-        ("gate_up", Linear),
-        ("down", Linear),
+        ("gate_up", CLinear),
+        ("down", CLinear),
     )
 
 
-class Weights(ctypes.Structure):
+class CWeights(ctypes.Structure):
     _fields_ = (
-        ("layers", POINTER(Layer)),
+        ("layers", POINTER(CLayer)),
         ("embedding", c_void_p),
         ("norm", c_void_p),
-        ("head", Linear),
+        ("head", CLinear),
         ("speeds", c_void_p),
     )
 
 
-class Pass(ctypes.Structure):
+class CPass(ctypes.Structure):
     _fields_ = (
         ("ids", POINTER(c_int32)),
         ("parents", POINTER(c_int32)),
@@ -74,7 +74,7 @@ SIGNATURES = {
     "version": (c_char_p, ()),
     "pool_new": (c_void_p, (c_int,)),
     "pool_free": (None, (c_void_p,)),
-    "model_new": (c_void_p, (c_int, POINTER(Shape), POINTER(Weights))),
+    "model_new": (c_void_p, (c_int, POINTER(Shape), POINTER(CWeights))),
     "model_free": (None, (c_void_p,)),
     "cache_new": (c_void_p, (c_void_p,)),
     "cache_free": (None, (c_void_p,)),
@@ -82,7 +82,7 @@ SIGNATURES = {
     "cache_bytes": (c_uint64, (c_void_p,)),
     "cache_copy": (c_int, (c_void_p, c_void_p, c_int)),
     "cache_keep": (c_int, (c_void_p, c_int, POINTER(c_int32), c_int)),
-    "run": (c_int, (c_void_p, c_void_p, c_void_p, POINTER(Pass))),
+    "run": (c_int, (c_void_p, c_void_p, c_void_p, POINTER(CPass))),
     "products": (c_int, (c_void_p, c_void_p, c_int)),
     "attention": (c_int, (c_void_p, c_void_p, c_void_p, c_int, c_int)),
 }

@@ -20,7 +20,7 @@ from specedit.engines.exact.weights import Config, Weights
 from specedit.errors import ModelError
 
 
-class Passes:
+class KernelPasses:
     """One model on the kernels. What it points to in the mapped file lives as long as it does."""
 
     def __init__(self, library: Library, weights: Weights, threads: int, *, close: bool) -> None:
@@ -31,11 +31,11 @@ class Passes:
         lib = library.lib
         self._pool = Pool(lib, threads)
         self._busy = threading.Lock()  # a pass works in the model's own memory: one at a time
-        layers = (calls.Layer * self.config.layers)(
+        layers = (calls.CLayer * self.config.layers)(
             *(_layer(weights, f"layer.{index}") for index in range(self.config.layers))
         )
         shape = _shape(self.config, close)
-        given = calls.Weights(
+        given = calls.CWeights(
             layers,
             weights.address("embedding"),
             weights.address("norm"),
@@ -55,18 +55,18 @@ class Passes:
         with self._busy:
             self._pool = Pool(self._library.lib, count)
 
-    def new_cache(self) -> Cache:
+    def new_cache(self) -> KernelCache:
         """An empty cache of this model."""
-        return Cache(self._library.lib, self._model)
+        return KernelCache(self._library.lib, self._model)
 
-    def read(self, ids: Sequence[int], cache: Cache) -> None:
+    def read(self, ids: Sequence[int], cache: KernelCache) -> None:
         """Feed ids behind what the cache holds; nobody asks what comes after them."""
         self._run(ids, cache, None, None)
 
     def choose(
         self,
         ids: Sequence[int],
-        cache: Cache,
+        cache: KernelCache,
         *,
         rows: bool,
         parents: Sequence[int] | None = None,
@@ -74,7 +74,7 @@ class Passes:
         """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32.
 
         With `parents` the ids are a tree: id i stands behind id parents[i], or, where that is -1,
-        behind what the cache held. `Cache.keep` then says which of them were right.
+        behind what the cache held. `KernelCache.keep` then says which of them were right.
         """
         width, vocabulary = len(ids), self.config.vocabulary
         choices = (c_int32 * width)()
@@ -90,7 +90,7 @@ class Passes:
         with self._busy:
             self._said(self._library.lib.specedit_products(self._model, self._pool.handle, width))
 
-    def attention(self, cache: Cache, start: int, width: int) -> None:
+    def attention(self, cache: KernelCache, start: int, width: int) -> None:
         """A pass's attention behind `start` positions and nothing else, for measurements."""
         lib = self._library.lib
         with self._busy:
@@ -100,14 +100,14 @@ class Passes:
     def _run(
         self,
         ids: Sequence[int],
-        cache: Cache,
+        cache: KernelCache,
         choices: Any,
         logits: Any,
         parents: Sequence[int] | None = None,
     ) -> None:
         width = len(ids)
         tree = None if parents is None else (c_int32 * width)(*parents)
-        given = calls.Pass((c_int32 * width)(*ids), tree, width, len(cache.ids), choices, logits)
+        given = calls.CPass((c_int32 * width)(*ids), tree, width, len(cache.ids), choices, logits)
         run = self._library.lib.specedit_run
         with self._busy:
             self._said(run(self._model, cache.handle, self._pool.handle, ctypes.byref(given)))
@@ -130,7 +130,7 @@ class Pool:
         _freed_with(self, lib.specedit_pool_free, self.handle)
 
 
-class Cache(Reading):
+class KernelCache(Reading):
     """Keys and values of what a model has read, in the kernels' own memory."""
 
     def __init__(self, lib: ctypes.CDLL, model: Any) -> None:
@@ -158,7 +158,7 @@ class Cache(Reading):
             raise ValueError("those rows are no path of a tree behind that position")
         self.ids[start:] = [self.ids[start + row] for row in rows]
 
-    def copy(self, other: Cache, length: int) -> None:
+    def copy(self, other: KernelCache, length: int) -> None:
         """Begin as the first `length` positions of `other`, bit for bit."""
         if self._lib.specedit_cache_copy(self.handle, other.handle, length):
             raise MemoryError("there is not enough memory for the cache")
@@ -191,11 +191,11 @@ def _shape(config: Config, close: bool) -> calls.Shape:
     )
 
 
-def _linear(weights: Weights, name: str) -> calls.Linear:
+def _linear(weights: Weights, name: str) -> calls.CLinear:
     panels, _, inputs = _sides(weights, f"{name}.panels")
     pieces = weights.entries[f"{name}.scales"]["shape"][1]
     piece = inputs if pieces == 1 else up_to(PIECE, STEP)
-    return calls.Linear(
+    return calls.CLinear(
         *(weights.address(f"{name}.{part}") for part in ("panels", "scales", "offsets")),
         panels * 16,
         inputs,
@@ -208,8 +208,8 @@ def _sides(weights: Weights, name: str) -> tuple[int, int, int]:
     return panels, lanes, quads * four
 
 
-def _layer(weights: Weights, at: str) -> calls.Layer:
-    return calls.Layer(
+def _layer(weights: Weights, at: str) -> calls.CLayer:
+    return calls.CLayer(
         weights.address(f"{at}.norm"),
         _linear(weights, f"{at}.qkv"),
         weights.address(f"{at}.bias"),
