@@ -29,6 +29,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     from kernel_sources import build_the_tree
 
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job has it so
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if "not real" in config.option.markexpr:
         os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.pop("SPECEDIT_KERNEL", None)

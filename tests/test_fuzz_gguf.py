@@ -107,7 +107,7 @@ def opens_or_says_why(path: Path, data: bytes) -> None:
     uses: list[Any] = [
         lambda: open_gguf(path),
         lambda: architecture.of_gguf(open_gguf(path, arrays=False)),
-        lambda: vocabulary.of_gguf(path).encode("int x;"),
+        lambda: vocabulary.of_gguf(ModelFiles("any", path, "gguf")).encode("int x;"),
         lambda: split(load_template(files), [("user", ("x",))]),
         lambda: check_croppable(files),
     ]
@@ -120,7 +120,7 @@ def test_the_originals_are_models(originals: tuple[bytes, ...], place: Path) -> 
     place.write_bytes(originals[0])
     assert architecture.of_gguf(open_gguf(place)).rope_factors
     place.write_bytes(originals[1])
-    assert vocabulary.of_gguf(place).encode("int")
+    assert vocabulary.of_gguf(ModelFiles("any", place, "gguf")).encode("int")
 
 
 @SECONDS

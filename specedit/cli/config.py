@@ -53,14 +53,19 @@ def config(
     from rich.table import Table
     from rich.text import Text
 
-    from specedit.text.terminal import name as harmless
-
     table = Table("setting", "value", "from", "what it is", box=None, pad_edge=False)
     for key, value, origin, help in rows:
         # Text: what stands in a file is no markup of ours
-        table.add_row(key, Text(harmless(_shown(value))), Text(harmless(origin)), Text(help))
+        table.add_row(key, Text(_seen(_shown(value))), Text(_seen(origin)), Text(help))
     Console().print(table)
     return 0
+
+
+def _seen(text: str) -> str:
+    """Harmless on a terminal; a byte that is no character stays the byte it is in a file's name."""
+    from specedit.text.terminal import name
+
+    return "".join(c if "\udca0" <= c <= "\udcff" else name(c) for c in text)
 
 
 def _user(wanted: str | None, unset: bool, resolved: Resolved) -> int:
