@@ -137,7 +137,8 @@ def test_a_failure_leaves_the_buffer_and_its_undo_history(
     found = vim.drive("call setline(1, 'x = 9')", "Specedit Old becomes New.")
     assert text(found["lines"]) == BUFFER.replace("x = 1", "x = 9")
     assert (found["undo"], text(found["undone"])) == (1, BUFFER)
-    assert "a é.py" in found["messages"] or "script" in found["messages"]
+    missing = vim.desk.env["SPECEDIT_SCRIPT"][:30]  # a long path is cut to the window
+    assert "a é.py" in found["messages"] or missing in found["messages"]
 
 
 def test_a_program_that_is_missing_is_said(vim: Vim) -> None:
