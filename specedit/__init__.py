@@ -36,8 +36,9 @@ A room a subject, each on a floor of its own; imports only go down, and
 One edit, of a file or of stdin: `cli` reads flags; `edit.run` reads the Source, plans its Job and
 yields `Planned`, what the backend says (`Loading, Ready, Prefill, Written…, Answer`), `Proposed`
 once the Job's judge lets the answer pass, and the Edit when it is journalled and written. `view`
-shows them as they come; `report` becomes JSON and the exit code. Numbers are folds over events. A
-`FileError` (`errors`) is about one file, and the others go on; any other error ends the run.
+shows them as they come; `report` becomes JSON (`view.contract`) and the exit code. Numbers are
+folds over events. A `FileError` (`errors`) is about one file, and the others go on; any other error
+ends the run.
 """
 
 from __future__ import annotations

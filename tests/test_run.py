@@ -16,8 +16,9 @@ from specedit.edit.run import Input, Planner, Proposed, Run, of_files, of_stdin
 from specedit.errors import GitError, InputError, ModelError, RefusedEdit, ServerError, UsageError
 from specedit.files.recorder import Recorder
 from specedit.files.source import Source
-from specedit.report import Edit, report_json
+from specedit.report import Edit
 from specedit.settings import Settings
+from specedit.view.contract import report_json
 
 SETTINGS = Settings()
 CODE = "a = 1\n" + "x = 0\n" * 12 + "b = 2\n"

@@ -32,7 +32,7 @@ def put_patch(text: str) -> None:
 def put_json(report: Report) -> None:
     import json
 
-    from specedit.report import report_json
+    from specedit.view.contract import report_json
 
     text = json.dumps(report_json(report), ensure_ascii=False, indent=2)
     put(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") + "\n")

@@ -1,0 +1,134 @@
+"""The outcome for programs: the one object of `--json`, whose names the contract fixes.
+
+Knows the report's values. Adding a name is free, renaming one is not. Prints nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from specedit.decode.events import FREE
+from specedit.report import Compared, Edit, Figures, Finding, Report, Tally
+
+SCHEMA = 1
+
+
+def _tally(t: Tally) -> dict[str, Any]:
+    return {"proposed": t.proposed, "accepted": t.accepted}
+
+
+def _prediction(t: Tally) -> dict[str, Any]:
+    return {**_tally(t), "rejected": t.rejected, "acceptance_rate": round(t.rate, 4)}
+
+
+def _finding(one: Finding) -> dict[str, Any]:
+    places = [{"line": at.line, "column": at.column or None} for at in one.places]
+    return {"kind": one.kind, "text": one.text, "places": places}
+
+
+def _tokens(f: Figures) -> dict[str, int]:
+    return {"prompt": f.prompt, "reused": f.reused, "completion": f.completion}
+
+
+def _timing(f: Figures) -> dict[str, float]:
+    return {
+        "load_s": round(f.load_s, 4),
+        "prefill_s": round(f.prefill_s, 4),
+        "decode_s": round(f.decode_s, 4),
+        "total_s": round(f.total_s, 4),
+    }
+
+
+def _compared(c: Compared) -> dict[str, Any]:
+    return {
+        "decode_s": round(c.decode_s, 4),
+        "total_s": round(c.total_s, 4),
+        "passes": c.passes,
+        "identical": c.identical,
+        "digests_equal": c.digests_equal,
+        "speedup_decode": round(c.speedup_decode, 3),
+        "speedup_total": round(c.speedup_total, 3),
+    }
+
+
+def edit_json(e: Edit) -> dict[str, Any]:
+    f = e.figures
+    return {
+        "path": e.path,
+        "status": e.status,
+        "added": e.added,
+        "removed": e.removed,
+        "hunks": e.hunks,
+        "diff": e.diff,
+        "problems": list(e.problems),
+        "notes": list(e.notes),
+        "findings": [_finding(one) for one in e.findings],
+        "kept": e.kept or None,
+        "before_sha256": e.before_sha256,
+        "after_sha256": e.after_sha256,
+        "tokens": _tokens(f),
+        "passes": f.passes,
+        "prediction": _prediction(f.prediction),
+        "drafts": {n: _tally(t) for n, t in f.drafts.items() if n != FREE},
+        "timing": _timing(f),
+        "logits_digest": f.logits_digest,
+        "compared": _compared(e.compared) if e.compared else None,
+    }
+
+
+def _sum_compared(edits: Iterable[Edit]) -> dict[str, Any] | None:
+    pairs = [(e, e.compared) for e in edits if e.compared]
+    if not pairs:
+        return None
+    decode = sum(c.decode_s for _, c in pairs)
+    total = sum(c.total_s for _, c in pairs)
+    own_decode = sum(e.figures.decode_s for e, _ in pairs)
+    own_total = sum(e.figures.prefill_s + e.figures.decode_s for e, _ in pairs)
+    digests = [c.digests_equal for _, c in pairs if c.digests_equal is not None]
+    return _compared(
+        Compared(
+            decode_s=decode,
+            total_s=total,
+            passes=sum(c.passes for _, c in pairs),
+            identical=all(c.identical for _, c in pairs),
+            speedup_decode=decode / own_decode if own_decode else 0.0,
+            speedup_total=total / own_total if own_total else 0.0,
+            digests_equal=all(digests) if digests else None,
+        )
+    )
+
+
+def report_json(r: Report) -> dict[str, Any]:
+    """The one object `--json` prints."""
+    f = r.figures
+    m = r.model
+    return {
+        "schema": SCHEMA,
+        "command": r.command,
+        "files": [edit_json(e) for e in r.edits],
+        "totals": {
+            "files": len(r.edits),
+            "edited": r.count("edited", "would-edit"),
+            "unchanged": r.count("unchanged"),
+            "refused": r.count("refused"),
+            "failed": r.count("failed"),
+            "tokens": _tokens(f),
+            "passes": f.passes,
+            "prediction": _prediction(f.prediction),
+            "timing": _timing(f),
+        },
+        "compared": _sum_compared(r.edits),
+        "model": None
+        if m is None
+        else {
+            "name": m.name,
+            "sha256": m.sha256,
+            "engine": m.engine,
+            "device": m.device,
+            "threads": m.threads,
+            "exact": m.exact,
+            "note": m.note,
+        },
+        "server": r.server,
+    }
