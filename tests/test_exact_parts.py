@@ -20,8 +20,8 @@ from specedit.engines.exact.blocks import BlockAttention
 from specedit.engines.exact.linear import REMAINDER, digits
 from specedit.engines.exact.rows import ROWS, RowAttention
 from specedit.engines.exact.stock import _largest
-from specedit.engines.exact.weights import Config
 from specedit.engines.sampling import choose, uniform
+from specedit.models.numbers import Config
 
 
 def config(heads: int, kv_heads: int, size: int) -> Config:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # nothing here needs numpy until weights are read
     import numpy.typing as npt
 
     from specedit.models.gguf import Gguf
+from specedit.models.numbers import Config
 
 FAMILIES = ("qwen2", "qwen3", "llama")
 INTERLEAVED = ("llama",)  # families whose GGUF files pair a head's rotating rows (0, 1), not halves
@@ -53,23 +54,9 @@ _RECURRENT = re.compile(
 
 
 @dataclass(frozen=True)
-class Architecture:
-    """The numbers of one model of a known family."""
+class Architecture(Config):
+    """The numbers of one model of a known family, and what its tensors are."""
 
-    family: str
-    layers: int
-    hidden: int
-    inner: int  # width of the gated layer
-    heads: int
-    kv_heads: int
-    head_size: int
-    vocabulary: int
-    window: int
-    epsilon: float
-    rope_base: float
-    head_norm: bool  # queries and keys are normalised per head (Qwen3)
-    bias: bool  # queries, keys and values have a bias (Qwen2)
-    rope_factors: tuple[float, ...] = ()  # each frequency is divided by its factor
     rope_magnitude: float = 1.0  # of cosines and sines
 
     def shape(self, name: str) -> tuple[int, ...] | None:

@@ -12,7 +12,8 @@ from specedit.engines.exact.check import attention_verdict
 from specedit.engines.exact.machine import bf16_products
 from specedit.engines.exact.model import Model
 from specedit.engines.exact.rows import RowAttention
-from specedit.engines.exact.weights import Config, Weights, open_weights
+from specedit.engines.exact.weights import Weights, open_weights
+from specedit.models.numbers import Config
 
 
 def load(path: Path, source: str, store: Path, *, close: bool) -> Model:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import torch
 
-from specedit.engines.exact.weights import Config
+from specedit.models.numbers import Config
 
 
 class Attention(Protocol):

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import torch
 
 from specedit.engines.exact.cache import STEP, TILE
-from specedit.engines.exact.weights import Config
+from specedit.models.numbers import Config
 
 ROWS = 16  # 12 rows: a width-64 pass as fast as with 24, a width-1 pass in 0.55 of the time
 KERNEL = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default

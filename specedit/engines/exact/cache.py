@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 
 from specedit.engines.exact.reading import Reading
-from specedit.engines.exact.weights import Config
+from specedit.models.numbers import Config
 
 STEP = 128  # attention sees keys in whole steps: how many follows from the position alone
 TILE = 512  # the cache grows by this; a multiple of STEP

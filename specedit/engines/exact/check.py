@@ -18,8 +18,8 @@ from specedit.engines.exact.attention import Attention
 from specedit.engines.exact.cache import TILE
 from specedit.engines.exact.machine import processor
 from specedit.engines.exact.model import Model
-from specedit.engines.exact.weights import Config
 from specedit.files import atomic
+from specedit.models.numbers import Config
 
 LENGTH = 137  # over one step of attention's keys, and no multiple of anything
 SPLITS = ((1, 2, 3, 7, 8, 16, 33, 64), (64, 33, 1, 1, 1, 1), (129, 7, 1))

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling
-from specedit.engines.exact.weights import Config
 from specedit.errors import UsageError
+from specedit.models.numbers import Config
 
 PREFILL = 512  # positions per prefill pass: 0.96 of the time of 256 at 3,000 positions
 WIDEST = 512  # a longer forward is fed in pieces, which changes no bit

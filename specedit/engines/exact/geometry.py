@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from specedit.engines.exact.weights import Config
+from specedit.models.numbers import Config
 
 LANES = 16  # outputs of a panel; half a head is a multiple of it
 STEP = 64  # inputs of a product are a multiple of it

@@ -9,8 +9,9 @@ from specedit.engines.exact.conversion import convert, converted_path, source_of
 from specedit.engines.exact.cores import physical_cores
 from specedit.engines.exact.engine import ExactEngine, Passes
 from specedit.engines.exact.kernels import why_not
-from specedit.engines.exact.weights import Config, Damaged, Weights, open_weights
+from specedit.engines.exact.weights import Damaged, Weights, open_weights
 from specedit.models.files import ModelFiles
+from specedit.models.numbers import Config
 
 
 def open_engine(

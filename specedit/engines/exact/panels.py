@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from specedit.engines.exact.geometry import LANES, STEP, up_to
-from specedit.engines.exact.weights import Config, Weights
+from specedit.engines.exact.weights import Weights
+from specedit.models.numbers import Config
 
 Array = npt.NDArray[Any]
 ZERO = 128  # the digit that stands for 0

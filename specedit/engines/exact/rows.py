@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 
 from specedit.engines.exact.cache import STEP
-from specedit.engines.exact.weights import Config
+from specedit.models.numbers import Config
 
 ROWS = 384  # of one key head at a time: 0.9 of the time of 192 rows at width 256
 

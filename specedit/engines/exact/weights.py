@@ -21,6 +21,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from specedit.models.numbers import Config
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -36,31 +38,6 @@ WORDS_PER_ROW = 4093  # prime, so that a moved page changes the column sums
 
 class Damaged(Exception):
     """The converted file is missing, older, or not what was written: build it again."""
-
-
-@dataclass(frozen=True)
-class Config:
-    """The numbers of one model."""
-
-    family: str  # qwen2 | qwen3 | llama
-    layers: int
-    hidden: int
-    inner: int  # width of the gated layer
-    heads: int
-    kv_heads: int
-    head_size: int
-    vocabulary: int
-    window: int
-    epsilon: float
-    rope_base: float
-    head_norm: bool = False  # queries and keys are normalised per head (Qwen3)
-    bias: bool = False  # queries, keys and values have a bias (Qwen2)
-    rope_factors: tuple[float, ...] = ()  # each frequency is divided by its factor (Llama 3)
-
-    @property
-    def group(self) -> int:
-        """Query heads per key head."""
-        return self.heads // self.kv_heads
 
 
 def checksum(array: Array) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from specedit.engines.exact.weights import Config
+    from specedit.models.numbers import Config
 
 __all__ = ["why_not"]
 

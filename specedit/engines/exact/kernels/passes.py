@@ -16,8 +16,9 @@ from specedit.engines.exact.geometry import PIECE, STEP, Geometry, up_to
 from specedit.engines.exact.kernels import calls
 from specedit.engines.exact.kernels.library import Library
 from specedit.engines.exact.reading import Reading
-from specedit.engines.exact.weights import Config, Weights
+from specedit.engines.exact.weights import Weights
 from specedit.errors import ModelError
+from specedit.models.numbers import Config
 
 
 class KernelPasses:
