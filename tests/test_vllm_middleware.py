@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from replaying import WordTokenizer
 
-from specedit.vllm.drafting import parted
-from specedit.vllm.middleware import CHAT, EXTRA, LARGEST, Predictions
+from specedit.vllm.drafting import PREDICTION, parted
+from specedit.vllm.middleware import CHAT, LARGEST, Predictions
 
 WORDS = WordTokenizer()
 
@@ -144,7 +144,7 @@ def test_the_scheduler_gets_the_ids_and_vllm_no_prediction() -> None:
     ask(vllm, chat("a b x d", vllm_xargs={"other": 1}))
     (body,) = map(json.loads, vllm.bodies)
     assert "prediction" not in body
-    assert body["vllm_xargs"] == {"other": 1, EXTRA: WORDS.encode("a b x d")}
+    assert body["vllm_xargs"] == {"other": 1, PREDICTION: WORDS.encode("a b x d")}
 
 
 def test_usage_is_openais() -> None:
@@ -189,7 +189,7 @@ def test_several_predictions_are_a_field_of_our_own() -> None:
     vllm = Vllm("a b")
     more = [{"type": "content", "content": "c d"}, {"type": "content", "content": "e"}]
     ask(vllm, chat("a b", predictions=more))
-    ids = json.loads(vllm.bodies[0])["vllm_xargs"][EXTRA]
+    ids = json.loads(vllm.bodies[0])["vllm_xargs"][PREDICTION]
     assert parted(ids, 99) == [WORDS.encode("a b"), WORDS.encode("c d"), WORDS.encode("e")]
 
 
@@ -227,7 +227,7 @@ def test_a_null_or_empty_prediction_predicts_nothing() -> None:
     for one in (None, {"type": "content", "content": ""}):
         vllm = Vllm("a")
         ask(vllm, {**chat(None), "prediction": one})
-        assert EXTRA not in str(vllm.bodies[0])
+        assert PREDICTION not in str(vllm.bodies[0])
 
 
 def test_a_model_without_words_is_said_in_a_header() -> None:
@@ -256,3 +256,11 @@ def test_a_body_too_large_to_look_into_reaches_vllm_whole() -> None:
     body = b'{"prediction": "' + b"x" * LARGEST + b'"}'
     ask(vllm, body)
     assert vllm.bodies == [body]
+
+
+@pytest.mark.parametrize("name", ["vllm_xargs", "stream_options"])
+@pytest.mark.parametrize("value", ["text", [1], 7], ids=str)
+def test_a_field_of_another_kind_is_left_to_vllm_to_refuse(name: str, value: Any) -> None:
+    vllm = Vllm("a b")
+    status, _, _ = ask(vllm, chat("a b", **{name: value}))
+    assert status == 200 and json.loads(vllm.bodies[0])[name] == value

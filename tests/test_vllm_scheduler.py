@@ -98,7 +98,7 @@ class Served:
         """The answers' ids; `predictions` stand beside their prompts."""
         from vllm import SamplingParams
 
-        from specedit.vllm.scheduler import PREDICTION
+        from specedit.vllm.drafting import PREDICTION
 
         given = [*predictions, *[None] * (len(prompts) - len(predictions))]
         asked = [

@@ -1,6 +1,7 @@
 """Predicted Outputs inside vLLM, by vLLM's own seams: a scheduler class, a middleware, a proposer.
 
 * `middleware` takes `prediction` out of a chat request and hands its ids to the engine.
+* `counted` writes OpenAI's figures into the answer's usage.
 * `scheduler` offers drafts: it sees every request with its ids and what it has written.
 * `drafting` is one request's drafts; it is the loop's drafters and widths, and knows no vLLM.
 * `steps` is what the server's steps cost, measured while it serves.

@@ -15,6 +15,7 @@ from specedit.decode.drafters.prediction import PredictionDrafter
 from specedit.decode.width import Widths
 
 MOST = 128  # ids of a draft that vLLM takes in one step
+PREDICTION = "specedit_prediction"  # the argument of a request that brings the ids
 NEXT = -1  # stands between two predictions in one list of ids
 
 
@@ -29,14 +30,13 @@ class Drafting:
         prompt: Sequence[int],
         predictions: Sequence[Sequence[int]],
         codec: Codec | None = None,
-        instruction: Sequence[int] = (),
         *,
         most: int = MOST,
     ) -> None:
         self._drafters: list[Drafter] = [
-            PredictionDrafter(ids, codec, instruction) for ids in predictions if ids
+            PredictionDrafter(ids, codec) for ids in predictions if ids
         ]
-        self._drafters.append(LookupDrafter(instruction))
+        self._drafters.append(LookupDrafter())
         self._widths = Widths(Curve.line(1.0, 1.0), widest=1 + most)
         self._draft: Draft | None = None
         self._offered = 0

@@ -1,10 +1,10 @@
-"""OpenAI's `prediction` in a chat request to vLLM, and its figures in the answer's `usage`.
+"""OpenAI's `prediction` in a chat request to vLLM: taken out, turned into ids, handed on.
 
 A pure ASGI middleware before vLLM's own routes. It takes `prediction` (and our own `predictions`,
 a list of them) out of the body, turns the text into ids, hands these to the scheduler through
-`vllm_xargs`, and counts in the answer which of them appeared, as OpenAI's usage has it. A request
-without a prediction passes untouched, byte for byte, and so does everything that is no chat
-request. Knows JSON, server-sent events and ids; does not know vLLM.
+`vllm_xargs`, and lets `counted` write into the answer which of them appeared. A request without a
+prediction passes untouched, byte for byte, and so does everything that is no chat request. Knows
+JSON and ids; does not know vLLM.
 """
 
 from __future__ import annotations
@@ -12,38 +12,29 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import dataclass, field
 from typing import Any
 
-from specedit.backends.wire import appeared
 from specedit.server.refusal import INVALID, Refusal
-from specedit.vllm.drafting import joined
+from specedit.vllm.counted import (
+    CountedAnswer,
+    Message,
+    Predicting,
+    Send,
+    json_object,
+    resized,
+)
+from specedit.vllm.drafting import PREDICTION, joined
 from specedit.vllm.words import ServedVocabulary
 
 Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 CHAT = "/v1/chat/completions"
 LARGEST = 64 << 20  # bytes of a body that is looked into
-EXTRA = "specedit_prediction"
-NOT_USED = b"x-specedit-prediction"
 # What OpenAI refuses beside a prediction, and what counts as absent.
 REFUSED = ("logprobs", "top_logprobs", "tools", "functions", "logit_bias", "audio")
 PENALTIES = ("presence_penalty", "frequency_penalty")
-
-
-@dataclass
-class Predicting:
-    """One request with a prediction."""
-
-    predictions: list[list[int]]
-    streamed: bool
-    usage: bool  # the client wants usage in its stream
-    ids: bool  # the client wants ids itself
-    written: list[int] = field(default_factory=list)
 
 
 class Predictions:
@@ -59,7 +50,7 @@ class Predictions:
             await self._app(scope, receive, send)
             return
         body, replay = await _read(receive)
-        request = _object(body)
+        request = json_object(body)
         if request is None or not ("prediction" in request or "predictions" in request):
             await self._app(scope, replay, send)
             return
@@ -72,8 +63,8 @@ class Predictions:
         ids = [await asyncio.to_thread(words.encode, text) for text in texts] if words else []
         asked = _rewrite(request, ids)
         changed = json.dumps(request).encode()
-        scope = {**scope, "headers": _resized(scope["headers"], len(changed))}
-        answer = _Answer(asked, send, told=words is not None)
+        scope = {**scope, "headers": resized(scope["headers"], len(changed))}
+        answer = CountedAnswer(asked, send, told=words is not None)
         await self._app(scope, _replayed(changed, receive), answer.send)
 
     async def _vocabulary(self, scope: Scope) -> ServedVocabulary | None:
@@ -93,13 +84,12 @@ def _rewrite(request: dict[str, Any], ids: list[list[int]]) -> Predicting:
     request.pop("predictions", None)
     asked = Predicting(
         predictions=ids,
-        streamed=bool(request.get("stream")),
-        usage=bool((request.get("stream_options") or {}).get("include_usage")),
         ids=bool(request.get("return_token_ids")),
     )
     if ids:
-        extra = dict(request.get("vllm_xargs") or {})
-        request["vllm_xargs"] = {**extra, EXTRA: joined(ids)}
+        extra = request.get("vllm_xargs") or {}
+        if isinstance(extra, dict):  # anything else is vLLM's to refuse
+            request["vllm_xargs"] = {**extra, PREDICTION: joined(ids)}
         request["return_token_ids"] = True  # the answer's ids, to be counted and taken out again
     return asked
 
@@ -154,109 +144,6 @@ def _text(prediction: Any) -> str | None:
     return "".join(texts) if len(texts) == len(parts) else None
 
 
-class _Answer:
-    """The answer on its way out: whole, or event by event."""
-
-    def __init__(self, asked: Predicting, send: Send, *, told: bool) -> None:
-        self._asked = asked
-        self._send = send
-        self._told = told
-        self._start: Message | None = None
-        self._events = False
-        self._held = b""
-
-    async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            await self._begin(message)
-        elif message["type"] != "http.response.body":
-            await self._send(message)
-        elif self._start is None:
-            await self._stream(message)
-        else:
-            self._held += message.get("body", b"")
-            if not message.get("more_body"):
-                await self._whole()
-
-    async def _begin(self, message: Message) -> None:
-        headers = list(message.get("headers", ()))
-        kind = {k.lower(): v for k, v in headers}.get(b"content-type", b"")
-        self._events = kind.startswith(b"text/event-stream")
-        if not self._told:
-            headers.append((NOT_USED, b"not used: this model has no tokenizer.json"))
-        message = {**message, "headers": headers}
-        if self._events:
-            await self._send(message)
-        else:
-            self._start = message
-
-    async def _whole(self) -> None:
-        assert self._start is not None
-        body, found = self._held, _object(self._held)
-        if found is not None and self._start["status"] == 200:
-            for choice in found.get("choices") or ():
-                self._take(choice)
-            _drop(found, self._asked)
-            self._count(found.get("usage"))
-            body = json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
-        headers = _resized(self._start["headers"], len(body))
-        await self._send({**self._start, "headers": headers})
-        await self._send({"type": "http.response.body", "body": body})
-
-    async def _stream(self, message: Message) -> None:
-        self._held += message.get("body", b"")
-        *events, self._held = self._held.split(b"\n\n")
-        out = b"".join(self._event(event) + b"\n\n" for event in events)
-        if not message.get("more_body"):
-            out, self._held = out + self._held, b""
-        if out or not message.get("more_body"):
-            await self._send({**message, "body": out})
-
-    def _event(self, event: bytes) -> bytes:
-        head, _, data = event.partition(b"data: ")
-        found = None if head.strip() else _object(data)
-        if found is None:
-            return event
-        for choice in found.get("choices") or ():
-            self._take(choice)
-        _drop(found, self._asked)
-        self._count(found.get("usage"))
-        return b"data: " + json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
-
-    def _take(self, choice: dict[str, Any]) -> None:
-        self._asked.written += choice.get("token_ids") or ()
-        if not self._asked.ids:
-            choice.pop("token_ids", None)
-
-    def _count(self, usage: Any) -> None:
-        """OpenAI's figures: the prediction's ids that appeared, and those that did not."""
-        if not isinstance(usage, dict) or not self._asked.predictions:
-            return
-        main = self._asked.predictions[0]
-        found = appeared(main, self._asked.written)
-        details = usage.get("completion_tokens_details") or {}
-        usage["completion_tokens_details"] = {
-            **details,
-            "accepted_prediction_tokens": found,
-            "rejected_prediction_tokens": len(main) - found,
-        }
-        for name in ("completion_tokens", "total_tokens"):
-            if isinstance(usage.get(name), int):
-                usage[name] += len(main) - found
-
-
-def _drop(found: dict[str, Any], asked: Predicting) -> None:
-    if not asked.ids:
-        found.pop("prompt_token_ids", None)
-
-
-def _object(body: bytes) -> dict[str, Any] | None:
-    try:
-        found = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
 async def _read(receive: Receive) -> tuple[bytes, Receive]:
     """The body, and a `receive` that gives all of it again. A body over LARGEST is not read to
     its end: what was read is given again, and nothing of it is looked into."""
@@ -292,15 +179,10 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return again
 
 
-def _resized(headers: Any, length: int) -> list[tuple[bytes, bytes]]:
-    kept = [(k, v) for k, v in headers if k.lower() != b"content-length"]
-    return [*kept, (b"content-length", str(length).encode())]
-
-
 async def _refuse(refusal: Refusal, send: Send) -> None:
     assert refusal.kind == INVALID
     body = json.dumps(refusal.json()).encode()
     headers = [(b"content-type", b"application/json")]
     start = {"type": "http.response.start", "status": refusal.status}
-    await send({**start, "headers": _resized(headers, len(body))})
+    await send({**start, "headers": resized(headers, len(body))})
     await send({"type": "http.response.body", "body": body})

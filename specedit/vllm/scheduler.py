@@ -18,13 +18,11 @@ from typing import Any
 
 from vllm.v1.core.sched.scheduler import Scheduler
 
-from specedit.vllm.drafting import MOST, Drafting, parted
+from specedit.vllm.drafting import MOST, PREDICTION, Drafting, parted
 from specedit.vllm.launch import drafts_spoil_sampling
 from specedit.vllm.steps import Steps
 from specedit.vllm.words import ServedVocabulary
 
-PREDICTION = "specedit_prediction"  # the prediction's ids among a request's extra arguments
-INSTRUCTION = "specedit_instruction"
 STATE = "specedit_drafting"
 LOGITS_BYTES = 1 << 29  # what the rows of a step's drafted ids may take
 log = logging.getLogger("vllm.specedit")
@@ -41,7 +39,6 @@ class PredictedScheduler(Scheduler):
         self._words = ServedVocabulary.of(model.tokenizer or model.model)
         self._greedy_only = drafts_spoil_sampling()
         self._began = 0.0
-        self.counted = {"steps": 0, "offered": 0}  # for tests and for the log
 
     def schedule(self, *arguments: Any, **named: Any) -> Any:
         offered = self._offer()
@@ -51,8 +48,6 @@ class PredictedScheduler(Scheduler):
             state: Drafting = getattr(request, STATE)
             state.offered(len(taken.get(request.request_id, ())))
             request.spec_token_ids = []
-        self.counted["steps"] += output.total_num_scheduled_tokens > 0
-        self.counted["offered"] += sum(map(len, taken.values()))
         self._began = time.perf_counter()
         return output
 
@@ -120,9 +115,7 @@ class PredictedScheduler(Scheduler):
         predictions = [
             part for part in parted(ids, reach) if all(0 <= token < known for token in part)
         ]
-        return Drafting(
-            request.prompt_token_ids, predictions, self._words, _ids(extra.get(INSTRUCTION))
-        )
+        return Drafting(request.prompt_token_ids, predictions, self._words)
 
     def _room(self, request: Any) -> int:
         """Ids that may follow, the one that the step writes anyway not counted."""
