@@ -19,6 +19,9 @@ A room a subject, each on a floor of its own; imports only go down, and
     version  errors           what it is called, what can go wrong
     text/                     strings: lines, diff, patch, names and words
     syntax/                   grammars: languages, trees, outline, passages, the guard
+    scoping/                  what a name means in one text: scopes, types, a file a language
+    finding                   what a person should know of an edit, as data
+    gate/                     what an edit did: the checks for meaning, and their verdicts
     files/                    bytes on disk: source, atomic write, lock, journal, git, work tree
     models/                   catalogue, sources, store, architecture, tokenizer, template
     settings/                 what can be chosen, and by whom
@@ -26,7 +29,7 @@ A room a subject, each on a floor of its own; imports only go down, and
     decode/                   the loop, widths, drafters, what was fitted; knows no text, no files
     report                    the outcome, as data
     edit/                     what to ask (plan, job), what it becomes (answer, judge), the run
-    rename/                   what a name means, and its places
+    rename/                   the places of a name, and what is written there
     backends/                 run a Plan: here, in a warm server, at an address
     view/  hook/  server/  vllm/  editors/  bench/  cli/  api     the doors
     manual/                   its pages, which `specedit help` shows

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from specedit.decode.events import FREE
+from specedit.finding import Finding as Finding
+from specedit.finding import Spot as Spot
 
 
 @dataclass(frozen=True)
@@ -92,51 +94,6 @@ class Compared:
     speedup_decode: float
     speedup_total: float
     digests_equal: bool | None = None
-
-
-@dataclass(frozen=True)
-class Spot:
-    """A place in a file, from 1; `column` 0 means the line. Of the new text where the finding is
-    about what the model wrote (syntax, placeholder), else of the text that was there."""
-
-    line: int
-    column: int = 0
-
-
-LOOK_TWICE = frozenset(
-    (
-        "not-checked",  # no grammar says whether the new text parses
-        "unclosed",  # the model ended without its closing line
-        "narrowed",  # only a part of the file was edited
-        "unsure",  # of a rename: which places, or what was written there
-        "left",  # the name itself stands in comments or strings, where the scope does not reach
-        "disagreed",  # the model and tree-sitter say different things of a place
-        "dropped",  # the model wanted more than the scope allows
-        "uncommitted",  # the file's text before was in no commit
-    )
-)
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something a person should know of an edit. `refuses`: why it was refused or failed.
-
-    Kinds that refuse: those of the guard (`syntax.guard`) and of a `FileError`, and "cut-off".
-    Others: those of LOOK_TWICE, "outside" (another name, or another thing of that name, that the
-    scope leaves alone), "skipped" (nothing was asked, and why), "backend" (what answered)."""
-
-    kind: str
-    text: str
-    places: tuple[Spot, ...] = ()
-    refuses: bool = False
-
-    @property
-    def warns(self) -> bool:
-        """Whether a reader should look at the edit twice."""
-        return self.kind in LOOK_TWICE
-
-    def __str__(self) -> str:
-        return self.text
 
 
 @dataclass(frozen=True)

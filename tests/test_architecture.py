@@ -13,13 +13,13 @@ import specedit
 
 PACKAGE = Path(specedit.__file__).parent
 FLOORS = (  # from the ground up
-    *("version", "errors", "text", "syntax", "files", "settings", "models", "engines", "decode"),
-    *("report", "edit", "rename", "backends", "view", "editors", "hook", "server"),
-    *("vllm", "bench", "manual", "cli", "api", "__main__", "__init__"),
+    *("version", "errors", "text", "syntax", "scoping", "finding", "gate", "files", "settings"),
+    *("models", "engines", "decode", "report", "edit", "rename", "backends", "view", "editors"),
+    *("hook", "server", "vllm", "bench", "manual", "cli", "api", "__main__", "__init__"),
 )
 # What a language's hooks are given comes from the engine that calls them: they name its types, and
 # import nothing of it.
-HOOKS = "specedit.rename.languages.rules"
+HOOKS = "specedit.scoping.languages.rules"
 LEVEL = {name: level for level, name in enumerate(FLOORS)}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
@@ -75,7 +75,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     """Imports within functions and those for types only count too."""
     known = {dotted(path): path for path in MODULES}
     uses = {name: modules_imported(path, set(known)) - {name} for name, path in known.items()}
-    uses[HOOKS] = {one for one in uses[HOOKS] if not one.startswith("specedit.rename.")}
+    uses[HOOKS] = {one for one in uses[HOOKS] if not one.startswith("specedit.scoping.")}
     while uses:
         used = set[str]().union(*uses.values())
         outside = [name for name in uses if not uses[name] & set(uses) or name not in used]

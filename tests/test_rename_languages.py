@@ -11,15 +11,18 @@ from pathlib import Path
 
 import pytest
 
-import specedit.rename
-from specedit.rename.languages import rules_of
-from specedit.rename.languages.tables import Tables
+import specedit
+from specedit.scoping.languages import rules_of
+from specedit.scoping.languages.tables import Tables
 from specedit.syntax.languages import LANGUAGES, Language
 
-ROOM = Path(specedit.rename.__file__).parent
+ROOMS = [Path(specedit.__file__).parent / name for name in ("rename", "scoping")]
 SHARED = ("__init__.py", "rules.py", "tables.py")  # of languages/: what all languages share
 ENGINE = sorted(
-    path for path in ROOM.rglob("*.py") if path.parent.name != "languages" or path.name in SHARED
+    path
+    for room in ROOMS
+    for path in room.rglob("*.py")
+    if path.parent.name != "languages" or path.name in SHARED
 )
 RULED = [one for one in LANGUAGES if rules_of(one.name) is not None]
 # Words of the engine's own that some grammar calls a node, too. That none of them is held against
@@ -83,7 +86,7 @@ def words(path: Path) -> Iterator[tuple[int, str]]:
             yield from ((node.lineno, one) for one in found if len(found) == 1 or "_" in one)
 
 
-@pytest.mark.parametrize("path", ENGINE, ids=lambda path: str(path.relative_to(ROOM)))
+@pytest.mark.parametrize("path", ENGINE, ids=lambda path: str(path.relative_to(ROOMS[0].parent)))
 def test_the_engine_names_no_node_type_of_any_grammar(path: Path) -> None:
     own = {word for words in OWN.values() for word in words.split()}
     found = [
@@ -95,7 +98,7 @@ def test_the_engine_names_no_node_type_of_any_grammar(path: Path) -> None:
     assert not found
 
 
-@pytest.mark.parametrize("path", ENGINE, ids=lambda path: str(path.relative_to(ROOM)))
+@pytest.mark.parametrize("path", ENGINE, ids=lambda path: str(path.relative_to(ROOMS[0].parent)))
 def test_the_engine_holds_no_word_of_its_own_against_a_node(path: Path) -> None:
     assert not [f"line {node.lineno}" for node in ast.walk(code(path)) if holds_a_word(node)]
 

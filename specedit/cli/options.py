@@ -26,7 +26,8 @@ SHARED = (
     *("check", "diff", "json", "ask", "stdin_filename"),
     *("model", "engine", "device", "threads", "precision"),
     *("prediction", "draft", "max_tokens", "temperature", "top_p", "seed"),
-    *("server", "profile", "warm", "compare", "audit", "trace", "allow_extra", "clean_only"),
+    *("server", "profile", "warm", "compare", "audit", "trace", "clean_only"),
+    *("gate", "strict", "allow", "allow_extra"),
     *("quiet", "verbose"),
 )
 

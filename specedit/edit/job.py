@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specedit.edit import prompt
-from specedit.edit.judge import Judge, guarded
+from specedit.edit.judge import USUAL, Checks, Judge, checks_of, guarded
 from specedit.edit.plan import Plan
 from specedit.edit.splice import Region, around, region_of, taken, whole
 from specedit.engines.base import Sampling
@@ -34,7 +34,7 @@ class Job:
     region: Region  # of the file, that the answer replaces
     instruction: str
     judge: Judge  # what of the whole new text may be written, and what is to be said of it
-    allow_extra: bool = False
+    checks: Checks = USUAL
     divisible: bool = True  # where the file is too long, a part that the instruction names will do
     findings: tuple[Finding, ...] = ()  # said in the report, whatever happens
 
@@ -67,17 +67,19 @@ def job(
     instruction: str,
     settings: Settings,
     prediction: str | None,
+    checks: Checks | None = None,
 ) -> Job:
-    """The Job of one region of one file."""
+    """The Job of one region of one file. `checks`: those of the settings, where none are given."""
     text = taken(source, region)
     context = "" if region == whole(source) else around(source, region)
     marks = prompt.fence(text + context)
+    checks = checks_of(settings) if checks is None else checks
     return Job(
         source=source,
         region=region,
         instruction=instruction,
-        judge=partial(guarded, source, instruction, settings.allow_extra),
-        allow_extra=settings.allow_extra,
+        judge=partial(guarded, source, instruction, checks),
+        checks=checks,
         plan=Plan(
             messages=prompt.messages(source.name, text, instruction, context=context),
             opening=prompt.opening(marks),

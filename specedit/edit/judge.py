@@ -9,13 +9,18 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from specedit.errors import FileError
 from specedit.files.source import Source
 from specedit.files.worktree import patch_name
+from specedit.gate.kinds import Verdicts, parsed, verdicts
 from specedit.report import Edit, Figures, Finding, Spot
+
+if TYPE_CHECKING:
+    from specedit.settings import Settings
 
 NO_FIGURES = Figures()
 
@@ -35,18 +40,37 @@ class Judged:
 Judge = Callable[[str], Judged]  # of the whole new text of a file
 
 
-def guarded(source: Source, instruction: str, allow_extra: bool, text: str) -> Judged:
-    """What the guard says of `text` as what an instruction made of a file."""
+@dataclass(frozen=True)
+class Checks:
+    """What a new text has to pass."""
+
+    allow_extra: bool = False
+    verdicts: Verdicts = field(default_factory=verdicts)  # the gate's, by kind of finding
+
+
+USUAL = Checks()
+
+
+def checks_of(settings: Settings) -> Checks:
+    """The checks as a person wants them."""
+    table, allowed = parsed(settings.gate), settings.allow.replace(",", " ").split()
+    return Checks(settings.allow_extra, verdicts(table, strict=settings.strict, allowed=allowed))
+
+
+def guarded(source: Source, instruction: str, checks: Checks, text: str) -> Judged:
+    """What the guard and the gate say of `text` as what an instruction made of a file."""
+    from specedit.gate.findings import findings
     from specedit.syntax import guard
 
-    found = guard.check(source.text, text, source.language, instruction, allow_extra)
-    return Judged(
-        text,
-        tuple(
-            Finding(one.kind, one.message, (Spot(one.line),) if one.line else (), one.refuses)
-            for one in found
-        ),
-    )
+    before, language = source.text, source.language
+    found = guard.check(before, text, language, instruction, checks.allow_extra)
+    said = [
+        Finding(one.kind, one.message, (Spot(one.line),) if one.line else (), one.refuses)
+        for one in found
+    ]
+    if not any(one.refuses for one in found):
+        said += findings(before, text, language, instruction, checks.verdicts)
+    return Judged(text, tuple(said))
 
 
 def conclude(source: Source, judged: Judged, figures: Figures) -> Edit:

@@ -158,7 +158,7 @@ class Run:
         if self._taken is None:
             return edit
         kept = outcome(job.source, self._taken, edit.figures)
-        verdict = guarded(job.source, job.instruction, job.allow_extra, self._taken)
+        verdict = guarded(job.source, job.instruction, job.checks, self._taken)
         if verdict.problems:
             findings = (*edit.findings, *verdict.problems)
             return replace(kept, status="refused", findings=findings)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from specedit.rename.rewrite import Rewrite, put, taken
-from specedit.rename.scoping.arguments import takes_any
-from specedit.rename.scoping.meaning import Meaning, meanings
-from specedit.rename.scoping.typing import Typing
+from specedit.rename.rewrite import put, taken
+from specedit.scoping.arguments import takes_any
+from specedit.scoping.meaning import Meaning, meanings
+from specedit.scoping.rewrite import Rewrite
+from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 from specedit.syntax.languages import Language
 

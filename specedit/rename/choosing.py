@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 from specedit.errors import UsageError
 from specedit.rename.guess import Doubt
-from specedit.rename.scoping.meaning import Meaning
-from specedit.rename.scoping.scope import FUNCTIONS, Declared
-from specedit.rename.scoping.scopes import PLAIN
-from specedit.rename.scoping.typing import Typing
-from specedit.rename.scoping.uses import EXTERNAL, FOREIGN, FREE, MODULE, UNKNOWN
+from specedit.scoping.meaning import Meaning
+from specedit.scoping.scope import FUNCTIONS, Declared
+from specedit.scoping.scopes import PLAIN
+from specedit.scoping.typing import Typing
+from specedit.scoping.uses import EXTERNAL, FOREIGN, FREE, MODULE, UNKNOWN
 from specedit.syntax.branch import Branch
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from specedit.rename.guess import Place, RenameGuess
-from specedit.rename.languages import rules_of
+from specedit.scoping.languages import rules_of
 from specedit.syntax.branch import grow
 from specedit.syntax.languages import Language
 from specedit.syntax.passages import passages

@@ -6,10 +6,10 @@ Knows where such a word is a name all the same: behind a dot or a sigil, in some
 from __future__ import annotations
 
 from specedit.errors import UsageError
-from specedit.rename.languages import rules_of
-from specedit.rename.scoping.meaning import Meaning
-from specedit.rename.scoping.typing import Typing
-from specedit.rename.scoping.uses import EXTERNAL, FOREIGN, UNKNOWN
+from specedit.scoping.languages import rules_of
+from specedit.scoping.meaning import Meaning
+from specedit.scoping.typing import Typing
+from specedit.scoping.uses import EXTERNAL, FOREIGN, UNKNOWN
 from specedit.syntax.languages import Language
 
 

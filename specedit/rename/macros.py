@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from specedit.rename.choosing import said_lines
 from specedit.rename.guess import Doubt
-from specedit.rename.rewrite import Rewrite
-from specedit.rename.scoping.meaning import Meaning
-from specedit.rename.scoping.typing import Typing
-from specedit.rename.scoping.uses import EXTERNAL, UNKNOWN
+from specedit.scoping.meaning import Meaning
+from specedit.scoping.rewrite import Rewrite
+from specedit.scoping.typing import Typing
+from specedit.scoping.uses import EXTERNAL, UNKNOWN
 from specedit.syntax.branch import Branch
 from specedit.syntax.passages import Passage
 from specedit.text import names

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from specedit.rename.rewrite import Rewrite
-from specedit.rename.scoping.meaning import Meaning
-from specedit.rename.scoping.typing import Typing
+from specedit.scoping.meaning import Meaning
+from specedit.scoping.rewrite import Rewrite
+from specedit.scoping.typing import Typing
 from specedit.syntax.passages import COMMENTS, Passage
 from specedit.text import names
 

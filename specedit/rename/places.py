@@ -14,12 +14,13 @@ from specedit.rename.captures import captures
 from specedit.rename.choosing import choose, describe, said_lines
 from specedit.rename.guess import Collision, Doubt, Outside, Place, RenameGuess
 from specedit.rename.keywords import refuse_keyword, refuse_reserved
-from specedit.rename.languages import rules_of
 from specedit.rename.macros import macro_rewrites
 from specedit.rename.mentions import comment_rewrites, derived_rewrites, reach
-from specedit.rename.rewrite import Rewrite, clashes, put, rewrites_for
-from specedit.rename.scoping.meaning import Meaning, meanings
-from specedit.rename.scoping.typing import Typing
+from specedit.rename.rewrite import clashes, put, rewrites_for
+from specedit.scoping.languages import rules_of
+from specedit.scoping.meaning import Meaning, meanings
+from specedit.scoping.rewrite import Rewrite
+from specedit.scoping.typing import Typing
 from specedit.syntax import trees
 from specedit.syntax.branch import Branch, grow
 from specedit.syntax.languages import Language

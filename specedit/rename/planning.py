@@ -10,16 +10,17 @@ from dataclasses import replace
 from functools import partial
 
 from specedit.edit.job import Job, expected, job
-from specedit.edit.judge import Judge, Judged
+from specedit.edit.judge import Judge, Judged, checks_of
 from specedit.edit.splice import whole
 from specedit.errors import InputError, RefusedEdit, UsageError
 from specedit.files.source import Source
+from specedit.gate.kinds import SILENT
 from specedit.rename.guard import guard_rename
 from specedit.rename.guess import Outside, RenameGuess
-from specedit.rename.languages import rules_of
 from specedit.rename.modules import is_here
 from specedit.rename.places import rename_places
 from specedit.report import Edit, Finding, Spot
+from specedit.scoping.languages import rules_of
 from specedit.settings import Settings
 from specedit.text.names import sought, split_member
 
@@ -92,6 +93,7 @@ def plan_rename(
         INSTRUCTION.format(old=guess.old, new=guess.new, reach=SAID[settings.scope]),
         settings,
         prediction,
+        replace(checks_of(settings), verdicts=SILENT),  # its places are the scopes' own word
     )
     return replace(
         work,

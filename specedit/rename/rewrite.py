@@ -6,23 +6,12 @@ A shorthand that names two things is spelled out when only one of them is rename
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from specedit.rename.scoping.meaning import Meaning, members_called
-from specedit.rename.scoping.scope import FUNCTIONS, TYPES, Declared
-from specedit.rename.scoping.typing import Typing
+from specedit.scoping.meaning import Meaning, members_called
+from specedit.scoping.rewrite import Rewrite
+from specedit.scoping.scope import FUNCTIONS, TYPES, Declared
+from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
-
-
-@dataclass(frozen=True)
-class Rewrite:
-    """Bytes [start, end) become `new`."""
-
-    start: int
-    end: int
-    old: str
-    new: str
-    kind: str
 
 
 def put(data: bytes, rewrites: list[Rewrite]) -> tuple[list[Rewrite], bytes]:
@@ -58,11 +47,6 @@ def _rewrite(
 ) -> Rewrite:
     told = typing.rules.rewrite(leaf, one, split, typing.scopes.text, old, new)
     return told if told is not None else Rewrite(leaf.start, leaf.end, old, new, "code")
-
-
-def means_member(one: Meaning) -> bool:
-    """Which half of a shorthand a meaning is: the member, or the variable."""
-    return one.is_member or one.kind not in ("local", "parameter", "value", "function", "import")
 
 
 def clashes(chosen: list[Meaning], typing: Typing, new: str) -> Iterator[tuple[int, str]]:

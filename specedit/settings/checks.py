@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 from specedit.errors import UsageError
+from specedit.gate import kinds as gate
 from specedit.settings.table import about, nearest, types
 
 LONGEST = 4096  # characters of a value: a question about it must not push the others off the screen
@@ -37,6 +38,8 @@ def checked(name: str, value: Any, where: str) -> Any:
         return value
     if name == "draft" and isinstance(value, list) and all(isinstance(v, str) for v in value):
         value = ",".join(value)
+    if name == "gate" and isinstance(value, dict):
+        value = ", ".join(f"{of}={verdict}" for of, verdict in value.items())
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         _check_size(name, value, where)
         value = float(value)
@@ -53,9 +56,24 @@ def checked(name: str, value: Any, where: str) -> Any:
         )
     if kind in (int, float):
         _check_size(name, value, where)
+    if name in ("gate", "allow"):
+        _check_kinds(name, value, where)
     if name == "top_p" and not 0 < value <= 1:
         raise UsageError(f"{where}: top_p is above 0 and at most 1, not {value}.")
     return value
+
+
+def _check_kinds(name: str, value: str, where: str) -> None:
+    """Of the gate's table, and of what passes it."""
+    try:
+        given = gate.parsed(value) if name == "gate" else value.replace(",", " ").split()
+    except ValueError as problem:
+        raise UsageError(f"{where}: {name}: {problem}.") from None
+    for kind in given:
+        if kind not in gate.DEFAULT:
+            raise UsageError(
+                f"{where}: {name} has no kind {shown(kind)}.", hint=nearest(kind, gate.known())
+            )
 
 
 def _check_size(name: str, value: float, where: str) -> None:

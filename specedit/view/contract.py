@@ -22,9 +22,16 @@ def _prediction(t: Tally) -> dict[str, Any]:
     return {**_tally(t), "rejected": t.rejected, "acceptance_rate": round(t.rate, 4)}
 
 
-def _finding(one: Finding) -> dict[str, Any]:
+def _finding(one: Finding, path: str) -> dict[str, Any]:
     places = [{"line": at.line, "column": at.column or None} for at in one.places]
-    return {"kind": one.kind, "text": one.text, "places": places}
+    return {
+        "kind": one.kind,
+        "file": path,
+        "line": one.line,
+        "text": one.text,
+        "verdict": one.verdict,
+        "places": places,
+    }
 
 
 def _tokens(f: Figures) -> dict[str, int]:
@@ -63,7 +70,7 @@ def edit_json(e: Edit) -> dict[str, Any]:
         "diff": e.diff,
         "problems": list(e.problems),
         "notes": list(e.notes),
-        "findings": [_finding(one) for one in e.findings],
+        "findings": [_finding(one, e.path) for one in e.findings],
         "kept": e.kept or None,
         "before_sha256": e.before_sha256,
         "after_sha256": e.after_sha256,

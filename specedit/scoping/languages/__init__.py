@@ -1,0 +1,28 @@
+"""All that scoping knows of languages: one module a language, called as the language is.
+
+Such a module has `RULES`: `tables`, and hooks (`rules`) for what tables cannot say. Renaming and
+the scopes need nothing else to know it. A new one is that file, a row in `syntax.languages`, the
+wheel of its grammar, and cases in tests/rename, where what must be renamed is marked.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+
+from specedit.scoping.languages.rules import Rules
+
+__all__ = ["Rules", "rules_of"]
+
+_SHARED = frozenset({"rules", "tables"})
+
+
+@lru_cache(maxsize=64)
+def rules_of(language: str) -> Rules | None:
+    """The rules of a language by name; None where a name is just a word."""
+    module = f"{__name__}.{language}"
+    if not language.isidentifier() or language in _SHARED or find_spec(module) is None:
+        return None
+    rules: object = getattr(import_module(module), "RULES", None)
+    return rules if isinstance(rules, Rules) else None

@@ -1,0 +1,156 @@
+"""C++: C with classes, whose methods may be written outside of them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from specedit.scoping.languages import c
+from specedit.scoping.languages.rules import Text
+from specedit.scoping.languages.tables import places, table
+from specedit.scoping.scopes import Scopes
+from specedit.scoping.uses import Uses
+from specedit.syntax.branch import Branch
+
+
+class Cpp(c.C):
+    def receiver_name(self, function: Branch, text: Text) -> str:
+        """`Class` of `Class::method`."""
+        declarator = function.part("declarator")
+        paths = (
+            (one for one in declarator.walk() if one.type == "qualified_identifier")
+            if (declarator is not None)
+            else iter(())
+        )
+        inner = next(paths, None)
+        while inner is not None and (deeper := inner.part("name")) is not None:
+            if deeper.type != "qualified_identifier":
+                break
+            inner = deeper
+        scope = inner.part("scope") if inner is not None else None
+        if scope is None:
+            return ""
+        return text(scope if not scope.children else scope.part("name") or scope)
+
+    def shown(self, node: Branch, text: Text) -> tuple[str, str] | None:
+        """`using namespace a` shows all of `a`, `using a::x` one name of it."""
+        if node.type != "using_declaration":
+            return None
+        path = text(node).rstrip("; ").split()[-1].split("::")
+        only = "" if node.first("namespace") else path.pop()
+        return (path[-1], only) if path else None
+
+    def declares_as(
+        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
+    ) -> tuple[str, str] | None:
+        told = super().declares_as(scopes, leaf, name, node, kind, where)
+        if told is None:
+            return None
+        if node.type != "function_definition" and _has_path(leaf, node):
+            return None  # `int A::s = 1` defines what the class declares
+        if leaf.place == "qualified_identifier.name":
+            function = scopes.by_node.get(id(node))
+            if function is not None and function.owner is not None and function.owner.name == name:
+                return None  # `A::A()`
+        if leaf.place == "function_declarator.declarator" and name == _class_around(scopes, node):
+            return None  # a constructor
+        if node.type == "type_parameter_declaration":
+            is_name = leaf.type in ("type_identifier", "identifier") and leaf.field != "type"
+            return told if is_name else None
+        return told
+
+    def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
+        if _repeats_class(uses, leaf):
+            return [uses.own(leaf)]
+        if leaf.place == "field_initializer.":
+            return [uses.member_here(leaf)]
+        return super().means(uses, leaf)
+
+
+def _has_path(leaf: Branch, node: Branch) -> bool:
+    """Whether a declared name is qualified."""
+    for up in leaf.up():
+        if up.type == "qualified_identifier":
+            return True
+        if up is node:
+            return False
+    return False
+
+
+def _class_around(scopes: Scopes, node: Branch) -> str:
+    """The class whose body `node` stands in."""
+    scope = scopes.scope_of(node, outside=node.type == "function_definition")
+    return scope.owner.name if scope.kind == "class" and scope.owner is not None else ""
+
+
+def _repeats_class(uses: Uses, leaf: Branch) -> bool:
+    """`A()` inside class A, `A::A()` outside."""
+    if leaf.place == "function_declarator.declarator":
+        owner = uses.typing.enclosing(leaf)
+        return owner is not None and owner.name == uses.name
+    if leaf.place == "qualified_identifier.name":
+        scope = uses.typing.receiver(leaf)
+        return scope is not None and uses.scopes.text(scope) == uses.name
+    return False
+
+
+RULES = Cpp(
+    **{
+        **c.RULES.adding(
+            names=places("namespace_identifier"),
+            scopes=table(
+                """
+                lambda_expression: function
+                template_declaration: template
+                class_specifier: class
+                namespace_definition: namespace
+                for_range_loop catch_clause: block
+                """
+            ),
+            declares=table(
+                """
+                class_specifier.name alias_declaration.name concept_definition.name: class outer
+                namespace_definition.name namespace_alias_definition.name: namespace outer
+                condition_clause.declarator for_range_loop.declarator: local here
+                optional_parameter_declaration.declarator: parameter here
+                variadic_parameter_declaration.declarator: parameter here
+                type_parameter_declaration. variadic_type_parameter_declaration.: type here
+                optional_type_parameter_declaration.name: type here
+                lambda_capture_initializer.left: parameter here
+                """
+            ),
+            patterns=places(
+                "reference_declarator. structured_binding_declarator. variadic_declarator.",
+                "qualified_identifier.name",
+            ),
+            members=table(
+                """
+                qualified_identifier.name: scope
+                template_method.name: <
+                """
+            ),
+            keys=table("field_initializer.: constructor"),
+            calls=table("new_expression: type"),
+            type_names=places("namespace_identifier"),
+            own_names=places("destructor_name."),
+            bases=places("base_class_clause"),
+            builds=places("new_expression"),
+            carries_up=places("reference_declarator"),
+            declarators=places("reference_declarator"),
+            aliases=places("alias_declaration"),
+            arguments=places("template_argument_list"),
+            paths=places("qualified_identifier"),
+            untyped=places("placeholder_type_specifier"),
+            brought=places("std"),
+            wrappers=places("shared_ptr unique_ptr weak_ptr"),
+            strings=places("raw_string_literal"),
+        ),
+        "keywords": c.WORDS
+        | places(
+            "and and_eq bitand bitor catch char16_t char32_t char8_t class co_await co_return",
+            "co_yield compl concept const_cast consteval constinit decltype delete dynamic_cast",
+            "explicit export friend mutable namespace new noexcept not not_eq operator or or_eq",
+            "private protected public reinterpret_cast requires static_cast template this throw",
+            "try typeid typename using virtual wchar_t xor xor_eq",
+        ),
+    }
+)

@@ -1,0 +1,171 @@
+"""C#: members are visible without a receiver, and every name is an `identifier`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from specedit.scoping.languages.rules import Rules
+from specedit.scoping.languages.tables import places, table
+from specedit.scoping.scope import Declared
+from specedit.scoping.scopes import Scopes
+from specedit.scoping.uses import UNKNOWN, Uses
+from specedit.syntax.branch import Branch
+
+
+class CSharp(Rules):
+    def declares_as(
+        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
+    ) -> tuple[str, str] | None:
+        if kind == "parameter" and "record" in scopes.scope_of(node).node.type:
+            return "field", where
+        return kind, where
+
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        named = imported.node.named_children()
+        return scopes.text(named[-1]) if len(named) > 1 else ""
+
+    def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
+        parent = leaf.parent
+        assert parent is not None
+        around = parent.parent
+        made = around is not None and around.type == "initializer_expression"
+        if made and leaf.place == "assignment_expression.left":
+            return [_member_of_built(uses, parent)]
+        if parent.type == "with_initializer" and parent.children[0] is leaf and around is not None:
+            return [uses.member(uses.typing.type_of(around.named_children()[0]))]
+        if leaf.place == "subpattern.":
+            patterns = (up for up in leaf.up() if up.type == "recursive_pattern")
+            typed = next((one.part("type") for one in patterns), None)
+            return [uses.member(uses.typing.named_type(typed))]
+        return None
+
+    def receiver(self, leaf: Branch) -> Branch | None:
+        if leaf.place != "member_binding_expression.name":
+            return super().receiver(leaf)
+        holders = (up for up in leaf.up() if up.type == "conditional_access_expression")
+        return next((one.part("condition") for one in holders), None)
+
+    def value_part(self, one: Declared) -> Branch | None:
+        value = super().value_part(one)
+        if value is None and one.leaf.parent is one.node and one.node.type == "variable_declarator":
+            parts = one.node.named_children()
+            return parts[-1] if len(parts) > 1 else None
+        return value
+
+
+def _member_of_built(uses: Uses, node: Branch) -> Hashable:
+    """A member that `new A { name = 1 }` sets."""
+    built = next((up for up in node.up() if up.type == "object_creation_expression"), None)
+    return uses.member(uses.typing.named_type(built.part("type"))) if built else (UNKNOWN, "")
+
+
+RULES = CSharp(
+    names=places("identifier implicit_parameter"),
+    scopes=table(
+        """
+        method_declaration constructor_declaration destructor_declaration: function
+        local_function_statement lambda_expression anonymous_method_expression: function
+        operator_declaration conversion_operator_declaration indexer_declaration: function
+        property_declaration accessor_declaration delegate_declaration: function
+        class_declaration struct_declaration interface_declaration record_declaration: class
+        enum_declaration: class
+        namespace_declaration: namespace
+        block for_statement foreach_statement using_statement catch_clause: block
+        switch_section switch_expression_arm query_expression fixed_statement: block
+        """
+    ),
+    declares=table(
+        """
+        class_declaration.name struct_declaration.name interface_declaration.name: class outer
+        record_declaration.name enum_declaration.name delegate_declaration.name: class outer
+        namespace_declaration.name file_scoped_namespace_declaration.name: namespace outer
+        method_declaration.name: method class
+        property_declaration.name event_declaration.name: field class
+        enum_member_declaration.name: field class
+        local_function_statement.name: function outer
+        variable_declarator.name: local here
+        parameter.name parameter_list.name lambda_expression.parameters: parameter here
+        type_parameter.name: type here
+        foreach_statement.left catch_declaration.name: local here
+        declaration_pattern.name recursive_pattern.name var_pattern.name: local here
+        declaration_expression.name list_pattern.name: local here
+        parenthesized_variable_designation.name tuple_pattern.name: local here
+        from_clause.name let_clause.name join_clause.name join_into_clause.: local here
+        using_directive.name: import here
+        """
+    ),
+    patterns=places("tuple_pattern. parenthesized_variable_designation."),
+    members=table(
+        """
+        member_access_expression.name: expression
+        member_binding_expression.name: ?
+        qualified_name.name: qualifier
+        alias_qualified_name.name: alias
+        """
+    ),
+    keys=table(
+        """
+        argument.name: argument
+        attribute_argument.name: attribute
+        subpattern.: pattern
+        """
+    ),
+    calls=table(
+        """
+        invocation_expression: function
+        object_creation_expression: type
+        """
+    ),
+    type_places=places(
+        "variable_declaration.type parameter.type parameter_list.type property_declaration.type",
+        "method_declaration.returns local_function_statement.type foreach_statement.type",
+        "object_creation_expression.type cast_expression.type base_list. type_argument_list.",
+        "nullable_type.type array_type.type generic_name. as_expression.right",
+        "is_expression.right typeof_expression.type default_expression.type",
+        "declaration_pattern.type recursive_pattern.type catch_declaration.type attribute.name",
+        "type_parameter_constraint.type delegate_declaration.type event_declaration.type",
+        "indexer_declaration.type operator_declaration.type array_creation_expression.type",
+        "constant_pattern. type_pattern.type sizeof_expression.type ref_type.type",
+        "type_parameter_constraints_clause. explicit_interface_specifier.name",
+        "declaration_expression.type tuple_element.type pointer_type.type",
+        "qualified_name.qualifier",
+    ),
+    own_names=places("constructor_declaration.name destructor_declaration.name"),
+    labels=places("goto_statement. labeled_statement."),
+    bases=places("base_list"),
+    bare_members=True,
+    overloads=True,
+    in_order=True,
+    strings=places("string_literal verbatim_string_literal raw_string_literal"),
+    super_words=places("base"),
+    passes_on=places(
+        "parenthesized_expression unary_expression await_expression postfix_unary_expression",
+    ),
+    casts=places("cast_expression as_expression"),
+    builds=places("object_creation_expression implicit_object_creation_expression"),
+    loops=places("foreach_statement"),
+    indexes=places("element_access_expression"),
+    returns=places("return_statement"),
+    carries_up=places("variable_declarator variable_declaration"),
+    assigned=places("assignment_expression.right"),
+    around_types=places("nullable_type"),
+    lists=places("array_type tuple_type"),
+    arguments=places("type_argument_list"),
+    paths=places("qualified_name scoped_type"),
+    untyped=places("implicit_type"),
+    inferred=places("var dynamic"),
+    plain=places(
+        "string_literal interpolated_string_expression verbatim_string_literal raw_string_literal",
+        "predefined_type array_creation_expression implicit_array_creation_expression",
+        "integer_literal character_literal",
+    ),
+    brought=places("Console Convert DateTime Environment Guid Math Microsoft System TimeSpan"),
+    keywords=places(
+        "abstract as base bool break byte case catch char checked class const continue decimal",
+        "default delegate do double else enum event explicit extern false finally fixed float for",
+        "foreach goto if implicit in int interface internal is lock long namespace new null object",
+        "operator out override params private protected public readonly ref return sbyte sealed",
+        "short sizeof stackalloc static string struct switch this throw true try typeof uint ulong",
+        "unchecked unsafe ushort using virtual void volatile while",
+    ),
+)

@@ -1,0 +1,171 @@
+"""Go: methods belong to their receiver's type, and every block is a scope."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+from specedit.scoping.languages.rules import Rules, Text
+from specedit.scoping.languages.tables import places, table
+from specedit.scoping.meaning import Meaning
+from specedit.scoping.rewrite import Rewrite
+from specedit.scoping.scope import Declared, Owner
+from specedit.scoping.scopes import Scopes
+from specedit.scoping.uses import UNKNOWN, Uses
+from specedit.syntax.branch import Branch
+
+
+class Go(Rules):
+    def names_in(
+        self, node: Branch, text: Text, told: frozenset[str]
+    ) -> Iterator[tuple[Branch, str]]:
+        """An import without a name of its own is called as its path's last part."""
+        holder = node.parent
+        if node.place == "import_spec.path" and holder is not None and not holder.part("name"):
+            yield node, _last(text(node))
+
+    def bases_of(self, node: Branch, text: Text) -> list[str]:
+        """Embedded fields and types."""
+        if node.type not in ("type_spec", "struct_type", "interface_type"):
+            return []
+        found = []
+        for child in node.walk():
+            if child.type == "field_declaration" and child.part("name") is None:
+                found += [text(leaf) for leaf in child.walk() if leaf.type == "type_identifier"]
+            if child.type == "type_elem":
+                found += [text(leaf) for leaf in child.children if leaf.type == "type_identifier"]
+        return found
+
+    def receiver_name(self, function: Branch, text: Text) -> str:
+        receiver = function.part("receiver")
+        leaves = receiver.walk() if receiver is not None else iter(())
+        return next((text(leaf) for leaf in leaves if leaf.type == "type_identifier"), "")
+
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        path = imported.node.part("path")
+        return scopes.text(path).strip('"`') if path is not None else ""
+
+    def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
+        element = leaf.parent
+        if leaf.place == "literal_element." and element is not None and element.field == "key":
+            key = _key(uses, element)
+            return [key] if key is not None else None
+        return None
+
+    def inherited(self, uses: Uses, owner: Owner) -> Hashable | None:
+        """An embedded type's name is a member, too."""
+        embedded = uses.typing.lookup(uses.name, owner.node, "type")
+        return embedded if uses.name in owner.bases else None
+
+    def value_part(self, one: Declared) -> Branch | None:
+        if one.node.type == "type_switch_statement":
+            return None  # every case gives it another type
+        return super().value_part(one)
+
+    def rewrite(
+        self, leaf: Branch, one: Meaning, split: bool, text: Text, old: str, new: str
+    ) -> Rewrite | None:
+        """An import's own name becomes an alias; one that says nothing goes."""
+        if leaf.place == "import_spec.path":
+            path = text(leaf)
+            written = path if _last(path) == new else f"{new} {path}"
+            return Rewrite(leaf.start, leaf.end, path, written, "code")
+        holder = leaf.parent
+        imported = holder.part("path") if holder and leaf.place == "import_spec.name" else None
+        if imported is not None and _last(text(imported)) == new:
+            between = text(Branch("", "", False, leaf.start, imported.start, 0))
+            return Rewrite(leaf.start, imported.start, between, "", "code")
+        return None
+
+
+def _last(path: str) -> str:
+    return path.strip('"`').rsplit("/", 1)[-1]
+
+
+def _key(uses: Uses, element: Branch) -> Hashable | None:
+    """A literal's key: a field, unless the literal is no struct."""
+    depth = 0
+    for up in element.up():
+        if up.type == "literal_value":
+            depth += 1
+        if up.type == "composite_literal":
+            typed = up.part("type")
+            if typed is not None and typed.type in ("map_type", "slice_type", "array_type"):
+                if depth == 1:
+                    return None
+                typed = typed.part("value") or typed.part("element")
+            elif depth > 1:
+                return (UNKNOWN, "")
+            if typed is not None and typed.type == "pointer_type":
+                typed = typed.named_children()[0]
+            return uses.member(uses.typing.named_type(typed))
+    return None
+
+
+RULES = Go(
+    names=places("identifier type_identifier field_identifier package_identifier label_name"),
+    scopes=table(
+        """
+        function_declaration method_declaration func_literal method_elem: function
+        function_type: function
+        type_spec type_alias: class
+        struct_type<field_declaration struct_type<var_spec struct_type<slice_type: class
+        struct_type<pointer_type struct_type<composite_literal struct_type<map_type: class
+        struct_type<parameter_declaration interface_type<parameter_declaration: class
+        interface_type<var_spec interface_type<field_declaration: class
+        block<function_declaration block<method_declaration block<func_literal: shared
+        block for_statement if_statement expression_switch_statement: block
+        type_switch_statement select_statement communication_case expression_case: block
+        type_case default_case: block
+        """
+    ),
+    declares=table(
+        """
+        function_declaration.name: function outer
+        method_declaration.name: method receiver
+        type_spec.name type_alias.name: class outer
+        field_declaration.name method_elem.name: field class
+        parameter_declaration.name variadic_parameter_declaration.name: parameter here
+        type_parameter_declaration.name: type here
+        short_var_declaration.left range_clause.left receive_statement.left: local after
+        var_spec.name const_spec.name: local after
+        type_switch_statement.alias: local subject
+        import_spec.name import_spec.path: import here
+        """
+    ),
+    patterns=places("expression_list."),
+    members=table(
+        """
+        selector_expression.field: operand
+        qualified_type.name: package
+        """
+    ),
+    keys=table("literal_element.: literal"),
+    calls=table("call_expression: function"),
+    type_names=places("type_identifier"),
+    labels=places("label_name"),
+    self_words=frozenset(),
+    super_words=frozenset(),
+    in_order=True,
+    strings=places("interpreted_string_literal raw_string_literal"),
+    quoted=places("interpreted_string_literal"),
+    implied=places("method_elem"),
+    passes_on=places(
+        "parenthesized_expression unary_expression literal_element expression_list",
+    ),
+    aliases=places("type_alias"),
+    casts=places("type_assertion_expression"),
+    builds=places("composite_literal"),
+    loops=places("range_clause"),
+    indexes=places("index_expression"),
+    returns=places("return_statement"),
+    targets=places("expression_list"),
+    around_types=places("parenthesized_type"),
+    lists=places("array_type slice_type map_type implicit_length_array_type"),
+    arguments=places("type_arguments"),
+    paths=places("qualified_type"),
+    typed_parameters=places("parameter_declaration"),
+    keywords=places(
+        "break case chan const continue default defer else fallthrough for func go goto if import",
+        "interface map package range return select struct switch type var",
+    ),
+)

@@ -1,0 +1,126 @@
+"""Java: types, variables and methods are named apart; fields hide, methods override."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from specedit.scoping.languages.rules import Rules
+from specedit.scoping.languages.tables import places, table
+from specedit.scoping.scope import Declared
+from specedit.scoping.scopes import Scopes
+from specedit.scoping.uses import Uses
+from specedit.syntax.branch import Branch
+
+
+class Java(Rules):
+    def around(self, node: Branch) -> Branch:
+        """`catch` and `finally` do not see the resources."""
+        holder = node.parent
+        if holder is None or holder.type != "try_with_resources_statement" or node.type == "block":
+            return node
+        return holder.parent or holder
+
+    def declares_as(
+        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
+    ) -> tuple[str, str] | None:
+        if node.type == "type_pattern" and node.first(leaf.type) is not leaf:
+            return None
+        if kind == "parameter" and scopes.scope_of(node).node.type == "record_declaration":
+            return "field", where
+        return kind, where
+
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        path = imported.node.first("scoped_identifier", "identifier")
+        return scopes.text(path) if path is not None else ""
+
+    def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
+        if leaf.place == "switch_label.":  # a constant of the enum that is switched on
+            constants = [one for one in uses.declared if one.node.type == "enum_constant"]
+            if len(constants) == 1:
+                return [constants[0]]
+        return None
+
+
+RULES = Java(
+    names=places("identifier type_identifier"),
+    scopes=table(
+        """
+        method_declaration constructor_declaration lambda_expression: function
+        compact_constructor_declaration static_initializer: function
+        class_declaration interface_declaration enum_declaration record_declaration: class
+        annotation_type_declaration: class
+        class_body<object_creation_expression class_body<enum_constant: class
+        block constructor_body for_statement enhanced_for_statement catch_clause: block
+        try_with_resources_statement switch_block_statement_group switch_rule: block
+        """
+    ),
+    declares=table(
+        """
+        class_declaration.name interface_declaration.name enum_declaration.name: class outer
+        record_declaration.name annotation_type_declaration.name: class outer
+        method_declaration.name annotation_type_element_declaration.name: method class
+        variable_declarator.name: local here
+        enum_constant.name: field class
+        formal_parameter.name catch_formal_parameter.name: parameter here
+        inferred_parameters. lambda_expression.parameters: parameter here
+        enhanced_for_statement.name resource.name: local here
+        instanceof_expression.name type_pattern. record_pattern_component.: local here
+        type_parameter.: type here
+        import_declaration.: import here
+        """
+    ),
+    patterns=places("scoped_identifier.name"),
+    members=table(
+        """
+        field_access.field: object
+        method_invocation.name: object
+        method_reference.: <
+        scoped_identifier.name: scope
+        scoped_type_identifier.: <
+        """
+    ),
+    keys=table("element_value_pair.key: attribute"),
+    calls=table(
+        """
+        method_invocation: name
+        object_creation_expression: type
+        """
+    ),
+    type_names=places("type_identifier"),
+    type_places=places("marker_annotation.name annotation.name"),
+    own_names=places("constructor_declaration.name compact_constructor_declaration.name"),
+    labels=places("labeled_statement. break_statement. continue_statement."),
+    bases=places("superclass super_interfaces extends_interfaces"),
+    bare_members=True,
+    overloads=True,
+    methods_apart=True,
+    members_apart=True,
+    fields_hide=True,
+    in_order=True,
+    strings=places("string_literal"),
+    constants=places("enum_constant"),
+    passes_on=places("parenthesized_expression unary_expression"),
+    casts=places("cast_expression"),
+    builds=places("object_creation_expression"),
+    loops=places("enhanced_for_statement"),
+    indexes=places("array_access"),
+    returns=places("return_statement"),
+    carries_up=places("variable_declarator spread_parameter"),
+    assigned=places("assignment_expression.right"),
+    lists=places("array_type"),
+    arguments=places("type_arguments"),
+    paths=places("scoped_identifier scoped_type_identifier"),
+    inferred=places("var"),
+    plain=places("string_literal character_literal array_creation_expression"),
+    brought=places(
+        "Boolean Character Double Float Integer Long Math Object Runtime String StringBuilder",
+        "System Thread java javax",
+    ),
+    keywords=places(
+        "_ abstract assert boolean break byte case catch char class const continue default do",
+        "double else enum extends false final finally float for goto if implements import",
+        "instanceof int interface long native new null package private protected public return",
+        "short static strictfp super switch synchronized this throw throws transient true try void",
+        "volatile while",
+    ),
+)

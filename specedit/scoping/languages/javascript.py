@@ -1,0 +1,224 @@
+"""JavaScript: object literals are classes without a name, and a shorthand names two things."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+from specedit.scoping.languages.javascript_objects import meant_for, taken_apart
+from specedit.scoping.languages.rules import Rules, Text
+from specedit.scoping.languages.tables import places, table
+from specedit.scoping.meaning import Meaning
+from specedit.scoping.rewrite import Rewrite, means_member
+from specedit.scoping.scope import Declared, Owner
+from specedit.scoping.scopes import Scopes
+from specedit.scoping.typing import Known, Typing
+from specedit.scoping.uses import MODULE, UNKNOWN, Uses
+from specedit.syntax.branch import Branch
+
+SHORTHANDS = places("shorthand_property_identifier shorthand_property_identifier_pattern")
+
+
+class JavaScript(Rules):
+    def names_in(
+        self, node: Branch, text: Text, told: frozenset[str]
+    ) -> Iterator[tuple[Branch, str]]:
+        """`o["name"]` and `{"name": 1}` name the member."""
+        if node.type == "string_fragment" and _is_key(node):
+            yield node, text(node)
+
+    def carrier(self, leaf: Branch) -> Branch:
+        if leaf.type != "string_fragment" or leaf.parent is None:
+            return leaf
+        text = leaf.parent
+        around = text.parent
+        return around if around is not None and around.type == "computed_property_name" else text
+
+    def declares_as(
+        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
+    ) -> tuple[str, str] | None:
+        holder = leaf.parent
+        if leaf.place == "import_specifier.name" and holder and holder.part("alias") is not None:
+            return None
+        around = node.parent
+        if node.type == "variable_declarator" and around is not None and around.first("var"):
+            return kind, "function"
+        return kind, where
+
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        sources = (up.part("source") for up in imported.leaf.up())
+        source = next((one for one in sources if one is not None), None)
+        return scopes.text(source).strip("'\"") if source is not None else ""
+
+    def brings(self, call: Branch, text: Text) -> str | None:
+        """`require("x")`, `await import("x")`."""
+        callee, given = call.part("function"), call.part("arguments")
+        if callee is None or given is None or text(callee) not in ("require", "import"):
+            return None
+        first = next(iter(given.named_children()), None)
+        whole = first is not None and first.type == "string"
+        return text(first).strip("'\"") if first is not None and whole else None
+
+    def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
+        if leaf.type in SHORTHANDS:
+            return [declared, _shorthand_member(uses, leaf)]
+        return [declared]
+
+    def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
+        if leaf.type in SHORTHANDS:
+            return [uses.bare(leaf, "value"), _shorthand_member(uses, leaf)]
+        if _is_foreign(leaf):
+            return [(MODULE, "")]
+        if leaf.type == "string_fragment":
+            return [_quoted(uses, leaf)]
+        if leaf.place == "pair_pattern.key":
+            return [_destructured(uses, leaf)]
+        return None
+
+    def inherited(self, uses: Uses, owner: Owner) -> Hashable | None:
+        """`{...a}` has what `a` has."""
+        spread = [child for child in owner.node.children if child.type == "spread_element"]
+        if not spread:
+            return None
+        types = (uses.typing.type_of(one.named_children()[0]) for one in spread)
+        return uses.all([uses.member(known) for known in types])
+
+    def meant_for(self, typing: Typing, literal: Branch) -> Known:
+        return meant_for(typing, literal)
+
+    def rewrite(
+        self, leaf: Branch, one: Meaning, split: bool, text: Text, old: str, new: str
+    ) -> Rewrite | None:
+        """A shorthand that names two things is spelled out when only one of them is renamed."""
+        if not split or leaf.type not in SHORTHANDS:
+            return None
+        written = f"{new}: {old}" if means_member(one) else f"{old}: {new}"
+        return Rewrite(leaf.start, leaf.end, old, written, "code")
+
+
+def _is_key(node: Branch) -> bool:
+    """A whole string that may name a member, or be a literal type or its value."""
+    text = node.parent
+    if text is None or text.type != "string" or len(text.children) != 3 or text.parent is None:
+        return False
+    return "import" not in text.parent.type and "export" not in text.parent.type
+
+
+def _is_foreign(leaf: Branch) -> bool:
+    """A name in another module, or the one this module gives out: `{P as q}`, `{q as P}`."""
+    holder = leaf.parent
+    if leaf.place == "export_specifier.alias":
+        return True
+    if leaf.place == "export_specifier.name" and holder is not None:
+        return any(up.part("source") is not None for up in holder.up())
+    if leaf.place == "import_specifier.name" and holder is not None:
+        return holder.part("alias") is not None
+    return False
+
+
+def _quoted(uses: Uses, leaf: Branch) -> Hashable:
+    """`o["name"]`, `{"name": 1}`, or a literal type."""
+    text = leaf.parent
+    assert text is not None
+    if text.place == "subscript_expression.index" and text.parent is not None:
+        return uses.member(uses.typing.type_of(text.parent.part("object")))
+    index = text.parent.parent if text.parent is not None else None
+    if index is not None and index.type == "lookup_type":
+        return uses.member(uses.typing.named_type(index.named_children()[0]))
+    return ("literal", "")
+
+
+def _shorthand_member(uses: Uses, leaf: Branch) -> Hashable:
+    if leaf.type == "shorthand_property_identifier":
+        owners = uses.typing.type_of(leaf.parent)
+        return uses.member(owners) if owners else (UNKNOWN, "")
+    return _destructured(uses, leaf)
+
+
+def _destructured(uses: Uses, leaf: Branch) -> Hashable:
+    """The member a `{name}` pattern takes, by the class of what is taken apart."""
+    node = leaf.parent
+    while node is not None and node.type in ("object_assignment_pattern", "pair_pattern"):
+        node = node.parent
+    if node is None or node.type != "object_pattern":
+        return (UNKNOWN, "")
+    return uses.member(taken_apart(uses.typing, node))
+
+
+RULES = JavaScript(
+    names=places(
+        "identifier property_identifier private_property_identifier statement_identifier",
+        "shorthand_property_identifier shorthand_property_identifier_pattern",
+    ),
+    scopes=table(
+        """
+        function_declaration function_expression arrow_function method_definition: function
+        generator_function generator_function_declaration class_static_block: function
+        class_declaration class object: class
+        statement_block for_statement for_in_statement catch_clause switch_body: block
+        """
+    ),
+    declares=table(
+        """
+        function_declaration.name generator_function_declaration.name: function outer
+        function_expression.name class.name: function here
+        class_declaration.name: class outer
+        variable_declarator.name: local after
+        for_in_statement.left catch_clause.parameter: local here
+        formal_parameters. arrow_function.parameter: parameter here
+        import_clause. namespace_import. import_specifier.alias: import here
+        import_specifier.name: import here
+        method_definition.name: method class
+        field_definition.property pair.key: field class
+        """
+    ),
+    patterns=places(
+        "object_pattern. array_pattern. rest_pattern. pair_pattern.value",
+        "object_assignment_pattern.left assignment_pattern.left",
+    ),
+    members=table("member_expression.property: object"),
+    keys=table(
+        """
+        pair_pattern.key: pattern
+        jsx_attribute.: element
+        """
+    ),
+    calls=table(
+        """
+        call_expression: function
+        new_expression: constructor
+        """
+    ),
+    labels=places("statement_identifier"),
+    quoted=places("string_fragment"),
+    shorthands=SHORTHANDS,
+    exports=places("export_statement"),
+    assigned=places("assignment_expression.right"),
+    bases=places("class_heritage"),
+    literals=places("object class"),
+    nameless=places("object"),
+    self_words=places("this self"),
+    passes_on=places("parenthesized_expression unary_expression await_expression"),
+    builds=places("new_expression"),
+    loops=places("for_in_statement for_statement"),
+    indexes=places("subscript_expression"),
+    returns=places("return_statement"),
+    carries_up=places("variable_declarator variable_declaration"),
+    merges=True,
+    makes=True,
+    in_order=True,
+    hoists=True,
+    plain=places("array number regex string template_string"),
+    brought=places(
+        "Array BigInt Boolean Buffer Date Error Intl JSON Map Math Number Object Promise Proxy",
+        "Reflect RegExp Set String Symbol WeakMap WeakSet console document globalThis localStorage",
+        "navigator process sessionStorage window",
+    ),
+    keywords=places(
+        "await break case catch class const continue debugger default delete do else enum export",
+        "extends false finally for function if import in instanceof new null return super switch",
+        "this throw true try typeof var void while with yield",
+        "implements interface let package private protected public static",
+    ),
+    free_members=True,
+    strings=places("string template_string"),
+)

@@ -1,0 +1,112 @@
+"""Kotlin: constructor parameters may be properties; names sit in bare `identifier` children."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from specedit.scoping.languages.rules import Rules, Text
+from specedit.scoping.languages.tables import places, table
+from specedit.scoping.scope import Declared
+from specedit.scoping.scopes import Scopes
+from specedit.syntax.branch import Branch
+
+_DOLLAR = re.compile(r"\$([^\W\d]\w*)")
+
+
+class Kotlin(Rules):
+    def names_in(
+        self, node: Branch, text: Text, told: frozenset[str]
+    ) -> Iterator[tuple[Branch, str]]:
+        """`"$name"`, which the grammar leaves as text."""
+        if node.type == "string_literal":
+            for found in _DOLLAR.finditer(text(node)):
+                leaf = node.within(text(node), *found.span(1), "identifier")
+                yield leaf, found[1]
+
+    def declares_as(
+        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
+    ) -> tuple[str, str] | None:
+        alike = [child for child in node.children if child.type == leaf.type]
+        bare = leaf.parent is node and leaf.field == "" and alike[0] is not leaf
+        if bare and node.type in ("class_parameter", "parameter"):
+            return None
+        ends = node.type in ("catch_block", "enum_entry", "import")
+        if ends and alike and alike[-1 if node.type == "import" else 0] is not leaf:
+            return None
+        return kind, where
+
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        path = imported.node.first("qualified_identifier")
+        return scopes.text(path) if path is not None else ""
+
+    def names_argument(self, leaf: Branch) -> bool:
+        holder = leaf.parent  # `f(x)` is positional, `f(x = 1)` names the parameter
+        return holder is not None and (holder.children[0] is not leaf or len(holder.children) > 1)
+
+    def value_part(self, one: Declared) -> Branch | None:
+        value = super().value_part(one)
+        around = one.node.parent
+        direct = one.leaf.parent is one.node
+        if value is None and direct and around and one.node.type == "variable_declaration":
+            later = [child for child in around.named_children() if child.start >= one.node.end]
+            return later[0] if later else None
+        return value
+
+
+RULES = Kotlin(
+    names=places("identifier"),
+    scopes=table(
+        """
+        function_declaration lambda_literal anonymous_function anonymous_initializer: function
+        secondary_constructor getter setter: function
+        class_declaration object_declaration companion_object object_literal: class
+        block for_statement catch_block when_entry when_expression: block
+        """
+    ),
+    declares=table(
+        """
+        class_declaration.name object_declaration.name type_alias.type: class outer
+        companion_object.name: class outer
+        function_declaration.name: function outer
+        variable_declaration.: local here
+        class_parameter.: field class
+        parameter. lambda_parameters. catch_block.: parameter here
+        type_parameter.: type here
+        enum_entry.: field class
+        import.: import here
+        """
+    ),
+    patterns=places("multi_variable_declaration. qualified_identifier. variable_declaration."),
+    members=table("navigation_expression.: <"),
+    keys=table("value_argument.: argument"),
+    calls=table("call_expression: <"),
+    type_places=places("user_type."),
+    bases=places("delegation_specifiers"),
+    selves=places("this_expression"),
+    supers=places("super_expression"),
+    bare_members=True,
+    overloads=True,
+    members_apart=True,
+    in_order=True,
+    strings=places("string_literal multiline_string_literal"),
+    passes_on=places("parenthesized_expression unary_expression try_expression"),
+    aliases=places("type_alias"),
+    casts=places("as_expression"),
+    loops=places("for_statement"),
+    indexes=places("index_expression"),
+    types=places("user_type nullable_type"),
+    carries_up=places("variable_declaration"),
+    assigned=places("assignment.right"),
+    around_types=places("parenthesized_type nullable_type"),
+    arguments=places("type_arguments"),
+    paths=places("qualified_identifier"),
+    plain=places("string_literal multiline_string_literal collection_literal character_literal"),
+    brought=places(
+        "Boolean Double Float Int List Long Map Math Set String System java javax kotlin"
+    ),
+    keywords=places(
+        "as break class continue do else false for fun if in interface is null object package",
+        "return super this throw true try typealias typeof val var when while",
+    ),
+)

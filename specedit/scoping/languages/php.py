@@ -1,0 +1,140 @@
+"""PHP: a variable's `$` keeps it apart from every other name."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from specedit.scoping.languages.rules import Rules, Text
+from specedit.scoping.languages.tables import places, table
+from specedit.scoping.scope import Declared
+from specedit.scoping.scopes import Scopes
+from specedit.scoping.uses import Uses
+from specedit.syntax.branch import Branch
+
+
+class Php(Rules):
+    def label(self, leaf: Branch, text: Text) -> str:
+        """A variable keeps its `$`; a property loses it."""
+        name, holder = text(leaf), leaf.parent
+        if holder is not None and holder.type == "variable_name":
+            place = holder.place
+            return name if place in self.members or "propert" in place else "$" + name
+        return "$" + name if _is_braced(leaf) else name
+
+    def has_sigil(self, leaf: Branch, text: Text) -> bool:
+        variable = leaf.parent is not None and leaf.parent.type == "variable_name"
+        return variable or _is_braced(leaf)
+
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        path = imported.node.first("qualified_name", "name")
+        return scopes.text(path) if path is not None else ""
+
+    def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
+        if declared.node.type == "anonymous_function_use_clause":
+            uses.join(declared, _variable(uses, uses.function(leaf)))
+        return [declared]
+
+    def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
+        return [_variable(uses, leaf)] if uses.name[0] == "$" else None
+
+
+def _is_braced(leaf: Branch) -> bool:
+    """`"${name}"` and `"${name[0]}"`."""
+    holder = leaf.parent
+    if holder is not None and holder.type == "subscript_expression" and holder.children[0] is leaf:
+        holder = holder.parent
+    if holder is None or holder.type != "dynamic_variable_name":
+        return False
+    return holder.place.split(".")[0] in ("encapsed_string", "heredoc_body")
+
+
+def _variable(uses: Uses, leaf: Branch) -> Hashable:
+    """A variable belongs to its function; `fn` and `use` share the outer one."""
+    node: Branch = leaf
+    while True:
+        function = uses.function(node)
+        declared = uses.scopes.by_node[id(function)].declared.get(uses.name)
+        if declared:
+            return declared[0]
+        if function.type != "arrow_function":
+            return ("local", id(function))
+        node = function
+
+
+RULES = Php(
+    names=places("name"),
+    scopes=table(
+        """
+        function_definition method_declaration anonymous_function arrow_function: function
+        class_declaration interface_declaration trait_declaration enum_declaration: class
+        anonymous_class: class
+        """
+    ),
+    declares=table(
+        """
+        class_declaration.name interface_declaration.name trait_declaration.name: class outer
+        enum_declaration.name: class outer
+        function_definition.name: function outer
+        method_declaration.name enum_case.name: method class
+        const_element.: value class
+        property_element.name: field class
+        property_promotion_parameter.name: parameter property
+        simple_parameter.name variadic_parameter.name: parameter here
+        anonymous_function_use_clause.: parameter here
+        namespace_use_clause. namespace_use_clause.alias: import here
+        """
+    ),
+    patterns=places("variable_name. qualified_name."),
+    members=table(
+        """
+        member_access_expression.name nullsafe_member_access_expression.name: object
+        member_call_expression.name nullsafe_member_call_expression.name: object
+        scoped_call_expression.name scoped_property_access_expression.name: scope
+        class_constant_access_expression.: <
+        qualified_name.: <
+        """
+    ),
+    keys=table("argument.name: argument"),
+    calls=table(
+        """
+        function_call_expression: function
+        member_call_expression: name
+        scoped_call_expression: name
+        object_creation_expression: <
+        """
+    ),
+    type_places=places(
+        "named_type. base_clause. class_interface_clause. object_creation_expression.",
+        "use_declaration.",
+    ),
+    bases=places("base_clause class_interface_clause use_declaration"),
+    members_apart=True,
+    sigils=True,
+    strings=places("string encapsed_string heredoc nowdoc"),
+    holders=places("variable_name"),
+    self_words=places("this $this self"),
+    super_words=places("super parent"),
+    self_types=places("self static"),
+    passes_on=places("parenthesized_expression"),
+    casts=places("cast_expression"),
+    builds=places("object_creation_expression"),
+    loops=places("foreach_statement"),
+    indexes=places("subscript_expression"),
+    returns=places("return_statement"),
+    carries_up=places("property_element"),
+    assigned=places("assignment_expression.right"),
+    unions=places("union_type intersection_type"),
+    paths=places("qualified_name"),
+    inferred=places("mixed"),
+    any_case=True,
+    free_members=True,
+    keywords=places(
+        "__class__ __dir__ __file__ __function__ __halt_compiler __line__ __method__",
+        "__namespace__ __trait__ abstract and array as break callable case catch class clone const",
+        "continue declare default die do echo else elseif empty enddeclare endfor endforeach endif",
+        "endswitch endwhile eval exit extends false final finally fn for foreach function global",
+        "goto if implements include include_once instanceof insteadof interface isset list match",
+        "namespace new null or print private protected public readonly require require_once return",
+        "static switch throw trait true try unset use var while xor yield",
+    ),
+)

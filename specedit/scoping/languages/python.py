@@ -1,0 +1,159 @@
+"""Python: assignments bind in the function, members are reached through `self`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from keyword import kwlist
+
+from specedit.scoping.languages.rules import Rules
+from specedit.scoping.languages.tables import places, table
+from specedit.scoping.scope import Declared, Scope
+from specedit.scoping.scopes import Scopes
+from specedit.scoping.uses import MODULE, Uses
+from specedit.syntax.branch import Branch
+
+
+class Python(Rules):
+    def declares_as(
+        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
+    ) -> tuple[str, str] | None:
+        holder = leaf.parent
+        if holder is not None and holder.type == "dotted_name":
+            only = len(holder.children) == 1  # `case a.b` compares, `import a.b` gives `a`
+            if not (only if node.type == "case_pattern" else holder.children[0] is leaf):
+                return None
+        return kind, where
+
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        statement = imported.node
+        if statement.type == "aliased_import" and statement.parent is not None:
+            named, statement = statement.part("name"), statement.parent
+        else:
+            named = imported.leaf.parent
+        module = statement.part("module_name") or named
+        return scopes.text(module) if module is not None else ""
+
+    def elsewhere(self, scopes: Scopes, node: Branch, name: str) -> Scope | None:
+        """`global x` and `nonlocal x`: the scope that an assignment to x means."""
+        if b"global" not in scopes.data and b"nonlocal" not in scopes.data:
+            return None
+        function = scopes.scope_of(node)
+        while function.kind == "block" and function.parent is not None:
+            function = function.parent
+        said = _announcements(scopes, function).get(name)
+        if said is None:
+            return None
+        if said == "global_statement":
+            return scopes.file
+        outer = function.parent
+        while outer is not None and name not in outer.declared and outer.parent is not None:
+            outer = outer.parent
+        return outer
+
+    def is_instance(self, one: Declared) -> bool:
+        listed = one.node.named_children() if one.node.type == "parameters" else []
+        around = one.scope.parent if one.scope is not None else None
+        return around is not None and around.kind == "class" and listed[:1] == [one.leaf]
+
+    def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
+        if leaf.place == "augmented_assignment.left" and declared.owner is not None:
+            read = uses.bare(leaf, "value")  # `x += 1` in a class reads the outer x
+            if isinstance(read, Declared):
+                uses.join(declared, read)
+        return [declared]
+
+    def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
+        """A name of another module."""
+        path = leaf.parent
+        elsewhere = ("aliased_import.name", "import_from_statement.module_name")
+        if path is not None and leaf.place == "dotted_name." and path.place in elsewhere:
+            return [(MODULE, "")]
+        return None
+
+
+def _announcements(scopes: Scopes, function: Scope) -> dict[str, str]:
+    """What a function's own `global` and `nonlocal` statements name."""
+    known = scopes.announced.get(id(function))
+    if known is not None:
+        return known
+    found: dict[str, str] = {}
+    body = function.node.part("body") if function.kind == "function" else None
+    waiting = [body] if body is not None else []
+    while waiting:
+        statement = waiting.pop()
+        if statement.type not in ("function_definition", "class_definition", "lambda"):
+            waiting.extend(statement.children)
+        if statement.type in ("global_statement", "nonlocal_statement"):
+            for child in statement.children:
+                found[scopes.text(child)] = statement.type
+    scopes.announced[id(function)] = found
+    return found
+
+
+RULES = Python(
+    names=places("identifier"),
+    scopes=table(
+        """
+        function_definition lambda: function
+        class_definition: class
+        list_comprehension set_comprehension dictionary_comprehension generator_expression: block
+        """
+    ),
+    declares=table(
+        """
+        function_definition.name: function outer
+        class_definition.name: class outer
+        parameters. lambda_parameters.: parameter here
+        default_parameter.name typed_default_parameter.name typed_parameter.: parameter here
+        keyword_separator.: parameter here
+        assignment.left named_expression.name for_statement.left: local function
+        augmented_assignment.left: local function
+        as_pattern_target. as_pattern.alias: local function
+        case_pattern.: local function
+        for_in_clause.left: local here
+        aliased_import.alias: import function
+        import_from_statement.name import_statement.name: import function
+        type_parameter.: type here
+        """
+    ),
+    patterns=places(
+        "pattern_list. tuple_pattern. list_pattern. list_splat_pattern. dictionary_splat_pattern.",
+        "as_pattern_target. tuple. list. dotted_name. splat_pattern. parenthesized_expression.",
+        "list_splat_pattern. expression_list. case_pattern. list_pattern. typed_parameter.",
+    ),
+    outside=places(
+        "default_parameter.value typed_default_parameter.value typed_default_parameter.type",
+        "typed_parameter.type for_in_clause.right",
+    ),
+    outside_first=places("for_in_clause.right"),
+    members=table("attribute.attribute: object"),
+    keys=table(
+        """
+        keyword_argument.name: argument
+        keyword_pattern.: keyword
+        """
+    ),
+    calls=table("call: function"),
+    bases=places("argument_list"),
+    assigned=places("assignment.right"),
+    self_words=frozenset(),
+    super_words=places("super() super"),
+    self_types=places("Self"),
+    passes_on=places("parenthesized_expression await expression_list"),
+    loops=places("for_statement"),
+    returns=places("return_statement"),
+    targets=places("expression_list pattern_list"),
+    around_types=places("type"),
+    unions=places("union_type"),
+    untyped=places("string"),
+    wrappers=places("Optional Final ClassVar Annotated"),
+    rest_parameters=places("dictionary_splat_pattern"),
+    reads_class=True,
+    plain=places(
+        "concatenated_string dictionary dictionary_comprehension float integer list",
+        "list_comprehension set set_comprehension string tuple",
+    ),
+    brought=places("bool bytes dict float frozenset int list object set str tuple"),
+    keywords=frozenset(kwlist),
+    strings=places("string"),
+)

@@ -1,0 +1,177 @@
+"""One language: its tables, and small hooks for what tables cannot say.
+
+The engine (`scoping`) asks here and names no node type of any grammar. A language overrides
+what it needs; what stands here is right for a language without surprises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import TYPE_CHECKING
+
+from specedit.scoping.languages.tables import Tables
+from specedit.syntax.branch import Branch
+
+if TYPE_CHECKING:
+    from specedit.scoping.meaning import Meaning
+    from specedit.scoping.rewrite import Rewrite
+    from specedit.scoping.scope import Declared, Owner, Scope
+    from specedit.scoping.scopes import Scopes
+    from specedit.scoping.typing import Known, Typing
+    from specedit.scoping.uses import Uses
+
+Text = Callable[[Branch], str]
+
+
+class Rules(Tables):
+    """One language's tables and hooks."""
+
+    # reading the tree
+
+    def prepare(self, root: Branch, text: Text) -> frozenset[str]:
+        """What the file says about its names before any is read; `names_in` gets it back."""
+        return frozenset()
+
+    def is_name(self, node: Branch) -> bool:
+        """Whether a leaf of `names` is a whole name."""
+        return not node.children
+
+    def label(self, leaf: Branch, text: Text) -> str:
+        """The name a leaf carries, without what only says of which kind it is."""
+        return text(leaf)
+
+    def names_in(
+        self, node: Branch, text: Text, told: frozenset[str]
+    ) -> Iterator[tuple[Branch, str]]:
+        """Names that the grammar does not tell as such, each as a leaf of its own."""
+        yield from ()
+
+    def has_sigil(self, leaf: Branch, text: Text) -> bool:
+        """Whether a sign tells a place from every word of the language."""
+        return False
+
+    # scopes and classes
+
+    def opens(self, node: Branch) -> bool:
+        """Whether a node of `scopes` opens one here."""
+        return True
+
+    def around(self, node: Branch) -> Branch:
+        """What stands in the scope around that of `node`."""
+        return node
+
+    def class_name(self, node: Branch, text: Text) -> str:
+        name = node.part("name")
+        if name is None and node.named and node.type not in self.nameless:
+            name = node.first(*self.names)
+        return text(name) if name is not None else ""
+
+    def bases_of(self, node: Branch, text: Text) -> list[str]:
+        """What a class extends beside its `bases`."""
+        return []
+
+    def receiver_name(self, function: Branch, text: Text) -> str:
+        """The class of a method that is written outside of it."""
+        return ""
+
+    def shown(self, node: Branch, text: Text) -> tuple[str, str] | None:
+        """The class or namespace whose members `node` shows around it: its name, and the one
+        member that is meant, or "" for all."""
+        return None
+
+    # declarations
+
+    def carrier(self, leaf: Branch) -> Branch:
+        """The node that stands for a name in the tables."""
+        return leaf
+
+    def declares_as(
+        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
+    ) -> tuple[str, str] | None:
+        """Kind and place of a declaration that the tables tell; None where it is none."""
+        return kind, where
+
+    def elsewhere(self, scopes: Scopes, node: Branch, name: str) -> Scope | None:
+        """The scope that a name of a `function` belongs to because something else says so."""
+        return None
+
+    def is_import_of(self, scopes: Scopes, imported: Declared, other: Declared) -> bool:
+        """Whether an import brings in what the file itself declares."""
+        return False
+
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        """The module that an import takes its name from, as it is written there."""
+        return ""
+
+    def brings(self, call: Branch, text: Text) -> str | None:
+        """The module that a call gives: `require("x")`."""
+        return None
+
+    def is_instance(self, one: Declared) -> bool:
+        """Whether a parameter is the instance that a method is called on."""
+        return False
+
+    # uses
+
+    def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
+        """What the place of a declaration means."""
+        return [declared]
+
+    def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
+        """What any other place means; None where it means what the tables say."""
+        return None
+
+    def names_argument(self, leaf: Branch) -> bool:
+        """Whether a name at an "argument" place is the parameter's, not the value."""
+        return True
+
+    def inherited(self, uses: Uses, owner: Owner) -> Hashable | None:
+        """What a member means that no class in the file declares."""
+        return None
+
+    # types
+
+    def receiver(self, leaf: Branch) -> Branch | None:
+        """What stands before the dot of a member access."""
+        where, parent = self.members.get(leaf.place), leaf.parent
+        if where is None or parent is None:
+            return None
+        if where != "<":
+            return parent.part(where)
+        before = [one for one in parent.children if one.named and one.end <= leaf.start]
+        return before[-1] if before else None
+
+    def meant_for(self, typing: Typing, literal: Branch) -> Known:
+        """The class that a literal of no name is meant for."""
+        return None
+
+    def value_part(self, one: Declared) -> Branch | None:
+        """The value that a declaration gives its name."""
+        node, holder = one.node, one.leaf.parent
+        if holder is not node and holder is not None:
+            if holder.type in self.targets and len(holder.named_children()) > 1:
+                return None
+            if holder.type not in self.targets | self.declarators:
+                return None
+        return node.part("value") or node.part("right")
+
+    # writing
+
+    def rewrite(
+        self, leaf: Branch, one: Meaning, split: bool, text: Text, old: str, new: str
+    ) -> Rewrite | None:
+        """What to write at a place where it is more than the new name. `split`: the place means
+        another thing, too, which keeps its name."""
+        return None
+
+    def from_receiver(
+        self, root: Branch, data: bytes, new: str, line: int | None
+    ) -> tuple[list[Rewrite], str]:
+        """Every place of a word of `receivers` in the method on `line`, and what is to be said."""
+        raise NotImplementedError  # no word is one
+
+    def finish(
+        self, rewrites: dict[int, Rewrite], chosen: list[Meaning], data: bytes, new: str
+    ) -> str:
+        """Mends what a new name makes of the places around it; gives what is to be said of it."""
+        return ""

@@ -1,0 +1,247 @@
+"""Rust: `let` binds anew, `impl` adds to a type, and macros are half parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+from specedit.scoping.languages import rust_self
+from specedit.scoping.languages.rules import Rules, Text
+from specedit.scoping.languages.rust_macros import formatted, in_macro
+from specedit.scoping.languages.tables import places, table
+from specedit.scoping.meaning import Meaning
+from specedit.scoping.rewrite import Rewrite, means_member
+from specedit.scoping.scope import Declared
+from specedit.scoping.scopes import Scopes
+from specedit.scoping.uses import EXTERNAL, UNKNOWN, Uses
+from specedit.syntax.branch import Branch
+
+
+class Rust(Rules):
+    def is_name(self, node: Branch) -> bool:
+        if node.type in ("lifetime", "label"):
+            return True  # its letters are a leaf of their own, which is none
+        return super().is_name(node) and (
+            node.parent is None or node.parent.type not in ("lifetime", "label")
+        )
+
+    def names_in(
+        self, node: Branch, text: Text, told: frozenset[str]
+    ) -> Iterator[tuple[Branch, str]]:
+        yield from ((leaf, text(leaf)) for leaf in formatted(node, text))
+
+    def class_name(self, node: Branch, text: Text) -> str:
+        if node.type != "impl_item":
+            return super().class_name(node, text)
+        name = node.part("type")
+        while name is not None and name.type in ("generic_type", "scoped_type_identifier"):
+            name = name.part("type") or name.part("name")
+        return text(name) if name is not None else super().class_name(node, text)
+
+    def bases_of(self, node: Branch, text: Text) -> list[str]:
+        trait = node.part("trait") if node.type == "impl_item" else None
+        leaves = trait.walk() if trait is not None else iter(())
+        return [text(leaf) for leaf in leaves if leaf.type == "type_identifier"]
+
+    def declares_as(
+        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
+    ) -> tuple[str, str] | None:
+        if leaf.type == "identifier" and name[:1].isupper() and node.type in _PATTERNS:
+            return None  # `None`, a constant, a unit variant
+        if leaf.place == "field_pattern.name" and leaf.type != "shorthand_field_identifier":
+            return None
+        return kind, where
+
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        """The whole path: of `use a::{b::c}` it is `a::b::c`."""
+        said, node = [scopes.text(imported.leaf)], imported.leaf.parent
+        while node is not None and node.type != "use_declaration":
+            if node.type in ("use_as_clause", "scoped_identifier", "scoped_use_list"):
+                path = node.part("path")
+                if path is not None and not path.start <= imported.leaf.start < path.end:
+                    said.insert(0, scopes.text(path))
+            node = node.parent
+        return "::".join(said)
+
+    def is_import_of(self, scopes: Scopes, imported: Declared, other: Declared) -> bool:
+        """`use self::x` brings in what this file itself defines."""
+        path = imported.leaf.parent
+        while path is not None and path.type in ("use_list", "scoped_use_list", "use_as_clause"):
+            path = path.parent if path.part("path") is None else path
+            if path is not None and path.part("path") is not None:
+                break
+        start = path.part("path") if path is not None else None
+        if start is None:
+            return False
+        last = scopes.text(start).replace("crate::", "").split("::")[-1]
+        owner = other.owner.name if other.owner is not None else ""
+        return last == owner or (not owner and last in ("self", "super", "crate"))
+
+    def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
+        if leaf.type == "shorthand_field_identifier":
+            return [declared, _matched(uses, leaf)]
+        return [declared]
+
+    def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
+        parent = leaf.parent
+        assert parent is not None
+        if leaf.place == "shorthand_field_initializer.":
+            return [uses.bare(leaf, "value"), _built(uses, parent)]
+        if leaf.place == "field_initializer.field":
+            return [_built(uses, parent)]
+        if leaf.place == "field_pattern.name":
+            return [_matched(uses, leaf)]
+        if parent.type == "token_tree":
+            return [in_macro(uses, leaf)]
+        path = uses.typing.receiver(leaf) if "scoped" in parent.type else None
+        if path is not None and path.type in ("crate", "self", "super"):
+            module = uses.scopes.root if path.type != "self" else leaf
+            return [uses.typing.lookup(uses.name, module, "any") or (EXTERNAL, "")]
+        if leaf.place == "macro_invocation.macro":
+            return [uses.bare(leaf, "macro")]
+        return None
+
+    def rewrite(
+        self, leaf: Branch, one: Meaning, split: bool, text: Text, old: str, new: str
+    ) -> Rewrite | None:
+        parent = leaf.parent
+        assert parent is not None
+        if split and leaf.type == "shorthand_field_identifier":
+            kind = text(parent.until(leaf.start))  # `ref x`, `mut x` move with the name
+            rest = f"{new}: {kind}{old}" if means_member(one) else f"{old}: {kind}{new}"
+            return Rewrite(parent.start, leaf.end, kind + old, rest, "code")
+        if split and parent.type == "shorthand_field_initializer":
+            written = f"{new}: {old}" if means_member(one) else f"{old}: {new}"
+            return Rewrite(leaf.start, leaf.end, old, written, "code")
+        if leaf.place in ("field_pattern.pattern", "field_initializer.value"):
+            name = parent.part("name") or parent.part("field")
+            if name is not None and text(name) == new:  # `x: x` is written `x`
+                return Rewrite(name.start, leaf.end, text(name.through(leaf)), new, "code")
+        return None
+
+    def from_receiver(
+        self, root: Branch, data: bytes, new: str, line: int | None
+    ) -> tuple[list[Rewrite], str]:
+        return rust_self.from_self(root, data, new, line), rust_self.CALLS
+
+    def finish(
+        self, rewrites: dict[int, Rewrite], chosen: list[Meaning], data: bytes, new: str
+    ) -> str:
+        """The renamed parameter is written as a receiver, where its type allows it."""
+        for declared in (one for meaning in chosen for one in meaning.declared):
+            made = rust_self.to_self(declared.leaf, data) if new == "self" else None
+            if made is not None:
+                del rewrites[declared.leaf.start]
+                rewrites[made.start] = made
+                return rust_self.CALLS
+        return ""
+
+
+_PATTERNS = places("let_declaration let_condition match_pattern for_expression parameter")
+
+
+def _matched(uses: Uses, leaf: Branch) -> Hashable:
+    """The member that a pattern names."""
+    patterns = (up for up in leaf.up() if up.type == "struct_pattern")
+    typed = next((one.part("type") for one in patterns), None)
+    return uses.member(uses.typing.named_type(typed))
+
+
+def _built(uses: Uses, node: Branch) -> Hashable:
+    """The member that `A { name: 1 }` sets."""
+    built = next((up for up in node.up() if up.type == "struct_expression"), None)
+    return uses.member(uses.typing.named_type(built.part("name"))) if built else (UNKNOWN, "")
+
+
+RULES = Rust(
+    names=places(
+        "identifier type_identifier field_identifier shorthand_field_identifier lifetime label",
+        "metavariable",
+    ),
+    scopes=table(
+        """
+        function_item function_signature_item closure_expression macro_rule: function
+        struct_item enum_item union_item trait_item impl_item: class
+        enum_variant: class
+        mod_item: namespace
+        type_item block match_arm for_expression if_expression while_expression: block
+        associated_type: block
+        """
+    ),
+    declares=table(
+        """
+        function_item.name function_signature_item.name: function outer
+        struct_item.name enum_item.name union_item.name trait_item.name: class outer
+        type_item.name associated_type.name: class outer
+        mod_item.name extern_crate_declaration.name extern_crate_declaration.alias: namespace outer
+        const_item.name static_item.name: value outer
+        macro_definition.name: macro outer
+        field_declaration.name: field class
+        enum_variant.name: field outer
+        let_declaration.pattern let_condition.pattern: local after
+        parameter.pattern closure_parameters.: parameter here
+        for_expression.pattern match_pattern.: local here
+        type_parameter.name const_parameter.name lifetime_parameter.name: type here
+        use_declaration.argument use_list. use_as_clause.alias: import here
+        """
+    ),
+    patterns=places(
+        "tuple_pattern. slice_pattern. ref_pattern. mut_pattern. captured_pattern. or_pattern.",
+        "reference_pattern. tuple_struct_pattern. field_pattern.pattern field_pattern.name",
+        "struct_pattern. match_pattern. scoped_identifier.name scoped_use_list.list use_list.",
+    ),
+    members=table(
+        """
+        field_expression.field: value
+        scoped_identifier.name: path
+        scoped_type_identifier.name: path
+        """
+    ),
+    keys=table(
+        """
+        field_initializer.field: literal
+        shorthand_field_initializer.: literal
+        field_pattern.name: pattern
+        """
+    ),
+    calls=table("call_expression: function"),
+    type_names=places("type_identifier lifetime"),
+    labels=places("label"),
+    bases=places("trait_bounds"),
+    members_apart=True,
+    in_order=True,
+    strings=places("string_literal raw_string_literal char_literal"),
+    shorthands=places("shorthand_field_identifier"),
+    adds_to=places("impl_item"),
+    constants=places("enum_variant"),
+    receivers=places("self"),
+    self_words=places("self"),
+    super_words=frozenset(),
+    self_types=places("Self self"),
+    passes_on=places(
+        "parenthesized_expression unary_expression reference_expression await_expression",
+        "try_expression",
+    ),
+    aliases=places("type_item"),
+    casts=places("type_cast_expression"),
+    builds=places("struct_expression"),
+    loops=places("for_expression"),
+    indexes=places("index_expression"),
+    assigned=places("assignment_expression.right"),
+    lists=places("array_type tuple_type"),
+    arguments=places("type_arguments"),
+    paths=places("qualified_type scoped_identifier scoped_type_identifier scoped_use_list"),
+    wrappers=places("Box Rc Arc Ref RefMut Cow Pin"),
+    macros_apart=True,
+    rebinds=places("let_declaration let_condition"),
+    plain=places(
+        "string_literal raw_string_literal char_literal integer_literal array_expression",
+        "primitive_type",
+    ),
+    brought=places("Arc Box HashMap Option Rc Result String Vec core std"),
+    keywords=places(
+        "Self abstract as async await become box break const continue crate do dyn else enum",
+        "extern false final fn for if impl in let loop macro match mod move mut override priv pub",
+        "ref return static struct super trait true try type typeof unsafe unsized use virtual",
+        "where while yield 'static",
+    ),
+)

@@ -1,0 +1,165 @@
+"""Scala: members are seen without a receiver, and an object shares its class's name."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from specedit.scoping.languages.rules import Rules, Text
+from specedit.scoping.languages.tables import places, table
+from specedit.scoping.meaning import Meaning
+from specedit.scoping.rewrite import Rewrite
+from specedit.scoping.scope import Declared
+from specedit.scoping.scopes import Scopes
+from specedit.scoping.uses import MODULE, Uses
+from specedit.syntax.branch import Branch
+
+
+class Scala(Rules):
+    def label(self, leaf: Branch, text: Text) -> str:
+        """A name in backquotes is the same name."""
+        return text(leaf).strip("`")
+
+    def bases_of(self, node: Branch, text: Text) -> list[str]:
+        """`new Run { … }` is a Run."""
+        if node.type != "template_body" or node.parent is None:
+            return []
+        types = (one for one in node.parent.children if one.end <= node.start)
+        return [text(one) for one in types if one.type == "type_identifier"]
+
+    def shown(self, node: Branch, text: Text) -> tuple[str, str] | None:
+        """`import A._` shows all of `A`."""
+        if node.type != "import_declaration" or node.first("namespace_wildcard") is None:
+            return None
+        named = [one for one in node.children if one.field == "path" and one.named]
+        return (text(named[-1]), "") if named else None
+
+    def is_import_of(self, scopes: Scopes, imported: Declared, other: Declared) -> bool:
+        """`import A.b`, where A is in this file."""
+        path = self.module_of(scopes, imported).split(".")
+        if path[-1] == imported.name:
+            path.pop()
+        return other.owner is not None and path[-1:] == [other.owner.name]
+
+    def declares_as(
+        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
+    ) -> tuple[str, str] | None:
+        if node.type == "enumerator" and not _begins(leaf, node):
+            return None  # `x <- xs` declares x, and reads xs
+        if node.type == "import_declaration" and node.named_children()[-1] is not leaf:
+            return None  # only `c` of `import a.b.c`
+        if node.type in _MATCHES and (name[:1].isupper() or scopes.text(leaf).startswith("`")):
+            return None  # a constant that is compared with
+        return kind, where
+
+    def module_of(self, scopes: Scopes, imported: Declared) -> str:
+        statements = (up for up in imported.leaf.up() if up.type == "import_declaration")
+        parts = [part for one in statements for part in one.children]
+        return ".".join(scopes.text(one) for one in parts if one.field == "path" and one.named)
+
+    def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
+        if leaf.place == "arrow_renamed_identifier.name":
+            return [(MODULE, "")]
+        if leaf.place != "assignment_expression.left" or not self.names_argument(leaf):
+            return None
+        call = next((up for up in leaf.up() if up.type == "call_expression"), None)
+        callee = call.part("function") if call is not None else None
+        if callee is None:
+            return None
+        called = callee.part("field") or callee
+        if uses.scopes.text(called) != "copy":
+            return None  # `p.copy(x = 1)` names what the class was made with
+        copied = callee.part("value")
+        of = uses.typing.type_of(copied) if copied is not None else None
+        return [uses.member(of) if copied is not None else uses.member_here(leaf)]
+
+    def rewrite(
+        self, leaf: Branch, one: Meaning, split: bool, text: Text, old: str, new: str
+    ) -> Rewrite | None:
+        """A name in backquotes stays in them: in a pattern they say that it is compared with."""
+        if not text(leaf).startswith("`"):
+            return None
+        return Rewrite(leaf.start, leaf.end, f"`{old}`", f"`{new}`", "code")
+
+    def names_argument(self, leaf: Branch) -> bool:
+        """`f(x = 1)` names a parameter, `x = 1` elsewhere assigns."""
+        around = leaf.parent.parent if leaf.parent is not None else None
+        return around is not None and around.type == "arguments"
+
+
+def _begins(leaf: Branch, node: Branch) -> bool:
+    first = node.named_children()[0]
+    return first.start <= leaf.start < first.end
+
+
+_MATCHES = places("case_clause enumerator")
+
+RULES = Scala(
+    names=places("identifier type_identifier"),
+    scopes=table(
+        """
+        function_definition function_declaration lambda_expression: function
+        class_definition trait_definition object_definition package_object: class
+        enum_definition full_enum_case given_definition: class
+        template_body<instance_expression: class
+        extension_definition: template
+        block for_expression case_clause: block
+        """
+    ),
+    declares=table(
+        """
+        class_definition.name trait_definition.name object_definition.name: class outer
+        enum_definition.name type_definition.name package_object.name: class outer
+        function_definition.name function_declaration.name: function outer
+        val_definition.pattern var_definition.pattern: local here
+        val_declaration.name var_declaration.name: local here
+        given_definition.name: value outer
+        simple_enum_case.name full_enum_case.name: field outer
+        class_parameter.name: field class
+        parameter.name binding.name lambda_expression.parameters: parameter here
+        type_parameters.name: type here
+        case_clause.pattern enumerator.: local here
+        import_declaration.path namespace_selectors. arrow_renamed_identifier.alias: import here
+        """
+    ),
+    patterns=places(
+        "tuple_pattern. case_class_pattern.pattern typed_pattern.pattern capture_pattern.name",
+        "capture_pattern.pattern infix_pattern.left infix_pattern.right",
+        "named_tuple_pattern. repeat_pattern.pattern",
+    ),
+    members=table(
+        """
+        field_expression.field: value
+        infix_expression.operator: left
+        stable_type_identifier.: <
+        """
+    ),
+    keys=table("assignment_expression.left: argument"),
+    calls=table(
+        """
+        call_expression: function
+        instance_expression: <
+        """
+    ),
+    type_names=places("type_identifier"),
+    bases=places("extends_clause"),
+    adds_to=places("object_definition"),
+    constants=places("simple_enum_case full_enum_case"),
+    self_words=places("this"),
+    passes_on=places("parenthesized_expression"),
+    builds=places("instance_expression"),
+    aliases=places("type_definition"),
+    arguments=places("type_arguments"),
+    paths=places("stable_type_identifier"),
+    bare_members=True,
+    overloads=True,
+    plain=places("string interpolated_string_expression character_literal integer_literal"),
+    brought=places(
+        "Int List Map Math Nil Option Seq Set Some String System Vector java javax scala"
+    ),
+    keywords=places(
+        "abstract case catch class def do else extends false final finally for forSome if implicit",
+        "import lazy macro match new null object override package private protected return sealed",
+        "super this throw trait true try type val var while with yield enum given then export _",
+    ),
+    strings=places("string interpolated_string"),
+)

@@ -1,0 +1,85 @@
+"""TypeScript: JavaScript with types, which are names of their own and merge with values."""
+
+from __future__ import annotations
+
+from specedit.scoping.languages import javascript
+from specedit.scoping.languages.rules import Text
+from specedit.scoping.languages.tables import places, table
+from specedit.scoping.scopes import Scopes
+from specedit.syntax.branch import Branch
+
+
+class TypeScript(javascript.JavaScript):
+    def bases_of(self, node: Branch, text: Text) -> list[str]:
+        """`type A = B & {...}`."""
+        if node.type != "type_alias_declaration":
+            return []
+        return [
+            text(leaf)
+            for child in node.walk()
+            if child.type == "intersection_type"
+            for leaf in child.children
+            if leaf.type == "type_identifier"
+        ]
+
+    def declares_as(
+        self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
+    ) -> tuple[str, str] | None:
+        if node.type in ("required_parameter", "optional_parameter") and node.first(*_PROMOTES):
+            return kind, "property"
+        return super().declares_as(scopes, leaf, name, node, kind, where)
+
+
+_PROMOTES = ("accessibility_modifier", "readonly", "override_modifier")  # `constructor(private x)`
+
+RULES = TypeScript(
+    **javascript.RULES.adding(
+        names=places("type_identifier"),
+        scopes=table(
+            """
+            function_signature method_signature abstract_method_signature function_type: function
+            constructor_type call_signature construct_signature: function
+            abstract_class_declaration interface_declaration: class
+            enum_declaration type_alias_declaration: class
+            object_type<type_annotation object_type<type_arguments object_type<array_type: class
+            object_type<as_expression object_type<satisfies_expression: class
+            object_type<constraint: class
+            internal_module module: namespace
+            mapped_type_clause conditional_type: block
+            """
+        ),
+        declares=table(
+            """
+            function_signature.name: function outer
+            abstract_class_declaration.name interface_declaration.name: class outer
+            type_alias_declaration.name enum_declaration.name: class outer
+            internal_module.name module.name: namespace outer
+            type_parameter.name mapped_type_clause.name infer_type.: type here
+            required_parameter.pattern optional_parameter.pattern: parameter here
+            import_require_clause.: import here
+            method_signature.name abstract_method_signature.name: method class
+            public_field_definition.name: field class
+            property_signature.name enum_body.name enum_assignment.name: field class
+            """
+        ),
+        members=table(
+            """
+            nested_type_identifier.name: module
+            nested_identifier.property: object
+            """
+        ),
+        type_names=places("type_identifier"),
+        bases=places("extends_clause extends_type_clause implements_clause"),
+        open_types=places("enum_declaration"),
+        passes_on=places("non_null_expression"),
+        casts=places("as_expression satisfies_expression type_assertion"),
+        around_types=places("type_annotation parenthesized_type"),
+        aliases=places("type_alias_declaration"),
+        lists=places("array_type tuple_type"),
+        arguments=places("type_arguments"),
+        unions=places("union_type intersection_type"),
+        untyped=places("type_query string"),
+        inferred=places("any unknown"),
+        wrappers=places("Readonly Partial Required"),
+    )
+)

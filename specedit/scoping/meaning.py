@@ -1,0 +1,198 @@
+"""What each use of one name means: uses of the same thing come out as one `Meaning`.
+
+Knows scopes and types of one file. Does not rename.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from specedit.scoping.declaring import declared_scopes
+from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Owner
+from specedit.scoping.typing import Typing
+from specedit.scoping.uses import FOREIGN, UNKNOWN, Uses
+from specedit.syntax.branch import Branch
+from specedit.syntax.languages import Language
+
+
+@dataclass(eq=False)
+class Meaning:
+    """One thing a name means, and every place that means it."""
+
+    kind: str  # the declarations' kind, or EXTERNAL, FOREIGN, UNKNOWN, FREE, "label"…
+    declared: list[Declared] = field(default_factory=list)
+    leaves: list[Branch] = field(default_factory=list)
+    owners: list[Owner] = field(default_factory=list)
+    module: str = ""  # FOREIGN: where it comes from
+
+    @property
+    def lines(self) -> list[int]:
+        return sorted({leaf.line for leaf in self.leaves})
+
+    @property
+    def is_member(self) -> bool:
+        return bool(self.owners)
+
+
+def meanings(text: str, language: Language, name: str) -> tuple[list[Meaning], Typing]:
+    """The meanings of `name`, those with a declaration first, then in reading order."""
+    typing = Typing(declared_scopes(text, language))
+    found = _Sorting(typing, name).groups()
+    if typing.rules.sigils:
+        found += _Sorting(typing, "$" + name).groups()
+        found.sort(key=lambda one: (not one.declared, one.leaves[0].start))
+    return found, typing
+
+
+def members_called(typing: Typing, name: str, owners: list[Owner]) -> list[Meaning]:
+    """What `name` means already as a member of one of `owners`, declared or only used."""
+    return [
+        one
+        for one in _Sorting(typing, name).groups()
+        if any(owner is other for owner in owners for other in one.owners)
+    ]
+
+
+class _Sorting:
+    """Union-find over declarations and places."""
+
+    def __init__(self, typing: Typing, name: str) -> None:
+        self.typing, self.scopes, self.rules = typing, typing.scopes, typing.rules
+        self.name = name
+        self.parent: dict[Hashable, Hashable] = {}
+        self.leaves: list[tuple[Branch, Hashable]] = []
+        self.declared = list(self.scopes.declarations(name))
+        self.uses = Uses(typing, name, self.declared, self._join)
+
+    def groups(self) -> list[Meaning]:
+        self._join_declarations()
+        for leaf, name in self.scopes.leaves:
+            if name == self.name:
+                for key in self.uses.keys(leaf):
+                    self.leaves.append((leaf, key))
+        self._join_families()
+        found: dict[Hashable, Meaning] = {}
+        seen: set[tuple[int, int]] = set()  # (meaning, leaf)
+        for one in self.declared:
+            meaning = found.setdefault(self._root(one), Meaning(one.kind))
+            meaning.declared.append(one)
+            if one.owner is not None and one.owner not in meaning.owners:
+                meaning.owners.append(one.owner)
+        for leaf, key in self.leaves:
+            root = self._root(key)
+            kind = str(root[0]) if isinstance(root, tuple) else UNKNOWN
+            meaning = found.setdefault(root, Meaning(kind))
+            if kind == FOREIGN and isinstance(root, tuple):
+                meaning.module = str(root[1])
+            if (id(meaning), id(leaf)) not in seen:
+                seen.add((id(meaning), id(leaf)))
+                meaning.leaves.append(leaf)
+            owner = self.uses.owner_of.get(key)
+            if owner is not None and owner not in meaning.owners:
+                meaning.owners.append(owner)
+        kept = [one for one in found.values() if one.leaves]
+        return sorted(kept, key=lambda one: (not one.declared, one.leaves[0].start))
+
+    # union-find
+
+    def _root(self, key: Hashable) -> Hashable:
+        root = key
+        while (above := self.parent.get(root, root)) is not root and above != root:
+            root = above
+        while key is not root and (above := self.parent.get(key, root)) != root:
+            self.parent[key] = root  # the next time this is one step
+            key = above
+        return root
+
+    def _join(self, one: Hashable, other: Hashable) -> None:
+        a, b = self._root(one), self._root(other)
+        if a is b or a == b:
+            return
+        if isinstance(a, Declared):  # a declaration stays the root, so that kinds survive
+            a, b = b, a
+        self.parent[a] = b
+
+    # declarations that are one thing
+
+    def _join_declarations(self) -> None:
+        together: dict[Hashable, Declared] = {}
+        for one in self.declared:
+            sort = self._sort(one)
+            place: Hashable = id(one.owner) if one.owner is not None else id(one.scope)
+            if one.after and one.node.type in self.rules.rebinds:
+                place = (place, id(one.node))
+            first = together.setdefault((place, sort), one)
+            self._join(one, first)
+        by_name: dict[int, Declared] = {}
+        for one in self.declared:
+            if one.owner is None and self.rules.merges:
+                self._join(one, by_name.setdefault(id(one.scope), one))
+            if one.kind == "import" and one.scope is not None:
+                self._join_import(one)
+
+    def _sort(self, one: Declared) -> str:
+        if one.kind in TYPES - {"import"}:
+            return "type"
+        if self.rules.macros_apart and one.kind == "macro":
+            return "macro"
+        apart = self.rules.methods_apart or (self.rules.members_apart and one.owner is not None)
+        return "call" if apart and one.kind in FUNCTIONS else "value"
+
+    def _join_import(self, one: Declared) -> None:
+        """An import of what this file itself defines."""
+        for other in self.declared:
+            if other is one or other.kind == "import" or other.kind in ("local", "parameter"):
+                continue
+            if self.rules.is_import_of(self.scopes, one, other):
+                self._join(other, one)
+
+    def _join_families(self) -> None:
+        """A member and the one it overrides, or implements, are one thing."""
+        by_owner: dict[int, list[Hashable]] = {}
+        for one in self.declared:
+            if one.owner is not None:
+                by_owner.setdefault(id(one.owner), []).append(one)
+        for key, owner in self.uses.owner_of.items():
+            by_owner.setdefault(id(owner), []).append(key)
+        for keys in by_owner.values():
+            for key in keys:
+                if not isinstance(key, Declared) and len(keys) > 1:
+                    self._join(key, keys[0])
+        for owner in self.scopes.owners:
+            mine = by_owner.get(id(owner), [])
+            for above in self.typing.above(owner):
+                for member in mine:
+                    for over in by_owner.get(id(above), []):
+                        if self._overrides(member, over):
+                            self._join(member, over)
+            if mine and owner.node.type in self.rules.nameless:
+                wanted = self.typing.members(
+                    self.rules.meant_for(self.typing, owner.node) or (), self.name
+                )
+                for member in mine[:1] if wanted else []:
+                    self._join(member, wanted[0])
+        self._join_implied()
+
+    def _overrides(self, one: Hashable, other: Hashable) -> bool:
+        """Fields hide where methods override; a field never overrides a method."""
+        if not (self.rules.fields_hide or self.rules.members_apart):
+            return True
+        sorts = {self._sort(key) for key in (one, other) if isinstance(key, Declared)}
+        if len(sorts) > 1:
+            return False
+        if not self.rules.fields_hide:
+            return True
+        kinds = [key.kind for key in (one, other) if isinstance(key, Declared)]
+        return all(kind in FUNCTIONS for kind in kinds)
+
+    def _join_implied(self) -> None:
+        """Go: who has an interface's method implements it, and says so nowhere."""
+        if any(one.node.type in self.rules.implied for one in self.declared):
+            methods = [
+                one
+                for one in self.declared
+                if one.kind == "method" or one.node.type in self.rules.implied
+            ]
+            for one in methods:
+                self._join(one, methods[0])

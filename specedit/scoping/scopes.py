@@ -1,0 +1,149 @@
+"""The scopes of one file, and the classes in it.
+
+Built from a language's rules. Knows nothing of renaming; what a *use* of a name means is for
+`scoping.meaning`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from specedit.scoping.languages import Rules, rules_of
+from specedit.scoping.scope import Declared, Owner, Scope
+from specedit.syntax.branch import Branch, grow
+from specedit.syntax.languages import Language
+
+PLAIN = "a class of the language"  # a literal's
+
+
+class Scopes:
+    """All scopes, declarations and owners of one text."""
+
+    def __init__(self, text: str, language: Language) -> None:
+        rules = rules_of(language.name)
+        assert rules is not None
+        self.rules: Rules = rules
+        self.data = text.encode("utf-8", "surrogatepass")
+        self.root = grow(text, language)
+        self.file = Scope("file", self.root, None)
+        self.by_node: dict[int, Scope] = {id(self.root): self.file}
+        self.owners: list[Owner] = []
+        self.leaves: list[tuple[Branch, str]] = []
+        self.by_leaf: dict[int, Declared] = {}
+        self.imported: dict[int, Owner] = {}  # by the node that brings it in
+        self.plain = Owner("", self.root, module=PLAIN)
+        self.brought: dict[str, Owner] = {}  # by name: what the language itself brings
+        self.announced: dict[int, dict[str, str]] = {}  # by function: what a language reads there
+        self._open()
+
+    # reading the tree
+
+    def text(self, node: Branch) -> str:
+        return self.data[node.start : node.end].decode("utf-8", "replace")
+
+    def label(self, leaf: Branch) -> str:
+        """The name a leaf carries."""
+        return self.rules.label(leaf, self.text)
+
+    def scope_of(self, node: Branch, *, outside: bool = False) -> Scope:
+        """The innermost scope around `node`, or with `outside` around its parent."""
+        here: Branch | None = node.parent if outside else node
+        passed = False  # the next scope is one that does not hold what stands in it here
+        while here is not None:
+            found = self.by_node.get(id(here))
+            if found is not None and not (outside and found.kind == "template"):
+                if not passed:
+                    return found
+                passed = False
+            passed = passed or self._is_read_outside(here)
+            here = here.parent
+        return self.file
+
+    def _is_read_outside(self, node: Branch) -> bool:
+        """Python: a default, or what a comprehension's first `for` goes over."""
+        if node.place not in self.rules.outside or node.parent is None:
+            return False
+        if node.place not in self.rules.outside_first:
+            return True
+        holder = node.parent
+        first = holder.parent.first(holder.type) if holder.parent is not None else None
+        return first is holder
+
+    def declarations(self, name: str) -> Iterator[Declared]:
+        return (one for one in self.by_leaf.values() if one.name == name)
+
+    def outside(self, node: Branch, name: str, module: str) -> Owner:
+        """What comes from another module: its members are none of this file's."""
+        return self.imported.setdefault(id(node), Owner(name, node, module=module))
+
+    # building
+
+    def _open(self) -> None:
+        """Scopes and owners, outer before inner; leaves in reading order."""
+        rules = self.rules
+        told = rules.prepare(self.root, self.text)
+        for node in self.root.walk():
+            parent = node.parent
+            self.leaves.extend(rules.names_in(node, self.text, told))
+            if node.type in rules.names:
+                if node.end == node.start:
+                    continue  # what the parser made up
+                if rules.is_name(node):
+                    self.leaves.append((node, self.label(node)))
+                    continue
+                if not node.children:
+                    continue
+            if (shown := rules.shown(node, self.text)) is not None:
+                self.scope_of(node).opens += self._called(*shown)
+            kind = rules.scopes.get(node.type)
+            if parent is not None:
+                kind = rules.scopes.get(f"{node.type}<{parent.type}", kind)
+            if kind is None or kind == "shared" or parent is None or not rules.opens(node):
+                continue
+            scope = Scope(kind, node, self.scope_of(rules.around(node)))
+            self.by_node[id(node)] = scope
+            if kind in ("class", "namespace", "enum"):
+                scope.owner = self._owner(node)
+            elif kind == "function":
+                scope.owner = self._receiver(node)
+
+    def _owner(self, node: Branch) -> Owner:
+        rules, name = self.rules, self.rules.class_name(node, self.text)
+        adds = node.type in rules.adds_to
+        bases = [
+            self.text(leaf)
+            for child in node.children
+            if child.type in rules.bases
+            for leaf in child.walk()
+            if leaf.type in rules.names and leaf.end - leaf.start > 0
+        ]
+        bases += rules.bases_of(node, self.text)
+        known = next((one for one in self.owners if one.name == name and name), None)
+        if known is not None and known.early and not adds:
+            known.node, known.early = node, False
+            known.bases += [base for base in bases if base != name]
+            return known
+        if known is not None and adds:
+            known.bases += bases
+            return known
+        made = Owner(name, node, [base for base in bases if base != name], early=adds)
+        self.owners.append(made)
+        return made
+
+    def _called(self, name: str, only: str) -> Iterator[tuple[Owner, str]]:
+        """The owners of a name, whatever they stand in."""
+        for owner in self.owners:
+            if name and owner.name.split("::")[-1] == name:
+                yield owner, only
+
+    def _receiver(self, node: Branch) -> Owner | None:
+        """The class a method is written outside of."""
+        name = self.rules.receiver_name(node, self.text)
+        if not name:
+            return None
+        for owner in self.owners:
+            if owner.name == name:
+                return owner
+        made = Owner(name, node, early=True)
+        self.owners.append(made)
+        return made

@@ -1,0 +1,287 @@
+"""Which class an expression has, as far as one file can tell.
+
+`None` means unknown; an empty tuple means a type that this file does not define. Never guesses:
+callers decide what unknown is worth.
+"""
+
+from __future__ import annotations
+
+from specedit.scoping.lookup import Lookup
+from specedit.scoping.scope import FUNCTIONS, Declared, Owner
+from specedit.scoping.written import type_part
+from specedit.syntax.branch import Branch, first_of, last_of
+
+Known = tuple[Owner, ...] | None
+
+DEEP = 12  # steps of inference; real chains are shorter, cycles are not
+
+
+class Typing(Lookup):
+    """Classes of expressions, on top of what names mean."""
+
+    def named(self, name: str, at: Branch) -> Known:
+        """The owners called `name` that are visible at a place; the nearest definition first."""
+        if name in self.rules.self_types:
+            found = self.enclosing(at)
+            return (found,) if found else None
+        declared = self.lookup(name, at, "type")
+        if declared is not None and declared.kind == "type":
+            return None
+        if declared is None and self.rules.makes:
+            made_by = self.lookup(name, at)
+            if made_by is not None and made_by.kind in FUNCTIONS:
+                return None
+        if declared is not None and declared.node.type in self.rules.aliases:
+            meant = declared.node.part("type") or declared.node.part("value")
+            own = [one for one in self.scopes.owners if one.node is declared.node and one.members]
+            if (
+                not own
+                and meant is not None
+                and name not in {self.scopes.text(x) for x in meant.walk()}
+            ):
+                return self.named_type(meant)
+        if declared is not None and declared.kind in ("class", "namespace"):
+            own = [one for one in self.scopes.owners if one.node is declared.node]
+            if own:
+                return tuple(own)
+        if declared is not None and declared.kind == "import":
+            return self._imported(declared)
+        return tuple(one for one in self.scopes.owners if one.name == name) or self._brought(name)
+
+    def _brought(self, name: str) -> tuple[Owner, ...]:
+        """What the language brings under a name that the file does not declare."""
+        if name not in self.rules.brought:
+            return ()
+        return (self.scopes.brought.setdefault(name, Owner(name, self.scopes.root, module=name)),)
+
+    def _imported(self, one: Declared) -> tuple[Owner, ...]:
+        """A class of this file that an import names, or something of another module."""
+        known = tuple(owner for owner in self.scopes.owners if owner.name == one.name)
+        module = self.rules.module_of(self.scopes, one)
+        return known or (self.scopes.outside(one.leaf, one.name, module),)
+
+    # expressions
+
+    def type_of(self, node: Branch | None, deep: int = 0) -> Known:
+        if node is None or deep > DEEP:
+            return None
+        rules, kind = self.rules, node.type
+        text = self.scopes.text(node) if node.end - node.start < 80 else ""
+        if kind in rules.selves or text in rules.self_words:
+            found = self.enclosing(node)
+            return (found,) if found else None
+        if kind in rules.supers or text in rules.super_words:
+            found = self.enclosing(node)
+            return tuple(self.above(found)) if found else None
+        if kind in rules.literals and node.children:
+            scope = self.scopes.by_node.get(id(node))
+            return (scope.owner,) if scope and scope.owner else None
+        if kind in rules.plain:
+            return (self.scopes.plain,)
+        if kind in rules.casts:
+            return self.named_type(
+                node.part("type") or node.part("right") or last_of(node), deep + 1
+            )
+        if kind in rules.builds:
+            return self.named_type(
+                node.part("type")
+                or node.part("constructor")
+                or node.part("name")
+                or first_of(node),
+                deep + 1,
+            )
+        if kind in rules.indexes:
+            return self.element_of(first_of(node), deep + 1)
+        if kind in rules.passes_on:
+            return self.type_of(first_of(node), deep + 1)
+        if kind in rules.names or kind in rules.holders:
+            return self._type_of_name(node, deep)
+        if (member := self.member_leaf(node)) is not None and kind not in rules.calls:
+            return self._type_of_member(member, deep)
+        if kind in rules.calls:
+            return self._type_of_call(node, deep)
+        return None
+
+    def member_leaf(self, node: Branch) -> Branch | None:
+        """The name after the dot, when `node` is a member access."""
+        for child in reversed(node.children):
+            if child.place in self.rules.members and self.receiver(child) is not None:
+                return child
+        return None
+
+    def receiver(self, leaf: Branch) -> Branch | None:
+        """What stands before the dot of a member access."""
+        return self.rules.receiver(leaf)
+
+    def _type_of_name(self, node: Branch, deep: int) -> Known:
+        leaf = (node.first(*self.rules.names) if node.type in self.rules.holders else None) or node
+        name = self.scopes.label(leaf)
+        if node.type in self.rules.type_names or name in self.rules.self_types:
+            return self.named(name, node)
+        declared = self.lookup(name, node)
+        if declared is None:
+            owners = tuple(one for one in self.scopes.owners if one.name == name)
+            owners = owners or self._brought(name)
+            return owners or (() if name[:1].isupper() else None)
+        return self.type_of_declared(declared, deep + 1)
+
+    def _type_of_member(self, leaf: Branch, deep: int) -> Known:
+        owners = self.type_of(self.receiver(leaf), deep + 1)
+        if owners is None:
+            return None
+        name = self.scopes.label(leaf)
+        if owners and all(owner.module is not None for owner in owners):
+            return owners if name[:1].isupper() or not self.is_called(leaf) else None
+        found = self.members(owners, name)
+        if not found:
+            inner = tuple(one for one in self.scopes.owners if one.name == name)
+            return inner or (() if name[:1].isupper() and not owners else None)
+        return self.type_of_declared(found[0], deep + 1)
+
+    def _type_of_call(self, node: Branch, deep: int) -> Known:
+        if (module := self.rules.brings(node, self.scopes.text)) is not None:
+            return (self.scopes.outside(node, "", module),)
+        where = self.rules.calls[node.type]
+        callee = first_of(node) if where == "<" else node.part(where)
+        if callee is None:
+            return None
+        if self.scopes.text(callee) in self.rules.super_words:
+            found = self.enclosing(node)
+            return tuple(self.above(found)) if found else None
+        if callee.parent is node and callee.place in self.rules.members:
+            receiver = self.receiver(callee)
+            if receiver is not None:
+                return self._type_of_member(callee, deep)
+            declared = self.lookup(self.scopes.label(callee), callee, "call")
+            return self.type_of_declared(declared, deep + 1) if declared else None
+        if callee.type in self.rules.names:
+            declared = self.lookup(self.scopes.label(callee), callee, "call")
+            if declared is None:
+                return None
+            makes = declared.kind == "import" and declared.name[:1].isupper()
+            if makes or declared.kind in ("class", *FUNCTIONS):
+                return self.type_of_declared(declared, deep + 1)
+            return None
+        return self.type_of(callee, deep + 1)
+
+    def is_called(self, leaf: Branch) -> bool:
+        """Whether the member after the dot is called."""
+        calls, access = self.rules.calls, leaf.parent
+        assert access is not None
+        holder = leaf if access.type in calls else access
+        around = holder.parent
+        return (
+            around is not None
+            and around.type in calls
+            and holder.field == calls[around.type].strip("<")
+        )
+
+    # declarations
+
+    def type_of_declared(self, one: Declared, deep: int = 0) -> Known:
+        if deep > DEEP:
+            return None
+        if one.kind in ("class", "namespace"):
+            own = tuple(owner for owner in self.scopes.owners if owner.node is one.node)
+            return own or tuple(o for o in self.scopes.owners if o.name == one.name)
+        if one.kind == "import":
+            return self._imported(one)
+        if one.kind == "type":
+            return None
+        if one.node.type in self.rules.constants:
+            return (one.owner,) if one.owner else None
+        if one.kind == "parameter" and self.rules.is_instance(one):
+            found = self.enclosing(one.node)
+            return (found,) if found else None
+        typed = type_part(one, self.rules)
+        if typed is not None:
+            found_types = self.named_type(typed, deep + 1)
+            if found_types is not None or self.scopes.text(typed) not in self.rules.inferred:
+                return found_types
+        if one.kind in FUNCTIONS:
+            return self._returned(one, deep)
+        if one.node.type in self.rules.loops:
+            return self.element_of(one.node.part("right") or one.node.part("value"), deep + 1)
+        return self.type_of(self.rules.value_part(one), deep + 1)
+
+    def element(self, typed: Branch | None) -> Branch | None:
+        """The element's type in `Foo[]`, `List<Foo>`, `[]Foo`."""
+        while typed is not None and typed.type in self.rules.around_types:
+            typed = first_of(typed)
+        if typed is None:
+            return None
+        if typed.type in self.rules.lists:
+            return (
+                typed.part("element")
+                or typed.part("value")
+                or typed.part("type")
+                or first_of(typed)
+            )
+        inner = typed.first(*self.rules.arguments) or last_of(typed)
+        if inner is not None and inner.type in self.rules.arguments:
+            return last_of(inner)
+        return None
+
+    def type_written(self, node: Branch | None) -> Branch | None:
+        """The type expression that a variable or a member was declared with."""
+        if node is None:
+            return None
+        declared: Declared | None = None
+        if node.type in self.rules.names:
+            declared = self.lookup(self.scopes.label(node), node)
+        elif (leaf := self.member_leaf(node)) is not None:
+            owners = self.type_of(self.receiver(leaf))
+            found = self.members(owners or (), self.scopes.label(leaf))
+            declared = found[0] if found else None
+        return type_part(declared, self.rules) if declared is not None else None
+
+    def element_of(self, node: Branch | None, deep: int) -> Known:
+        """The class of what a loop or an index takes out of `node`."""
+        element = self.element(self.type_written(node))
+        return self.named_type(element, deep + 1) if element is not None else None
+
+    def _returned(self, one: Declared, deep: int) -> Known:
+        """The class of the first `return` of a function without a return type."""
+        for node in one.node.walk():
+            if node.type in self.rules.returns:
+                return self.type_of(first_of(node), deep + 1)
+        return None
+
+    def named_type(self, node: Branch | None, deep: int = 0) -> Known:
+        """The owners a type expression names."""
+        if node is None or deep > DEEP:
+            return None
+        if node.type in self.rules.lists:
+            return (self.scopes.plain,)
+        if node.type in self.rules.around_types:
+            return self.named_type(first_of(node), deep + 1)
+        scope = self.scopes.by_node.get(id(node))
+        if scope is not None and scope.owner is not None:
+            return (scope.owner,)
+        if node.type in self.rules.unions:
+            known = [self.named_type(child, deep + 1) for child in node.named_children()]
+            every = [owner for owners in known if owners for owner in owners]
+            own = [owner for owner in every if owner.module is None]  # `A | null` is an A
+            return tuple(own or every[:1])
+        if node.type in self.rules.untyped:
+            return None
+        leaves = [
+            leaf for leaf in node.walk() if leaf.type in self.rules.names and leaf.end > leaf.start
+        ]
+        names = [self.scopes.text(leaf) for leaf in leaves]
+        if not names:
+            return (self.scopes.plain,)
+        if names[0] in self.rules.inferred:
+            return None
+        outer = [up for up in leaves[:2] if up.parent and up.parent.type in self.rules.paths]
+        first = self.lookup(names[0], leaves[0], "type") if outer else None
+        if first is not None and first.kind == "import":
+            brought = self._imported(first)
+            if all(owner.module is not None for owner in brought):
+                return brought
+        if outer:
+            names = names[len(outer) - 1 :]
+            leaves = leaves[len(outer) - 1 :]
+        if names[0] in self.rules.wrappers and len(names) > 1:
+            return self.named(names[1], leaves[1])
+        return self.named(names[0], leaves[0])

@@ -1,0 +1,124 @@
+"""What one use of a name means: a declaration, or a key that equal uses share.
+
+Asks `Typing` for classes, and the language first. Which keys are one thing in the end is for
+`meaning` to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from specedit.scoping.arguments import parameter_named
+from specedit.scoping.scope import Declared, Owner
+from specedit.scoping.typing import Known, Typing
+from specedit.syntax.branch import Branch
+
+EXTERNAL = "outside"  # a member of something this file does not define
+FOREIGN = "foreign"  # a member of something that an import names
+UNKNOWN = "unknown"  # a member of something whose class is not known
+FREE = "free"  # a bare name nobody here declares
+MODULE = "module"  # a name of another module, or one this module gives out under
+
+Join = Callable[[Hashable, Hashable], None]
+
+
+class Uses:
+    """The uses of one name. `join` is called for two keys that a use shows to be one."""
+
+    def __init__(self, typing: Typing, name: str, declared: list[Declared], join: Join) -> None:
+        self.typing, self.scopes, self.rules = typing, typing.scopes, typing.rules
+        self.name = name
+        self.declared = declared
+        self.owner_of: dict[Hashable, Owner] = {}
+        self.join = join
+
+    def keys(self, leaf: Branch) -> list[Hashable]:
+        """What a place means: one thing, or two where a shorthand names a member and a variable."""
+        rules = self.rules
+        if leaf.type in rules.labels or leaf.place in rules.labels:
+            return [("label", id(self.function(leaf)))]
+        declared = self.scopes.by_leaf.get(id(leaf))
+        if declared is not None:
+            return rules.means_declared(self, leaf, declared)
+        told = rules.means(self, leaf)
+        if told is not None:
+            return told
+        if leaf.place in rules.own_names:
+            return [self.own(leaf)]
+        if (how := rules.keys.get(leaf.place)) is not None:
+            key = parameter_named(leaf, self.typing, self.declared) if how == "argument" else None
+            if key is not None or how != "argument":
+                return [key or (UNKNOWN, "")]
+        receiver = self.typing.receiver(leaf) if leaf.place in rules.members else None
+        if receiver is not None:
+            return [self.member(self.typing.type_of(receiver), self.typing.is_called(leaf))]
+        return [self.bare(leaf, self._hint(leaf))]
+
+    def _hint(self, leaf: Branch) -> str:
+        """What sort of name a place asks for."""
+        rules, parent = self.rules, leaf.parent
+        if leaf.type in rules.type_names or leaf.place in rules.type_places:
+            return "type"
+        called = parent is not None and rules.calls.get(parent.type) == leaf.field
+        return "call" if called else "value"
+
+    def function(self, leaf: Branch) -> Branch:
+        """The function around a place, or the file."""
+        for up in leaf.up():
+            if self.rules.scopes.get(up.type) == "function":
+                return up
+        return self.scopes.root
+
+    def bare(self, leaf: Branch, hint: str) -> Hashable:
+        """What a name means that stands for itself."""
+        found = self.typing.lookup(self.name, leaf, hint)
+        if found is None and hint == "type":
+            found = self._outer_type()
+        return found if found is not None else (FREE, hint if self.rules.methods_apart else "")
+
+    def _outer_type(self) -> Declared | None:
+        """A type nested elsewhere in this file, named without its path."""
+        types = [one for one in self.declared if one.kind in ("class", "namespace")]
+        return types[0] if len(types) == 1 else None
+
+    def own(self, leaf: Branch) -> Hashable:
+        """The class around a place that repeats its name."""
+        owner = self.typing.enclosing(leaf)
+        if owner is not None:
+            for one in self.declared:
+                if one.node is owner.node:
+                    return one
+        return self.bare(leaf, "type")
+
+    def member(self, owners: Known, called: bool = False) -> Hashable:
+        """What the name means as a member of these."""
+        if owners is None:
+            return (UNKNOWN, "")
+        if not owners:
+            return (EXTERNAL, "")
+        found = self.typing.members(owners, self.name, called)
+        if found:
+            for owner in owners:  # of a union every type's member is meant
+                for other in self.typing.members((owner,), self.name, called)[:1]:
+                    self.join(other, found[0])
+            return found[0]
+        own = [owner for owner in owners if owner.module is None]
+        if not own:
+            return (FOREIGN, owners[0].module or "")
+        for owner in own:
+            if (inherited := self.rules.inherited(self, owner)) is not None:
+                return inherited
+        key = ("implicit", id(own[0]))
+        self.owner_of[key] = own[0]
+        return key
+
+    def member_here(self, leaf: Branch) -> Hashable:
+        """What the name means as a member of the class around a place."""
+        owner = self.typing.enclosing(leaf)
+        return self.member((owner,) if owner else None)
+
+    def all(self, keys: list[Hashable]) -> Hashable:
+        """One key for several that are the same thing."""
+        for key in keys[1:]:
+            self.join(key, keys[0])
+        return keys[0]
