@@ -36,10 +36,18 @@ class Targets:
         return self.staged or self.changed or self.since is not None
 
 
-def work(command: str, targets: Targets, planner: Planner, resolved: Resolved) -> int:
-    """Run one command over its files, or as a filter; returns the exit code."""
+def work(
+    command: str,
+    targets: Targets,
+    planner: Planner,
+    resolved: Resolved,
+    *,
+    together: bool = False,
+) -> int:
+    """Run one command over its files, or as a filter; returns the exit code. `together`: what is
+    written is one change of all of them."""
     settings = resolved.values
-    _refuse_conflicts(targets, settings)
+    refuse_conflicts(targets, settings)
     if targets.names == ("-",):
         from specedit.cli.stream import filter_stream
 
@@ -47,10 +55,10 @@ def work(command: str, targets: Targets, planner: Planner, resolved: Resolved) -
     from specedit.backends.connect import connect
 
     with closing(connect(settings)) as backend:
-        return _files(command, targets, planner, backend, settings)
+        return _files(command, targets, planner, backend, settings, together)
 
 
-def files(targets: Targets) -> list[str]:
+def files_of(targets: Targets) -> list[str]:
     """The files named, or those that git chooses."""
     if targets.names and not targets.from_git:
         return list(dict.fromkeys(targets.names))
@@ -67,10 +75,19 @@ def files(targets: Targets) -> list[str]:
         changed=targets.changed,
         since=targets.since,
     )
-    if not found:
+    if not found and targets.from_git:
         what = f" that holds {targets.containing[0]!r}" if targets.containing else ""
         print(f"specedit: git names no file{what}; nothing to do", file=sys.stderr)
     return [str(path) for path in found]
+
+
+def nothing(command: str, settings: Settings) -> int:
+    """A run over no files."""
+    if settings.json:
+        from specedit.report import Report
+
+        put_json(Report(command, ()))
+    return 0
 
 
 def uncommitted(names: list[str], settings: Settings) -> set[str]:
@@ -90,7 +107,8 @@ def uncommitted(names: list[str], settings: Settings) -> set[str]:
     return found
 
 
-def _refuse_conflicts(targets: Targets, settings: Settings) -> None:
+def refuse_conflicts(targets: Targets, settings: Settings) -> None:
+    """An error where flags contradict each other."""
     if "" in targets.names:
         raise UsageError("A file's name is empty.", hint="Is a variable of the shell empty?")
     if "-" in targets.names and len(targets.names) > 1:
@@ -116,18 +134,24 @@ def _refuse_conflicts(targets: Targets, settings: Settings) -> None:
 
 
 def _files(
-    command: str, targets: Targets, planner: Planner, backend: Backend, settings: Settings
+    command: str,
+    targets: Targets,
+    planner: Planner,
+    backend: Backend,
+    settings: Settings,
+    together: bool = False,
 ) -> int:
     from specedit.cli.follower import Follower
     from specedit.edit.run import Run, of_files
     from specedit.files.journal import home
     from specedit.files.recorder import Recorder
 
-    names = files(targets)
+    names = files_of(targets)
     dry = settings.check or settings.diff
     dirty = uncommitted(names, settings) if settings.clean_only or not dry else set()
     recorder = None if dry else Recorder(home(), command)
-    run = Run(command, of_files(names, dirty, allowed(names)), planner, backend, settings, recorder)
+    inputs = of_files(names, dirty, allowed(names))
+    run = Run(command, inputs, planner, backend, settings, recorder, together)
     why, broken = "", None  # the run ended before its files did
     with Follower(run, settings) as follower:
         try:

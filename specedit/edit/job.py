@@ -37,6 +37,7 @@ class Job:
     checks: Checks = USUAL
     divisible: bool = True  # where the file is too long, a part that the instruction names will do
     findings: tuple[Finding, ...] = ()  # said in the report, whatever happens
+    guess: str | None = None  # the whole text, where planning knows what it will be
 
 
 @dataclass(frozen=True)

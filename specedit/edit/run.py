@@ -20,7 +20,7 @@ from specedit.edit.judge import failed, guarded, outcome
 from specedit.errors import FileError, UsageError
 from specedit.files import source as sources
 from specedit.files.recorder import Recorder
-from specedit.files.replacement import check_writable
+from specedit.files.replacement import check_unchanged, check_writable
 from specedit.files.source import Source
 from specedit.files.worktree import check_within
 from specedit.report import Edit, Finding, ModelLine, Report
@@ -79,7 +79,8 @@ class Run:
     input that fails leaves the others be.
 
     Files are written when `recorder` is given, which journals them first. Who is shown a
-    `Proposed` may `take` a part of it, and may `leave` the inputs that follow as they are."""
+    `Proposed` may `take` a part of it, and may `leave` the inputs that follow as they are.
+    `together`: what is written is one change, so that nothing is where one input cannot be done."""
 
     def __init__(
         self,
@@ -89,6 +90,7 @@ class Run:
         backend: Backend,
         settings: Settings,
         recorder: Recorder | None = None,
+        together: bool = False,
     ) -> None:
         self._command = command
         self._inputs = inputs
@@ -101,6 +103,8 @@ class Run:
         self._edits: list[Edit] = []
         self._taken: str | None = None
         self._left = ""
+        self._together = together
+        self._held: list[tuple[Input, Source, Edit]] = []
 
     @property
     def names(self) -> list[str]:
@@ -108,7 +112,8 @@ class Run:
 
     @property
     def not_done(self) -> list[str]:
-        return self.names[len(self._edits) :]
+        held = self._together and self._recorder is not None  # nothing of it is written yet
+        return self.names if held else self.names[len(self._edits) :]
 
     def report(self) -> Report:
         """What has become of the inputs so far."""
@@ -132,6 +137,7 @@ class Run:
                 elif isinstance(item, Edit):
                     self._edits.append(item)
                 yield given.name, item
+        self._write_held()
 
     def _one(self, given: Input) -> Iterator[Item]:
         if self._left:
@@ -167,7 +173,33 @@ class Run:
     def _written(self, given: Input, source: Source, edit: Edit) -> Edit:
         if self._recorder is None or not edit.changed:
             return edit
-        self._recorder.write(source, edit.after)
+        if self._together:
+            self._held.append((given, source, edit))
+            return edit
+        return self._put(self._recorder, given, source, edit)
+
+    def _write_held(self) -> None:
+        """Write what was held for each other, all of it or nothing."""
+        held, self._held, self._together = self._held, [], False
+        if not held or self._recorder is None:
+            return
+        broken = next((one.path for one in self._edits if one.status in ("refused", "failed")), "")
+        for given, source, _ in () if broken else held:
+            try:
+                check_unchanged(source)
+            except (FileError, OSError):
+                broken = given.name
+        for given, source, edit in held:
+            at = next(n for n, one in enumerate(self._edits) if one is edit)
+            said = f"not written: it is one change with {broken}, which could not be done"
+            if broken:
+                refused = replace(edit, status="refused", written=False)
+                self._edits[at] = refused.noting(Finding("held", said, refuses=True))
+            else:
+                self._edits[at] = self._put(self._recorder, given, source, edit)
+
+    def _put(self, recorder: Recorder, given: Input, source: Source, edit: Edit) -> Edit:
+        recorder.write(source, edit.after)
         edit = replace(edit, status="edited", written=True)
         if not given.uncommitted:
             return edit

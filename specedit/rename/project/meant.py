@@ -108,6 +108,22 @@ def locals_too(one: Meant) -> None:
         one.others[path] = [each for each in others if not any(each.declared)]
 
 
+def whatever(one: Meant) -> None:
+    """Nothing declares the name: every use that may be the project's is meant, and this is said."""
+    stays = [part for parts in one.others.values() for part in parts]
+    for each in one.found:
+        for path in one.typings:
+            for part in one.here(path, [each]):
+                if any(other.leaves == part.leaves for other in stays):
+                    continue
+                if each not in one.chosen:
+                    one.chosen.append(each)
+                one.doubt(
+                    path, f"nothing declares it: renamed on {said_lines(part.lines)}", part.lines
+                )
+    one.left.clear()
+
+
 def _pointed_at(
     one: Meant, ours: Sequence[Meaning], at: Callable[[str, Branch], bool]
 ) -> list[Meaning]:
@@ -165,7 +181,7 @@ def _sort_out(one: Meant, theirs: Sequence[Meaning]) -> None:
             why = "an object literal of no known type has it"
         for path in one.typings:
             for part in one.here(path, [each]):
-                if why and one.chosen:
+                if why:
                     one.left.setdefault(path, []).append((part, why))
                 else:
                     one.others.setdefault(path, []).append(part)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from specedit.errors import UsageError
 from specedit.rename.choosing import describe, said_lines
 from specedit.rename.guess import Collision, Doubt, Outside, RenameGuess
 from specedit.rename.places import Choice, check_names, guessed
-from specedit.rename.project.meant import Meant, families, locals_too, meant
+from specedit.rename.project.meant import Meant, families, locals_too, meant, whatever
 from specedit.rename.rewrite import called, taken
 from specedit.scoping.meaning import Meaning
 from specedit.scoping.project import Project
@@ -52,6 +52,24 @@ class TreeRename:
     )  # of files that stay as they are
     declared: tuple[tuple[str, int, str], ...] = ()  # path, line, what is declared there
 
+    def only(self, paths: Collection[str]) -> TreeRename:
+        """The part of it that is in these files, with a word about the others, once."""
+        files = {path: guess for path, guess in self.files.items() if path in paths}
+        rest = {path: guess for path, guess in self.files.items() if path not in paths}
+        left = {path: said for path, said in self.left.items() if path in paths}
+        if rest and files:
+            first = next(iter(files))
+            where = [f"{path}:{line}" for path, line, _ in self.declared if path not in paths]
+            said = f"declared in {where[0]}; " if where else ""
+            used = [
+                f"{path} ({said_lines(sorted({place.line for place in guess.places}))})"
+                for path, guess in rest.items()
+            ]
+            more = f" and {len(used) - SHOWN} more files" if len(used) > SHOWN else ""
+            said += f"used in {', '.join(used[:SHOWN])}{more}, which keep the old name"
+            files[first] = replace(files[first], notes=(*files[first].notes, Doubt(said)))
+        return replace(self, files=files, left=left)
+
     @property
     def collisions(self) -> Iterator[tuple[str, Collision]]:
         for path, guess in self.files.items():
@@ -71,8 +89,11 @@ def rename_tree(
     scope: str,
     is_here: Callable[[str, str], bool],
     target: Target | None = None,
+    *,
+    strict: bool = True,
 ) -> TreeRename:
-    """`paths`: the files that hold the name, in any spelling that the scope allows."""
+    """`paths`: the files that hold the name, in any spelling that the scope allows. `strict`: what
+    nothing declares is an error; else it is renamed all the same, and said."""
     owner, name = names.split_member(old)
     check_names(name, new, scope)
     derives = scope == "derived"
@@ -84,8 +105,12 @@ def rename_tree(
     if target is None and not owner and not any(one.chosen for one in every):
         for one in every:
             locals_too(one)
+    if not strict and not owner and not any(one.chosen for one in every):
+        for one in every:
+            whatever(one)
     chosen = any(one.chosen for one in every)
-    _refuse_nothing(project, paths, owner, name, every, chosen or derives)
+    if strict or owner:
+        _refuse_nothing(project, paths, owner, name, every, chosen or derives)
     files: dict[str, RenameGuess] = {}
     left: dict[str, tuple[Doubt, ...]] = {}
     for one in every:
@@ -110,7 +135,7 @@ def rename_tree(
                 files[path] = alone
             else:
                 left[path] = tuple(_unread(project, path, name))
-    if not files:
+    if not files and strict:
         _refuse_nothing(project, paths, owner, name, every, False)
     for one in every:
         for path, more in _taken_elsewhere(project, one, name, new):
