@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -51,6 +52,11 @@ def edit(
     from specedit.edit.selection import lines_of
     from specedit.errors import UsageError
 
+    if not (files or staged or changed or since) and Path(instruction).is_file():
+        raise UsageError(
+            f"What is to be done to {instruction}? The instruction is missing.",
+            hint=f'specedit edit "what to do" {instruction}',
+        )
     part = lines_range(lines)
     try:
         instruction.encode()

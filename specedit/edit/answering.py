@@ -51,7 +51,12 @@ def judge(work: Job, answer: Answer) -> Judged:
         return Judged(source.text, (Finding("cut-off", said, refuses=True),))
     found = list(work.findings)
     if not answer.closed:
-        found.append(Finding("unclosed", "the model ended without closing its block"))
+        found.append(
+            Finding(
+                "unclosed",
+                "the model stopped before it said that it was done: is the end missing?",
+            )
+        )
     verdict = work.judge(spliced(source, work.region, answer.text))
     return replace(verdict, findings=(*found, *verdict.findings))
 

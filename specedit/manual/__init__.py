@@ -32,6 +32,7 @@ SUBJECTS = {
     "serve": "server",
     "warm": "server",
     "editor": "editors",
+    "lsp": "editors",
     "undo": "edit",
     "view": "edit",
     "picture": "edit",
