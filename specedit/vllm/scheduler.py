@@ -70,7 +70,7 @@ class PredictedScheduler(Scheduler):
         ready = [request for request in self.running if self._decodes(request)]
         offered = []
         left = min(self._budget, self.max_num_scheduled_tokens - len(self.running))
-        neighbours = len(self.running) - 1  # ids of the step besides the one that is weighed
+        ratio, share = self._steps.ratio(len(self.running)), self._steps.share(len(self.running))
         for request in ready:
             state = self._state(request)
             if state is None:
@@ -79,11 +79,9 @@ class PredictedScheduler(Scheduler):
             if written > state.written:
                 state.commit(list(request.output_token_ids[state.written :]))
             room = min(left, self._room(request))
-            ratio = self._steps.ratio(neighbours, len(self.running))
-            ids = state.propose(room, ratio) if room > 0 else []
+            ids = state.propose(room, ratio, share) if room > 0 else []
             request.spec_token_ids = self._grammatical(request, ids)
             left -= len(request.spec_token_ids)
-            neighbours += len(request.spec_token_ids)
             offered.append(request)
         return offered
 
