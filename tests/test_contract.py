@@ -32,8 +32,9 @@ def side(
         with running(folder, REPLACE) as found:
             yield found
         return
-    flags = ("--dtype", "float32", "--enforce-eager", "--max-model-len", "2048")
-    with serving(speaking(folder), folder / "log", *flags, "--max-num-seqs", "16") as vllm:
+    flags = ["--dtype", "float32", "--enforce-eager", "--max-model-len", "2048"]
+    flags += ["--max-num-seqs", "16", "--distributed-executor-backend", "uni"]
+    with serving(speaking(folder), folder / "log", *flags) as vllm:
         yield vllm
 
 

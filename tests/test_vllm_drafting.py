@@ -108,7 +108,7 @@ def test_drafting_that_saves_nothing_takes_a_few_hundredths_of_the_time(share: f
     answer = list(range(10, 2000))
     count, seconds = drafted(list(range(3000, 5000)), answer, share)
     assert count == len(answer)
-    assert seconds <= 0.03 + 2 * share + 0.02 * share * len(answer)
+    assert seconds <= 0.03 + share + 0.01 * share * len(answer)
 
 
 def test_drafting_that_saves_goes_on() -> None:

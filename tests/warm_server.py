@@ -87,7 +87,8 @@ class Listening:
     ) -> Answered:
         with contextlib.closing(self.connect()) as connection:
             data = json.dumps(body).encode() if isinstance(body, dict) else body
-            connection.request(method, path, data, dict(headers or {}))
+            kind = {"Content-Type": "application/json"} if isinstance(body, dict) else {}
+            connection.request(method, path, data, {**kind, **(headers or {})})
             answer = connection.getresponse()
             return Answered(answer.status, dict(answer.getheaders()), answer.read())
 

@@ -151,7 +151,9 @@ class UnderLoad:
         chosen = self._chosen(1)
         try:
             for number, one in enumerate(chosen, 1):
-                for way in ways:
+                for way in (
+                    ways if number % 2 else reversed(ways)
+                ):  # the second finds the prompt read
                     self.said(f"{server.name}: {number} of {len(chosen)}, {way} predictions")
                     found, took = self._counted(
                         server, partial(self._alone, server, model, one, way)

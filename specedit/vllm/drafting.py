@@ -15,11 +15,12 @@ from specedit.decode.cost import Curve
 from specedit.decode.drafters.base import Codec, Draft, Drafter
 from specedit.decode.drafters.lookup import LookupDrafter
 from specedit.decode.drafters.prediction import PredictionDrafter
-from specedit.decode.width import PATIENCE, TRUST, Widths
+from specedit.decode.width import Widths
 
 MOST = 128  # ids of a draft that vLLM takes in one step
 PREDICTION = "specedit_prediction"  # the argument of a request that brings the ids
-START_S = 0.002  # of drafting, before any draft held
+START_S = 0.001  # of drafting, before any draft held
+ALLOWED = 0.01  # of plain decoding's time
 NEXT = -1  # stands between two predictions in one list of ids
 
 
@@ -27,10 +28,11 @@ NEXT = -1  # stands between two predictions in one list of ids
 class Purse:
     """Seconds that one request's drafting may take of the server, whose steps wait for it.
 
-    Drafts earn what they save: a request's share of a step for each id accepted, less what the
-    offered ids cost. A fiftieth of plain decoding is given, and a little to begin with. Who has
-    spent all sleeps: so however wrong a prediction is, and however fast the server, drafting
-    takes a few hundredths of its time."""
+    A step earns half of what its draft saved: a request's share of a step for each id accepted,
+    less what the offered ids cost; what a bad draft wastes is the widths' affair. A hundredth of
+    plain decoding is given, and a little to begin with. Who has spent all sleeps: so however
+    wrong a prediction is, and however fast the server, drafting takes a few hundredths of its
+    time."""
 
     clock: Callable[[], float] = time.thread_time
     left: float = START_S
@@ -38,12 +40,13 @@ class Purse:
 
     def price(self, share: float) -> None:
         if not self.share:
-            self.left += TRUST * share
+            self.left += share
         self.share = share
 
     def earn(self, written: int, offered: int, each: float) -> None:
         """A step wrote so many ids, and was offered some at so much."""
-        self.left += (written - 1 + PATIENCE * written) * self.share - offered * each
+        saved = (written - 1) * self.share - offered * each
+        self.left += max(0.0, saved / 2) + ALLOWED * written * self.share
 
     @property
     def empty(self) -> bool:

@@ -39,6 +39,7 @@ class PredictedScheduler(Scheduler):
         self._words = ServedVocabulary.of(model.tokenizer or model.model)
         self._greedy_only = drafts_spoil_sampling()
         self._began = 0.0
+        self._turn = 0
 
     def schedule(self, *arguments: Any, **named: Any) -> Any:
         offered = self._offer()
@@ -69,9 +70,11 @@ class PredictedScheduler(Scheduler):
         """Give each request that decodes its draft for this step; those that have drafters."""
         ready = [request for request in self.running if self._decodes(request)]
         offered = []
-        left = min(self._budget, self.max_num_scheduled_tokens - len(self.running))
+        left = min(self._budget, self._unused(len(ready)))
+        self._turn += 1
+        first = self._turn % max(1, len(ready))  # where all do not fit, it is not always the same
         ratio, share = self._steps.ratio(len(self.running)), self._steps.share(len(self.running))
-        for request in ready:
+        for request in (*ready[first:], *ready[:first]):
             state = self._state(request)
             if state is None:
                 continue
@@ -84,6 +87,11 @@ class PredictedScheduler(Scheduler):
             left -= len(request.spec_token_ids)
             offered.append(request)
         return offered
+
+    def _unused(self, ready: int) -> int:
+        """Ids of a step that drafts may be; prompts that wait to be read keep half of them."""
+        ids: int = self.max_num_scheduled_tokens - len(self.running)
+        return ids // 2 if self.waiting or ready < len(self.running) else ids
 
     def _decodes(self, request: Any) -> bool:
         """Its prompt is read, and all it wrote but the last id is in the cache."""
