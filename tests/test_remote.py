@@ -143,6 +143,14 @@ def test_a_server_that_rounds_as_its_batches_are_is_said(endpoint: Endpoint) -> 
         assert any("not exact there" in note for note in asked.notes) is said
 
 
+def test_why_a_prediction_is_not_used_is_said(endpoint: Endpoint) -> None:
+    endpoint.extra = {"x-specedit-prediction": "not used: " + "so it is " * 99}
+    asked = backend(endpoint, "vllm")
+    answer(asked)
+    (said,) = [note for note in asked.notes if "not used: so it is" in note]
+    assert len(said) < 600
+
+
 def test_a_server_without_the_plugin_is_said(endpoint: Endpoint) -> None:
     endpoint.answer = stream("```\na\n```", usage={"prompt_tokens": 5, "completion_tokens": 3})
     asked = backend(endpoint, "vllm")

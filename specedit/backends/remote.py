@@ -33,6 +33,7 @@ MOST_TOKENS = 1 << 40  # that anybody says there were
 MOST_SAID = 500  # characters of what an endpoint says of itself
 ROOM, TIMES = 1 << 16, 8  # of an answer: characters, and how many times its text
 EXACT = "x-specedit-exact"  # a header of the plugin inside vLLM: "no" where batches change rounding
+UNUSED = "x-specedit-prediction"  # another: "not used: WHY"
 TOKEN = -1  # the id of a token whose id nobody told
 
 
@@ -85,6 +86,7 @@ class RemoteBackend:
         self._sent = 0
         self._unused = False
         self._inexact = False
+        self._why = ""  # a prediction is not used, as the server says it
 
     @property
     def server(self) -> str | None:
@@ -99,7 +101,9 @@ class RemoteBackend:
         sent = note if self._secure or self._host in LOOPBACK else f"{note}, unencrypted"
         unused = f"{self._host} says nothing of the prediction: it is not used there"
         inexact = f"not exact there: {self._host} rounds as its batches happen to be"
-        return (sent, *((unused,) * self._unused), *((inexact,) * self._inexact))
+        why = f"{self._host} says of the prediction: {self._why}"
+        said = ((unused, self._unused), (why, self._why), (inexact, self._inexact))
+        return (sent, *(text for text, true in said if true))
 
     def close(self) -> None:
         pass
@@ -149,6 +153,7 @@ class RemoteBackend:
         try:
             with opener.open(request, timeout=SILENCE_S) as answer:
                 self._inexact = answer.headers.get(EXACT) == "no"
+                self._why = str(answer.headers.get(UNUSED) or "")[:MOST_SAID]
                 for data in stream.data(answer, self._host):
                     if "error" in data:
                         raise self._refused(data, 200)

@@ -24,7 +24,7 @@ from specedit.vllm.counted import (
     resized,
 )
 from specedit.vllm.drafting import PREDICTION, joined
-from specedit.vllm.launch import batch_invariant
+from specedit.vllm.launch import batch_invariant, drafts_spoil_sampling
 from specedit.vllm.words import ServedVocabulary
 
 Scope = MutableMapping[str, Any]
@@ -64,9 +64,13 @@ class Predictions:
         ids = [await asyncio.to_thread(words.encode, text) for text in texts] if words else []
         asked = _rewrite(request, ids)
         asked.exact = batch_invariant()
+        if words is None:
+            asked.unused = "this model has no tokenizer.json"
+        elif drafts_spoil_sampling() and request.get("temperature") != 0:
+            asked.unused = "this build of vLLM spoils drafted samples; ask with temperature 0"
         changed = json.dumps(request).encode()
         scope = {**scope, "headers": resized(scope["headers"], len(changed))}
-        answer = CountedAnswer(asked, send, told=words is not None)
+        answer = CountedAnswer(asked, send)
         await self._app(scope, _replayed(changed, receive), answer.send)
 
     async def _vocabulary(self, scope: Scope) -> ServedVocabulary | None:

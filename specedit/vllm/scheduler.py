@@ -6,7 +6,7 @@ gets the ids that are worth their share of the step; vLLM verifies them as it do
 what it accepted is read off the request at the next step. A request without a prediction is left
 alone. State lies on the request and dies with it.
 
-The only module that imports vLLM.
+Besides `start`, the only module that imports vLLM.
 """
 
 from __future__ import annotations
