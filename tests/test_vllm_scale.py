@@ -1,6 +1,7 @@
 """The plugin in more than one process: the same texts in as few steps, however vLLM is split.
 
-A tiny random model; two nodes are two processes on loopback.
+A tiny random model, or the one of the folder that VLLM_TEST_MODEL names; two nodes are two
+processes on loopback.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ def free_port() -> int:
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return speaking(tmp_path_factory.mktemp("speaking"))
+    named = os.environ.get("VLLM_TEST_MODEL")
+    return Path(named) if named else speaking(tmp_path_factory.mktemp("speaking"))
 
 
 def asked(server: Vllm, predictions: dict[str, str]) -> tuple[dict[str, str], int]:
