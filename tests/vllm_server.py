@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import os
 import socket
@@ -19,7 +20,7 @@ from warm_server import Listening, prompt
 VOCABULARY = 512
 START, END = 510, 511  # <|im_start|>, <|im_end|>
 SPOKEN = "abcdefghij \n(){}=é😀"  # what the speaking model writes
-LOAD_S = 240.0
+LOAD_S, COMPILE_S = 240.0, 120.0
 TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
@@ -109,7 +110,9 @@ def _words(folder: Path, *, chat: bool = False) -> Path:
 def _ids(folder: Path, text: str) -> list[int]:
     from tokenizers import Tokenizer
 
-    found: list[int] = Tokenizer.from_file(str(folder / "tokenizer.json")).encode(text).ids
+    words = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    words.encode_special_tokens = True  # as text: no content is a special token
+    found: list[int] = words.encode(text, add_special_tokens=False).ids
     return found
 
 
@@ -118,12 +121,15 @@ class Vllm(Listening):
     """vLLM's server with the plugin, in a process of its own."""
 
     port: int
+    folder: Path
     model: str = "tiny"
 
+    def connect(self) -> http.client.HTTPConnection:
+        """vLLM compiles some of its parts when they are asked for first."""
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=COMPILE_S)
+
     def ids(self, text: str) -> list[int]:
-        body = {"model": self.model, "prompt": text, "add_special_tokens": False}
-        found: list[int] = self.ask("POST", "/tokenize", body).json["tokens"]
-        return found
+        return _ids(self.folder, text)
 
     def written(self, text: str, **fields: Any) -> list[int]:
         body = self.chat(text, return_token_ids=True, **fields).json
@@ -156,7 +162,7 @@ def serving(model: Path, log: Path, *flags: str, **env: str) -> Iterator[Vllm]:
         process = subprocess.Popen(
             [*words, *flags], env={**os.environ, **more}, stdout=out, stderr=subprocess.STDOUT
         )
-    found = Vllm(port)
+    found = Vllm(port, model)
     try:
         _until_up(found, process, log)
         yield found

@@ -88,6 +88,9 @@ def _rewrite(request: dict[str, Any], ids: list[list[int]]) -> Predicting:
     """Takes ours out of the request, puts vLLM's in; what the answer must be given of it."""
     request.pop("prediction", None)
     request.pop("predictions", None)
+    for name in REFUSED:  # what says nothing: vLLM takes an empty list of tools for a mistake
+        if name in request and request[name] in ([], {}):
+            del request[name]
     asked = Predicting(
         predictions=ids,
         ids=bool(request.get("return_token_ids")),
