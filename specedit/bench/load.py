@@ -212,7 +212,9 @@ class UnderLoad:
             def ask(at: int) -> None:
                 found[at] = serving.ask(server, bodies[at], chosen[at].case, dues[at], began)
 
-            threads = [threading.Thread(target=ask, args=(at,)) for at in range(len(chosen))]
+            threads = [
+                threading.Thread(target=ask, args=(at,), daemon=True) for at in range(len(chosen))
+            ]
             for thread, due in zip(threads, dues, strict=True):
                 time.sleep(max(0.0, began + due - time.perf_counter()))
                 thread.start()
