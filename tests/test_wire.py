@@ -30,6 +30,7 @@ PLAN = {
     "closing": texts,
     "nested": st.booleans(),
     "prediction": st.none() | texts,
+    "others": st.lists(texts, max_size=3).map(tuple),
     "least": texts,
     "instruction": texts,
     "draft": st.lists(texts, max_size=3).map(tuple),

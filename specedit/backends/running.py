@@ -87,6 +87,7 @@ class Loaded:
             drafters=drafters.build(
                 plan.draft,
                 prediction=expected,
+                others=[self._ids(text, plan) for text in plan.others],
                 codec=self.tokenizer,
                 instruction=self.tokenizer.encode(plan.instruction),
             ),

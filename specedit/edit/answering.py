@@ -104,7 +104,7 @@ class Fold:
             prompt=a.prompt,
             reused=a.reused,
             completion=a.completion,
-            passes=self._passes,
+            passes=a.passes or self._passes,
             drafts=self._drafts,
             load_s=self._load_s,
             prefill_s=a.prefill_s,

@@ -22,11 +22,13 @@ def build(
     names: Sequence[str],
     *,
     prediction: Sequence[int] | None,
+    others: Sequence[Sequence[int]] = (),
     codec: Codec | None,
     instruction: Sequence[int] = (),
     constants: Constants = FITTED,
 ) -> list[Drafter]:
-    """The drafters called `names`; without a prediction there is no prediction drafter."""
+    """The drafters called `names`; without a prediction there is no prediction drafter, and with
+    `others` there is one for each."""
     for name in names:
         if name not in (*NAMES, NONE):
             near = difflib.get_close_matches(name, (*NAMES, NONE), n=1, cutoff=0.0)[0]
@@ -47,8 +49,12 @@ def build(
         )
     drafters: list[Drafter] = []
     for name in names:
-        if name == "prediction" and prediction:
-            drafters.append(PredictionDrafter(prediction, codec, instruction, constants))
+        if name == "prediction":
+            drafters += [
+                PredictionDrafter(ids, codec, instruction, constants)
+                for ids in (prediction, *others)
+                if ids
+            ]
         elif name == "lookup":
             drafters.append(LookupDrafter(instruction, constants))
     return drafters
