@@ -28,7 +28,7 @@ from specedit.version import VERSION
 EDIT, UNDO = "specedit.edit", "specedit.undo"
 
 
-class Server(LanguageServer):
+class EditorServer(LanguageServer):
     """The state: settings, what runs, and what was changed last."""
 
     def __init__(self, settings: Settings) -> None:
@@ -51,15 +51,15 @@ def serve(settings: Settings) -> None:
     made(settings).start_io()
 
 
-def made(settings: Settings) -> Server:
+def made(settings: Settings) -> EditorServer:
     """A server with all that it offers."""
-    server = Server(settings)
+    server = EditorServer(settings)
     _renaming(server)
     _editing(server)
     return server
 
 
-def _renaming(server: Server) -> None:
+def _renaming(server: EditorServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
     def rename(ls: Server, params: lsp.RenameParams) -> lsp.WorkspaceEdit:
         uri = params.text_document.uri
@@ -93,7 +93,7 @@ def _renaming(server: Server) -> None:
         return lsp.PrepareRenamePlaceholder(range=span, placeholder=found.text)
 
 
-def _editing(server: Server) -> None:
+def _editing(server: EditorServer) -> None:
     @server.feature(
         lsp.TEXT_DOCUMENT_CODE_ACTION,
         lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.RefactorRewrite]),
