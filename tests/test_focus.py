@@ -186,7 +186,8 @@ def test_an_instruction_about_all_of_it_is_told_apart(instruction: str, about: b
 def test_all_of_one_named_definition_is_that_definition() -> None:
     text = (
         python()
-        + "\n\nclass Scale:\n    def tare(self):\n        # nul\n        pass\n\n    def read(self):\n        pass\n"
+        + "\n\nclass Scale:\n    def tare(self):\n        # nul\n        pass\n\n"
+        + "    def read(self):\n        pass\n"
     )
     assert picked(text, "Translate all comments in `Scale`") == [
         "Scale",
@@ -305,7 +306,10 @@ def test_a_signature_is_the_name_and_what_it_takes(text: str, same: str) -> None
 
 
 def test_a_new_member_asks_for_the_class_and_its_constructor() -> None:
-    text = "class A:\n    def __init__(self):\n        self.x = 1\n\n    def f(self):\n        return self.x\n"
+    text = (
+        "class A:\n    def __init__(self):\n        self.x = 1\n\n"
+        "    def f(self):\n        return self.x\n"
+    )
     found = blocks(text, language_of("a.py"))
     one = next(b for b in found if b.name == "A.f")
     placed = Placed(

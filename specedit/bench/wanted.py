@@ -30,6 +30,7 @@ class Wanted:
     quality: Path | None = None
     renames: tuple[Path, ...] = ()
     agreement: tuple[Path, ...] = ()
+    focus: tuple[Path, ...] = ()
     cost: bool = False
     engine_table: bool = False
     plots: Path | None = None
@@ -41,6 +42,7 @@ class Wanted:
             "--quality": self.quality,
             "--rename": self.renames,
             "--agreement": self.agreement,
+            "--focus": self.focus,
             "--engine-table": self.engine_table,
             "--from": self.drawn_from,
         }
@@ -50,7 +52,7 @@ class Wanted:
         idle = {
             "CASES": self.cases and modes,
             "--cost": self.cost and modes and modes != ["--quality"],
-            "--own": self.own and modes,
+            "--own": self.own and modes and modes != ["--focus"],
             "--limit": self.limit and modes,
         }
         for flag, unused in idle.items():

@@ -17,6 +17,7 @@ from specedit.edit.job import Job
 from specedit.edit.plan import Plan
 from specedit.edit.regions import said, target_of
 from specedit.edit.splice import whole
+from specedit.files.source import Source
 from specedit.finding import Finding, Spot
 from specedit.focus.blocks import LONG, Block, blocks
 from specedit.focus.chances import likely, with_opinion
@@ -53,20 +54,25 @@ def focused(
     choice = chosen(evidence, work.instruction)
     asked: Figures | None = None
     if choice.unsure:
-        named, asked = yield from _opinion(work, found, evidence, backend)
+        named, asked = yield from opinion(work, found, evidence, backend)
         choice = chosen(with_opinion(evidence, named), work.instruction, asked=True)
     return (_all(work, choice.why) if choice.whole else _some(work, choice, len(found))), asked
 
 
 def wanted(work: Job, settings: Settings) -> bool:
     """Whether places are to be chosen in this file: nobody has named any, and it pays."""
-    if settings.whole or settings.focus == "off" or settings.prediction not in ("original", "none"):
+    if settings.prediction not in ("original", "none"):  # a file's is one of the whole answer
         return False
-    if not work.divisible or work.region != whole(work.source):
+    return work.divisible and work.region == whole(work.source) and large(work.source, settings)
+
+
+def large(source: Source, settings: Settings) -> bool:
+    """Whether a file is one of those that are done in parts."""
+    if settings.whole or settings.focus == "off":
         return False
     if settings.focus != "auto":
-        return len(lines_of(work.source.text)) > int(settings.focus)
-    return pays(len(work.source.text) / TOKEN)
+        return len(lines_of(source.text)) > int(settings.focus)
+    return pays(len(source.text) / TOKEN)
 
 
 def pays(tokens: float, curve: Curve = TYPICAL) -> bool:
@@ -108,7 +114,7 @@ def _some(work: Job, choice: Choice, of: int) -> Job:
     return replace(work, targets=targets, findings=(*work.findings, note))
 
 
-def _opinion(
+def opinion(
     work: Job, found: Sequence[Block], evidence: Sequence[Evidence], backend: Backend
 ) -> Generator[Event, None, tuple[list[Block], Figures]]:
     """The blocks that the model names when it is shown the outline."""

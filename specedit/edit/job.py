@@ -56,6 +56,8 @@ class Target:
     region: Region
     blocks: tuple[Block, ...]
     chance: float  # that the change belongs there
+    expected: str | None = None  # what it is predicted to become; None: what it is
+    context: str | None = None  # what it is shown with; None: what `surroundings` says
 
     @property
     def lines(self) -> tuple[int, int]:

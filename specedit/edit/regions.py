@@ -53,7 +53,8 @@ def answered(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer
         if done[-1].answer.reason == "length":
             break
     else:
-        for target, one in _second(work, found, done):
+        second = [] if work.plan.copies else _second(work, found, done)
+        for target, one in second:
             plan = plan_of(work, found, target, _instruction(work, done))
             done.append((yield from _asked(work, plan, target, backend, done, one.why)))
     answer = _one_answer(work.source, done)
@@ -65,9 +66,12 @@ def plan_of(work: Job, found: Sequence[Block], target: Target, instruction: str)
     """The Plan of one region: the Job's own, with another text and what stands around it."""
     source = work.source
     text = taken(source, target.region)
-    context = surroundings(source.text, found, target.blocks)
+    context = target.context
+    if context is None:
+        context = surroundings(source.text, found, target.blocks)
     marks = prompt.fence(text + context)
-    predicted = None if work.plan.prediction is None else prompt.finished(text)
+    expected = text if target.expected is None else target.expected
+    predicted = None if work.plan.prediction is None else prompt.finished(expected)
     return replace(
         work.plan,
         messages=prompt.messages(source.name, text, instruction, context=context),

@@ -17,6 +17,7 @@ IMPORTS = 40  # lines of imports that are shown
 NEAR = 6  # lines right above and below the region
 USED = 16  # definitions that the region uses, their first lines
 CALLS = 4  # lines that call what the region defines
+HOLDERS = 3  # definitions around each other that are shown
 WIDE = 200  # characters of a line beyond which it is left out
 GAP = "[other lines]\n"
 HERE = "[the region to edit]\n"
@@ -48,6 +49,13 @@ def surroundings(text: str, found: Sequence[Block], region: Sequence[Block]) -> 
             parts.append(lines[number - 1].removesuffix("\n") + "\n")
         at = number + 1
     return "".join(parts)
+
+
+def holders(text: str, found: Sequence[Block], region: Sequence[Block]) -> str:
+    """Only the first lines of the definitions that a region stands in, the region marked."""
+    lines, first = lines_of(text), region[0].first
+    numbers = sorted(n for n in set(_holders(found, region, lines)) if n < first)
+    return "".join(f"{lines[n - 1].rstrip()}\n{GAP}" for n in numbers[-HOLDERS:]) + HERE
 
 
 def _imports(found: Sequence[Block]) -> list[int]:
