@@ -15,11 +15,11 @@ from specedit.edit.focus import large
 from specedit.edit.job import Target
 from specedit.edit.regions import target_of
 from specedit.files.source import Source
+from specedit.finding import Finding, Spot
 from specedit.focus.blocks import Block, blocks
 from specedit.focus.choice import readable
 from specedit.focus.surroundings import holders
 from specedit.rename.guess import Place, RenameGuess
-from specedit.finding import Finding, Spot
 from specedit.settings import Settings
 from specedit.text.lines import lines_of
 from specedit.text.names import SHORT, variants
