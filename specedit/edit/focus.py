@@ -6,7 +6,7 @@ and why. Knows Jobs, settings and `focus`; what becomes of targets is `regions`'
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 
 from specedit.decode.cost import TYPICAL, Curve
@@ -15,7 +15,7 @@ from specedit.edit.backend import Answer, Backend, Event, Written
 from specedit.edit.fold import run
 from specedit.edit.job import Job
 from specedit.edit.plan import Plan
-from specedit.edit.regions import said, target_of
+from specedit.edit.regions import plan_of, said, target_of
 from specedit.edit.splice import whole
 from specedit.files.source import Source
 from specedit.finding import Finding, Spot
@@ -84,12 +84,18 @@ def pays(tokens: float, curve: Curve = TYPICAL) -> bool:
     return all_of_it > TWICE * places
 
 
-def questions(work: Job) -> Plan | None:
-    """The question about a file's outline, with which a server can be warmed; None where the
-    outline would depend on the instruction."""
+def beginnings(work: Job, settings: Settings) -> Iterator[Plan]:
+    """The Plans whose prompts begin as those of any instruction on the same file do: for a large
+    file its outline, and a region with its imports; else the file."""
+    if not wanted(work, settings) or not readable(work.source.text):
+        yield work.plan
+        return
     found = blocks(work.source.text, work.source.language)
     listed = listing(work.source.text, found)
-    return _question(work, listed) if len(listed.names) <= MOST else None
+    if len(listed.names) <= MOST:  # a longer one depends on the instruction
+        yield _question(work, listed)
+    smallest = min(found, key=lambda one: (one.kind == "imports", one.lines))
+    yield plan_of(work, found, target_of(work.source, [smallest], 0.0), work.instruction)
 
 
 def _all(work: Job, why: str) -> Job:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from specedit.focus.blocks import Block
 from specedit.focus.chances import Likely, likely
 from specedit.focus.evidence import Evidence
-from specedit.focus.weights import MOST, SURE, SURE_ASKED
+from specedit.focus.weights import CLEAR, FEW, MOST, SURE
 
 LONGEST = 20_000  # characters of a line beyond which lines say nothing about a file
 _THINGS = (
@@ -78,16 +78,17 @@ def _with_members(named: Sequence[Evidence], evidence: Sequence[Evidence]) -> li
 
 def _covering(chances: Sequence[Likely], asked: bool) -> Choice:
     """The likeliest places until they have the chance that is enough."""
+    enough, most = (SURE, MOST) if asked else (CLEAR, FEW)
     lines = sum(one.block.lines for one in chances)
     taken: list[Likely] = []
     covered, held = 0.0, 0
     for one in sorted(chances, key=lambda one: (-one.chance, one.block.first)):
-        if covered >= (SURE_ASKED if asked else SURE):
+        if covered >= enough:
             break
         taken.append(one)
         covered += one.chance
         held += one.block.lines
-    if held > MOST * lines:
+    if held > most * lines:
         return Choice((), "it is not clear which part of it is meant", unsure=not asked)
     return Choice(tuple(sorted(taken, key=lambda one: one.block.first)))
 

@@ -33,18 +33,26 @@ class Contents:
         return "".join(f"{name}: {begins}\n" for name, begins in pairs)
 
     def named(self, answer: str) -> list[Block]:
-        """The blocks that an answer names, in its order."""
+        """The blocks that an answer names, in its order; a class that it makes up before a
+        member's name, and underscores that it leaves out, are looked past."""
         known: dict[str, Block] = {}
         for name, one in zip(self.names, self.blocks, strict=True):
             known.setdefault(name, one)
-            known.setdefault(name.rpartition(".")[2], one)
+        for name, one in zip(self.names, self.blocks, strict=True):
+            known.setdefault(_loosely(name), one)
         found: list[Block] = []
         for line in answer.splitlines():
             said = re.sub(r"^[\s\-*`\d.)]*(?=[^\s\-*`\d.)])", "", line)
             name = re.split(r":(?!:)|`|\(| - ", said)[0].strip()
-            if name in known and known[name] not in found:
-                found.append(known[name])
+            one = known.get(name) or known.get(_loosely(name))
+            if one is not None and one not in found:
+                found.append(one)
         return found[:NAMED]
+
+
+def _loosely(name: str) -> str:
+    """The last part of a name, as it is said aloud."""
+    return re.split(r"\.|::", name)[-1].strip("_").lower()
 
 
 def listing(text: str, found: Sequence[Block], kept: frozenset[Block] | None = None) -> Contents:
