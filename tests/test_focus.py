@@ -362,7 +362,7 @@ def test_a_named_place_is_all_that_is_read_and_written() -> None:
     edit, job, backend = performed(LET, model(("total = 4\n", "total = 99\n")))
     assert edit.status == "would-edit"
     assert edit.after == python().replace("total = 4\n", "total = 99\n").encode()
-    assert [one.symbol for one in job.targets] == ["weigh_lemon_4"]
+    assert [one.symbol for one in job.regions] == ["weigh_lemon_4"]
     assert len(backend.plans) == 1
     assert edit.figures.completion < len(python()) / 10
     assert [(f.kind, "weigh_lemon_4" in f.text) for f in edit.findings] == [("focused", True)]
@@ -385,9 +385,9 @@ def test_words_that_doubt_ask_the_model_and_it_is_evidence() -> None:
     edit, job, backend = performed(
         instruction, model(("total = 7\n", "total = 70\n"), places="weigh_olive_7\nweigh_melon_6")
     )
-    chances = {name: one.chance for one in job.targets for name in one.symbol.split(", ")}
-    assert len(backend.plans) == 1 + len(job.targets)
-    assert max(chances, key=lambda name: chances[name]) == "weigh_olive_7"
+    chances = {name: one.chance for one in job.regions for name in one.symbol.split(", ")}
+    assert len(backend.plans) == 1 + len(job.regions)
+    assert chances["weigh_olive_7"] == max(chances.values())
     assert len(chances) < 25
     assert b"total = 70\n" in edit.after
     assert edit.figures.passes > sum(one.passes for one in edit.figures.regions)
@@ -397,7 +397,7 @@ def test_a_model_that_names_nothing_leaves_the_whole_file() -> None:
     edit, job, backend = performed(
         "Mend the crash", model(("total = 7\n", "total = 70\n"), places="I do not know")
     )
-    assert job.targets == ()
+    assert job.regions == ()
     assert [f.kind for f in edit.findings] == ["whole"]
     assert b"total = 70\n" in edit.after
     assert len(backend.plans) == 2
@@ -410,7 +410,7 @@ def test_a_model_that_names_nothing_leaves_the_whole_file() -> None:
 )
 def test_focus_can_be_left_out(chosen: dict[str, object]) -> None:
     edit, job, backend = performed(LET, model(("total = 4\n", "total = 99\n")), **chosen)
-    assert job.targets == ()
+    assert job.regions == ()
     assert edit.findings == ()
     assert len(backend.plans) == 1
     assert edit.figures.completion > len(python())
@@ -419,8 +419,8 @@ def test_focus_can_be_left_out(chosen: dict[str, object]) -> None:
 def test_a_number_of_lines_says_from_when_on() -> None:
     text = python(8)
     said = model(("total = 4\n", "total = 99\n"))
-    assert performed(LET, said, text)[1].targets == ()
-    assert performed(LET, said, text, focus="20")[1].targets
+    assert performed(LET, said, text)[1].regions == ()
+    assert performed(LET, said, text, focus="20")[1].regions
 
 
 def test_lines_and_symbol_stay_the_persons_word() -> None:
@@ -428,7 +428,7 @@ def test_lines_and_symbol_stay_the_persons_word() -> None:
     for flags in ({"symbol": "weigh_grape_3"}, {"lines": (1, 4)}):
         job = plan_edit(source(python()), LET, settings, **flags)  # type: ignore[arg-type]
         planned = [i for i in perform(job, Scripted(model()), settings) if isinstance(i, Planned)]
-        assert [p.job.targets for p in planned] == [()]
+        assert [p.job.regions for p in planned] == [()]
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
@@ -442,12 +442,12 @@ def test_regions_that_come_back_unchanged_are_the_file_byte_for_byte(
     draw = random.Random(repr((ending, tail)))
     for _ in range(20):
         some = draw.sample(found, draw.randint(1, len(found)))
-        from specedit.edit.regions import target_of
+        from specedit.edit.regions import region_job
 
-        targets = [target_of(given, held, 0.5) for held in together(some, LONG)]
-        spans = sorted((t.region.start, t.region.end) for t in targets)
+        regions = [region_job(given, held, 0.5) for held in together(some, LONG)]
+        spans = sorted((t.region.start, t.region.end) for t in regions)
         assert all(a[1] <= b[0] for a, b in pairwise(spans))
-        text = joined(given, [(t.region, taken(given, t.region)) for t in targets])
+        text = joined(given, [(t.region, taken(given, t.region)) for t in regions])
         assert given.encode(text) == data
 
 
@@ -498,7 +498,7 @@ def test_all_of_a_large_file_is_said_to_be_all_of_it() -> None:
     edit, job, backend = performed(
         "Translate all comments to German", model(("Weigh the", "Wiege"))
     )
-    assert job.targets == ()
+    assert job.regions == ()
     assert "all of it" in edit.notes[0]
     assert len(backend.plans) == 1
     assert len(re.findall(b"Wiege", edit.after)) == 60

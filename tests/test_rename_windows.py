@@ -80,7 +80,7 @@ WANTED = (
 def test_windows_are_verified_and_the_rest_is_not_read() -> None:
     edit, job, backend = renamed(model(*RIGHT))
     assert edit.after.decode() == WANTED
-    assert len(job.targets) == 3, "two definitions, and a string that holds the name"
+    assert len(job.regions) == 3, "two definitions, and a string that holds the name"
     assert len(backend.plans) == 3
     assert edit.figures.completion < len(text()) / 4
     assert not any(d.kind in ("disagreed", "dropped") for d in edit.findings)
@@ -90,7 +90,7 @@ def test_windows_are_verified_and_the_rest_is_not_read() -> None:
 
 def test_what_is_predicted_is_the_guess() -> None:
     _, job, _ = renamed(model(*RIGHT))
-    predicted = [(one.region, one.expected or "") for one in job.targets]
+    predicted = [(one.region, one.expected or "") for one in job.regions]
     assert joined(job.source, predicted) == WANTED
 
 
@@ -109,15 +109,15 @@ def test_what_the_model_wants_beyond_the_scope_is_dropped_and_said() -> None:
 @pytest.mark.parametrize("chosen", [{"focus": "off"}, {"whole": True}], ids=["off", "whole"])
 def test_all_of_it_is_verified_where_that_is_asked(chosen: dict[str, object]) -> None:
     edit, job, backend = renamed(model(*RIGHT), **chosen)
-    assert job.targets == ()
+    assert job.regions == ()
     assert len(backend.plans) == 1
     assert edit.after.decode() == WANTED
 
 
 def test_a_small_file_and_a_name_on_most_lines_are_verified_whole() -> None:
-    assert renamed(model(*RIGHT), text(10))[1].targets == ()
+    assert renamed(model(*RIGHT), text(10))[1].regions == ()
     crowded = text() + "".join(f"x{n} = User('a').username\n" for n in range(1500))
-    assert renamed(model(("username", "email")), crowded)[1].targets == ()
+    assert renamed(model(("username", "email")), crowded)[1].regions == ()
 
 
 def test_a_signature_that_changes_is_no_second_round() -> None:

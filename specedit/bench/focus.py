@@ -20,7 +20,7 @@ from specedit.edit.job import Job, plan_edit
 from specedit.files.source import Source
 from specedit.focus.blocks import LONG, Block, blocks
 from specedit.focus.chances import with_opinion
-from specedit.focus.choice import Choice, chosen, joined, readable
+from specedit.focus.choice import Covering, chosen, joined, readable
 from specedit.focus.evidence import gathered
 from specedit.focus.neighbours import Placed, drawn
 from specedit.focus.surroundings import surroundings
@@ -138,7 +138,7 @@ def _there(line: int, codes: Sequence[Opcode]) -> int:
     return codes[-1][4] if codes else line
 
 
-def _share(text: str, taken: Sequence[Block], choice: Choice) -> float:
+def _share(text: str, taken: Sequence[Block], choice: Covering) -> float:
     return 1.0 if choice.whole else _tokens(_text(text, taken)) / max(1, _tokens(text))
 
 

@@ -61,7 +61,7 @@ def judge(work: Job, answer: Answer) -> Judged:
 
 def measured(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer, Figures]]:
     """The answer to a Job, in regions where it has them, and what it cost."""
-    if work.targets:
+    if work.regions:
         return (yield from regions.answered(work, backend))
     return (yield from run(work.plan, work.source.name, backend))
 

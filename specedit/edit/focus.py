@@ -1,7 +1,7 @@
 """Which regions of a large file a Job is about: chosen by words, and by the model where they doubt.
 
-Turns a Job for a whole file into one with targets, where that pays and one can be sure; says which
-and why. Knows Jobs, settings and `focus`; what becomes of targets is `regions`' to know.
+Turns a Job for a whole file into one with regions, where that pays and one can be sure; says which
+and why. Knows Jobs, settings and `focus`; what becomes of regions is `regions`' to know.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from specedit.edit.backend import Answer, Backend, Event, Written
 from specedit.edit.fold import run
 from specedit.edit.job import Job
 from specedit.edit.plan import Plan
-from specedit.edit.regions import plan_of, said, target_of
+from specedit.edit.regions import plan_of, region_job, said
 from specedit.edit.splice import whole
 from specedit.files.source import Source
 from specedit.finding import Finding, Spot
 from specedit.focus.blocks import LONG, Block, blocks
 from specedit.focus.chances import likely, with_opinion
-from specedit.focus.choice import Choice, chosen, joined, readable
+from specedit.focus.choice import Covering, chosen, joined, readable
 from specedit.focus.evidence import Evidence, gathered
 from specedit.focus.listing import MOST, Contents, listing
 from specedit.report import Figures
@@ -43,7 +43,7 @@ ANSWER = 60  # tokens of the answer to which parts are meant
 def focused(
     work: Job, backend: Backend, settings: Settings
 ) -> Generator[Event, None, tuple[Job, Figures | None]]:
-    """The Job with its targets, or as it was; and what asking the model cost, if it was asked."""
+    """The Job with its regions, or as it was; and what asking the model cost, if it was asked."""
     source = work.source
     if not wanted(work, settings):
         return work, None
@@ -95,7 +95,7 @@ def beginnings(work: Job, settings: Settings) -> Iterator[Plan]:
     if len(listed.names) <= MOST:  # a longer one depends on the instruction
         yield _question(work, listed)
     smallest = min(found, key=lambda one: (one.kind == "imports", one.lines))
-    yield plan_of(work, found, target_of(work.source, [smallest], 0.0), work.instruction)
+    yield plan_of(work, found, region_job(work.source, [smallest], 0.0), work.instruction)
 
 
 def _all(work: Job, why: str) -> Job:
@@ -103,21 +103,21 @@ def _all(work: Job, why: str) -> Job:
     return replace(work, findings=(*work.findings, note))
 
 
-def _some(work: Job, choice: Choice, of: int) -> Job:
+def _some(work: Job, choice: Covering, of: int) -> Job:
     chances = {one.block: one.chance for one in choice.taken}
-    targets = tuple(
-        target_of(work.source, held, min(1.0, sum(chances[one] for one in held)))
+    regions = tuple(
+        region_job(work.source, held, min(1.0, sum(chances[one] for one in held)))
         for held in joined(list(chances), LONG)
     )
-    shown = sorted(targets, key=lambda one: -one.chance)[:NAMED]
+    shown = sorted(regions, key=lambda one: -one.chance)[:NAMED]
     names = ", ".join(said(one.symbol, one.lines) for one in shown)
-    more = f" and {len(targets) - NAMED} more" if len(targets) > NAMED else ""
+    more = f" and {len(regions) - NAMED} more" if len(regions) > NAMED else ""
     note = Finding(
         "focused",
         f"only the likely places were edited: {names}{more}; --whole edits all of it",
-        tuple(Spot(one.lines[0]) for one in targets),
+        tuple(Spot(one.lines[0]) for one in regions),
     )
-    return replace(work, targets=targets, findings=(*work.findings, note))
+    return replace(work, regions=regions, findings=(*work.findings, note))
 
 
 def opinion(

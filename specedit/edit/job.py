@@ -37,20 +37,20 @@ class Job:
     judge: Judge  # what of the whole new text may be written, and what is to be said of it
     checks: Checks = USUAL
     divisible: bool = True  # where the file is too long, a part that the instruction names will do
-    targets: tuple[Target, ...] = ()  # of a large file: the answer is theirs, and the rest stays
+    regions: tuple[RegionJob, ...] = ()  # of a large file: the answer is theirs, and the rest stays
     findings: tuple[Finding, ...] = ()  # said in the report, whatever happens
     guess: str | None = None  # the whole text, where planning knows what it will be
 
     @property
     def before(self) -> str:
         """What the answer replaces."""
-        if self.targets:
-            return "".join(taken(self.source, one.region) for one in self.targets)
+        if self.regions:
+            return "".join(taken(self.source, one.region) for one in self.regions)
         return taken(self.source, self.region)
 
 
 @dataclass(frozen=True)
-class Target:
+class RegionJob:
     """One region of a large file that is asked about on its own."""
 
     region: Region

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from specedit.edit import prompt
 from specedit.edit.backend import Answer, Backend, Event, Ready
 from specedit.edit.fold import run
-from specedit.edit.job import Job, Target
+from specedit.edit.job import Job, RegionJob
 from specedit.edit.plan import Plan
 from specedit.edit.splice import fitted, joined, region_of, taken
 from specedit.files.source import Source
@@ -31,7 +31,7 @@ from specedit.text import patch
 class _Done:
     """One region's answer, and what it cost."""
 
-    target: Target
+    target: RegionJob
     answer: Answer
     figures: Figures
     round: int
@@ -47,7 +47,7 @@ def answered(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer
     started = time.perf_counter()
     found = blocks(work.source.text, work.source.language)
     done: list[_Done] = []
-    for target in work.targets:
+    for target in work.regions:
         plan = plan_of(work, found, target, work.instruction)
         done.append((yield from _asked(work, plan, target, backend, done)))
         if done[-1].answer.reason == "length":
@@ -62,7 +62,7 @@ def answered(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer
     return answer, _figures(work.source, done, time.perf_counter() - started)
 
 
-def plan_of(work: Job, found: Sequence[Block], target: Target, instruction: str) -> Plan:
+def plan_of(work: Job, found: Sequence[Block], target: RegionJob, instruction: str) -> Plan:
     """The Plan of one region: the Job's own, with another text and what stands around it."""
     source = work.source
     text = taken(source, target.region)
@@ -82,9 +82,9 @@ def plan_of(work: Job, found: Sequence[Block], target: Target, instruction: str)
     )
 
 
-def target_of(source: Source, held: Sequence[Block], chance: float) -> Target:
+def region_job(source: Source, held: Sequence[Block], chance: float) -> RegionJob:
     """The region of blocks that follow each other."""
-    return Target(region_of(source, (held[0].first, held[-1].last)), tuple(held), chance)
+    return RegionJob(region_of(source, (held[0].first, held[-1].last)), tuple(held), chance)
 
 
 def drawn_in(figures: Figures) -> Iterator[Finding]:
@@ -106,7 +106,7 @@ def said(symbol: str, lines: tuple[int, int]) -> str:
 def _asked(
     work: Job,
     plan: Plan,
-    target: Target,
+    target: RegionJob,
     backend: Backend,
     done: Sequence[_Done],
     why: str = "",
@@ -126,11 +126,13 @@ def _asked(
             yield event
 
 
-def _second(work: Job, found: Sequence[Block], done: Sequence[_Done]) -> list[tuple[Target, Drawn]]:
+def _second(
+    work: Job, found: Sequence[Block], done: Sequence[_Done]
+) -> list[tuple[RegionJob, Drawn]]:
     """The regions that what was written asks to be looked at."""
     placed = [one.placed(work.source) for one in done]
     more = drawn(work.source.text, found, placed)
-    return [(target_of(work.source, [one.block], 0.0), one) for one in more]
+    return [(region_job(work.source, [one.block], 0.0), one) for one in more]
 
 
 def _instruction(work: Job, done: Sequence[_Done]) -> str:

@@ -34,7 +34,7 @@ _ALL = re.compile(
 
 
 @dataclass(frozen=True)
-class Choice:
+class Covering:
     """The places taken, in the file's order; without any the whole file is meant, and `why`."""
 
     taken: tuple[Likely, ...]
@@ -51,18 +51,18 @@ def about_all(instruction: str) -> bool:
     return bool(_ALL.search(instruction))
 
 
-def chosen(evidence: Sequence[Evidence], instruction: str, *, asked: bool = False) -> Choice:
+def chosen(evidence: Sequence[Evidence], instruction: str, *, asked: bool = False) -> Covering:
     """The places that the instruction is about, as far as the evidence says."""
     if len(evidence) < 2:
-        return Choice((), "it has no parts")
+        return Covering((), "it has no parts")
     if about_all(instruction):
         named = [one for one in evidence if one.named]
         if not named:
-            return Choice((), "the instruction is about all of it")
-        return Choice(tuple(Likely(one.block, 1.0) for one in _with_members(named, evidence)))
+            return Covering((), "the instruction is about all of it")
+        return Covering(tuple(Likely(one.block, 1.0) for one in _with_members(named, evidence)))
     if not any(one.any for one in evidence):
         said = "nothing in it is named by the instruction"
-        return Choice((), said, unsure=not asked)
+        return Covering((), said, unsure=not asked)
     return _covering(likely(evidence, asked=asked), asked)
 
 
@@ -76,7 +76,7 @@ def _with_members(named: Sequence[Evidence], evidence: Sequence[Evidence]) -> li
     ]
 
 
-def _covering(chances: Sequence[Likely], asked: bool) -> Choice:
+def _covering(chances: Sequence[Likely], asked: bool) -> Covering:
     """The likeliest places until they have the chance that is enough."""
     enough, most = (SURE, MOST) if asked else (CLEAR, FEW)
     lines = sum(one.block.lines for one in chances)
@@ -89,8 +89,8 @@ def _covering(chances: Sequence[Likely], asked: bool) -> Choice:
         covered += one.chance
         held += one.block.lines
     if held > most * lines:
-        return Choice((), "it is not clear which part of it is meant", unsure=not asked)
-    return Choice(tuple(sorted(taken, key=lambda one: one.block.first)))
+        return Covering((), "it is not clear which part of it is meant", unsure=not asked)
+    return Covering(tuple(sorted(taken, key=lambda one: one.block.first)))
 
 
 def readable(text: str) -> bool:

@@ -44,9 +44,9 @@ class Contents:
         for line in answer.splitlines():
             said = re.sub(r"^[\s\-*`\d.)]*(?=[^\s\-*`\d.)])", "", line)
             name = re.split(r":(?!:)|`|\(| - ", said)[0].strip()
-            one = known.get(name) or known.get(_loosely(name))
-            if one is not None and one not in found:
-                found.append(one)
+            meant = known.get(name) or known.get(_loosely(name))
+            if meant is not None and meant not in found:
+                found.append(meant)
         return found[:NAMED]
 
 

@@ -104,7 +104,7 @@ def job_of(source: Source, guess: RenameGuess, settings: Settings) -> Job:
     windows = windows_of(source, guess, settings)
     return replace(
         work,
-        targets=windows,
+        regions=windows,
         plan=replace(work.plan, copies=True),
         judge=partial(settled, source, guess, settings, work.judge),
         divisible=False,

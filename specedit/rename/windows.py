@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from specedit.edit.focus import large
-from specedit.edit.job import Target
-from specedit.edit.regions import target_of
+from specedit.edit.job import RegionJob
+from specedit.edit.regions import region_job
 from specedit.files.source import Source
 from specedit.finding import Finding, Spot
 from specedit.focus.blocks import Block, blocks
@@ -28,7 +28,7 @@ AROUND = 4  # lines on each side of a mention
 MOST = 0.5  # share of the lines beyond which all of the file is verified
 
 
-def windows_of(source: Source, guess: RenameGuess, settings: Settings) -> tuple[Target, ...]:
+def windows_of(source: Source, guess: RenameGuess, settings: Settings) -> tuple[RegionJob, ...]:
     """The windows of a large file; none where all of it is to be verified."""
     if settings.prediction != "original" or not large(source, settings):
         return ()
@@ -57,7 +57,7 @@ def spans_of(numbers: Sequence[int], count: int) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-def checked_in(windows: Sequence[Target]) -> Iterator[Finding]:
+def checked_in(windows: Sequence[RegionJob]) -> Iterator[Finding]:
     """What is said of a file that was verified in windows."""
     if windows:
         count = sum(one.lines[1] - one.lines[0] + 1 for one in windows)
@@ -79,10 +79,10 @@ def _mentions(lines: Sequence[str], guess: RenameGuess) -> list[int]:
 
 def _window(
     source: Source, guess: RenameGuess, found: Sequence[Block], first: int, last: int
-) -> Target:
+) -> RegionJob:
     inside = next((one for one in found if one.first <= first <= one.last), None)
     held = Block(first, last, inside.name if inside else "", "window", head=False)
-    target = target_of(source, [held], 1.0)
+    target = region_job(source, [held], 1.0)
     return replace(
         target,
         expected=_renamed(source.text, guess.places, target.region.start, target.region.end),
