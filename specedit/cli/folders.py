@@ -11,12 +11,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from specedit.errors import FileError, UsageError
+from specedit.files.worktree import top_of
 from specedit.text.terminal import name as shown
 
 
 def expanded(name: str) -> list[str]:
-    """A folder stands for the files in it that git tracks and whose language is known."""
-    if not Path(name).is_dir():
+    """A folder of a work tree stands for the files in it that git tracks and whose language is
+    known; any other is a folder, which cannot be edited."""
+    if not (Path(name).is_dir() and top_of(Path(name).absolute())):
         return [name]
     from specedit.files import git
     from specedit.syntax.languages import language_of
