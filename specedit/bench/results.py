@@ -38,6 +38,7 @@ class Results:
     renames: dict[str, Any] | None = None
     agreement: dict[str, Any] | None = None
     load: list[dict[str, Any]] = field(default_factory=list)
+    focus: dict[str, Any] | None = None
 
 
 def machine() -> dict[str, Any]:
@@ -70,6 +71,7 @@ def results_json(r: Results) -> dict[str, Any]:
         "renames": r.renames,
         "agreement": r.agreement,
         "load": r.load,
+        "focus": r.focus,
     }
 
 

@@ -30,6 +30,7 @@ class Wanted:
     quality: Path | None = None
     renames: tuple[Path, ...] = ()
     agreement: tuple[Path, ...] = ()
+    focus: tuple[Path, ...] = ()
     cost: bool = False
     engine_table: bool = False
     serve: tuple[str, ...] = ()
@@ -44,6 +45,7 @@ class Wanted:
             "--quality": self.quality,
             "--rename": self.renames,
             "--agreement": self.agreement,
+            "--focus": self.focus,
             "--engine-table": self.engine_table,
             "--from": self.drawn_from,
             "--serve": self.serve,
@@ -57,7 +59,7 @@ class Wanted:
         idle = {
             "CASES": self.cases and files,
             "--cost": self.cost and modes and modes != ["--quality"],
-            "--own": self.own and modes,
+            "--own": self.own and modes and modes != ["--focus"],
             "--limit": self.limit and files,
         }
         for flag, unused in idle.items():

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 def edit(
     instruction: Annotated[str, typer.Argument(help="what to do, in words")],
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="FILE...", help="`-` is stdin to stdout")
+        list[str] | None,
+        typer.Argument(metavar="FILE...", help="or a folder of them; `-` is stdin to stdout"),
     ] = None,
     lines: Annotated[str | None, typer.Option(metavar="A:B", help="edit these lines only")] = None,
     symbol: Annotated[
@@ -43,6 +44,9 @@ def edit(
     changed: Changed = False,
     since: Since = None,
     jobs: Jobs = None,
+    find: Annotated[
+        bool, typer.Option("--find", help="only the files that the instruction may be about")
+    ] = False,
     *,
     resolved: Resolved,
 ) -> int:
@@ -58,6 +62,7 @@ def edit(
             hint=f'specedit edit "what to do" {instruction}',
         )
     part = lines_range(lines)
+    from_git = staged or changed or since is not None
     try:
         instruction.encode()
     except UnicodeEncodeError:
@@ -71,7 +76,14 @@ def edit(
 
     return work(
         "edit",
-        Targets(tuple(files or ()), staged=staged, changed=changed, since=since, jobs=jobs),
+        Targets(
+            tuple(files or ((".",) if find and not from_git else ())),
+            staged=staged,
+            changed=changed,
+            since=since,
+            jobs=jobs,
+            find=instruction if find else "",
+        ),
         planner,
         resolved,
     )

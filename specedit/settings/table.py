@@ -90,6 +90,10 @@ class Settings:
     strict: bool = _power(False, "refuse whatever the gate would only note")
     allow: str = _power("", "kinds of finding, comma-separated, that refuse nothing")
     clean_only: bool = _power(False, "refuse files with uncommitted changes")
+    focus: str = _taste(
+        "auto", "edit only likely places of a large file: auto, off, or from N lines"
+    )
+    whole: bool = _taste(False, "edit all of every file, as --focus off")
     compare: bool = _taste(False, "run once more without drafts and measure both")
     audit: bool = _taste(False, "digest the logits behind every token")
     trace: str = _power("", "write one JSON line per pass to this file", paths=True, words=("",))

@@ -56,8 +56,7 @@ class Screen:
 
     def planned(self, name: str, planned: Planned) -> None:
         """What the answer will replace."""
-        job = planned.job
-        self._begin(name, job.source.text[job.region.start : job.region.end])
+        self._begin(name, planned.job.before)
 
     def event(self, name: str, event: Event) -> None:
         if name != self._path:
