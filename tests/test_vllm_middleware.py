@@ -222,8 +222,10 @@ def test_what_cannot_stand_beside_a_prediction_is_refused(more: dict[str, Any], 
     "more", [{"n": 1}, {"logprobs": False}, {"tools": []}, {"n": None}], ids=str
 )
 def test_fields_that_say_nothing_are_taken(more: dict[str, Any]) -> None:
-    status, _, _ = ask(Vllm("a"), {**chat("a"), **more})
+    vllm = Vllm("a")
+    status, _, _ = ask(vllm, {**chat("a"), **more})
     assert status == 200
+    assert "tools" not in json.loads(vllm.bodies[0])  # an empty list is a mistake to vLLM
 
 
 def test_a_null_or_empty_prediction_predicts_nothing() -> None:

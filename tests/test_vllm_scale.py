@@ -105,4 +105,5 @@ def test_texts_and_steps_are_those_of_one_process(
         again, predicted = asked(server, texts)
         assert again == texts
         print(f"{way}: {plain} steps without predictions, {predicted} with; one process {steps}")
-        assert predicted <= steps[1] + len(TEXTS) and plain >= 4 * predicted
+        # Widths follow what steps cost, and two processes' steps cost something else.
+        assert plain >= 2 * predicted and predicted <= 1.5 * steps[1]
