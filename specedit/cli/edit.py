@@ -68,4 +68,5 @@ def edit(
         Targets(tuple(files or ()), staged=staged, changed=changed, since=since, jobs=jobs),
         planner,
         resolved,
+        instruction,
     )

@@ -56,4 +56,5 @@ def rename(
             searched=not files,
         ),
         resolved,
+        f"{old} to {new}",
     )

@@ -66,6 +66,8 @@ def _show(done: Undone) -> None:
             LEFT: "could be put back, and was left as it is",
         }.get(one.status, "was as before already")
         path = code.name(_near(one.path))
+        if one.aside:
+            word += f"; what stood there is in {code.name(one.aside)}"
         console.print(Text.assemble((path, "bold"), ": ", (word, style)), soft_wrap=True)
     if done.refused:
         rest = any(one.status == LEFT for one in done.files)
@@ -88,6 +90,10 @@ def _list(runs: list[JournalRun], as_json: bool) -> int:
         _say("There is nothing to undo.")
     for run in runs:
         out.print(Text.assemble((run.said, "bold"), (f"  {run.name}", "dim")), soft_wrap=True)
+        if run.trying:
+            out.print(Text("  a try that nobody has judged: its run was killed", "red"))
+        if run.instruction:
+            out.print(Text(f"  “{code.name(run.instruction)}”"), soft_wrap=True)
         for entry in run.files:
             out.print(Text(f"  {code.name(_near(entry.path))}"), soft_wrap=True)
     return DONE
@@ -105,6 +111,8 @@ def _run(run: JournalRun) -> dict[str, Any]:
     return {
         "run": run.name,
         "command": run.command,
+        "instruction": run.instruction or None,
+        "trying": run.trying,
         "when": run.when,
         "folder": run.folder,
         "files": [e.path for e in run.files],

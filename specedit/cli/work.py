@@ -36,10 +36,13 @@ class Targets:
         return self.staged or self.changed or self.since is not None
 
 
-def work(command: str, targets: Targets, planner: Planner, resolved: Resolved) -> int:
+def work(
+    command: str, targets: Targets, planner: Planner, resolved: Resolved, instruction: str = ""
+) -> int:
     """Run one command over its files, or as a filter; returns the exit code."""
     settings = resolved.values
     _refuse_conflicts(targets, settings)
+    _refuse_untested(resolved)
     if targets.names == ("-",):
         from specedit.cli.stream import filter_stream
 
@@ -47,7 +50,7 @@ def work(command: str, targets: Targets, planner: Planner, resolved: Resolved) -
     from specedit.backends.connect import connect
 
     with closing(connect(settings)) as backend:
-        return _files(command, targets, planner, backend, settings)
+        return _files(command, targets, planner, backend, settings, instruction)
 
 
 def files(targets: Targets) -> list[str]:
@@ -109,31 +112,66 @@ def _refuse_conflicts(targets: Targets, settings: Settings) -> None:
         raise UsageError("--ask writes files; it does not go with --check, --diff or --json.")
     if settings.ask and targets.names == ("-",):
         raise UsageError("--ask reads answers from stdin, and `-` reads the text from it.")
+    if settings.test and targets.names == ("-",):
+        raise UsageError("--test runs in a work tree with the edit in it; `-` has no file there.")
+    if settings.test and settings.ask:
+        raise UsageError("--test and --ask both judge an edit.", hint="Give one of them.")
+    if settings.test and settings.compare:
+        raise UsageError("--compare measures one answer, and --test may ask for several.")
     if settings.stdin_filename and targets.names != ("-",):
         raise UsageError("--stdin-filename goes with `-`.")
     if settings.server not in ("auto", "off") and settings.audit:
         raise UsageError("--audit reads logits, which no remote server gives.")
 
 
+def _refuse_untested(resolved: Resolved) -> None:
+    """What only says how to test; a file of settings may say it for the commands that do."""
+    for name in ("keep_best", "require_green", "test_timeout"):
+        if resolved.origins[name] == "flag" and not resolved.values.test:
+            raise UsageError(f"--{name.replace('_', '-')} goes with --test COMMAND.")
+
+
 def _files(
-    command: str, targets: Targets, planner: Planner, backend: Backend, settings: Settings
+    command: str,
+    targets: Targets,
+    planner: Planner,
+    backend: Backend,
+    settings: Settings,
+    instruction: str,
 ) -> int:
     from specedit.cli.follower import Follower
     from specedit.edit.run import Run, of_files
+    from specedit.edit.tries import refused
     from specedit.files.journal import home
     from specedit.files.recorder import Recorder
 
     names = files(targets)
     dry = settings.check or settings.diff
     dirty = uncommitted(names, settings) if settings.clean_only or not dry else set()
-    recorder = None if dry else Recorder(home(), command)
-    run = Run(command, of_files(names, dirty, allowed(names)), planner, backend, settings, recorder)
+    inputs = of_files(names, dirty, allowed(names))
+    if settings.test:
+        from specedit.edit.tries.tested import TestedRun
+
+        run: Run = TestedRun(
+            command,
+            inputs,
+            planner,
+            backend,
+            settings,
+            home(),
+            instruction=instruction,
+            writes=not dry,
+        )
+    else:
+        recorder = None if dry else Recorder(home(), command, instruction)
+        run = Run(command, inputs, planner, backend, settings, recorder, refused.one)
     why, broken = "", None  # the run ended before its files did
     with Follower(run, settings) as follower:
         try:
-            for edit in follower.edits():
-                if settings.diff and edit.changed:
-                    put_patch(edit.diff)
+            with closing(follower.edits()) as edits:
+                for edit in edits:
+                    if settings.diff and edit.changed:
+                        put_patch(edit.diff)
         except KeyboardInterrupt:
             why = "interrupted"
         except SpeceditError as problem:  # of no file: the model, the server, the settings

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from specedit.decode.events import FREE
 from specedit.edit.backend import Answer, Backend, Event, Loading, Ready, Written
 from specedit.edit.job import Job, Planned, job
-from specedit.edit.judge import Judged, conclude
+from specedit.edit.judge import Judged, conclude, keep
 from specedit.edit.splice import named_symbol, region_of, spliced, symbol_names, taken, whole
 from specedit.engines.base import Prefill
 from specedit.errors import InputError, TooLong
@@ -20,27 +20,44 @@ from specedit.report import Compared, Edit, Figures, Finding, Spot, Tally
 from specedit.settings import Settings
 
 
+@dataclass(frozen=True)
+class Answered:
+    """A Job as it was asked in the end, what was answered, and what that makes of the file."""
+
+    job: Job
+    answer: Answer
+    edit: Edit
+
+
 def perform(work: Job, backend: Backend, settings: Settings) -> Iterator[Planned | Event | Edit]:
     """What is planned, the backend's events, then the Edit. Nothing is written."""
-    yield Planned(work)
+    found = yield from answered(work, backend, settings)
+    yield keep(found.edit)
+
+
+def answered(
+    work: Job, backend: Backend, settings: Settings
+) -> Generator[Planned | Event, None, Answered]:
+    """The same, and what a further try needs of it. A refused answer is not kept yet."""
     try:
-        edit = yield from _ask(work, backend, settings)
+        return (yield from once(work, backend, settings))
     except TooLong as problem:
-        narrowed = narrow(work, settings, problem)
-        yield Planned(narrowed)
-        edit = yield from _ask(narrowed, backend, settings)
-    yield edit
+        return (yield from once(narrow(work, settings, problem), backend, settings))
 
 
-def _ask(work: Job, backend: Backend, settings: Settings) -> Generator[Event, None, Edit]:
+def once(
+    work: Job, backend: Backend, settings: Settings
+) -> Generator[Planned | Event, None, Answered]:
+    """This Job and no narrower one."""
+    yield Planned(work)
     answer, figures = yield from measured(work, backend)
     edit = conclude(work.source, judge(work, answer), figures)
     edit = edit.noting(*(Finding("backend", note) for note in backend.notes))
     if settings.compare:
-        bare = replace(work, plan=replace(work.plan, prediction=None, draft=()))
+        bare = replace(work, plan=replace(work.plan, prediction=None, predictions=(), draft=()))
         again, plain = yield from measured(bare, backend)
         edit = replace(edit, compared=_compare(answer, figures, again, plain))
-    return edit
+    return Answered(work, answer, edit)
 
 
 def judge(work: Job, answer: Answer) -> Judged:

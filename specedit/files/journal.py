@@ -27,6 +27,7 @@ from specedit.files.lock import Lock
 KEEP_RUNS = 50
 KEEP_BYTES = 64 * 1024 * 1024
 PATIENCE = 10.0  # seconds that other runs may take to write what they write
+TRYING = "trying"  # the mark's name
 RUN = re.compile(r"\d{8}T\d{6}\.\d{6}-\d+")  # a run's folder
 
 
@@ -53,10 +54,26 @@ class JournalRun:
     folder: str  # where it was started
     files: tuple[Entry, ...]
     place: Path = field(default=Path(), compare=False, repr=False)  # the journal it is in
+    instruction: str = ""  # in the person's words, where there was one
 
     @property
     def kept(self) -> Path:
         return self.place / self.name
+
+    @property
+    def mark(self) -> Path:
+        """There while what the run wrote is a try, which nobody has judged yet. It names the work
+        tree, whose lock the run holds as long as it lives."""
+        return self.kept / TRYING
+
+    @property
+    def trying(self) -> bool:
+        return self.mark.exists()
+
+    @property
+    def tree(self) -> Path:
+        """The work tree that a run which is trying names."""
+        return Path(self.mark.read_bytes().decode("utf-8", "surrogateescape"))
 
     @property
     def said(self) -> str:

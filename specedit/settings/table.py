@@ -90,6 +90,13 @@ class Settings:
     strict: bool = _power(False, "refuse whatever the gate would only note")
     allow: str = _power("", "kinds of finding, comma-separated, that refuse nothing")
     clean_only: bool = _power(False, "refuse files with uncommitted changes")
+    test: str = _power("", "a command that judges the edit: exit 0 keeps it, else the next try")
+    tries: int = _taste(
+        0, "answers asked for at most; 0: 6 where one is tested or refused, else 1", most=64
+    )
+    test_timeout: float = _taste(300.0, "seconds that the test command may take", most=86400)
+    require_green: bool = _taste(False, "refuse when the test command fails before the edit")
+    keep_best: bool = _power(False, "when no try passes the test command, keep the best of them")
     compare: bool = _taste(False, "run once more without drafts and measure both")
     audit: bool = _taste(False, "digest the logits behind every token")
     trace: str = _power("", "write one JSON line per pass to this file", paths=True, words=("",))

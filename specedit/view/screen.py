@@ -14,10 +14,11 @@ from rich.text import Text
 from specedit.edit.ask import HELP, Chosen, Question, choose
 from specedit.edit.backend import Answer, Event, Ready, Written
 from specedit.edit.job import Planned
+from specedit.edit.tries.items import Trying, TryItem
 from specedit.files.source import Source
 from specedit.report import Edit, Report
 from specedit.settings import Settings
-from specedit.view import code, colours, diff, summary
+from specedit.view import code, colours, diff, summary, tries
 from specedit.view import provenance as prov
 from specedit.view.live import Live
 from specedit.view.trace import Writer
@@ -72,6 +73,16 @@ class Screen:
         if isinstance(event, Written):
             self._written.append(event)
         self._answered = isinstance(event, Answer)
+
+    def tries(self, name: str, item: TryItem) -> None:
+        """A line for each try, as soon as it has its verdict."""
+        self._live.tries(item)
+        if self._trace and isinstance(item, Trying):
+            self._trace.trying(item)
+        said = tries.said(item, self._settings.test)
+        if said is not None and not self._settings.quiet:
+            self._live.stop()
+            self._print(said)
 
     def ask(self, source: Source, edit: Edit) -> Chosen:
         """The part of a change that the person at the keyboard wants."""

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from specedit.report import Compared, Edit, Figures, Report
-from specedit.view import code
+from specedit.view import code, tries
 from specedit.view.colours import count, say, seconds
 
 DONE = {
@@ -94,6 +94,8 @@ def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool
                     _about(console, edit, one.text, "yellow" if one.warns else "")
     if quiet or not report.edits:
         return
+    if (found := tries.table(report)) is not None:
+        console.print(found)
     if verbose:
         console.print(table(report))
         say(console, answered(report))

@@ -18,6 +18,7 @@ from typing import IO, Any
 
 from specedit.decode.events import Chunk
 from specedit.edit.backend import Answer, Event, Ready, Written
+from specedit.edit.tries.items import Trying
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.files import worktree
@@ -70,6 +71,7 @@ class Writer:
             ) from error
         self._begin: dict[str, Any] = {}
         self._model: dict[str, Any] = {}
+        self._try: dict[str, Any] = {}
         self._waiting: dict[str, Any] | None = None
         self._number = 0
         self._at = 0.0
@@ -91,6 +93,11 @@ class Writer:
             del answer["text"]
             self._flush(answer)
             self._number, self._at, self._begin = 0, 0.0, {}
+
+    def trying(self, item: Trying) -> None:
+        """The passes that follow are this try's."""
+        self._try = {"number": item.number, "seed": item.seed, "temperature": item.temperature}
+        self._try["told"] = item.told
 
     def close(self) -> None:
         self._flush()
@@ -128,8 +135,13 @@ class Writer:
             "tokens": list(chunk.tokens),
             "pieces": list(event.pieces),
         }
+        if chunk.which:
+            line["which"] = chunk.which
         if self._number == 0:
-            line["begin"] = self._begin or self._model
+            line["begin"] = {
+                **(self._begin or self._model),
+                **({"try": self._try} if self._try else {}),
+            }
         self._number += 1
         self._at += chunk.seconds
         return line
@@ -277,6 +289,7 @@ def _written(line: Mapping[str, Any]) -> Written:
         source=str(line["source"]),
         resynced=bool(line.get("resynced", False)),
         seconds=float(line["seconds"]),
+        which=int(line.get("which", 0)),
     )
     return Written(chunk, tuple(str(p) for p in line.get("pieces", [""] * len(tokens))))
 
