@@ -27,6 +27,11 @@ class Earlier:
     whole: bool = True  # not cut off: it can be shown to the model again
 
 
+def told(what: str, text: str) -> str:
+    """What stood against an answer, as a model is told: who says it, and what."""
+    return f"The {what} say:\n{text}"
+
+
 def plan_of(job: Job, way: Way, earlier: Sequence[Earlier]) -> Plan:
     """What the backend is asked for one try."""
     plan = replace(job.plan, sampling=way.sampling)
