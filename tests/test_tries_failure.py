@@ -128,6 +128,14 @@ Actual:   5
 
 Failed!  - Failed:     1, Passed:     2, Skipped:     0, Total:     3
 """
+BARE = """\
+Traceback (most recent call last):
+  File "<frozen runpy>", line 88, in _run_code
+  File "/tmp/t/main.py", line 15, in check
+    assert f(1) == 2
+           ^^^^^^^^^
+AssertionError
+"""
 JEST = """\
 FAIL ./calc.test.js
   ● calc › multiplies
@@ -157,13 +165,14 @@ Tests:       1 failed, 1 passed, 2 total
         (DOTNET, "Calc.cs(3,16): error CS0103", "The name 'x'", None),
         (DOTNET_TEST, "Assert.Equal() Failure: Values differ", "Actual:   5", 1),
         (JEST, "expect(received).toBe(expected)", "Received: 5", 1),
+        (BARE, "AssertionError: assert f(1) == 2", "assert f(1) == 2", None),
         ("one\nError: two\nthree\n", "Error: two", "three", None),
         ("one\ntwo\n", "two", "one", None),
         ("", "", "", None),
     ],
     ids=[
         *("pytest", "pytest collecting", "unittest", "tsc", "tsc pretty", "gcc", "go build"),
-        *("go test", "cargo", "cargo test", "dotnet", "dotnet test", "jest"),
+        *("go test", "cargo", "cargo test", "dotnet", "dotnet test", "jest", "bare assertion"),
         *("a word that says failure", "anything", "nothing"),
     ],
 )
@@ -172,7 +181,7 @@ def test_what_a_tool_says(said: str, line: str, shown: str, failed: int | None) 
     assert line in found.line
     assert " ".join(shown.split()) in " ".join(found.text.split())
     assert found.failed == failed
-    assert "/tmp/t/" not in found.text
+    assert "/tmp/t/" not in found.text and "frozen" not in found.text
 
 
 def test_what_is_shown_is_bounded() -> None:

@@ -20,9 +20,9 @@ from specedit.bench.cases import Case
 from specedit.bench.quality import tested
 from specedit.edit.answering import Answered, measured
 from specedit.edit.backend import Backend
-from specedit.edit.job import plan_edit
+from specedit.edit.job import Job, plan_edit
 from specedit.edit.tries import failure
-from specedit.edit.tries.asking import Earlier, told
+from specedit.edit.tries.asking import Earlier
 from specedit.edit.tries.refused import answer_of, asked
 from specedit.edit.tries.ways import Way, ways
 from specedit.errors import InputError
@@ -92,7 +92,7 @@ def attempts(
             cpu = time.process_time()
             found = _exhausted(asked(job, way, earlier, backend, settings))
             cpu = time.process_time() - cpu
-            one = _attempt(case, way, found, len(job.plan.messages), made, cpu)
+            one = _attempt(case, way, found, job, made, cpu)
             if beside:
                 one = _alone(one, found, backend)
             earlier.append(answer_of(found, _stands(one)))
@@ -108,11 +108,11 @@ def _paired(found: Iterator[Way], known: Sequence[Attempt]) -> Iterator[tuple[Wa
 
 
 def _stands(one: Attempt) -> str:
-    return one.refused or (told("tests", one.said) if one.said else "")
+    return one.refused or one.said
 
 
 def _attempt(
-    case: Case, way: Way, found: Answered, turns: int, made: Sequence[Attempt], cpu: float
+    case: Case, way: Way, found: Answered, job: Job, made: Sequence[Attempt], cpu: float
 ) -> Attempt:
     edit, text = found.edit, found.edit.after.decode("utf-8", "replace")
     same = next((one for one in made if one.text == text), None)
@@ -126,7 +126,7 @@ def _attempt(
         number=way.number,
         seed=way.sampling.seed,
         temperature=way.sampling.temperature,
-        told=len(found.job.plan.messages) > turns,
+        told=found.job.plan.messages != job.plan.messages,
         text=text,
         answer=found.answer.text,
         passed=passed,

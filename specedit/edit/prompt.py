@@ -8,6 +8,7 @@ Knows text; knows no ids and no template (that is `models.template`).
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from specedit.edit.plan import Message
 
@@ -17,6 +18,8 @@ SYSTEM = (
     "Change only what the instruction asks for; copy every other line exactly, "
     "comments and blank lines included. Never shorten and never leave placeholders."
 )
+
+REPLY = "\n\nReply with the "  # the last paragraph begins so
 
 
 def fence(text: str) -> str:
@@ -47,6 +50,19 @@ def messages(name: str, text: str, instruction: str, *, context: str = "") -> tu
         head = f"Part of the file `{name}`, for context:\n\n{marks}\n"
         around = (head, finished(context), f"{marks}\n\n")
         what, reply = "The region to edit:", "complete edited region, without the lines around it"
-    ask = f"{marks}\n\n{instruction.strip()}\n\nReply with the {reply} in one code block."
+    ask = f"{marks}\n\n{instruction.strip()}{REPLY}{reply} in one code block."
     user = (*around, f"{what}\n\n{marks}\n", body, ask)
     return (Message("system", (SYSTEM,)), Message("user", user))
+
+
+def told(messages: tuple[Message, ...], said: str) -> tuple[Message, ...]:
+    """The same question, with what stands against an earlier answer before its last paragraph: all
+    that comes before is in the cache. In a turn of its own a small model would answer that, in
+    prose, rather than with the file: of 8 such answers none was code."""
+    *before, last = messages
+    *segments, ask = last.segments
+    head, found, tail = ask.rpartition(REPLY)
+    if not found:
+        head, tail = ask, ""
+    against = f"\n\nAn earlier answer was wrong:\n\n{said.strip()}\n\nAvoid that mistake."
+    return (*before, replace(last, segments=(*segments, f"{head}{against}{found}{tail}")))

@@ -17,6 +17,7 @@ READING = (
     "rename",
     "edit",
     "gate",
+    "tries",
     "hook",
     "editors",
     "server",

@@ -8,6 +8,7 @@ about an id, who was right. Knows ids; knows no text and no costs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from specedit.decode.constants import Constants
@@ -17,6 +18,7 @@ from specedit.decode.fitted import FITTED
 
 FADES = 0.9  # of what a disagreement said, with each that comes after it
 PRIOR = 1.0  # disagreements that the order of the predictions is worth
+SURE = 0.7  # from this chance on it counts who was right; one that is lost only guesses
 
 
 class PredictionsDrafter:
@@ -72,7 +74,7 @@ class PredictionsDrafter:
         """How likely its next id is: its own chance, and its record where they disagree."""
         draft = self._drafts[at]
         assert draft is not None
-        return draft.chances[0] * self._trust(at), -at
+        return _odds(draft.chances[0]) + _odds(self._trust(at)), -at
 
     def _agreed(self, best: Draft, others: Sequence[Draft | None]) -> Draft:
         """The draft, less sure of the first id that another would not write."""
@@ -90,8 +92,11 @@ class PredictionsDrafter:
 
     def commit(self, tokens: Sequence[int]) -> None:
         self._judge(tokens)
-        for track in self._tracks:
-            track.commit(tokens)
+        for track, draft in zip(self._tracks, self._drafts, strict=True):
+            if draft is not None and list(draft.ids[: len(tokens) - 1]) == list(tokens[:-1]):
+                track.commit(tokens)
+            else:
+                track.overhear(tokens)
         self._drafts = [None] * len(self._tracks)
 
     def _judge(self, tokens: Sequence[int]) -> None:
@@ -110,9 +115,15 @@ class PredictionsDrafter:
         for at, draft in enumerate(self._drafts):
             if draft is None or len(draft.ids) <= place:
                 continue
+            if draft.chances[place] < SURE:
+                continue
             held = draft.ids[place] == token
             self._right[at] = self._right[at] * FADES + held
             self._wrong[at] = self._wrong[at] * FADES + (not held)
+
+
+def _odds(chance: float) -> float:
+    return math.log(max(chance, 1e-6) / max(1 - chance, 1e-6))
 
 
 def _common(ids: Sequence[int], others: Sequence[int]) -> int:

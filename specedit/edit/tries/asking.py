@@ -1,7 +1,7 @@
 """The Plan of a try: its prompt, its sampling, and every earlier answer as a prediction.
 
-A try that is shown something goes on from the prompt and the answer that it is shown something
-about, so that both are in the cache; any other has the first try's prompt. Predictions change the
+A try that is told what stood against the one before shares all of the prompt but its end, so that
+the file is in the cache; any other has the first try's prompt. Predictions change the
 speed alone: a try's text is its prompt's, its seed's and its model's. Knows text; knows no ids.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from specedit.edit import prompt
 from specedit.edit.job import Job
-from specedit.edit.plan import Message, Plan
+from specedit.edit.plan import Plan
 from specedit.edit.tries.ways import Way
 
 MOST = 8  # earlier answers that are followed; the newest
@@ -24,12 +24,6 @@ class Earlier:
 
     text: str
     said: str = ""
-    whole: bool = True  # not cut off: it can be shown to the model again
-
-
-def told(what: str, text: str) -> str:
-    """What stood against an answer, as a model is told: who says it, and what."""
-    return f"The {what} say:\n{text}"
 
 
 def plan_of(job: Job, way: Way, earlier: Sequence[Earlier]) -> Plan:
@@ -38,15 +32,6 @@ def plan_of(job: Job, way: Way, earlier: Sequence[Earlier]) -> Plan:
     if plan.prediction is not None:
         newest = dict.fromkeys(one.text for one in reversed(earlier))
         plan = replace(plan, predictions=tuple(newest)[:MOST])
-    if not (way.told and earlier and earlier[-1].said and earlier[-1].whole):
+    if not (way.told and earlier and earlier[-1].said):
         return plan
-    shown = earlier[-1]
-    marks = prompt.fence(shown.said)
-    said = (
-        f"That edit does not do. This is what stands against it:\n\n{marks}\n"
-        f"{prompt.finished(shown.said)}{marks}\n\n"
-        "Find what is wrong with it and mend that. Reply with the complete text again in one "
-        "code block."
-    )
-    answered = Message("assistant", (plan.opening, shown.text, plan.closing))
-    return replace(plan, messages=(*plan.messages, answered, Message("user", (said,))))
+    return replace(plan, messages=prompt.told(plan.messages, earlier[-1].said))

@@ -128,11 +128,24 @@ def _traceback(lines: Lines) -> _Found | None:
                 (n for n in range(at + 1, len(lines)) if lines[n] and not lines[n].startswith(" ")),
                 len(lines) - 1,
             )
-            passages.append("\n".join(lines[at + 1 : end + 1]))
+            passages.append("\n".join(_frames(lines[at + 1 : end + 1])))
     if not passages:
         return None
-    telling = passages[-1].splitlines()[-1] if passages[-1] else ""
+    shown = [line.strip() for line in passages[-1].splitlines() if not set(line) <= set(" ^~")]
+    telling = shown[-1] if shown else ""
+    if len(shown) > 1 and ":" not in telling:  # a bare AssertionError: what was asserted says more
+        telling = f"{telling}: {shown[-2]}"
     return _Found(telling, tuple(passages[-3:]))
+
+
+def _frames(lines: Lines) -> Iterator[str]:
+    """A traceback without the interpreter's own frames, which have no file."""
+    own = True
+    for line in lines:
+        if line.startswith("  File "):
+            own = not line.startswith('  File "<')
+        if own or not line.startswith("  "):
+            yield line
 
 
 # compilers and linters: a place, then what is wrong there

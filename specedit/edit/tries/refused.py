@@ -84,7 +84,7 @@ def asked(
 def answer_of(found: Answered, said: str = "") -> Earlier:
     """An answer as later tries meet it: a prediction, and something to be shown."""
     stands = said or "\n".join(_said(one) for one in found.edit.findings if one.refuses)
-    return Earlier(found.answer.text, stands, found.answer.reason == "stop")
+    return Earlier(found.answer.text, stands)
 
 
 def _said(finding: Finding) -> str:
@@ -101,7 +101,7 @@ def tried(way: Way, found: Answered, job: Job, earlier: Sequence[Try]) -> Try:
         number=way.number,
         seed=way.sampling.seed,
         temperature=way.sampling.temperature,
-        told=len(found.job.plan.messages) > len(job.plan.messages),
+        told=found.job.plan.messages != job.plan.messages,
         figures=edit.figures,
         after_sha256=edit.after_sha256,
         refused="; ".join(edit.problems),

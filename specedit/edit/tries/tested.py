@@ -16,7 +16,7 @@ from specedit.edit.job import Job
 from specedit.edit.judge import aside, failed
 from specedit.edit.run import Input, Item, Planner, Run, held_uncommitted
 from specedit.edit.tries import failure
-from specedit.edit.tries.asking import Earlier, told
+from specedit.edit.tries.asking import Earlier
 from specedit.edit.tries.command import Ran, running
 from specedit.edit.tries.items import Baseline, Testing, Tried
 from specedit.edit.tries.refused import answer_of, asked, tried, trying
@@ -274,7 +274,7 @@ class Failures:
         """What a try that failed is to be told about."""
         at = whole.number if whole.same_as is None else whole.same_as
         said = self._texts.get(at, whole.line)
-        return told("tests", said) if said else ""
+        return said
 
 
 def _whole(files: Sequence[_Work]) -> Try:
