@@ -76,20 +76,22 @@ def test_a_greedy_answer_that_fails_becomes_one_that_is_green(
 def test_json_names_each_try(
     tree: Repository, script: Callable[..., Path], inside: Specedit
 ) -> None:
-    says(script, WRONG, WRONG, RIGHT)
+    says(script, WRONG, WRONG, WORSE, RIGHT)
     done = inside("edit", "Do it", "calc.py", "--test", QUICK, "--json")
     report = json.loads(done.stdout)
     (file,) = report["files"]
-    assert [one["kept"] for one in file["tries"]] == [False, False, True]
-    assert [one["same_as"] for one in file["tries"]] == [None, 1, None]
+    assert [one["kept"] for one in file["tries"]] == [False, False, False, True]
+    assert [one["same_as"] for one in file["tries"]] == [None, 1, None, None]
     assert file["tries"][0]["test"]["code"] == 1
     assert file["tries"][0]["test"]["line"] == "calc.py:1:1: error: no product"
-    assert file["tries"][2]["test"] == {**file["tries"][2]["test"], "code": 0, "line": ""}
+    assert file["tries"][3]["test"] == {**file["tries"][3]["test"], "code": 0, "line": ""}
     assert {"seed", "temperature", "tokens", "passes", "seconds"} <= file["tries"][0].keys()
-    assert len({(one["seed"], one["temperature"], one["told"]) for one in file["tries"]}) == 3
+    assert len({(one["seed"], one["temperature"], one["told"]) for one in file["tries"]}) == 4
     assert report["totals"]["passes"] == sum(one["passes"] for one in file["tries"])
-    again = file["tries"][2]["prompt"]
-    assert again["reused"] == again["tokens"] - 1, "a second try pays no prompt again"
+    prompts = [one["prompt"] for one in file["tries"]]
+    assert file["tries"][1]["told"] and prompts[1]["tokens"] > prompts[0]["tokens"]
+    assert all(one["reused"] > 0.7 * prompts[0]["tokens"] for one in prompts[1:3])
+    assert prompts[3]["reused"] == prompts[3]["tokens"] - 1, "the same prompt is not read again"
 
 
 def test_an_answer_that_was_given_before_is_not_tested_again(
@@ -386,3 +388,17 @@ def test_two_texts_of_one_size_in_one_second_are_two_files_to_python(
     done = specedit("edit", "Do it", "one.py", "--test", asks, "--tries", "2")
     assert done.returncode == 0, done.stderr.decode()
     assert tree.read("one.py") == right
+
+
+def test_from_python_nothing_is_written_but_by_write(
+    tree: Repository, script: Callable[..., Path]
+) -> None:
+    from specedit import Editor
+
+    says(script, WRONG, RIGHT)
+    with Editor(test=QUICK) as editor:
+        edit = editor.edit("Do it", "calc.py")
+        assert [one.kept for one in edit.tries] == [False, True]
+        assert tree.status() == "" and edit.changed
+        assert editor.write(edit).written
+    assert tree.read("calc.py") == RIGHT

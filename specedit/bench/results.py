@@ -37,6 +37,7 @@ class Results:
     cost: dict[str, Any] | None = None
     renames: dict[str, Any] | None = None
     agreement: dict[str, Any] | None = None
+    tries: dict[str, Any] | None = None
 
 
 def machine() -> dict[str, Any]:
@@ -68,6 +69,7 @@ def results_json(r: Results) -> dict[str, Any]:
         "cost": r.cost,
         "renames": r.renames,
         "agreement": r.agreement,
+        "tries": r.tries,
     }
 
 

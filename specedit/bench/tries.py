@@ -203,6 +203,12 @@ def run(
         yield made
 
 
+def brief(one: Attempt) -> dict[str, Any]:
+    """What a result keeps of a try."""
+    left_out = ("text", "answer", "said", "noted")
+    return {name: value for name, value in asdict(one).items() if name not in left_out}
+
+
 @dataclass(frozen=True)
 class AtMost:
     """All cases with at most k tries each."""

@@ -99,6 +99,8 @@ class ChatRequest(_Strict):
     model: str
     messages: Annotated[list[ChatMessage], Field(min_length=1)]
     prediction: Prediction | None = None
+    # Our own, as the vLLM plugin has it: further texts that the answer may be like, likeliest first.
+    predictions: Annotated[list[Prediction], Field(min_length=1, max_length=16)] | None = None
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     stop: Annotated[tuple[str, ...], BeforeValidator(_stops)] = ()
@@ -157,6 +159,7 @@ def chat_plan(request: ChatRequest, settings: Settings) -> Plan:
     return Plan(
         messages=tuple(Message(_ROLES[m.role], m.content) for m in request.messages),
         prediction="".join(request.prediction.content) if request.prediction else None,
+        predictions=tuple("".join(one.content) for one in request.predictions or ()),
         draft=drafters(settings),
         max_tokens=request.max_completion_tokens
         or request.max_tokens

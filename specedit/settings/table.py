@@ -136,7 +136,10 @@ def about(name: str) -> Mapping[str, Any]:
     return _known()[name]
 
 
-def is_power(name: str) -> bool:
+def is_power(name: str, value: object = None) -> bool:
+    """Whether a setting is the user's to say. Rules of the hook are, once one names a command."""
+    if name == "hook" and isinstance(value, list):
+        return any(isinstance(rule, dict) and "test" in rule for rule in value)
     return bool(about(name)["kind"] == POWER)
 
 

@@ -6,7 +6,7 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 from specedit.edit.answering import Answered, answered, once
@@ -25,7 +25,7 @@ from specedit.settings import Settings
 
 def one(
     source: Source, planner: Planner, backend: Backend, settings: Settings
-) -> Iterator[Planned | Event | Trying | Tried | Edit]:
+) -> Generator[Planned | Event | Trying | Tried | Edit, None, None]:
     """Everything that happens to one source until an answer passes its checks, or none is left;
     the Edit last: of the first answer that passed, else of the first."""
     job = planner(source)

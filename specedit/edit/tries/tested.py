@@ -187,13 +187,9 @@ class TestedRun(Run):
     ) -> Generator[tuple[str, Item], None, Judgement]:
         command = self._settings.test
         running_ = running(command, root, self._settings.test_timeout)
-        shown = None
         try:
             while True:
-                line = next(running_)
-                if line != shown:
-                    shown = line
-                    yield name, Testing(number, command, line)
+                yield name, Testing(number, command, next(running_))
         except StopIteration as end:
             ran: Ran = end.value
         finally:
