@@ -99,7 +99,7 @@ class ChatRequest(_Strict):
     model: str
     messages: Annotated[list[ChatMessage], Field(min_length=1)]
     prediction: Prediction | None = None
-    # Our own, as the vLLM plugin has it: further texts that the answer may be like, likeliest first.
+    # Our own, as the vLLM plugin has it: further texts it may be like, the likeliest first.
     predictions: Annotated[list[Prediction], Field(min_length=1, max_length=16)] | None = None
     stream: bool | None = None
     stream_options: StreamOptions | None = None
