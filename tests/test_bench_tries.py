@@ -119,6 +119,6 @@ def test_a_run_shows_the_table_and_draws_it(
 def test_what_belongs_to_tries_is_refused_without_them() -> None:
     for given in ({"judge": "gate"}, {"beside": True}, {"attempts": Path("x")}):
         with pytest.raises(UsageError, match="goes with"):
-            Wanted("none", ("line",), (50,), ("python",), 1, "all", quality=Path("x"), **given)  # type: ignore[arg-type]
+            Wanted("none", ("line",), (50,), ("python",), 1, "all", quality=Path("x"), **given)
     with pytest.raises(UsageError, match="goes with --quality"):
         Wanted("none", ("line",), (50,), ("python",), 1, "all", tries=3)

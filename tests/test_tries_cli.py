@@ -402,3 +402,38 @@ def test_from_python_nothing_is_written_but_by_write(
         assert tree.status() == "" and edit.changed
         assert editor.write(edit).written
     assert tree.read("calc.py") == RIGHT
+
+
+def test_view_shows_the_tries_side_by_side_and_what_each_took_from_which(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    from specedit.view.abreast import ORIGINAL, OWN, groups, origins
+    from specedit.view.trace import read
+
+    says(script, WRONG, WORSE, RIGHT)
+    inside("edit", "Do it", "calc.py", "--test", QUICK, "--trace", "run.jsonl")
+    ((file, runs),) = groups(read("run.jsonl"))
+    assert file == "calc.py" and len(runs) == 3
+    taken = [{origin for origin, piece in origins(run) if piece} for run in runs]
+    assert ORIGINAL in taken[0] and not {"try 1", "try 2"} & taken[0]
+    assert {"try 1", OWN} <= taken[1], "what the first try had, and a product of its own"
+    assert "try 2" in taken[2]
+    assert "".join(piece for _, piece in origins(runs[2])).startswith(RIGHT)
+    assert inside("view", "run.jsonl").returncode == 0
+    page = (tree.root / "run.html").read_text()
+    assert "calc.py: 3 tries" in page and 'title="try 2"' in page
+
+
+def test_what_is_written_on_the_screen_is_a_line_a_try_and_a_table(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    says(script, WRONG, "def add(a, b:\n", WRONG, RIGHT)
+    said = inside("edit", "Do it", "calc.py", "--test", QUICK).stderr.decode().splitlines()
+    lines = [line for line in said if line.startswith("try ") and " of 6 (" in line]
+    assert [line.split(" (")[0] for line in lines] == [f"try {n} of 6" for n in range(1, 5)]
+    assert "fails" in lines[0] and "refused" in lines[1]
+    assert "the same as try 1" in lines[2] and "passes" in lines[3]
+    head = next(n for n, line in enumerate(said) if line.startswith("try  "))
+    assert [row.split()[0] for row in said[head + 1 : head + 5]] == ["1", "2", "3", "4"]
+    quiet = inside("edit", "Do it", "calc.py", "--test", QUICK, "-q")
+    assert quiet.stderr == b""

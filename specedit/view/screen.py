@@ -58,6 +58,8 @@ class Screen:
     def planned(self, name: str, planned: Planned) -> None:
         """What the answer will replace."""
         job = planned.job
+        if self._trace:
+            self._trace.planned(name, job.plan)
         self._begin(name, job.source.text[job.region.start : job.region.end])
 
     def event(self, name: str, event: Event) -> None:

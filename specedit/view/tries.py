@@ -82,17 +82,17 @@ def table(report: Report) -> Table | None:
     rows = whole(report)
     if len(rows) < 2:
         return None
-    shown = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    shown = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=True)
     for name in ("try", "", "passes", "reused", "model", "test"):
         shown.add_column(name, justify="right" if name not in ("", "try") else "left", no_wrap=True)
-    shown.add_column("", no_wrap=True, overflow="ellipsis")
+    shown.add_column("", no_wrap=True, overflow="ellipsis", ratio=1)
     for one in rows:
         word, style = verdict(one)
         f = one.figures
         why = f": {code.harmless(one.line)}" if one.line and not one.kept else ""
         shown.add_row(
             str(one.number),
-            way(one),
+            way(one).replace("temperature ", "t "),
             f"{f.passes:,}",
             f"{f.reused:,} of {f.prompt:,}",
             seconds(_spent(f)),
