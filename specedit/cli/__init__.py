@@ -47,6 +47,7 @@ def _root(
 
 COMMANDS = (
     "edit",
+    "refine",
     "rename",
     "model",
     "hook",

@@ -48,14 +48,13 @@ def edit(
     """Change files as instructed; `-` reads stdin and writes the new text to stdout."""
     from specedit.cli.work import Targets, work
     from specedit.edit.job import plan_edit
+    from specedit.edit.refining import part_of
     from specedit.edit.selection import lines_of
     from specedit.errors import UsageError
+    from specedit.files.recorder import Wish
 
     part = lines_range(lines)
-    try:
-        instruction.encode()
-    except UnicodeEncodeError:
-        raise UsageError("The instruction is not UTF-8.") from None
+    check_words(instruction)
     if selected is not None and (part or symbol):
         raise UsageError("--selected, --lines and --symbol all name the part to edit; give one.")
 
@@ -68,5 +67,15 @@ def edit(
         Targets(tuple(files or ()), staged=staged, changed=changed, since=since, jobs=jobs),
         planner,
         resolved,
-        instruction,
+        Wish(instruction, part_of(part, symbol)),
     )
+
+
+def check_words(instruction: str) -> None:
+    """What a shell hands over need not be text."""
+    from specedit.errors import UsageError
+
+    try:
+        instruction.encode()
+    except UnicodeEncodeError:
+        raise UsageError("The instruction is not UTF-8.") from None

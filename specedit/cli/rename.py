@@ -30,6 +30,7 @@ def rename(
 ) -> int:
     """Rename an identifier: tree-sitter finds the places, the model verifies them."""
     from specedit.cli.work import Targets, work
+    from specedit.files.recorder import Wish
     from specedit.rename.planning import plan_rename
     from specedit.text.names import sought
 
@@ -56,5 +57,5 @@ def rename(
             searched=not files,
         ),
         resolved,
-        f"{old} to {new}",
+        Wish(f"{old} to {new}"),
     )

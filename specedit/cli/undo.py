@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from specedit.cli.work import near
 from specedit.errors import DONE, FAILED
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _show(done: Undone) -> None:
             REFUSED: f"not put back: {one.problem}",
             LEFT: "could be put back, and was left as it is",
         }.get(one.status, "was as before already")
-        path = code.name(_near(one.path))
+        path = code.name(near(one.path))
         if one.aside:
             word += f"; what stood there is in {code.name(one.aside)}"
         console.print(Text.assemble((path, "bold"), ": ", (word, style)), soft_wrap=True)
@@ -95,16 +95,8 @@ def _list(runs: list[JournalRun], as_json: bool) -> int:
         if run.instruction:
             out.print(Text(f"  “{code.name(run.instruction)}”"), soft_wrap=True)
         for entry in run.files:
-            out.print(Text(f"  {code.name(_near(entry.path))}"), soft_wrap=True)
+            out.print(Text(f"  {code.name(near(entry.path))}"), soft_wrap=True)
     return DONE
-
-
-def _near(path: str) -> str:
-    """The path from here, when the file is below."""
-    try:
-        return str(Path(path).relative_to(Path.cwd()))
-    except (ValueError, OSError):
-        return path
 
 
 def _run(run: JournalRun) -> dict[str, Any]:

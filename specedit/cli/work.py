@@ -16,6 +16,7 @@ from specedit.files.worktree import in_work_tree
 if TYPE_CHECKING:
     from specedit.edit.backend import Backend
     from specedit.edit.run import Planner
+    from specedit.files.recorder import Wish
     from specedit.settings import Resolved, Settings
 
 
@@ -37,7 +38,7 @@ class Targets:
 
 
 def work(
-    command: str, targets: Targets, planner: Planner, resolved: Resolved, instruction: str = ""
+    command: str, targets: Targets, planner: Planner, resolved: Resolved, wish: Wish | None = None
 ) -> int:
     """Run one command over its files, or as a filter; returns the exit code."""
     settings = resolved.values
@@ -50,7 +51,7 @@ def work(
     from specedit.backends.connect import connect
 
     with closing(connect(settings)) as backend:
-        return _files(command, targets, planner, backend, settings, instruction)
+        return _files(command, targets, planner, backend, settings, wish)
 
 
 def files(targets: Targets) -> list[str]:
@@ -74,6 +75,14 @@ def files(targets: Targets) -> list[str]:
         what = f" that holds {targets.containing[0]!r}" if targets.containing else ""
         print(f"specedit: git names no file{what}; nothing to do", file=sys.stderr)
     return [str(path) for path in found]
+
+
+def near(path: str) -> str:
+    """The path from here, when the file is below."""
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return path
 
 
 def uncommitted(names: list[str], settings: Settings) -> set[str]:
@@ -137,7 +146,7 @@ def _files(
     planner: Planner,
     backend: Backend,
     settings: Settings,
-    instruction: str,
+    wish: Wish | None,
 ) -> int:
     from specedit.cli.follower import Follower
     from specedit.edit.run import Run, of_files
@@ -159,11 +168,11 @@ def _files(
             backend,
             settings,
             home(),
-            instruction=instruction,
+            wish=wish,
             writes=not dry,
         )
     else:
-        recorder = None if dry else Recorder(home(), command, instruction)
+        recorder = None if dry else Recorder(home(), command, wish)
         run = Run(command, inputs, planner, backend, settings, recorder, refused.one)
     why, broken = "", None  # the run ended before its files did
     with Follower(run, settings) as follower:

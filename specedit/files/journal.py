@@ -55,6 +55,8 @@ class JournalRun:
     files: tuple[Entry, ...]
     place: Path = field(default=Path(), compare=False, repr=False)  # the journal it is in
     instruction: str = ""  # in the person's words, where there was one
+    part: str = ""  # of each file, that it was about: "lines A:B", "symbol NAME"
+    refines: str = ""  # the run that it went on from
 
     @property
     def kept(self) -> Path:

@@ -12,7 +12,7 @@ import shutil
 import stat
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
@@ -34,6 +34,15 @@ from specedit.files.journal import (
 from specedit.files.source import Source
 
 
+@dataclass(frozen=True)
+class Wish:
+    """What a run was asked, as its journal keeps it (`journal.JournalRun`)."""
+
+    instruction: str = ""
+    part: str = ""
+    refines: str = ""
+
+
 class Recorder:
     """The journal of one run, and its way to write. Nothing is on the disk until the first file.
 
@@ -41,14 +50,18 @@ class Recorder:
     first file is written; `settle` says that the try is kept, `withdraw` that all is as it was."""
 
     def __init__(
-        self, store: Path, command: str, instruction: str = "", *, trying: str = ""
+        self, store: Path, command: str, wish: Wish | None = None, *, trying: str = ""
     ) -> None:
         now = time.time()
         stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S.%f")
         self._store = store
         name = f"{stamp}-{os.getpid()}"
         place = store / "journal"
-        self._run = JournalRun(name, command, now, str(Path.cwd()), (), place, instruction)
+        said = wish or Wish()
+        self._run = JournalRun(
+            *(name, command, now, str(Path.cwd()), (), place),
+            *(said.instruction, said.part, said.refines),
+        )
         self._trying = trying
         self._count = 0
 

@@ -23,7 +23,7 @@ from specedit.errors import InputError, UsageError
 from specedit.files import atomic, regular, replacement
 from specedit.files.journal import TRYING, Entry, JournalRun, alone, digest, draft_of, load
 from specedit.files.lock import Lock
-from specedit.files.recorder import Recorder
+from specedit.files.recorder import Recorder, Wish
 from specedit.files.source import Source
 
 UNLOCKABLE = (errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
@@ -44,10 +44,10 @@ class Trial:
 
     Built for one run; `put`, then `keep` or `take_out`, and again."""
 
-    def __init__(self, store: Path, root: Path, command: str, instruction: str = "") -> None:
+    def __init__(self, store: Path, root: Path, command: str, wish: Wish | None = None) -> None:
         self._store = store
         self._root = root
-        self._recorder = Recorder(store, command, instruction, trying=str(root))
+        self._recorder = Recorder(store, command, wish, trying=str(root))
         self._lock = Lock(_lock_of(store, str(root)))
         self._put: dict[str, bytes] = {}  # by the entries' paths
         self._tested: dict[str, tuple[int, int, bytes]] = {}  # second, size and text, by path

@@ -34,6 +34,7 @@ SUBJECTS = {
     "warm": "server",
     "editor": "editors",
     "undo": "edit",
+    "refine": "edit",
     "view": "edit",
     "picture": "edit",
     "config": "settings",

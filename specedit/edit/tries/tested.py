@@ -23,6 +23,7 @@ from specedit.edit.tries.refused import answer_of, asked, tried, trying
 from specedit.edit.tries.ways import Way, most, ways
 from specedit.errors import FileError, UsageError
 from specedit.files import regular, worktree
+from specedit.files.recorder import Wish
 from specedit.files.replacement import check_writable
 from specedit.files.source import Source
 from specedit.files.trial import Settled, Trial
@@ -60,12 +61,12 @@ class TestedRun(Run):
         settings: Settings,
         store: Path,
         *,
-        instruction: str = "",
+        wish: Wish | None = None,
         writes: bool = True,
     ) -> None:
         super().__init__(command, inputs, planner, backend, settings)
         self._store = store
-        self._instruction = instruction
+        self._wish = wish
         self._writes = writes
         self._said = Failures(settings)
 
@@ -81,7 +82,7 @@ class TestedRun(Run):
         if not files:
             return
         root = root_of([file.source for file in files])
-        with Trial(self._store, root, self._command, self._instruction) as trial:
+        with Trial(self._store, root, self._command, self._wish) as trial:
             yield from self._tried(files, root, trial)
 
     def _planned(self, given: Input) -> _Work | Edit:
