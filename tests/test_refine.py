@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -72,8 +73,9 @@ def test_the_model_sees_the_original_and_everything_that_was_asked(
 
 
 def test_the_earlier_answer_is_a_prediction(edited: Path, script: Script, inside: Specedit) -> None:
-    long = "".join(f"# the number {n}\nx_{n} = {n}\n" for n in range(40))
-    answer = "".join(f"first_{n} = {n}\nsecond_{n} = -{n}\n" for n in range(40))
+    names = [random.Random(n).randbytes(8).hex() for n in range(80)]
+    long = "".join(f"x{name} = 1\n" for name in names[:40])
+    answer = "".join(f"y{name} = 1\n" for name in names[40:])
     (edited / "b.py").write_text(long)
     says(script, answer)
     assert inside("edit", "Two of each", "b.py").returncode == 0

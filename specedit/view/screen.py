@@ -20,6 +20,7 @@ from specedit.report import Edit, Report
 from specedit.settings import Settings
 from specedit.view import code, colours, diff, summary, tries
 from specedit.view import provenance as prov
+from specedit.view.by_hand import by_hand
 from specedit.view.live import Live
 from specedit.view.trace import Writer
 
@@ -95,6 +96,8 @@ class Screen:
         self._print(shown.title())
 
         def answer(question: Question) -> str:
+            if question.why:
+                self._print(Text(question.why, "yellow"))
             self._print(Text(HELP)) if question.help else shown.print(question.hunk)
             self._console.print(Text(question.prompt, "bold"), end="")
             try:
@@ -104,7 +107,7 @@ class Screen:
                 return "q"
 
         self._asked = True
-        chosen = choose(source.text, after, answer)
+        chosen = choose(source.text, after, answer, by_hand)
         if not chosen.whole:
             self._print(Text(f"{chosen.applied} of {colours.count(chosen.of, 'hunk')} applied"))
         return chosen

@@ -30,7 +30,8 @@ def plan_of(job: Job, way: Way, earlier: Sequence[Earlier]) -> Plan:
     """What the backend is asked for one try."""
     plan = replace(job.plan, sampling=way.sampling)
     if plan.prediction is not None:
-        newest = dict.fromkeys(one.text for one in reversed(earlier))
+        texts = (*(one.text for one in reversed(earlier)), *plan.predictions)
+        newest = dict.fromkeys(texts)
         plan = replace(plan, predictions=tuple(newest)[:MOST])
     if not (way.told and earlier and earlier[-1].said):
         return plan
