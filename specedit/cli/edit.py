@@ -42,11 +42,16 @@ def edit(
     changed: Changed = False,
     since: Since = None,
     jobs: Jobs = None,
+    known: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="FILE", help="a file to know of, read-only; again for more"),
+    ] = None,
     *,
     resolved: Resolved,
 ) -> int:
     """Change files as instructed; `-` reads stdin and writes the new text to stdout."""
     from specedit.cli.work import Targets, work
+    from specedit.edit import beside
     from specedit.edit.job import plan_edit
     from specedit.edit.refining import part_of
     from specedit.edit.selection import lines_of
@@ -58,9 +63,13 @@ def edit(
     if selected is not None and (part or symbol):
         raise UsageError("--selected, --lines and --symbol all name the part to edit; give one.")
 
+    others = beside.read(known or ())
+
     def planner(source: Source) -> Job:
         held = lines_of(source.text, selected, near) if selected is not None else part
-        return plan_edit(source, instruction, resolved.values, lines=held, symbol=symbol)
+        return plan_edit(
+            source, instruction, resolved.values, lines=held, symbol=symbol, beside=others
+        )
 
     return work(
         "edit",

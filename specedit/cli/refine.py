@@ -21,12 +21,17 @@ def refine(
         list[str] | None,
         typer.Argument(metavar="[FILE...]", help="without files: all that the last run changed"),
     ] = None,
+    known: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="FILE", help="a file to know of, read-only; again for more"),
+    ] = None,
     *,
     resolved: Resolved,
 ) -> int:
     """Go on from the last edit: the same files, what was asked before, and this."""
     from specedit.cli.edit import check_words
     from specedit.cli.work import Targets, near, work
+    from specedit.edit import beside
     from specedit.edit.refining import conversation, plan_refine
     from specedit.errors import UsageError
     from specedit.files.journal import home
@@ -37,10 +42,10 @@ def refine(
         raise UsageError("The instruction is empty.", hint='specedit refine "what to do otherwise"')
     if files and "-" in files:
         raise UsageError("refine goes on from files; `-` has no earlier run.")
-    talk = conversation(home())
+    talk, others = conversation(home()), beside.read(known or ())
 
     def planner(source: Source) -> Job:
-        return plan_refine(source, instruction, talk, resolved.values)
+        return plan_refine(source, instruction, talk, resolved.values, others)
 
     return work(
         "refine",

@@ -155,7 +155,7 @@ def narrow(work: Job, settings: Settings, problem: TooLong) -> Job:
         ) from problem
     region = region_of(source, (best.first_line, best.last_line))
     expected = None if work.plan.prediction is None else taken(source, region)
-    smaller = job(source, region, work.instruction, settings, expected)
+    smaller = job(source, region, work.instruction, settings, expected, beside=work.beside)
     lines = f"lines {best.first_line}:{best.last_line}"
     said = f"too long for the window: only {best.qualified} was edited ({lines})"
     note = Finding("narrowed", said, (Spot(best.first_line),))

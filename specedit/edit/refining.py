@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from specedit.edit.beside import Beside
 from specedit.edit.job import Job, plan_edit
 from specedit.edit.judge import Judged, guarded
 from specedit.edit.splice import spliced, whole
@@ -90,7 +91,13 @@ def conversation(store: Path) -> Conversation:
     return Conversation(tuple(turns))
 
 
-def plan_refine(source: Source, said: str, talk: Conversation, settings: Settings) -> Job:
+def plan_refine(
+    source: Source,
+    said: str,
+    talk: Conversation,
+    settings: Settings,
+    beside: tuple[Beside, ...] = (),
+) -> Job:
     """The Job of one file: asked about its original, judged against it, written over what is there
     now."""
     path = str(real(source.path or source.name))
@@ -103,7 +110,7 @@ def plan_refine(source: Source, said: str, talk: Conversation, settings: Setting
         )
     lines, symbol = _part(talk.turns[0].part)
     instruction = talk.instruction(said)
-    job = plan_edit(before, instruction, settings, lines=lines, symbol=symbol)
+    job = plan_edit(before, instruction, settings, lines=lines, symbol=symbol, beside=beside)
     region, checks = job.region, job.checks
 
     def judge(answer: str) -> Judged:
