@@ -437,3 +437,25 @@ def test_what_is_written_on_the_screen_is_a_line_a_try_and_a_table(
     assert [row.split()[0] for row in said[head + 1 : head + 5]] == ["1", "2", "3", "4"]
     quiet = inside("edit", "Do it", "calc.py", "--test", QUICK, "-q")
     assert quiet.stderr == b""
+
+
+@pytest.mark.parametrize("moment", range(6))
+def test_law_9_killed_at_any_moment(
+    tree: Repository, script: Callable[..., Path], specedit: Specedit, moment: int
+) -> None:
+    says(script, WRONG, WORSE, WRONG + "# 3\n", WRONG + "# 4\n", RIGHT)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "specedit", "edit", "Do it", "calc.py", "--test", QUICK],
+        cwd=tree.root,
+        stderr=subprocess.DEVNULL,
+    )
+    end = time.monotonic() + 60
+    while tree.read("calc.py") == CALC and child.poll() is None:
+        assert time.monotonic() < end
+        time.sleep(0.001)
+    time.sleep(0.03 * moment)
+    child.kill()
+    child.wait()
+    done = specedit("undo")
+    assert tree.read("calc.py") == CALC, done.stderr.decode()
+    assert not journal() and not list(tree.root.glob(".specedit*"))
