@@ -91,11 +91,11 @@ def run(arguments: Sequence[str]) -> int:
 
 def _say_unfinished() -> None:
     """A run that was killed while its try was in a work tree: said until it is taken out."""
-    from specedit.files.journal import TRYING, home
+    from specedit.files.place import home, marks
 
     with contextlib.suppress(Exception):  # of no command's business
         store = home()
-        if not any((store / "journal").glob(f"*/{TRYING}")):
+        if not marks(store):
             return
         from specedit.files.trial import unfinished
 

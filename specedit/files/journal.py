@@ -23,11 +23,12 @@ from pathlib import Path
 from specedit.errors import InputError, UsageError
 from specedit.files import atomic, regular
 from specedit.files.lock import Lock
+from specedit.files.place import TRYING
+from specedit.files.place import home as home
 
 KEEP_RUNS = 50
 KEEP_BYTES = 64 * 1024 * 1024
 PATIENCE = 10.0  # seconds that other runs may take to write what they write
-TRYING = "trying"  # the mark's name
 RUN = re.compile(r"\d{8}T\d{6}\.\d{6}-\d+")  # a run's folder
 
 
@@ -81,15 +82,6 @@ class JournalRun:
     def said(self) -> str:
         when = datetime.fromtimestamp(self.when, UTC).astimezone()
         return f"{self.command}, {when:%Y-%m-%d %H:%M:%S}"
-
-
-def home() -> Path:
-    """Where the journal lives: `SPECEDIT_HOME`, or the data folder this system gives a user."""
-    if named := os.environ.get("SPECEDIT_HOME"):
-        return Path(named).expanduser().absolute()
-    from platformdirs import user_data_path
-
-    return user_data_path("specedit", appauthor=False)
 
 
 def _places(store: Path) -> list[Path]:

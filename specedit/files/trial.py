@@ -21,8 +21,9 @@ from types import TracebackType
 
 from specedit.errors import InputError, UsageError
 from specedit.files import atomic, regular, replacement
-from specedit.files.journal import TRYING, Entry, JournalRun, alone, digest, draft_of, load
+from specedit.files.journal import Entry, JournalRun, alone, digest, draft_of, load
 from specedit.files.lock import Lock
+from specedit.files.place import marks
 from specedit.files.recorder import Recorder, Wish
 from specedit.files.source import Source
 
@@ -197,11 +198,10 @@ def unfinished(store: Path) -> Iterator[JournalRun]:
 
 
 def _marked(store: Path) -> Iterator[JournalRun]:
-    with suppress(OSError):
-        for mark in sorted((store / "journal").glob(f"*/{TRYING}"), reverse=True):
-            run = load(mark.parent)
-            if run is not None and run.files:
-                yield run
+    for mark in marks(store):
+        run = load(mark.parent)
+        if run is not None and run.files:
+            yield run
 
 
 def at_work(store: Path, run: JournalRun) -> bool:
