@@ -27,11 +27,11 @@ class Manner:
 
 
 ORDER = (  # after the first try
+    Manner(0.6),
     Manner(0.0, told=True),
-    Manner(0.5),
-    Manner(0.7),
-    Manner(0.5, told=True),
-    Manner(0.9),
+    Manner(0.8),
+    Manner(0.6, told=True),
+    Manner(1.0),
     Manner(0.8, told=True),
     Manner(1.0),
 )
