@@ -177,6 +177,19 @@ def test_what_cannot_be_tested_is_refused(
     assert done.returncode == 2 and why in done.stderr.decode()
 
 
+def test_a_command_of_a_file_is_for_runs_that_can_be_tested(
+    tree: Repository,
+    script: Callable[..., Path],
+    specedit: Specedit,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    script(replace=[["a - b", "a + b"]])
+    monkeypatch.setenv("SPECEDIT_TEST", "exit 1")
+    done = specedit("edit", "Do it", "-", "--stdin-filename", "x.py", stdin=CALC.encode())
+    assert done.returncode == 0 and done.stdout.decode() == CALC.replace("a - b", "a + b")
+    assert specedit("edit", "Do it", "calc.py", "--tries", "1").returncode == 2
+
+
 @pytest.mark.parametrize("flag", ["--keep-best", "--require-green", "--test-timeout=3"])
 def test_a_flag_of_tests_goes_with_a_test(tree: Repository, inside: Specedit, flag: str) -> None:
     done = inside("edit", "Do it", "calc.py", flag)

@@ -110,6 +110,7 @@ def test_law_10_nothing_a_repository_says_picks_an_address_a_path_or_a_model(
         "model": "./m",
         "quiet": True,
         "warm": True,
+        "test": "touch ../ran",
     }
     cloned.says(**said)
     with (cloned.root / "pyproject.toml").open("a") as file:
@@ -120,6 +121,7 @@ def test_law_10_nothing_a_repository_says_picks_an_address_a_path_or_a_model(
     code, out, err = cloned.run(*words)
     assert cloned.stranger.requests == []
     assert not (cloned.root.parent / "written").exists()
+    assert not (cloned.root.parent / "ran").exists()
     lines = [line for line in err.splitlines() if "ignored" in line]
     assert len(lines) == 1
     assert f"{', '.join(said)} ignored" in lines[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +41,7 @@ def work(
     command: str, targets: Targets, planner: Planner, resolved: Resolved, wish: Wish | None = None
 ) -> int:
     """Run one command over its files, or as a filter; returns the exit code."""
-    settings = resolved.values
+    settings = _judged(targets, resolved)
     _refuse_conflicts(targets, settings)
     _refuse_untested(resolved)
     if targets.names == ("-",):
@@ -131,6 +131,15 @@ def _refuse_conflicts(targets: Targets, settings: Settings) -> None:
         raise UsageError("--stdin-filename goes with `-`.")
     if settings.server not in ("auto", "off") and settings.audit:
         raise UsageError("--audit reads logits, which no remote server gives.")
+
+
+def _judged(targets: Targets, resolved: Resolved) -> Settings:
+    """The settings; a test command of a file is for the runs that can be tested."""
+    settings = resolved.values
+    other = targets.names == ("-",) or settings.ask or settings.compare
+    if settings.test and other and resolved.origins["test"] != "flag":
+        return replace(settings, test="")
+    return settings
 
 
 def _refuse_untested(resolved: Resolved) -> None:
