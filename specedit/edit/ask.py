@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from specedit.edit.hunks import Part, applied, edited, part_of, split
+from specedit.edit.hunks import Cut, applied, edited, part_of, split
 from specedit.text.diff import Hunk, hunks
 
 HELP = """\
@@ -62,14 +62,14 @@ def choose(
     """`before` with the hunks that were answered y or a. An answer that is no key asks again;
     the end of the answers ("" after stripping counts as ?) is for `ask` to raise or to say q.
     Without `edit`, nobody can edit a hunk by hand."""
-    asking = _Asking(before, after, ask, edit)
+    asking = _Picking(before, after, ask, edit)
     asking.run()
     text = applied(before, asking.parts)
     of = asking.done + len(asking.left)
     return Chosen(text, len(asking.parts), of, asking.quit, whole=text == after)
 
 
-class _Asking:
+class _Picking:
     """The hunks that are still to be asked about, and what is applied of those before."""
 
     def __init__(
@@ -79,7 +79,7 @@ class _Asking:
         self._ask = ask
         self._edit = edit
         self.left: list[Hunk] = hunks(before, after)
-        self.parts: list[Part] = []
+        self.parts: list[Cut] = []
         self.done = 0
         self.quit = False
 
@@ -123,7 +123,7 @@ class _Asking:
         self._take(part)
         return ""
 
-    def _take(self, part: Part) -> None:
+    def _take(self, part: Cut) -> None:
         self.parts.append(part)
         self._pass()
 

@@ -20,7 +20,7 @@ GUIDE = """\
 
 
 @dataclass(frozen=True)
-class Part:
+class Cut:
     """Lines [first, last) of the old text become `new`."""
 
     first: int
@@ -28,12 +28,12 @@ class Part:
     new: tuple[str, ...]  # each with its newline
 
 
-def part_of(hunk: Hunk, after: str) -> Part:
+def part_of(hunk: Hunk, after: str) -> Cut:
     """All that a hunk changes."""
-    return Part(*hunk.before, tuple(lines_of(after)[hunk.after[0] : hunk.after[1]]))
+    return Cut(*hunk.before, tuple(lines_of(after)[hunk.after[0] : hunk.after[1]]))
 
 
-def applied(before: str, parts: list[Part]) -> str:
+def applied(before: str, parts: list[Cut]) -> str:
     """The old text with these parts, which do not overlap."""
     old = lines_of(before)
     pieces: list[str] = []
@@ -100,7 +100,7 @@ def shown(hunk: Hunk) -> str:
     return "\n".join([*rows, ""]) + GUIDE
 
 
-def edited(hunk: Hunk, text: str) -> Part | None:
+def edited(hunk: Hunk, text: str) -> Cut | None:
     """What a hunk that was edited by hand changes; None when its old lines are not the file's."""
     old: list[str] = []
     new: list[str] = []
@@ -136,11 +136,11 @@ def _ended(old: list[str], new: list[str]) -> list[str]:
     return new
 
 
-def _trimmed(first: int, old: list[str], new: list[str]) -> Part:
+def _trimmed(first: int, old: list[str], new: list[str]) -> Cut:
     start = 0
     while start < min(len(old), len(new)) and old[start] == new[start]:
         start += 1
     end = 0
     while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
         end += 1
-    return Part(first + start, first + len(old) - end, tuple(new[start : len(new) - end]))
+    return Cut(first + start, first + len(old) - end, tuple(new[start : len(new) - end]))
