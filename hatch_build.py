@@ -52,7 +52,7 @@ VARIANTS = {  # what dispatch.c asks a processor for before it runs a variant's 
         "avx2": "+avx2",
         "avxvnni": "+avx2+avxvnni",
         "avx512vnni": AVX512,
-        "amx": f"{AVX512}+amx_tile+amx_int8",
+        "amx": f"{AVX512}+avx512vbmi+amx_tile+amx_int8",
     },
     "aarch64": {"neon": "", "dotprod": "+dotprod", "i8mm": "+dotprod+i8mm"},
 }

@@ -24,9 +24,19 @@ LOOK_TWICE = frozenset(
         "narrowed",  # only a part of the file was edited
         "unsure",  # of a rename: which places, or what was written there
         "left",  # the name itself stands in comments or strings, where the scope does not reach
+        "undecided",  # of a rename: nobody can say what a place means, so it stays
+        "elsewhere",  # other files use what was renamed, and were not named
         "disagreed",  # the model and tree-sitter say different things of a place
         "dropped",  # the model wanted more than the scope allows
         "uncommitted",  # the file's text before was in no commit
+    )
+)
+
+
+DETAILS = frozenset(
+    (
+        "dropped",  # what the model wanted, and no place of the identifier is about
+        "other",  # places of the name that are known to mean something else
     )
 )
 
@@ -50,6 +60,11 @@ class Finding:
     def warns(self) -> bool:
         """Whether a reader should look at the edit twice."""
         return self.gate or self.kind in LOOK_TWICE
+
+    @property
+    def is_detail(self) -> bool:
+        """Whether only who asks for everything wants to read it."""
+        return self.kind in DETAILS
 
     @property
     def verdict(self) -> str:

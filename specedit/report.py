@@ -136,6 +136,18 @@ class Try:
 
 
 @dataclass(frozen=True)
+class Replaced:
+    """One place that a rename changes, of the text that was there, and why it is one."""
+
+    line: int
+    column: int
+    kind: str  # "code" | "comment" | "string" | "derived"
+    old: str
+    new: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Edit:
     """The outcome for one file. `after` is what the file should hold; nothing is written yet
     unless `written`."""
@@ -151,6 +163,7 @@ class Edit:
     findings: tuple[Finding, ...] = ()
     figures: Figures = Figures()
     compared: Compared | None = None
+    changes: tuple[Replaced, ...] = ()  # of a rename
     kept: str = ""  # where a refused answer can be looked at
     before_sha256: str = ""
     after_sha256: str = ""

@@ -20,9 +20,10 @@ WIDTHS = (1, 2, 3, 7, 8, 16, 33, 64, 127, 128, 129, 256, 300, 512)
 QUICK = [name for name in kernels_here() if name not in ("torch", "reference")]
 
 
-def opened(real_home: Path, precision: str) -> ExactEngine:
-    files = local("qwen2.5-coder-0.5b", home=real_home)
-    assert files is not None
+def opened(real_home: Path, precision: str, model: str = "qwen2.5-coder-0.5b") -> ExactEngine:
+    files = local(model, home=real_home)
+    if files is None:
+        pytest.skip(f"{model} is not in the store")
     return open_exact(files, store=real_home, precision=precision)
 
 
@@ -80,3 +81,57 @@ def test_every_variant_gives_the_same_bits(real_home: Path, precision: str) -> N
         rows = [*(engine.forward(ids[99:140]).rows or ()), *(engine.forward(ids[140:]).rows or ())]
         found[name] = hashlib.sha256(b"".join(rows)).hexdigest()
     assert len(set(found.values())) == 1, found
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("precision", ["balanced", "close"])
+@pytest.mark.parametrize("model", ["qwen2.5-coder-0.5b", "qwen2.5-coder-1.5b"])
+def test_a_long_walk_with_trees_meets_the_bits_of_a_plain_one(
+    real_home: Path, model: str, precision: str, name: str
+) -> None:
+    """The plain walk is the first variant's, one pass of 64 after the other, on one thread."""
+    ids = random.Random(5).choices(range(150_000), k=1500)
+    with kernel(QUICK[-1]):
+        plain = opened(real_home, precision, model).passes
+    with kernel(name):
+        passes = opened(real_home, precision, model).passes
+    plain.use_threads(1)
+    cache, expected = plain.new_cache(), []
+    for at in range(0, len(ids), 64):
+        expected += digested(plain.choose(ids[at : at + 64], cache, rows=True)[1])
+    for seed in range(3):
+        numbers, cache = random.Random(seed), passes.new_cache()
+        passes.use_threads(numbers.choice((1, 2, 3)))
+        while (at := len(cache.ids)) < len(ids):
+            if numbers.random() < 0.2:
+                cache.crop(at := numbers.randrange(max(0, at - 200), at + 1))
+            wanted = ids[at : at + numbers.choice(WIDTHS)]
+            if numbers.random() < 0.5:
+                found = digested(passes.choose(wanted, cache, rows=True)[1])
+            else:
+                tree, parents, path = grown(wanted[:40], numbers)
+                rows = digested(passes.choose(tree, cache, rows=True, parents=parents)[1])
+                cache.keep(at, path)
+                found = [rows[row] for row in path]
+            assert found == expected[at : at + len(found)], f"seed {seed}, at {at}"
+
+
+def digested(rows: list[memoryview] | None) -> list[bytes]:
+    assert rows is not None
+    return [hashlib.sha256(row).digest() for row in rows]
+
+
+def grown(wanted: list[int], numbers: random.Random) -> tuple[list[int], list[int], list[int]]:
+    """A tree in which `wanted` is one path among wrong ones: ids, parents, and that path's rows."""
+    ids: list[int] = []
+    parents: list[int] = []
+    path: list[int] = []
+    for right in wanted:
+        for _ in range(numbers.choice((0, 0, 1, 3))):
+            parents.append(numbers.randrange(-1, len(ids)))
+            ids.append(numbers.randrange(150_000))
+        parents.append(path[-1] if path else -1)
+        path.append(len(ids))
+        ids.append(right)
+    return ids, parents, path

@@ -105,9 +105,10 @@ def file(tmp_path: Path) -> Path:
     [
         ([], [], AFTER),
         ([["age", "years"]], [], AFTER),
+        ([["age", "years"]], ["-v"], AFTER),
         ([["age", "years"]], ["--allow-extra"], AFTER.replace(b"age", b"years")),
     ],
-    ids=["as asked", "more than asked", "more, allowed"],
+    ids=["as asked", "more than asked", "more, with all details", "more, allowed"],
 )
 def test_what_the_model_wants_beyond_is_listed_not_applied(
     specedit: Run,
@@ -121,7 +122,16 @@ def test_what_the_model_wants_beyond_is_listed_not_applied(
     done = specedit("rename", "username", "email", file, *arguments)
     assert done.returncode == 0
     assert file.read_bytes() == after
-    assert (b"also wanted" in done.stderr) is (bool(extra) and not arguments)
+    assert (b"also wanted" in done.stderr) is (arguments == ["-v"])  # no identifier's place
+
+
+def test_another_thing_that_the_model_makes_of_the_name_s_place_is_said(
+    specedit: Run, script: Script, file: Path
+) -> None:
+    script(replace=[["username", "email"], ["self.email", "self.mail"]])
+    done = specedit("rename", "username", "email", file)
+    assert done.returncode == 0 and file.read_bytes() == AFTER
+    assert b"line 5: the model also wanted `self.mail = email`" in done.stderr
 
 
 def test_a_model_that_refuses_to_rename_code_is_overruled_and_said(

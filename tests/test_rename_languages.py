@@ -42,6 +42,8 @@ WORDS = {one.name for one in fields(Tables) if one.type == "bool"} | {
     *(
         "self_words",
         "receivers",
+        "family",
+        "keyed",
         "super_words",
         "self_types",
         "inferred",

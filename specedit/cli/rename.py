@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from specedit.cli.options import SHARED, Changed, Jobs, Since, Staged, settings_options
 from specedit.settings import Resolved
+
+if TYPE_CHECKING:
+    from specedit.cli.work import Targets
+    from specedit.edit.run import Planner
+    from specedit.settings import Settings
 
 
 @settings_options("scope", *SHARED, asks=True)
@@ -16,11 +21,14 @@ def rename(
     new: Annotated[str, typer.Argument(help="its new name")],
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FILE...]", help="without files: every tracked file that has OLD"),
+        typer.Argument(metavar="[FILE...]", help="without files: the whole work tree"),
     ] = None,
     line: Annotated[
-        int | None, typer.Option(metavar="N", help="the one that line N is about")
+        int | None, typer.Option(metavar="N", help="the one that line N of the FILE is about")
     ] = None,
+    dry_list: Annotated[
+        bool, typer.Option("--dry-list", help="list every place with its reason; ask no model")
+    ] = False,
     staged: Staged = False,
     changed: Changed = False,
     since: Since = None,
@@ -29,33 +37,61 @@ def rename(
     resolved: Resolved,
 ) -> int:
     """Rename an identifier: tree-sitter finds the places, the model verifies them."""
-    from specedit.cli.work import Targets, work
+    from specedit.cli.work import Targets, files_of, nothing, refuse_conflicts, work
     from specedit.files.recorder import Wish
-    from specedit.rename.planning import plan_rename
     from specedit.text.names import sought
 
-    derived = resolved.values.scope == "derived"
-
-    return work(
-        "rename",
-        Targets(
-            tuple(files or ()),
-            staged=staged,
-            changed=changed,
-            since=since,
-            jobs=jobs,
-            containing=sought(old, derived=derived),
-            any_case=derived,
-        ),
-        lambda source: plan_rename(
-            source,
-            old,
-            new,
-            resolved.values,
-            line=line,
-            absent_ok=len(files or ()) != 1,
-            searched=not files,
-        ),
-        resolved,
-        Wish(f"{old} to {new}"),
+    settings = resolved.values
+    derived = settings.scope == "derived"
+    targets = Targets(
+        tuple(files or ()),
+        staged=staged,
+        changed=changed,
+        since=since,
+        jobs=jobs,
+        containing=sought(old, derived=derived),
+        any_case=derived,
     )
+    refuse_conflicts(targets, settings)
+    names = targets.names if targets.names == ("-",) else tuple(files_of(targets))
+    if not names and targets.from_git:
+        return nothing("rename", settings)
+    planner = _planner(names, targets, old, new, line, settings)
+    if dry_list:
+        from specedit.cli.places import dry_list as listing
+
+        return listing(names, planner, settings)
+    wish, together = Wish(f"{old} to {new}"), len(names) > 1
+    return work("rename", Targets(names, jobs=jobs), planner, resolved, wish, together=together)
+
+
+def _planner(
+    names: tuple[str, ...],
+    targets: Targets,
+    old: str,
+    new: str,
+    line: int | None,
+    settings: Settings,
+) -> Planner:
+    """One file as it stands, or the files as one change."""
+    from functools import partial
+
+    from specedit.errors import UsageError
+    from specedit.rename.planning import plan_rename
+
+    one = partial(plan_rename, old=old, new=new, settings=settings, line=line)
+    if names == ("-",):
+        return one
+    from specedit.rename.project.plan import Tree, plan, with_mention
+
+    tree = Tree.around(names)
+    if len(targets.names) == 1:
+        return lambda source: with_mention(
+            one(source), tree.elsewhere(source.name, old, line) if tree is not None else None
+        )
+    if line is not None:
+        raise UsageError("--line is about one file: name it.", hint="rename OLD NEW FILE --line N")
+    tree = tree or Tree.of_files(names)
+    some = bool(targets.names) or targets.from_git
+    found = tree.rename(names, old, new, settings, some=some)
+    return lambda source: plan(tree, found, source, settings)

@@ -38,11 +38,18 @@ class Targets:
 
 
 def work(
-    command: str, targets: Targets, planner: Planner, resolved: Resolved, wish: Wish | None = None
+    command: str,
+    targets: Targets,
+    planner: Planner,
+    resolved: Resolved,
+    wish: Wish | None = None,
+    *,
+    together: bool = False,
 ) -> int:
-    """Run one command over its files, or as a filter; returns the exit code."""
+    """Run one command over its files, or as a filter; returns the exit code. `together`: what is
+    written is one change of all of them."""
     settings = _judged(targets, resolved)
-    _refuse_conflicts(targets, settings)
+    refuse_conflicts(targets, settings)
     _refuse_untested(resolved)
     if targets.names == ("-",):
         from specedit.cli.stream import filter_stream
@@ -51,10 +58,10 @@ def work(
     from specedit.backends.connect import connect
 
     with closing(connect(settings)) as backend:
-        return _files(command, targets, planner, backend, settings, wish)
+        return _files(command, targets, planner, backend, settings, wish, together)
 
 
-def files(targets: Targets) -> list[str]:
+def files_of(targets: Targets) -> list[str]:
     """The files named, or those that git chooses."""
     if targets.names and not targets.from_git:
         return list(dict.fromkeys(targets.names))
@@ -71,7 +78,7 @@ def files(targets: Targets) -> list[str]:
         changed=targets.changed,
         since=targets.since,
     )
-    if not found:
+    if not found and targets.from_git:
         what = f" that holds {targets.containing[0]!r}" if targets.containing else ""
         print(f"specedit: git names no file{what}; nothing to do", file=sys.stderr)
     return [str(path) for path in found]
@@ -83,6 +90,15 @@ def near(path: str) -> str:
         return str(Path(path).relative_to(Path.cwd()))
     except (ValueError, OSError):
         return path
+
+
+def nothing(command: str, settings: Settings) -> int:
+    """A run over no files."""
+    if settings.json:
+        from specedit.report import Report
+
+        put_json(Report(command, ()))
+    return 0
 
 
 def uncommitted(names: list[str], settings: Settings) -> set[str]:
@@ -102,7 +118,8 @@ def uncommitted(names: list[str], settings: Settings) -> set[str]:
     return found
 
 
-def _refuse_conflicts(targets: Targets, settings: Settings) -> None:
+def refuse_conflicts(targets: Targets, settings: Settings) -> None:
+    """An error where flags contradict each other."""
     if "" in targets.names:
         raise UsageError("A file's name is empty.", hint="Is a variable of the shell empty?")
     if "-" in targets.names and len(targets.names) > 1:
@@ -155,7 +172,8 @@ def _files(
     planner: Planner,
     backend: Backend,
     settings: Settings,
-    wish: Wish | None,
+    wish: Wish | None = None,
+    together: bool = False,
 ) -> int:
     from specedit.cli.follower import Follower
     from specedit.edit.run import Run, of_files
@@ -163,7 +181,7 @@ def _files(
     from specedit.files.journal import home
     from specedit.files.recorder import Recorder
 
-    names = files(targets)
+    names = files_of(targets)
     dry = settings.check or settings.diff
     dirty = uncommitted(names, settings) if settings.clean_only or not dry else set()
     inputs = of_files(names, dirty, allowed(names))
@@ -179,10 +197,11 @@ def _files(
             home(),
             wish=wish,
             writes=not dry,
+            together=together,
         )
     else:
         recorder = None if dry else Recorder(home(), command, wish)
-        run = Run(command, inputs, planner, backend, settings, recorder, refused.one)
+        run = Run(command, inputs, planner, backend, settings, recorder, refused.one, together)
     why, broken = "", None  # the run ended before its files did
     with Follower(run, settings) as follower:
         try:

@@ -70,7 +70,7 @@ def judge(work: Job, answer: Answer) -> Judged:
     if not answer.closed:
         found.append(Finding("unclosed", "the model ended without closing its block"))
     verdict = work.judge(spliced(source, work.region, answer.text))
-    return Judged(verdict.text, (*found, *verdict.findings))
+    return replace(verdict, findings=(*found, *verdict.findings))
 
 
 def measured(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer, Figures]]:

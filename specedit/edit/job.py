@@ -39,6 +39,7 @@ class Job:
     divisible: bool = True  # where the file is too long, a part that the instruction names will do
     beside: tuple[Beside, ...] = ()  # files that the model is shown, read-only
     findings: tuple[Finding, ...] = ()  # said in the report, whatever happens
+    guess: str | None = None  # the whole text, where planning knows what it will be
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from specedit.errors import FileError
 from specedit.files.source import Source
 from specedit.files.worktree import patch_name
 from specedit.gate.kinds import Verdicts, parsed, verdicts
-from specedit.report import Edit, Figures, Finding, Spot
+from specedit.report import Edit, Figures, Finding, Replaced, Spot
 
 if TYPE_CHECKING:
     from specedit.settings import Settings
@@ -31,6 +31,7 @@ class Judged:
 
     text: str
     findings: tuple[Finding, ...] = ()
+    changes: tuple[Replaced, ...] = ()  # of a rename
 
     @property
     def problems(self) -> tuple[Finding, ...]:
@@ -75,7 +76,9 @@ def guarded(source: Source, instruction: str, checks: Checks, text: str) -> Judg
 
 def conclude(source: Source, judged: Judged, figures: Figures) -> Edit:
     """The Edit of a judged answer, not written."""
-    edit = replace(outcome(source, judged.text, figures), findings=judged.findings)
+    edit = replace(
+        outcome(source, judged.text, figures), findings=judged.findings, changes=judged.changes
+    )
     if not judged.problems:
         return edit
     return replace(edit, status="refused")

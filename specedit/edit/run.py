@@ -21,7 +21,7 @@ from specedit.edit.tries.items import TryItem
 from specedit.errors import FileError, UsageError
 from specedit.files import source as sources
 from specedit.files.recorder import Recorder
-from specedit.files.replacement import check_writable
+from specedit.files.replacement import check_unchanged, check_writable
 from specedit.files.source import Source
 from specedit.files.worktree import check_within
 from specedit.report import Edit, Finding, ModelLine, Report
@@ -83,7 +83,8 @@ class Run:
 
     `ask` says what becomes of one Source; without it, it is asked about once.
     Files are written when `recorder` is given, which journals them first. Who is shown a
-    `Proposed` may `take` a part of it, and may `leave` the inputs that follow as they are."""
+    `Proposed` may `take` a part of it, and may `leave` the inputs that follow as they are.
+    `together`: what is written is one change, so that nothing is where one input cannot be done."""
 
     def __init__(
         self,
@@ -94,6 +95,7 @@ class Run:
         settings: Settings,
         recorder: Recorder | None = None,
         ask: Asking | None = None,
+        together: bool = False,
     ) -> None:
         self._ask = ask or one
         self._command = command
@@ -107,6 +109,8 @@ class Run:
         self._edits: list[Edit] = []
         self._taken: str | None = None
         self._left = ""
+        self._together = together
+        self._held: list[tuple[Input, Source, Edit]] = []
 
     @property
     def names(self) -> list[str]:
@@ -114,7 +118,8 @@ class Run:
 
     @property
     def not_done(self) -> list[str]:
-        return self.names[len(self._edits) :]
+        held = self._together and self._recorder is not None  # nothing of it is written yet
+        return self.names if held else self.names[len(self._edits) :]
 
     def report(self) -> Report:
         """What has become of the inputs so far."""
@@ -138,6 +143,7 @@ class Run:
                 elif isinstance(item, Edit):
                     self._edits.append(item)
                 yield given.name, item
+        self._write_held()
 
     def _one(self, given: Input) -> Iterator[Item]:
         if self._left:
@@ -173,7 +179,32 @@ class Run:
     def _written(self, given: Input, source: Source, edit: Edit) -> Edit:
         if self._recorder is None or not edit.changed:
             return edit
-        self._recorder.write(source, edit.after)
+        if self._together:
+            self._held.append((given, source, edit))
+            return edit
+        return self._put(self._recorder, given, source, edit)
+
+    def _write_held(self) -> None:
+        """Write what was held for each other, all of it or nothing."""
+        held, self._held, self._together = self._held, [], False
+        if not held or self._recorder is None:
+            return
+        broken = next((one.path for one in self._edits if one.status in ("refused", "failed")), "")
+        for given, source, _ in () if broken else held:
+            try:
+                check_unchanged(source)
+            except (FileError, OSError):
+                broken = given.name
+        for given, source, edit in held:
+            at = next(n for n, one in enumerate(self._edits) if one is edit)
+            if broken:
+                refused = replace(edit, status="refused", written=False)
+                self._edits[at] = refused.noting(held_with(broken))
+            else:
+                self._edits[at] = self._put(self._recorder, given, source, edit)
+
+    def _put(self, recorder: Recorder, given: Input, source: Source, edit: Edit) -> Edit:
+        recorder.write(source, edit.after)
         edit = replace(edit, status="edited", written=True)
         if not given.uncommitted:
             return edit
@@ -183,6 +214,11 @@ class Run:
 def held_uncommitted() -> Finding:
     said = "held uncommitted changes: edited as it was; specedit undo puts it back"
     return Finding("uncommitted", said)
+
+
+def held_with(broken: str) -> Finding:
+    said = f"not written: it is one change with {broken}, which could not be done"
+    return Finding("held", said, refuses=True)
 
 
 def one(

@@ -112,6 +112,11 @@ def choose(
     return [_seen(path, here) for path in paths if _editable(path)]
 
 
+def tracked(root: Path) -> list[str]:
+    """The names of all files that git tracks in a work tree, as it holds them, in order."""
+    return sorted(set(_names(ask(root, "ls-files", "-z")[1])))
+
+
 def _differing(root: Path, ref: str) -> Iterator[str]:
     if ref == "HEAD" and not _has_head(root):
         yield from _names(ask(root, "ls-files", "-z")[1])

@@ -8,5 +8,5 @@ Knows text, trees, languages and Plans. Runs no model and writes nothing.
 * `mentions`, `macros`, `keywords`: names outside of parsed code, and words that are none
 * `modules`: whether what an import names is the project's own
 * `guard`: keeps an answer to the scope
-* `scoping/`: what a name means in one file; `languages/`: all that it knows of a language
+* `project/`: a whole work tree, renamed at once
 """

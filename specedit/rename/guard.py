@@ -30,6 +30,7 @@ class Dropped:
     line: int  # of the original
     wanted: str  # the model's line
     instead: str  # the line as it is written
+    of_name: bool = False  # it is about a place of the identifier itself
 
     def __str__(self) -> str:
         shown = self.wanted.strip()[:SHOWN] or "(nothing)"
@@ -54,6 +55,7 @@ class GuardResult:
     text: str
     dropped: tuple[Dropped, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
+    places: tuple[Place, ...] = ()  # what was applied
     extra: bool = False  # the text holds changes beyond the rename, because they were allowed
 
 
@@ -77,7 +79,7 @@ def guard_rename(
 ) -> GuardResult:
     """What of the model's text `after` may stand."""
     if after == guess.text:
-        return GuardResult(guess.text)
+        return GuardResult(guess.text, places=guess.places)
     shifts = _Shifts(guess.places)
     vetoed: set[Place] = set()
     added: list[Place] = []
@@ -114,11 +116,14 @@ def guard_rename(
                 )
             )
         else:
-            dropped.append(_dropped(before, guess.text, after, change, line))
+            said = {*names.NAME.findall(before[start:end]), *names.NAME.findall(wanted)}
+            about = {guess.old, guess.new} & said and not commented.holds(start, end)
+            dropped.append(_dropped(before, guess.text, after, change, line, bool(about)))
     if allow_extra:
-        return GuardResult(after, (), tuple(disagreements), extra=bool(dropped))
+        return GuardResult(after, (), tuple(disagreements), guess.places, extra=bool(dropped))
     places = [place for place in guess.places if place not in vetoed] + added
-    return GuardResult(_applied(before, places), _unique(dropped), tuple(disagreements))
+    applied = tuple(sorted(places, key=lambda one: one.offset))
+    return GuardResult(_applied(before, places), _unique(dropped), tuple(disagreements), applied)
 
 
 class _Shifts:
@@ -211,20 +216,22 @@ def _spells(
     return any(old == one.lower() and new == other.lower() for one, other in spellings.items())
 
 
-def _dropped(before: str, predicted: str, after: str, change: _Change, line: int) -> Dropped:
+def _dropped(
+    before: str, predicted: str, after: str, change: _Change, line: int, of_name: bool
+) -> Dropped:
     low = predicted.rfind("\n", 0, change.start) + 1
     high = predicted.find("\n", change.end)
     high = len(predicted) if high < 0 else high
     wanted = predicted[low : change.start] + change.new + predicted[change.end : high]
-    return Dropped(line, wanted, predicted[low:high])
+    return Dropped(line, wanted, predicted[low:high], of_name)
 
 
 def _unique(dropped: list[Dropped]) -> tuple[Dropped, ...]:
     """One entry for a line, however many words of it the model changed."""
     lines: dict[int, Dropped] = {}
-    for one in dropped:
+    for one in sorted(dropped, key=lambda one: not one.of_name):
         lines.setdefault(one.line, one)
-    return tuple(lines.values())
+    return tuple(lines[line] for line in sorted(lines))
 
 
 def _applied(before: str, places: list[Place]) -> str:

@@ -14,6 +14,8 @@ class Place:
     kind: str  # "code" | "comment" | "string" | "derived"
     replaced: str
     replacement: str
+    column: int = 0  # from 1
+    why: str = ""  # what makes this place one that is renamed
 
 
 @dataclass(frozen=True)
@@ -33,10 +35,12 @@ class Outside:
     lines: tuple[int, ...]
     flag: str
     itself: bool = False  # the name that is renamed, in comments or strings
+    known: bool = False  # it is known to be something else, and of no interest to most
 
     def __str__(self) -> str:
         many = "place" if self.places == 1 else "places"
-        return f"not renamed: {self.name}, {self.places} {many}; {self.flag}"
+        how = f"; {self.flag}" if self.flag else ""
+        return f"not renamed: {self.name}, {self.places} {many}{how}"
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,8 @@ class RenameGuess:
     scopes: int = 0  # how many things of that name were renamed
     notes: tuple[Doubt, ...] = ()  # where a reader should look twice
     allowed: tuple[tuple[str, str], ...] = ()  # every (replaced, replacement) the scope permits
+
+    undecided: tuple[Doubt, ...] = ()  # places that stay, because nobody can say what they mean
 
     @property
     def clean(self) -> bool:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from specedit.scoping.project import BELOW
+
 ROOTS = (".git", "pyproject.toml", "package.json", "go.mod", "Cargo.toml", "pom.xml")
-BELOW = ("", "src", "lib", "libs", "app", "apps", "packages", "crates")  # where sources stand
 RELATIVE = re.compile(r"[.@~#/]|(?:crate|self|super)\b")  # `@/x`, `~/x`, `#x` are aliases of one
 SCOPED = re.compile(r"@[\w-]+/[\w.-]+")  # npm's `@owner/package`
 

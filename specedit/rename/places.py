@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from specedit.errors import UsageError
 from specedit.rename.captures import captures
@@ -28,6 +29,12 @@ from specedit.syntax.passages import passages
 from specedit.text import names
 
 SCOPES = ("code", "comments", "derived")
+SAID = {
+    "comment": "mentioned in a comment",
+    "string": "mentioned in a string",
+    "derived": "a name built from it",
+    "code": "the same word",
+}
 SHAPE = re.compile(r"['$@:]{0,2}[^\W\d][\w$]*|`[^`\n]+`|--?[\w-]+|[^\W\d][\w-]*")
 
 
@@ -58,6 +65,14 @@ def rename_places(
         found = [one for one in found if _has_sigil(one, typing)] or found
         old, new = old.lstrip("$"), new.lstrip("$")
     chosen, notes = choose(found, typing, owner, line, old, is_here)
+    return guessed(Choice(typing, found, chosen, notes), dialect, old, new, scope, text)
+
+
+def guessed(
+    choice: Choice, dialect: Language, old: str, new: str, scope: str, text: str
+) -> RenameGuess:
+    """One file's text, where it is known what its places mean and which of them are renamed."""
+    typing, found, chosen, notes = choice.typing, choice.found, choice.chosen, choice.notes
     refuse_reserved(new, dialect, chosen, typing)
     data = typing.scopes.data
     rewrites = {rewrite.start: rewrite for rewrite in rewrites_for(chosen, found, typing, old, new)}
@@ -68,24 +83,25 @@ def rename_places(
     wider = [
         rewrite
         for rewrite in derived_rewrites(data, parts, typing, old, new)
-        if rewrite.start not in known
+        if rewrite.start not in known and rewrite.start not in choice.kept
     ]
     if said := typing.rules.finish(rewrites, chosen, data, new):
         notes.append(Doubt(said))
     if found and not chosen:  # nothing here is meant: nor is what is said of it
-        comments, wider = [], []
+        comments, wider = [], wider if choice.whole_tree else []
     in_macros, unsure = macro_rewrites(parts, chosen, found, typing, old, new)
     notes += unsure
     code = list(rewrites.values()) + in_macros
     levels = [code, comments, wider]
     taken = SCOPES.index(scope) + 1
     exact = [bool(code), *(any(rewrite.old == old for rewrite in level) for level in levels[1:])]
-    if not any(exact[:taken]) and any(exact):
+    if not any(exact[:taken]) and any(exact) and not choice.whole_tree:
         taken = exact.index(True) + 1
         where = "comments" if taken == 2 else "strings and derived names"
         notes.append(Doubt(f"`{old}` is no identifier in this file: renamed in {where}"))
     kept = [rewrite for level in levels[:taken] for rewrite in level]
-    outside = _outside(data, levels, taken, old) + _others(found, chosen, old)
+    outside = _outside(data, levels, taken, old)
+    outside += _others(found, chosen, old) if not choice.whole_tree else []
     renamed = _finish(text, data, old, new, kept)
     spelled = sorted({place.line for place in renamed[1] if _spelled_out(place)})
     if spelled:
@@ -93,7 +109,7 @@ def rename_places(
         notes.append(Doubt(said, tuple(spelled)))
     if not _still_names(typing.scopes.root, grow(renamed[0], dialect), kept):
         notes.append(Doubt(f"`{new}` is read as something else than a name there"))
-    clashing = dict(clashes(chosen, typing, new))
+    clashing = dict(clashes([_of_here(one, typing) for one in chosen], typing, new))
     if not clashing:
         clashing = dict(captures(typing, renamed[0], dialect, new, kept))
     return RenameGuess(
@@ -109,6 +125,23 @@ def rename_places(
     )
 
 
+@dataclass(frozen=True)
+class Choice:
+    """What a name's places in one file mean, and which of them are renamed."""
+
+    typing: Typing
+    found: list[Meaning]
+    chosen: list[Meaning]
+    notes: list[Doubt]
+    whole_tree: bool = False  # other files are renamed with it, and what is left is said for all
+    kept: frozenset[int] = frozenset()  # bytes where names that are built from OLD stay
+
+
+def _of_here(one: Meaning, typing: Typing) -> Meaning:
+    """A meaning without what other files declare."""
+    return replace(one, declared=[each for each in one.declared if each.home is typing.scopes])
+
+
 def _receiver(text: str, old: str, new: str, rewrites: list[Rewrite], said: str) -> RenameGuess:
     written, places = _finish(text, text.encode("utf-8", "surrogatepass"), old, new, rewrites)
     allowed = tuple(sorted({(one.old, one.new) for one in rewrites}))
@@ -116,6 +149,15 @@ def _receiver(text: str, old: str, new: str, rewrites: list[Rewrite], said: str)
 
 
 def _check(text: str, old: str, new: str, scope: str) -> None:
+    check_names(old, new, scope)
+    if not any(
+        one.lower() in text.lower() for one in names.sought(old, derived=scope == SCOPES[-1])
+    ):
+        raise UsageError(f"`{old}` does not occur in the file", hint=_near(text, old))
+
+
+def check_names(old: str, new: str, scope: str) -> None:
+    """An error where the two are no names, or one."""
     if scope not in SCOPES:
         raise UsageError(f"unknown scope {scope!r}", hint=f"One of {', '.join(SCOPES)}.")
     for name in (old, new):
@@ -125,10 +167,6 @@ def _check(text: str, old: str, new: str, scope: str) -> None:
         raise UsageError(f"{old!r} is a blank, not a name")
     if old == new:
         raise UsageError(f"OLD and NEW are both {old!r}")
-    if not any(
-        one.lower() in text.lower() for one in names.sought(old, derived=scope == SCOPES[-1])
-    ):
-        raise UsageError(f"`{old}` does not occur in the file", hint=_near(text, old))
 
 
 def _near(text: str, old: str) -> str:
@@ -181,14 +219,16 @@ def _others(found: list[Meaning], chosen: list[Meaning], old: str) -> list[Outsi
 def _finish(
     text: str, data: bytes, old: str, new: str, rewrites: list[Rewrite]
 ) -> tuple[str, tuple[Place, ...]]:
-    kept, written = put(data, rewrites)
+    kept, out = put(data, rewrites)
     places = []
     at, offset, line = 0, 0, 1
     for rewrite in kept:
         passed = data[at : rewrite.start].decode("utf-8", "surrogatepass")
         at, offset, line = rewrite.start, offset + len(passed), line + passed.count("\n")
-        places.append(Place(offset, line, rewrite.kind, rewrite.old, rewrite.new))
-    return written.decode("utf-8", "surrogatepass"), tuple(places)
+        column = offset - text.rfind("\n", 0, offset)
+        why = rewrite.why or SAID.get(rewrite.kind, "")
+        places.append(Place(offset, line, rewrite.kind, rewrite.old, rewrite.new, column, why))
+    return out.decode("utf-8", "surrogatepass"), tuple(places)
 
 
 def _spelled_out(place: Place) -> bool:

@@ -16,10 +16,10 @@ from specedit.errors import InputError, RefusedEdit, UsageError
 from specedit.files.source import Source
 from specedit.gate.kinds import SILENT
 from specedit.rename.guard import guard_rename
-from specedit.rename.guess import Outside, RenameGuess
+from specedit.rename.guess import Outside, Place, RenameGuess
 from specedit.rename.modules import is_here
 from specedit.rename.places import rename_places
-from specedit.report import Edit, Finding, Spot
+from specedit.report import Edit, Finding, Replaced, Spot
 from specedit.scoping.languages import rules_of
 from specedit.settings import Settings
 from specedit.text.names import sought, split_member
@@ -85,6 +85,11 @@ def plan_rename(
                 hint=known or "Check the spelling, or widen the scope.",
             )
         return untouched(source, *findings(guess))
+    return job_of(source, guess, settings)
+
+
+def job_of(source: Source, guess: RenameGuess, settings: Settings) -> Job:
+    """The Job of a file whose places are known."""
     asked = settings.prediction
     prediction = guess.text if asked == "original" else expected(source, whole(source), settings)
     work = job(
@@ -100,6 +105,7 @@ def plan_rename(
         plan=replace(work.plan, copies=True),
         judge=partial(settled, source, guess, settings, work.judge),
         divisible=False,
+        guess=guess.text,
         findings=findings(guess),
     )
 
@@ -119,11 +125,21 @@ def untouched(source: Source, *said: Finding) -> Edit:
 def findings(guess: RenameGuess) -> tuple[Finding, ...]:
     """What a person should know about the choice of places."""
     doubts = (Finding("unsure", one.text, _spots(one.lines)) for one in guess.notes)
-    return (*doubts, *map(_outside, guess.outside))
+    undecided = (Finding("undecided", one.text, _spots(one.lines)) for one in guess.undecided)
+    return (*doubts, *undecided, *map(_outside, guess.outside))
+
+
+def changes(places: Iterable[Place]) -> tuple[Replaced, ...]:
+    """The places of a rename, for the report."""
+    return tuple(
+        Replaced(one.line, one.column, one.kind, one.replaced, one.replacement, one.why)
+        for one in places
+    )
 
 
 def _outside(one: Outside) -> Finding:
-    return Finding("left" if one.itself else "outside", str(one), _spots(one.lines))
+    kind = "other" if one.known else "left" if one.itself else "outside"
+    return Finding(kind, str(one), _spots(one.lines))
 
 
 def _spots(lines: Iterable[int]) -> tuple[Spot, ...]:
@@ -144,5 +160,9 @@ def settled(
     )
     verdict = checked(kept.text)
     disagreed = (Finding("disagreed", str(d), (Spot(d.line),)) for d in kept.disagreements)
-    dropped = (Finding("dropped", str(d), (Spot(d.line),)) for d in kept.dropped)
-    return Judged(verdict.text, (*disagreed, *dropped, *verdict.findings))
+    dropped = (
+        Finding("disagreed" if d.of_name else "dropped", str(d), (Spot(d.line),))
+        for d in kept.dropped
+    )
+    found = (*disagreed, *dropped, *verdict.findings)
+    return Judged(verdict.text, found, changes(kept.places))

@@ -6,6 +6,7 @@ A shorthand that names two things is spelled out when only one of them is rename
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from specedit.scoping.meaning import Meaning, members_called
 from specedit.scoping.rewrite import Rewrite
@@ -39,7 +40,8 @@ def rewrites_for(
             if id(leaf) in seen:
                 continue
             seen.add(id(leaf))
-            yield _rewrite(leaf, one, id(leaf) in other, typing, old, new)
+            made = _rewrite(leaf, one, id(leaf) in other, typing, old, new)
+            yield replace(made, why=reason(leaf, one))
 
 
 def _rewrite(
@@ -47,6 +49,25 @@ def _rewrite(
 ) -> Rewrite:
     told = typing.rules.rewrite(leaf, one, split, typing.scopes.text, old, new)
     return told if told is not None else Rewrite(leaf.start, leaf.end, old, new, "code")
+
+
+def reason(leaf: Branch, one: Meaning) -> str:
+    """Why a place is one that is renamed."""
+    owners = sorted({owner.name for owner in one.owners} - {""})
+    of = f" of {', '.join(owners[:3])}" if owners else ""
+    for declared in one.declared:
+        if declared.leaf is leaf:
+            return "import" if declared.kind == "import" else f"declares the {called(declared)}{of}"
+    if not one.declared and not one.owners:
+        return {"unknown": "a member of a class that is not known"}.get(one.kind, one.kind)
+    kinds = (called(d) for d in one.declared if d.kind not in ("import", "export"))
+    return f"use of the {next(kinds, 'member')}{of}"
+
+
+def called(one: Declared) -> str:
+    """What a person calls a declaration."""
+    whole = one.kind == "local" and one.scope is not None and not one.scope.is_local
+    return "global" if whole else one.kind
 
 
 def clashes(chosen: list[Meaning], typing: Typing, new: str) -> Iterator[tuple[int, str]]:

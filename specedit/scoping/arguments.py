@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from specedit.scoping.scope import Declared
+from specedit.scoping.scope import TYPES, Declared, Owner
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
@@ -34,6 +34,8 @@ def parameter_named(leaf: Branch, typing: Typing, declared: list[Declared]) -> H
         return UNKNOWN_CALL
     last = [one for one in callee.walk() if one.type in typing.rules.names]
     name = typing.scopes.label(last[-1]) if last else ""
+    if typing.beyond is not None and last:
+        return _of_the_called(last[-1], typing, declared)
     for one in declared:
         if one.kind not in ("parameter", "field") or one.scope is None:
             continue
@@ -43,3 +45,38 @@ def parameter_named(leaf: Branch, typing: Typing, declared: list[Declared]) -> H
         if (holder is not None and typing.scopes.text(holder) == name) or name in (owner, around):
             return one
     return OTHER_CALL
+
+
+def _of_the_called(leaf: Branch, typing: Typing, declared: list[Declared]) -> Hashable:
+    """Over many files: the parameter of what is called, wherever that is declared."""
+    receiver = typing.receiver(leaf)
+    if receiver is not None:
+        owners = typing.type_of(receiver)
+        found = typing.members(owners or (), typing.scopes.label(leaf), True)[:1]
+        if owners is None:
+            return UNKNOWN_CALL
+    else:
+        one = typing.lookup(typing.scopes.label(leaf), leaf, "call")
+        one = one or typing.lookup(typing.scopes.label(leaf), leaf, "type")
+        found = [one] if one is not None else []
+    called = typing.resolved(found[0]) if found else None
+    if called is None or called.kind == "import":
+        return OTHER_CALL
+    home = typing.home(called) or typing
+    built = home.type_of_declared(called) if called.kind in TYPES else None
+    for owner in (each for one in built or () for each in (one, *home.above(one))):
+        for given in declared:  # its constructor's, or a field that it is made from
+            if _fills(given, owner, home):
+                return given
+    for given in declared:
+        if given.kind == "parameter" and given.scope and given.scope.node is called.node:
+            return given
+    return OTHER_CALL
+
+
+def _fills(one: Declared, owner: Owner, home: Typing) -> bool:
+    """Whether an argument of the class's own call goes to `one`."""
+    if one.owner is owner and one.kind in ("field", "local"):
+        return True
+    around = one.scope.parent.owner if one.scope and one.scope.parent else None
+    return one.kind == "parameter" and around is owner and home.rules.constructs(one, owner)

@@ -57,7 +57,7 @@ def _add(scopes: Scopes, leaf: Branch, name: str, kind: str, where: str, node: B
             kind = "method"
         elif kind == "local" and scope.kind == "class":
             kind = "field"
-    made = Declared(name, kind, leaf, node, scope, owner, after)
+    made = Declared(name, kind, leaf, node, scope, owner, after, scopes)
     scopes.by_leaf[id(leaf)] = made
     if owner is not None:
         owner.members.setdefault(name, []).append(made)
@@ -65,6 +65,7 @@ def _add(scopes: Scopes, leaf: Branch, name: str, kind: str, where: str, node: B
         scope.declared.setdefault(name, []).append(made)
     if where == "property" and (holder := _class_around(scopes, node)) is not None:
         holder.members.setdefault(name, []).append(made)
+        made.also = holder
 
 
 def _visible_from(scopes: Scopes, scope: Scope, leaf: Branch, node: Branch, where: str) -> int:

@@ -5,20 +5,54 @@ Knows scopes and inheritance. Does not look at expressions; `Typing` does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Protocol
 
-from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Owner, Scope
+from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Home, Owner, Scope
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.written import is_assigned
 from specedit.syntax.branch import Branch
 
 
+class Beyond(Protocol):
+    """What the other files of a work tree say. Without it, one file is all there is."""
+
+    def at(self, home: Home | None) -> Lookup | None:
+        """The answers for the file that something stands in."""
+
+    def brought(self, here: Lookup, imported: Declared) -> list[Declared] | None:
+        """What an import brings in; None where no file of the tree is known to have it."""
+
+    def shared(self, here: Lookup, name: str, at: Branch) -> Iterable[Declared]:
+        """What other files show in this one without naming it in an import."""
+
+    def given(self, owner: Owner, name: str) -> Iterable[Declared]:
+        """What a module or a namespace has under a name that it does not declare itself."""
+
+    def parts(self, owner: Owner) -> Iterable[Owner]:
+        """The other parts of a class, which stand elsewhere."""
+
+    def word(self, here: Lookup, node: Branch) -> Owner | None:
+        """The module that an expression stands for: `crate`, `require("./x")`."""
+
+    def file_of(self, here: Lookup, one: Declared) -> Owner | None:
+        """The module that a declaration takes in from another file."""
+
+    def named(self, here: Lookup, leaf: Branch) -> Iterable[Declared]:
+        """What a name means that is read in another module: `x` of `import {x as y}`."""
+
+    def over(self, node: Branch) -> Lookup | None:
+        """The answers for the file that a node stands in."""
+
+
 class Lookup:
     """Answers for one file's scopes."""
 
-    def __init__(self, scopes: Scopes) -> None:
+    def __init__(self, scopes: Scopes, beyond: Beyond | None = None) -> None:
         self.scopes = scopes
         self.rules = scopes.rules
+        self.beyond = beyond
+        self._found: dict[int, list[Owner]] = {}  # what a class extends in other files
 
     def lookup(self, name: str, at: Branch, hint: str = "value") -> Declared | None:
         """The declaration a bare name means at a place."""
@@ -47,7 +81,10 @@ class Lookup:
             if scope.kind == "function" or self.rules.reads_class:
                 inner = False
             scope = scope.parent
-        return None
+        if self.beyond is None:
+            return None
+        shown = self.beyond.shared(self, name, at)
+        return next((one for one in shown if self._accepts(one, hint)), None)
 
     def _typed_by(self, at: Branch) -> Scope | None:
         """Go, C: the function one of whose parameters' types `at` is part of."""
@@ -93,17 +130,44 @@ class Lookup:
         return None
 
     def above(self, owner: Owner) -> list[Owner]:
-        """What `owner` extends, in this file, nearest first."""
+        """What `owner` extends, nearest first: what it is itself elsewhere comes before."""
         found: list[Owner] = []
         waiting = [owner]
         while waiting:
             one = waiting.pop(0)
-            for base in one.bases:
-                for known in self.scopes.owners:
-                    if known.name == base and known is not owner and known not in found:
-                        found.append(known)
-                        waiting.append(known)
+            for known in (*self.parts(one), *self._bases(one)):
+                if known is not owner and known not in found:
+                    found.append(known)
+                    waiting.append(known)
         return found
+
+    def parts(self, owner: Owner) -> Iterable[Owner]:
+        """The same class, where it goes on in other files."""
+        return self.beyond.parts(owner) if self.beyond is not None else ()
+
+    def _bases(self, one: Owner) -> Iterator[Owner]:
+        """What a class says that it extends."""
+        home = (self.beyond.at(one.home) if self.beyond is not None else None) or self
+        missing: list[str] = []
+        for base in one.bases:
+            own = [known for known in home.scopes.owners if known.name == base]
+            missing += [] if own else [base]
+            yield from own
+        if missing and home.beyond is not None:
+            yield from home.extended(one, missing)
+
+    def extended(self, one: Owner, bases: list[str]) -> list[Owner]:
+        """What a class of this file extends in other files."""
+        known = self._found.get(id(one))
+        if known is None:
+            known = self._found[id(one)] = []  # who asks on the way gets what is known by then
+            for base in bases:  # `class A(models.B)`: the second name is of the first
+                known += self.elsewhere(base, one.node.parent or one.node, list(known))
+        return known
+
+    def elsewhere(self, base: str, at: Branch, modules: list[Owner]) -> list[Owner]:
+        """The classes of other files that a base names."""
+        return []
 
     def members(
         self, owners: Iterable[Owner], name: str, called: bool | None = None
@@ -112,6 +176,8 @@ class Lookup:
         for owner in owners:
             for one in (owner, *self.above(owner)):
                 found = one.members.get(name, [])
+                if not found and self.beyond is not None:
+                    found = list(self.beyond.given(one, name))
                 if self.rules.members_apart and called is not None:
                     apart = [x for x in found if (x.kind in FUNCTIONS) == called]
                     found = apart or ([] if self.rules.methods_apart else found)

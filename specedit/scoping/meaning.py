@@ -5,11 +5,12 @@ Knows scopes and types of one file. Does not rename.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from specedit.scoping.declaring import declared_scopes
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Owner
+from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import FOREIGN, UNKNOWN, Uses
 from specedit.syntax.branch import Branch
@@ -38,18 +39,26 @@ class Meaning:
 def meanings(text: str, language: Language, name: str) -> tuple[list[Meaning], Typing]:
     """The meanings of `name`, those with a declaration first, then in reading order."""
     typing = Typing(declared_scopes(text, language))
-    found = _Sorting(typing, name).groups()
+    found = _Sorting([typing], name).groups()
     if typing.rules.sigils:
-        found += _Sorting(typing, "$" + name).groups()
+        found += _Sorting([typing], "$" + name).groups()
         found.sort(key=lambda one: (not one.declared, one.leaves[0].start))
     return found, typing
+
+
+def meanings_over(typings: Sequence[Typing], name: str) -> list[Meaning]:
+    """The meanings of `name` in several files of one language, which know of each other."""
+    found = _Sorting(typings, name).groups()
+    if any(typing.rules.sigils for typing in typings):
+        found += _Sorting(typings, "$" + name).groups()
+    return found
 
 
 def members_called(typing: Typing, name: str, owners: list[Owner]) -> list[Meaning]:
     """What `name` means already as a member of one of `owners`, declared or only used."""
     return [
         one
-        for one in _Sorting(typing, name).groups()
+        for one in _Sorting([typing], name).groups()
         if any(owner is other for owner in owners for other in one.owners)
     ]
 
@@ -57,38 +66,43 @@ def members_called(typing: Typing, name: str, owners: list[Owner]) -> list[Meani
 class _Sorting:
     """Union-find over declarations and places."""
 
-    def __init__(self, typing: Typing, name: str) -> None:
-        self.typing, self.scopes, self.rules = typing, typing.scopes, typing.rules
+    def __init__(self, typings: Sequence[Typing], name: str) -> None:
+        self.typings, self.rules = typings, typings[0].rules
         self.name = name
         self.parent: dict[Hashable, Hashable] = {}
         self.leaves: list[tuple[Branch, Hashable]] = []
-        self.declared = list(self.scopes.declarations(name))
-        self.uses = Uses(typing, name, self.declared, self._join)
+        self.declared = [one for typing in typings for one in typing.scopes.declarations(name)]
+        self.uses = [Uses(typing, name, self.declared, self._join) for typing in typings]
 
     def groups(self) -> list[Meaning]:
         self._join_declarations()
-        for leaf, name in self.scopes.leaves:
-            if name == self.name:
-                for key in self.uses.keys(leaf):
-                    self.leaves.append((leaf, key))
+        for uses in self.uses:
+            for leaf, name in uses.scopes.leaves:
+                if name == self.name:
+                    for key in uses.keys(leaf):
+                        self.leaves.append((leaf, key))
         self._join_families()
         found: dict[Hashable, Meaning] = {}
         seen: set[tuple[int, int]] = set()  # (meaning, leaf)
         for one in self.declared:
             meaning = found.setdefault(self._root(one), Meaning(one.kind))
             meaning.declared.append(one)
-            if one.owner is not None and one.owner not in meaning.owners:
-                meaning.owners.append(one.owner)
+            if one.kind != "import" and one.member_of not in (None, *meaning.owners):
+                assert one.member_of is not None
+                meaning.owners.append(one.member_of)
         for leaf, key in self.leaves:
             root = self._root(key)
             kind = str(root[0]) if isinstance(root, tuple) else UNKNOWN
             meaning = found.setdefault(root, Meaning(kind))
+            if isinstance(root, Declared) and root not in meaning.declared:
+                meaning.kind = root.kind  # declared in a file that was not asked about
+                meaning.declared.append(root)
             if kind == FOREIGN and isinstance(root, tuple):
                 meaning.module = str(root[1])
             if (id(meaning), id(leaf)) not in seen:
                 seen.add((id(meaning), id(leaf)))
                 meaning.leaves.append(leaf)
-            owner = self.uses.owner_of.get(key)
+            owner = next((u.owner_of[key] for u in self.uses if key in u.owner_of), None)
             if owner is not None and owner not in meaning.owners:
                 meaning.owners.append(owner)
         kept = [one for one in found.values() if one.leaves]
@@ -130,6 +144,9 @@ class _Sorting:
                 self._join(one, by_name.setdefault(id(one.scope), one))
             if one.kind == "import" and one.scope is not None:
                 self._join_import(one)
+        for typing in self.typings:
+            if typing.beyond is not None:
+                self._join_files(typing)
 
     def _sort(self, one: Declared) -> str:
         if one.kind in TYPES - {"import"}:
@@ -144,38 +161,57 @@ class _Sorting:
         for other in self.declared:
             if other is one or other.kind == "import" or other.kind in ("local", "parameter"):
                 continue
-            if self.rules.is_import_of(self.scopes, one, other):
+            if one.home is other.home and self.rules.is_import_of(_scopes(one), one, other):
                 self._join(other, one)
+
+    def _join_files(self, typing: Typing) -> None:
+        """An import of what another file defines, and what two files declare for each other."""
+        assert typing.beyond is not None
+        for one in typing.scopes.declarations(self.name):
+            if one.kind == "import":
+                for other in typing.beyond.brought(typing, one) or ():
+                    if other.name == self.name:
+                        self._join(one, other)
+            elif one.owner is None and (one.scope is None or not one.scope.is_local):
+                for other in typing.beyond.shared(typing, self.name, one.node):
+                    if self._sort(one) == self._sort(other):
+                        self._join(one, other)
 
     def _join_families(self) -> None:
         """A member and the one it overrides, or implements, are one thing."""
         by_owner: dict[int, list[Hashable]] = {}
         for one in self.declared:
-            if one.owner is not None:
-                by_owner.setdefault(id(one.owner), []).append(one)
-        for key, owner in self.uses.owner_of.items():
-            by_owner.setdefault(id(owner), []).append(key)
+            if one.member_of is not None:
+                by_owner.setdefault(id(one.member_of), []).append(one)
+        for uses in self.uses:
+            for key, owner in uses.owner_of.items():
+                by_owner.setdefault(id(owner), []).append(key)
         for keys in by_owner.values():
             for key in keys:
                 if not isinstance(key, Declared) and len(keys) > 1:
                     self._join(key, keys[0])
-        for owner in self.scopes.owners:
+        for typing, owner in self._owners():
             mine = by_owner.get(id(owner), [])
-            for above in self.typing.above(owner):
+            for above in typing.above(owner) if mine else ():
                 for member in mine:
                     for over in by_owner.get(id(above), []):
-                        if self._overrides(member, over):
+                        if self._overrides(member, over) or _is_part(typing, owner, above):
                             self._join(member, over)
             if mine and owner.node.type in self.rules.nameless:
-                wanted = self.typing.members(
-                    self.rules.meant_for(self.typing, owner.node) or (), self.name
-                )
+                wanted = typing.members(self.rules.meant_for(typing, owner.node) or (), self.name)
                 for member in mine[:1] if wanted else []:
                     self._join(member, wanted[0])
         self._join_implied()
 
+    def _owners(self) -> Iterator[tuple[Typing, Owner]]:
+        return ((typing, owner) for typing in self.typings for owner in typing.scopes.owners)
+
     def _overrides(self, one: Hashable, other: Hashable) -> bool:
         """Fields hide where methods override; a field never overrides a method."""
+        if isinstance(one, Declared) and isinstance(other, Declared):
+            called = {one.kind, other.kind} <= FUNCTIONS
+            if called and not self.rules.overrides(one, other, _scopes(other).text):
+                return False
         if not (self.rules.fields_hide or self.rules.members_apart):
             return True
         sorts = {self._sort(key) for key in (one, other) if isinstance(key, Declared)}
@@ -196,3 +232,13 @@ class _Sorting:
             ]
             for one in methods:
                 self._join(one, methods[0])
+
+
+def _scopes(one: Declared) -> Scopes:
+    assert isinstance(one.home, Scopes)
+    return one.home
+
+
+def _is_part(typing: Typing, owner: Owner, other: Owner) -> bool:
+    """Whether two owners are one class that goes on in another file."""
+    return any(part is other for part in typing.parts(owner))

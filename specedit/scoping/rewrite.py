@@ -16,6 +16,7 @@ class Rewrite:
     old: str
     new: str
     kind: str
+    why: str = ""  # this is a place that is renamed
 
 
 def means_member(one: Meaning) -> bool:

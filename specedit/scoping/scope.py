@@ -10,6 +10,10 @@ TYPES = frozenset({"class", "type", "namespace", "import"})
 FUNCTIONS = frozenset({"function", "method"})
 
 
+class Home:
+    """The file that a declaration or an owner stands in."""
+
+
 @dataclass(eq=False, slots=True)
 class Declared:
     """One declaration of a name. `after`: the byte from which it is visible in its own scope."""
@@ -21,6 +25,12 @@ class Declared:
     scope: Scope | None = field(repr=False)
     owner: Owner | None = field(repr=False)  # the class it is a member of
     after: int = 0
+    home: Home | None = field(default=None, repr=False)
+    also: Owner | None = field(default=None, repr=False)  # a promoted parameter: the class's, too
+
+    @property
+    def member_of(self) -> Owner | None:
+        return self.owner or self.also
 
 
 @dataclass(eq=False, slots=True)
@@ -33,6 +43,7 @@ class Owner:
     members: dict[str, list[Declared]] = field(default_factory=dict, repr=False)
     module: str | None = None  # what an import names: a thing of this module, unknown here
     early: bool = False  # met in a method or an addition, before the class itself
+    home: Home | None = field(default=None, repr=False)
 
 
 @dataclass(eq=False, slots=True)
@@ -43,3 +54,8 @@ class Scope:
     declared: dict[str, list[Declared]] = field(default_factory=dict, repr=False)
     owner: Owner | None = None
     opens: list[tuple[Owner, str]] = field(default_factory=list, repr=False)  # C++: `using`
+
+    @property
+    def is_local(self) -> bool:
+        """Whether what is declared here can be met nowhere else."""
+        return self.kind in ("function", "block", "template")

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from specedit.scoping.languages import Rules, rules_of
-from specedit.scoping.scope import Declared, Owner, Scope
+from specedit.scoping.scope import Declared, Home, Owner, Scope
 from specedit.syntax.branch import Branch, grow
 from specedit.syntax.languages import Language
 
 PLAIN = "a class of the language"  # a literal's
 
 
-class Scopes:
+class Scopes(Home):
     """All scopes, declarations and owners of one text."""
 
     def __init__(self, text: str, language: Language) -> None:
@@ -31,7 +31,7 @@ class Scopes:
         self.leaves: list[tuple[Branch, str]] = []
         self.by_leaf: dict[int, Declared] = {}
         self.imported: dict[int, Owner] = {}  # by the node that brings it in
-        self.plain = Owner("", self.root, module=PLAIN)
+        self.plain = Owner("", self.root, module=PLAIN, home=self)
         self.brought: dict[str, Owner] = {}  # by name: what the language itself brings
         self.announced: dict[int, dict[str, str]] = {}  # by function: what a language reads there
         self._open()
@@ -74,7 +74,7 @@ class Scopes:
 
     def outside(self, node: Branch, name: str, module: str) -> Owner:
         """What comes from another module: its members are none of this file's."""
-        return self.imported.setdefault(id(node), Owner(name, node, module=module))
+        return self.imported.setdefault(id(node), Owner(name, node, module=module, home=self))
 
     # building
 
@@ -126,7 +126,7 @@ class Scopes:
         if known is not None and adds:
             known.bases += bases
             return known
-        made = Owner(name, node, [base for base in bases if base != name], early=adds)
+        made = Owner(name, node, [one for one in bases if one != name], early=adds, home=self)
         self.owners.append(made)
         return made
 
@@ -144,6 +144,6 @@ class Scopes:
         for owner in self.owners:
             if owner.name == name:
                 return owner
-        made = Owner(name, node, early=True)
+        made = Owner(name, node, early=True, home=self)
         self.owners.append(made)
         return made

@@ -25,21 +25,16 @@ class Typing(Lookup):
             found = self.enclosing(at)
             return (found,) if found else None
         declared = self.lookup(name, at, "type")
+        if declared is not None and (home := self.home(declared)) is not None:
+            return home.type_of_declared(declared)
         if declared is not None and declared.kind == "type":
             return None
         if declared is None and self.rules.makes:
             made_by = self.lookup(name, at)
             if made_by is not None and made_by.kind in FUNCTIONS:
                 return None
-        if declared is not None and declared.node.type in self.rules.aliases:
-            meant = declared.node.part("type") or declared.node.part("value")
-            own = [one for one in self.scopes.owners if one.node is declared.node and one.members]
-            if (
-                not own
-                and meant is not None
-                and name not in {self.scopes.text(x) for x in meant.walk()}
-            ):
-                return self.named_type(meant)
+        if declared is not None and (meant := self._aliased(declared)) is not None:
+            return self.named_type(meant)
         if declared is not None and declared.kind in ("class", "namespace"):
             own = [one for one in self.scopes.owners if one.node is declared.node]
             if own:
@@ -48,6 +43,17 @@ class Typing(Lookup):
             return self._imported(declared)
         return tuple(one for one in self.scopes.owners if one.name == name) or self._brought(name)
 
+    def _aliased(self, one: Declared) -> Branch | None:
+        """The type that an alias is another name of; None where it has members of its own."""
+        if one.node.type not in self.rules.aliases:
+            return None
+        meant = one.node.part("type") or one.node.part("value")
+        if any(owner.node is one.node and owner.members for owner in self.scopes.owners):
+            return None
+        if meant is None or one.name in {self.scopes.text(x) for x in meant.walk()}:
+            return None
+        return meant
+
     def _brought(self, name: str) -> tuple[Owner, ...]:
         """What the language brings under a name that the file does not declare."""
         if name not in self.rules.brought:
@@ -55,16 +61,59 @@ class Typing(Lookup):
         return (self.scopes.brought.setdefault(name, Owner(name, self.scopes.root, module=name)),)
 
     def _imported(self, one: Declared) -> tuple[Owner, ...]:
-        """A class of this file that an import names, or something of another module."""
+        """A class that an import names, or something of another module."""
+        brought = self.beyond.brought(self, one) if self.beyond is not None else None
+        if brought is not None:
+            types = [self.type_of_declared(each, 2) for each in brought if each is not one]
+            found = tuple(owner for known in types if known for owner in known)
+            return found or ()
         known = tuple(owner for owner in self.scopes.owners if owner.name == one.name)
         module = self.rules.module_of(self.scopes, one)
         return known or (self.scopes.outside(one.leaf, one.name, module),)
+
+    def home(self, one: Declared) -> Typing | None:
+        """The answers for the file that a declaration stands in, where it is not this one."""
+        if self.beyond is None or one.home is self.scopes or one.home is None:
+            return None
+        there = self.beyond.at(one.home)
+        return there if isinstance(there, Typing) else None
+
+    def over(self, node: Branch) -> Typing | None:
+        """The answers for the file that a node stands in, where it is not this one."""
+        if self.beyond is None:
+            return None
+        there = self.beyond.over(node)
+        return there if isinstance(there, Typing) and there is not self else None
+
+    def resolved(self, one: Declared | None) -> Declared | None:
+        """What an import brings in, wherever it is declared; anything else is itself."""
+        home: Typing = self
+        for _ in range(DEEP):
+            if one is None or one.kind != "import" or home.beyond is None:
+                break
+            brought = home.beyond.brought(home, one)
+            if not brought or brought[0] is one:
+                break
+            one = brought[0]
+            home = home.home(one) or home
+        return one
+
+    def elsewhere(self, base: str, at: Branch, modules: list[Owner]) -> list[Owner]:
+        for module in modules:
+            for one in self.members((module,), base)[:1]:
+                return list(self.type_of_declared(one) or ())
+        found = self.named(base, at) or ()
+        return [owner for owner in found if owner.module is None and owner.node is not at]
 
     # expressions
 
     def type_of(self, node: Branch | None, deep: int = 0) -> Known:
         if node is None or deep > DEEP:
             return None
+        if (home := self.over(node)) is not None:
+            return home.type_of(node, deep + 1)
+        if self.beyond is not None and (given := self.beyond.word(self, node)) is not None:
+            return (given,)
         rules, kind = self.rules, node.type
         text = self.scopes.text(node) if node.end - node.start < 80 else ""
         if kind in rules.selves or text in rules.self_words:
@@ -152,10 +201,10 @@ class Typing(Lookup):
             receiver = self.receiver(callee)
             if receiver is not None:
                 return self._type_of_member(callee, deep)
-            declared = self.lookup(self.scopes.label(callee), callee, "call")
+            declared = self.resolved(self.lookup(self.scopes.label(callee), callee, "call"))
             return self.type_of_declared(declared, deep + 1) if declared else None
         if callee.type in self.rules.names:
-            declared = self.lookup(self.scopes.label(callee), callee, "call")
+            declared = self.resolved(self.lookup(self.scopes.label(callee), callee, "call"))
             if declared is None:
                 return None
             makes = declared.kind == "import" and declared.name[:1].isupper()
@@ -181,7 +230,15 @@ class Typing(Lookup):
     def type_of_declared(self, one: Declared, deep: int = 0) -> Known:
         if deep > DEEP:
             return None
+        if (home := self.home(one)) is not None:
+            return home.type_of_declared(one, deep + 1)
+        if one.kind == "module":
+            return (one.owner,) if one.owner is not None else None
         if one.kind in ("class", "namespace"):
+            if self.beyond is not None and (module := self.beyond.file_of(self, one)) is not None:
+                return (module,)
+            if self.beyond is not None and (meant := self._aliased(one)) is not None:
+                return self.named_type(meant, deep + 1)
             own = tuple(owner for owner in self.scopes.owners if owner.node is one.node)
             return own or tuple(o for o in self.scopes.owners if o.name == one.name)
         if one.kind == "import":
@@ -201,7 +258,8 @@ class Typing(Lookup):
         if one.kind in FUNCTIONS:
             return self._returned(one, deep)
         if one.node.type in self.rules.loops:
-            return self.element_of(one.node.part("right") or one.node.part("value"), deep + 1)
+            over = one.node.part("right") or one.node.part("value")
+            return None if self._is_keyed(over) else self.element_of(over, deep + 1)
         return self.type_of(self.rules.value_part(one), deep + 1)
 
     def element(self, typed: Branch | None) -> Branch | None:
@@ -240,6 +298,28 @@ class Typing(Lookup):
         element = self.element(self.type_written(node))
         return self.named_type(element, deep + 1) if element is not None else None
 
+    def _is_keyed(self, over: Branch | None) -> bool:
+        """Whether a loop goes over the keys of something, which are of no interest here."""
+        typed = self.type_written(over)
+        words = self.rules.keyed
+        return bool(words) and typed is not None and self._head(typed) in words
+
+    def _head(self, typed: Branch) -> str:
+        leaves = (one for one in typed.walk() if one.type in self.rules.names)
+        return self.scopes.text(next(leaves, typed))
+
+    def _along(self, owners: tuple[Owner, ...], first: Branch) -> Known:
+        """The class at the end of a qualified name whose first part is known."""
+        node, known = first, owners
+        while node.parent is not None and node.parent.type in self.rules.paths:
+            node = node.parent
+            last = self.member_leaf(node) or last_of(node)
+            found = self.members(known, self.scopes.text(last)) if last is not None else []
+            if not found:
+                return ()
+            known = self.type_of_declared(found[0]) or ()
+        return known
+
     def _returned(self, one: Declared, deep: int) -> Known:
         """The class of the first `return` of a function without a return type."""
         for node in one.node.walk():
@@ -251,6 +331,8 @@ class Typing(Lookup):
         """The owners a type expression names."""
         if node is None or deep > DEEP:
             return None
+        if (home := self.over(node)) is not None:
+            return home.named_type(node, deep + 1)
         if node.type in self.rules.lists:
             return (self.scopes.plain,)
         if node.type in self.rules.around_types:
@@ -263,6 +345,8 @@ class Typing(Lookup):
             every = [owner for owners in known if owners for owner in owners]
             own = [owner for owner in every if owner.module is None]  # `A | null` is an A
             return tuple(own or every[:1])
+        if quoted := self.rules.quoted_type(node, self.scopes.text):
+            return self.named(quoted, node)
         if node.type in self.rules.untyped:
             return None
         leaves = [
@@ -279,9 +363,23 @@ class Typing(Lookup):
             brought = self._imported(first)
             if all(owner.module is not None for owner in brought):
                 return brought
+            if self.beyond is not None:
+                return self._along(brought, leaves[0])
+        if outer and self.beyond is not None:
+            around = next((up for up in node.walk() if up.type in self.rules.paths), node)
+            before = first_of(around)
+            given = self.beyond.word(self, before) if before is not None else None
+            last = last_of(around)
+            if given is not None and last is not None:
+                found = self.members((given,), self.scopes.text(last).split("<")[0])
+                return self.type_of_declared(found[0], deep + 1) if found else ()
         if outer:
             names = names[len(outer) - 1 :]
             leaves = leaves[len(outer) - 1 :]
+        if len(names) > 1 and names[0] in self.rules.brought and names[1] in self.rules.wrappers:
+            names, leaves = names[1:], leaves[1:]  # `std::unique_ptr<A>`
         if names[0] in self.rules.wrappers and len(names) > 1:
-            return self.named(names[1], leaves[1])
+            listed = next((one for one in node.walk() if one.type in self.rules.arguments), None)
+            inner = first_of(listed) if listed is not None else None
+            return self.named_type(inner, deep + 1) if inner else self.named(names[1], leaves[1])
         return self.named(names[0], leaves[0])

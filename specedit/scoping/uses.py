@@ -42,7 +42,7 @@ class Uses:
             return rules.means_declared(self, leaf, declared)
         told = rules.means(self, leaf)
         if told is not None:
-            return told
+            return self._read_elsewhere(leaf) or told if told == [(MODULE, "")] else told
         if leaf.place in rules.own_names:
             return [self.own(leaf)]
         if (how := rules.keys.get(leaf.place)) is not None:
@@ -53,6 +53,14 @@ class Uses:
         if receiver is not None:
             return [self.member(self.typing.type_of(receiver), self.typing.is_called(leaf))]
         return [self.bare(leaf, self._hint(leaf))]
+
+    def _read_elsewhere(self, leaf: Branch) -> list[Hashable]:
+        """What a name of another module means, where that module is in the work tree."""
+        if self.typing.beyond is None:
+            return []
+        named = self.typing.beyond.named(self.typing, leaf)
+        found: list[Hashable] = [one for one in named if one.name == self.name]
+        return found[:1]
 
     def _hint(self, leaf: Branch) -> str:
         """What sort of name a place asks for."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from specedit.decode.events import FREE
-from specedit.report import Compared, Edit, Figures, Finding, Report, Tally, Try
+from specedit.report import Compared, Edit, Figures, Finding, Replaced, Report, Tally, Try
 
 SCHEMA = 1
 
@@ -31,6 +31,18 @@ def _finding(one: Finding, path: str) -> dict[str, Any]:
         "text": one.text,
         "verdict": one.verdict,
         "places": places,
+    }
+
+
+def _change(one: Replaced) -> dict[str, Any]:
+    """A place of a rename. Its old and new text say what is written there."""
+    return {
+        "line": one.line,
+        "column": one.column,
+        "kind": one.kind,
+        "old": one.old,
+        "new": one.new,
+        "why": one.why,
     }
 
 
@@ -71,6 +83,7 @@ def edit_json(e: Edit) -> dict[str, Any]:
         "problems": list(e.problems),
         "notes": list(e.notes),
         "findings": [_finding(one, e.path) for one in e.findings],
+        "changes": [_change(one) for one in e.changes],
         "kept": e.kept or None,
         "before_sha256": e.before_sha256,
         "after_sha256": e.after_sha256,

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from specedit.report import Compared, Edit, Figures, Report
+from specedit.report import Compared, Edit, Figures, Replaced, Report
 from specedit.view import code, tries
 from specedit.view.colours import count, say, seconds
 
@@ -89,8 +89,11 @@ def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool
         if edit.kept:
             _about(console, edit, f"the answer is kept in {edit.kept}", "dim")
         if not quiet:
+            if verbose:
+                for change in edit.changes:
+                    _about(console, edit, _change(change), "dim")
             for one in edit.findings:
-                if not one.refuses:
+                if not one.refuses and (verbose or not one.is_detail):
                     _about(console, edit, one.text, "yellow" if one.warns else "")
     if quiet or not report.edits:
         return
@@ -111,6 +114,12 @@ def _about(console: Console, edit: Edit, what: str, style: str) -> None:
         (code.name(edit.path), "bold"), ": ", (code.harmless(what.replace("\n", "\n  ")), style)
     )
     say(console, text)
+
+
+def _change(one: Replaced) -> str:
+    """One place of a rename, and why it is one."""
+    old = " ".join(one.old.split())
+    return f"line {one.line}: {old} -> {one.new} ({one.why})"
 
 
 def table(report: Report) -> Table:

@@ -14,7 +14,7 @@ from specedit.edit.answering import Answered
 from specedit.edit.backend import Backend, Ready
 from specedit.edit.job import Job
 from specedit.edit.judge import aside, failed
-from specedit.edit.run import Input, Item, Planner, Run, held_uncommitted
+from specedit.edit.run import Input, Item, Planner, Run, held_uncommitted, held_with
 from specedit.edit.tries import failure
 from specedit.edit.tries.asking import Earlier
 from specedit.edit.tries.command import Ran, running
@@ -63,8 +63,9 @@ class TestedRun(Run):
         *,
         wish: Wish | None = None,
         writes: bool = True,
+        together: bool = False,
     ) -> None:
-        super().__init__(command, inputs, planner, backend, settings)
+        super().__init__(command, inputs, planner, backend, settings, together=together)
         self._store = store
         self._wish = wish
         self._writes = writes
@@ -79,6 +80,13 @@ class TestedRun(Run):
                 yield given.name, found
             else:
                 files.append(found)
+        broken = next((one.path for one in self._edits if one.status in ("refused", "failed")), "")
+        if broken and self._together:  # one change, of which a part cannot be done
+            for file in files:
+                edit = Edit(file.given.name, "refused", findings=(held_with(broken),))
+                self._edits.append(edit)
+                yield file.given.name, edit
+            return
         if not files:
             return
         root = root_of([file.source for file in files])

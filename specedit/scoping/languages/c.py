@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 
+from specedit.scoping.languages import c_includes
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.languages.tables import places, table
+from specedit.scoping.project import Project
+from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
+from specedit.scoping.typing import Typing
 from specedit.scoping.uses import Uses
 from specedit.syntax.branch import Branch
 
@@ -25,6 +29,12 @@ class C(Rules):
         if node.type in _TAGGED and node.part("body") is None:
             return None
         return kind, where
+
+    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
+        yield from c_includes.shared(project, here, name)
+
+    def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
+        yield from c_includes.parts(project, owner)
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if leaf.place == "field_designator.":  # `{.name = 1}`
@@ -93,6 +103,7 @@ RULES = C(
     fields_hide=True,
     in_order=True,
     opaque=places("preproc_arg"),
+    family="c",
     keywords=WORDS
     | places(
         "restrict typeof typeof_unqual _Alignas _Alignof _Atomic _BitInt _Bool _Complex",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 
 from specedit.scoping.languages import c
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
+from specedit.scoping.scope import Declared
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.uses import Uses
 from specedit.syntax.branch import Branch
@@ -15,13 +17,9 @@ from specedit.syntax.branch import Branch
 class Cpp(c.C):
     def receiver_name(self, function: Branch, text: Text) -> str:
         """`Class` of `Class::method`."""
-        declarator = function.part("declarator")
-        paths = (
-            (one for one in declarator.walk() if one.type == "qualified_identifier")
-            if (declarator is not None)
-            else iter(())
-        )
-        inner = next(paths, None)
+        inner = function.part("declarator")
+        while inner is not None and inner.type != "qualified_identifier":
+            inner = inner.part("declarator") or inner.first(*_WRAPS)
         while inner is not None and (deeper := inner.part("name")) is not None:
             if deeper.type != "qualified_identifier":
                 break
@@ -45,6 +43,8 @@ class Cpp(c.C):
         told = super().declares_as(scopes, leaf, name, node, kind, where)
         if told is None:
             return None
+        if kind == "field" and leaf.place == "function_declarator.declarator":
+            told = ("method", where)
         if node.type != "function_definition" and _has_path(leaf, node):
             return None  # `int A::s = 1` defines what the class declares
         if leaf.place == "qualified_identifier.name":
@@ -58,12 +58,21 @@ class Cpp(c.C):
             return told if is_name else None
         return told
 
+    def overrides(self, one: Declared, other: Declared, text: Text) -> bool:
+        """Only what is virtual is overridden; anything else is hidden."""
+        whole = other.node.parent if other.node.type.endswith("_declarator") else other.node
+        said = text(whole or other.node).split("{")[0]
+        return re.search(r"\b(?:virtual|override|final)\b", said) is not None
+
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if _repeats_class(uses, leaf):
             return [uses.own(leaf)]
         if leaf.place == "field_initializer.":
             return [uses.member_here(leaf)]
         return super().means(uses, leaf)
+
+
+_WRAPS = ("function_declarator", "qualified_identifier")  # in `int& A::f()`, which has no field
 
 
 def _has_path(leaf: Branch, node: Branch) -> bool:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
+from specedit.scoping.languages import go_packages
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Meaning
+from specedit.scoping.project import Project
 from specedit.scoping.rewrite import Rewrite
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
+from specedit.scoping.typing import Typing
 from specedit.scoping.uses import UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
@@ -44,11 +47,24 @@ class Go(Rules):
         path = imported.node.part("path")
         return scopes.text(path).strip('"`') if path is not None else ""
 
+    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
+        return go_packages.imports(project, here, imported)
+
+    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
+        yield from go_packages.shared(project, here, name)
+
+    def given(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+        if (folder := project.folder(owner)) is not None:
+            yield from go_packages.given(project, folder, name)
+
+    def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
+        yield from go_packages.parts(project, owner)
+
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         element = leaf.parent
-        if leaf.place == "literal_element." and element is not None and element.field == "key":
-            key = _key(uses, element)
-            return [key] if key is not None else None
+        if leaf.place == "literal_element." and element is not None:
+            key = _key(uses, element) if element.field == "key" else None
+            return [key if key is not None else uses.bare(leaf, "value")]
         return None
 
     def inherited(self, uses: Uses, owner: Owner) -> Hashable | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 
-from specedit.scoping.languages.rules import Rules
+from specedit.scoping.languages import java_packages
+from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
+from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared
 from specedit.scoping.scopes import Scopes
+from specedit.scoping.typing import Typing
 from specedit.scoping.uses import Uses
 from specedit.syntax.branch import Branch
 
@@ -33,6 +36,20 @@ class Java(Rules):
         path = imported.node.first("scoped_identifier", "identifier")
         return scopes.text(path) if path is not None else ""
 
+    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
+        return java_packages.imports(project, here, imported)
+
+    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
+        yield from java_packages.shared(project, here, name)
+
+    def overrides(self, one: Declared, other: Declared, text: Text) -> bool:
+        """A private or a static method neither overrides nor is overridden."""
+        for each in (one, other):
+            said = each.node.first("modifiers")
+            if said is not None and {child.type for child in said.children} & APART:
+                return False
+        return True
+
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if leaf.place == "switch_label.":  # a constant of the enum that is switched on
             constants = [one for one in uses.declared if one.node.type == "enum_constant"]
@@ -41,6 +58,7 @@ class Java(Rules):
         return None
 
 
+APART = places("private static")  # what says that a method is its own class's alone
 RULES = Java(
     names=places("identifier type_identifier"),
     scopes=table(

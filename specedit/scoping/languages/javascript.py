@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
+from specedit.scoping.languages import javascript_modules as modules
 from specedit.scoping.languages.javascript_objects import meant_for, taken_apart
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Meaning
+from specedit.scoping.project import Project
 from specedit.scoping.rewrite import Rewrite, means_member
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
@@ -58,7 +60,22 @@ class JavaScript(Rules):
         whole = first is not None and first.type == "string"
         return text(first).strip("'\"") if first is not None and whole else None
 
+    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
+        return modules.brought(project, here, imported)
+
+    def given(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+        if project.is_module(owner):
+            yield from modules.given_out(project, project.path(owner.home), name)
+
+    def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
+        return modules.word(project, here, node)
+
+    def named(self, project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
+        yield from modules.read(project, here, leaf)
+
     def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
+        if leaf.type in SHORTHANDS and _is_required(uses, leaf):
+            return [uses.all([declared, _shorthand_member(uses, leaf)])]
         if leaf.type in SHORTHANDS:
             return [declared, _shorthand_member(uses, leaf)]
         return [declared]
@@ -125,6 +142,17 @@ def _quoted(uses: Uses, leaf: Branch) -> Hashable:
     if index is not None and index.type == "lookup_type":
         return uses.member(uses.typing.named_type(index.named_children()[0]))
     return ("literal", "")
+
+
+def _is_required(uses: Uses, leaf: Branch) -> bool:
+    """`const {x} = require("./m")` at the top of a file imports, where `./m` is in the tree."""
+    pattern = leaf.parent
+    holder = pattern.parent if pattern is not None else None
+    value = holder.part("value") if holder is not None else None
+    beyond = uses.typing.beyond
+    if value is None or beyond is None or uses.scopes.scope_of(leaf) is not uses.scopes.file:
+        return False
+    return beyond.word(uses.typing, value) is not None
 
 
 def _shorthand_member(uses: Uses, leaf: Branch) -> Hashable:
@@ -220,5 +248,6 @@ RULES = JavaScript(
         "implements interface let package private protected public static",
     ),
     free_members=True,
+    family="javascript",
     strings=places("string template_string"),
 )

@@ -83,7 +83,7 @@ def _parameter_type(typing: Typing, arguments: Branch, node: Branch) -> Branch |
         return None
     declared: Declared | None = None
     if callee.type in typing.rules.names:
-        declared = typing.lookup(typing.scopes.label(callee), callee, "call")
+        declared = typing.resolved(typing.lookup(typing.scopes.label(callee), callee, "call"))
     elif (member := typing.member_leaf(callee)) is not None:
         if typing.scopes.label(member) in ADDS:
             return typing.element(typing.type_written(typing.receiver(member)))
@@ -94,8 +94,9 @@ def _parameter_type(typing: Typing, arguments: Branch, node: Branch) -> Branch |
         return None
     function = declared.node
     if declared.kind == "class":
+        home = typing.home(declared) or typing
         found = typing.members(
-            [one for one in typing.scopes.owners if one.node is function], "constructor"
+            [one for one in home.scopes.owners if one.node is function], "constructor"
         )
         function = found[0].node if found else function
     parameters = function.part("parameters")

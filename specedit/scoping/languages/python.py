@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from keyword import kwlist
 
-from specedit.scoping.languages.rules import Rules
+from specedit.scoping.languages import python_modules, python_strings
+from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
-from specedit.scoping.scope import Declared, Scope
+from specedit.scoping.project import Project
+from specedit.scoping.scope import Declared, Owner, Scope
 from specedit.scoping.scopes import Scopes
+from specedit.scoping.typing import Typing
 from specedit.scoping.uses import MODULE, Uses
 from specedit.syntax.branch import Branch
 
 
 class Python(Rules):
+    def names_in(
+        self, node: Branch, text: Text, told: frozenset[str]
+    ) -> Iterator[tuple[Branch, str]]:
+        """Names that stand in quotes: `__all__`, and annotations."""
+        if node.type == "string_content":
+            yield from python_strings.names_in(node, text)
+
     def declares_as(
         self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
     ) -> tuple[str, str] | None:
@@ -49,6 +59,34 @@ class Python(Rules):
         while outer is not None and name not in outer.declared and outer.parent is not None:
             outer = outer.parent
         return outer
+
+    def constructs(self, parameter: Declared, owner: Owner) -> bool:
+        made = ("__init__", "__new__", "__call__")
+        return parameter.scope is not None and any(
+            one.node is parameter.scope.node
+            for name in made[:2]
+            for one in owner.members.get(name, ())
+        )
+
+    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
+        return python_modules.brought(project, here, imported)
+
+    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
+        yield from python_modules.from_stars(project, project.path(here.scopes), name)
+
+    def given(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+        place = project.folder(owner)
+        if place is None and project.is_module(owner):
+            place = project.path(owner.home)
+        if place:
+            yield from python_modules.given(project, place, name)
+
+    def named(self, project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
+        yield from python_modules.read(project, here, leaf)
+
+    def quoted_type(self, node: Branch, text: Text) -> str:
+        said = text(node).strip("'\"")
+        return said if node.type == "string" and said.isidentifier() else ""
 
     def is_instance(self, one: Declared) -> bool:
         listed = one.node.named_children() if one.node.type == "parameters" else []
@@ -126,6 +164,7 @@ RULES = Python(
         "typed_parameter.type for_in_clause.right",
     ),
     outside_first=places("for_in_clause.right"),
+    quoted=places("string_content"),
     members=table("attribute.attribute: object"),
     keys=table(
         """
@@ -140,7 +179,11 @@ RULES = Python(
     super_words=places("super() super"),
     self_types=places("Self"),
     passes_on=places("parenthesized_expression await expression_list"),
-    loops=places("for_statement"),
+    loops=places("for_statement for_in_clause"),
+    indexes=places("subscript"),
+    arguments=places("type_parameter"),
+    keyed=places("dict Dict Mapping MutableMapping defaultdict OrderedDict Counter"),
+    paths=places("attribute"),
     returns=places("return_statement"),
     targets=places("expression_list pattern_list"),
     around_types=places("type"),

@@ -14,6 +14,7 @@ from specedit.syntax.branch import Branch
 
 if TYPE_CHECKING:
     from specedit.scoping.meaning import Meaning
+    from specedit.scoping.project import Project
     from specedit.scoping.rewrite import Rewrite
     from specedit.scoping.scope import Declared, Owner, Scope
     from specedit.scoping.scopes import Scopes
@@ -111,6 +112,47 @@ class Rules(Tables):
         """Whether a parameter is the instance that a method is called on."""
         return False
 
+    def constructs(self, parameter: Declared, owner: Owner) -> bool:
+        """Whether a parameter of a class's method is given where the class is called."""
+        function = parameter.scope.node if parameter.scope is not None else None
+        name = function.part("name") if function is not None else None
+        return name is not None and name.place in self.own_names
+
+    def overrides(self, one: Declared, other: Declared, text: Text) -> bool:
+        """Whether a method overrides one of the same name that its class extends. `text`: of the
+        other's file."""
+        return True
+
+    # other files: `project` knows them
+
+    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
+        """What an import brings in; None where no file of the tree is known to have it."""
+        return None
+
+    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
+        """What other files show in this one without naming it in an import."""
+        yield from ()
+
+    def given(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+        """What a module or a namespace has under a name that it does not declare itself."""
+        yield from ()
+
+    def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
+        """The other parts of a class, which stand in other files."""
+        yield from ()
+
+    def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
+        """The module that an expression stands for."""
+        return None
+
+    def file_of(self, project: Project, here: Typing, one: Declared) -> Owner | None:
+        """The module that a declaration takes in from another file: `mod x;`."""
+        return None
+
+    def named(self, project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
+        """What a name means that is read in another module."""
+        yield from ()
+
     # uses
 
     def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
@@ -130,6 +172,10 @@ class Rules(Tables):
         return None
 
     # types
+
+    def quoted_type(self, node: Branch, text: Text) -> str:
+        """The type that a string names, where a type may be written as one."""
+        return ""
 
     def receiver(self, leaf: Branch) -> Branch | None:
         """What stands before the dot of a member access."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from specedit.scoping.languages import rust_self
+from specedit.scoping.languages import rust_modules, rust_self
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.rust_macros import formatted, in_macro
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Meaning
+from specedit.scoping.project import Project
 from specedit.scoping.rewrite import Rewrite, means_member
-from specedit.scoping.scope import Declared
+from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
+from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
@@ -62,6 +64,26 @@ class Rust(Rules):
             node = node.parent
         return "::".join(said)
 
+    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
+        return rust_modules.imports(project, here, imported)
+
+    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
+        yield from rust_modules.shared(project, here, name, at)
+
+    def given(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+        yield from rust_modules.given(project, owner, name)
+
+    def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
+        yield from rust_modules.parts(project, owner)
+
+    def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
+        return rust_modules.word(project, here, node)
+
+    def file_of(self, project: Project, here: Typing, one: Declared) -> Owner | None:
+        if one.node.type != "mod_item" or one.node.part("body") is not None:
+            return None
+        return rust_modules.body_of(project, here, one)
+
     def is_import_of(self, scopes: Scopes, imported: Declared, other: Declared) -> bool:
         """`use self::x` brings in what this file itself defines."""
         path = imported.leaf.parent
@@ -94,6 +116,8 @@ class Rust(Rules):
             return [in_macro(uses, leaf)]
         path = uses.typing.receiver(leaf) if "scoped" in parent.type else None
         if path is not None and path.type in ("crate", "self", "super"):
+            if uses.typing.beyond is not None:
+                return [uses.member(uses.typing.type_of(path))]
             module = uses.scopes.root if path.type != "self" else leaf
             return [uses.typing.lookup(uses.name, module, "any") or (EXTERNAL, "")]
         if leaf.place == "macro_invocation.macro":

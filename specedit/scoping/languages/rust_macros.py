@@ -27,6 +27,9 @@ _ARGUMENT = re.compile(r"^[^\W\d]\w*(?=\s*(?::|$))|(?<=[^\w$])[^\W\d]\w*(?=\$)")
 _STRINGS = frozenset({"string_literal", "raw_string_literal", "char_literal"})
 
 
+_PATHS = ("identifier", "self", "super", "crate")
+
+
 def formatted(node: Branch, text: Text) -> Iterator[Branch]:
     """The names in a string, each as a leaf of its own."""
     if node.type in _STRINGS and _is_format(node, text):
@@ -76,7 +79,7 @@ def in_macro(uses: Uses, leaf: Branch) -> Hashable:
     if sign in (".", "::") and at > 1:
         receiver = parent.children[at - 2]
         chained = at > 2 and uses.scopes.text(parent.children[at - 3]) in (".", "::")
-        if receiver.type in ("identifier", "self") and not (chained and sign == "."):
+        if receiver.type in _PATHS and not (chained and sign == "."):
             return uses.member(uses.typing.type_of(receiver))
         return (UNKNOWN, "") if sign == "." else (EXTERNAL, "")
     return uses.bare(leaf, "any")

@@ -85,6 +85,7 @@ class Tables:
     aliases: frozenset[str] = NONE
     lists: frozenset[str] = NONE  # types of many
     arguments: frozenset[str] = NONE  # lists of a type's arguments
+    keyed: frozenset[str] = NONE  # words for types that are gone over by their first argument
     unions: frozenset[str] = NONE
     paths: frozenset[str] = NONE  # qualified names
     untyped: frozenset[str] = NONE  # type expressions that say no class
@@ -109,6 +110,7 @@ class Tables:
     # words
     brought: frozenset[str] = NONE  # what the language itself brings: types, namespaces, objects
     keywords: frozenset[str] = NONE  # no names; words that are keywords only somewhere are names
+    family: str = ""  # languages that see each other's names; empty: one of its own
     any_case: bool = False  # a keyword in capitals is one, too
     free_members: bool = False  # `o.class` is fine
     # what is no code

@@ -78,6 +78,7 @@ RULES = TypeScript(
         lists=places("array_type tuple_type"),
         arguments=places("type_arguments"),
         unions=places("union_type intersection_type"),
+        paths=places("nested_type_identifier nested_identifier"),
         untyped=places("type_query string"),
         inferred=places("any unknown"),
         wrappers=places("Readonly Partial Required"),

@@ -8,34 +8,14 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "amx_tiles.h"
+#include "amx_shorts.h"
 #include "avx512vnni.h"
 
 enum {
-    TILE_ROWS = 16,
     FEW = 8,     /* fewer rows than this waste more of a tile than they save, */
     SHORT = 256, /* and fewer inputs more time on reading and writing sums */
 };
-
-typedef struct {
-    uint8_t palette;
-    uint8_t start;
-    uint8_t reserved[14];
-    uint16_t bytes[16];
-    uint8_t rows[16];
-} __attribute__((packed)) tile_shape;
-
-/* tiles 0 to 3: sums; 4, 5: digits of `low` and `high` rows; 6, 7: weights */
-static void shape_tiles(int low, int high) {
-    tile_shape shape __attribute__((aligned(64)));
-    memset(&shape, 0, sizeof shape);
-    shape.palette = 1;
-    for (int t = 0; t < 8; t++)
-        shape.bytes[t] = 64;
-    shape.rows[0] = shape.rows[1] = shape.rows[4] = (uint8_t)low;
-    shape.rows[2] = shape.rows[3] = shape.rows[5] = (uint8_t)(high ? high : 1);
-    shape.rows[6] = shape.rows[7] = 16;
-    _tile_loadconfig(&shape);
-}
 
 static inline void fetch_lines(const int8_t **ahead, int *lines, int most) {
     int now = *lines < most ? *lines : most;
@@ -85,8 +65,54 @@ static void tiles_2(const uint8_t *low, size_t stride, const int8_t *a, const in
     _tile_stored(1, sums_b, 64);
 }
 
+/* 64 inputs (the values of a block of keys): each tile of rows is read once for all panels */
+static void tiles_short(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
+    size_t step, int panels, int32_t *sums) {
+    size_t sums_step = (size_t)count * LANES;
+    int shaped = 0;
+    for (int r = 0, now; r < count; r += now) {
+        now = count - r < TILE_ROWS ? count - r : TILE_ROWS;
+        if (now != shaped)
+            shape_tiles(now, now);
+        shaped = now;
+        _tile_loadd(4, rows + (size_t)r * stride, (long)stride);
+        int32_t *to = sums + (size_t)r * LANES;
+        int p = 0;
+        for (; p + 4 <= panels; p += 4, to += 4 * sums_step) { /* four are under way */
+            const int8_t *at = panel + (size_t)p * step;
+            _tile_zero(0);
+            _tile_loadd(6, at, 64);
+            _tile_dpbusd(0, 4, 6);
+            _tile_zero(1);
+            _tile_loadd(7, at + step, 64);
+            _tile_dpbusd(1, 4, 7);
+            _tile_zero(2);
+            _tile_loadd(6, at + 2 * step, 64);
+            _tile_dpbusd(2, 4, 6);
+            _tile_zero(3);
+            _tile_loadd(7, at + 3 * step, 64);
+            _tile_dpbusd(3, 4, 7);
+            _tile_stored(0, to, 64);
+            _tile_stored(1, to + sums_step, 64);
+            _tile_stored(2, to + 2 * sums_step, 64);
+            _tile_stored(3, to + 3 * sums_step, 64);
+        }
+        for (; p < panels; p++, to += sums_step) {
+            _tile_zero(0);
+            _tile_loadd(6, panel + (size_t)p * step, 64);
+            _tile_dpbusd(0, 4, 6);
+            _tile_stored(0, to, 64);
+        }
+    }
+    _tile_release();
+}
+
 static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
     int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
+    if (count >= FEW && inputs == 64 && !lines) {
+        tiles_short(rows, stride, count, panel, step, panels, sums);
+        return;
+    }
     if (count < FEW || inputs < SHORT || panels % 2) {
         vnni_dots(rows, stride, count, panel, step, panels, inputs, sums, ahead, lines);
         return;
@@ -116,11 +142,6 @@ static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *pa
             r += low + high;
         }
     _tile_release();
-}
-
-static void pairs(const int16_t *rows, size_t stride, int count, const int16_t *panel, size_t step,
-    int panels, int inputs, int32_t *sums) {
-    vnni_pairs(rows, stride, count, panel, step, panels, inputs, sums);
 }
 
 #define VARIANT amx

@@ -4,6 +4,9 @@
  * rows (24 sums, 2 vectors of weights, 1 of digits), and 1 by 4 where there is one, so that four
  * streams of weights are under way.
  */
+#ifndef AVX512VNNI_H
+#define AVX512VNNI_H
+
 #include <immintrin.h>
 #include <string.h>
 
@@ -176,3 +179,5 @@ static void vnni_pairs(const int16_t *rows, size_t stride, int count, const int1
         p += many;
     }
 }
+
+#endif

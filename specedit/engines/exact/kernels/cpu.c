@@ -49,7 +49,8 @@ enum { ARCH_REQ_XCOMP_PERM = 0x1023, TILE_DATA = 18 };
 int cpu_amx(void) {
     uint32_t found[4];
     seven(0, found);
-    return cpu_avx512vnni() && (found[3] & (1u << 24)) && (found[3] & (1u << 25))
+    return cpu_avx512vnni() && (found[2] & (1u << 1)) /* VBMI */
+        && (found[3] & (1u << 24)) && (found[3] & (1u << 25))
         && (saved() & TILES) == TILES
         && syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, TILE_DATA) == 0;
 }

@@ -1,0 +1,254 @@
+"""Which of a name's meanings a rename of a whole tree is about.
+
+What every file can see is renamed; a local thing of the same name stays, and so does what belongs
+to somebody else's module. What cannot be decided is said by file and line. Knows meanings over
+files; writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from specedit.rename.choosing import said_lines
+from specedit.rename.guess import Doubt
+from specedit.scoping.languages.rules import Rules
+from specedit.scoping.meaning import Meaning, meanings_over
+from specedit.scoping.project import Project
+from specedit.scoping.scope import Declared
+from specedit.scoping.scopes import PLAIN
+from specedit.scoping.typing import Typing
+from specedit.scoping.uses import EXTERNAL, FOREIGN, FREE, MODULE, UNKNOWN
+from specedit.syntax.branch import Branch
+
+
+@dataclass
+class Meant:
+    """One family of languages: what the name means in its files, and what is renamed."""
+
+    typings: Mapping[str, Typing]  # by path
+    found: list[Meaning]
+    chosen: list[Meaning] = field(default_factory=list)
+    notes: dict[str, list[Doubt]] = field(default_factory=dict)  # by path
+    left: dict[str, list[tuple[Meaning, str]]] = field(default_factory=dict)  # undecided, and why
+    others: dict[str, list[Meaning]] = field(default_factory=dict)  # known to be something else
+
+    def __post_init__(self) -> None:
+        wanted = {id(leaf) for one in self.found for leaf in one.leaves}
+        self._paths = {
+            id(leaf): path
+            for path, typing in self.typings.items()
+            for leaf, _ in typing.scopes.leaves
+            if id(leaf) in wanted
+        }
+
+    def path_of(self, leaf: Branch) -> str:
+        return self._paths[id(leaf)]
+
+    @property
+    def is_declared(self) -> bool:
+        return any(_is_declared(one) for one in self.found)
+
+    def here(self, path: str, meanings: Iterable[Meaning]) -> list[Meaning]:
+        """Of these meanings, what stands in one file."""
+        cut = [
+            replace(one, leaves=[leaf for leaf in one.leaves if self.path_of(leaf) == path])
+            for one in meanings
+        ]
+        return [one for one in cut if one.leaves]
+
+    def doubt(self, path: str, text: str, lines: Iterable[int] = ()) -> None:
+        self.notes.setdefault(path, []).append(Doubt(text, tuple(lines)))
+
+
+def families(project: Project, paths: Iterable[str]) -> list[dict[str, Typing]]:
+    """The files that are code, by languages that can see each other."""
+    found: dict[str, dict[str, Typing]] = {}
+    for path in paths:
+        language, typing = project.language(path), project.typing(path)
+        if language is not None and typing is not None:
+            found.setdefault(typing.rules.family or language.name, {})[path] = typing
+    return list(found.values())
+
+
+def meant(
+    project: Project,
+    typings: Mapping[str, Typing],
+    name: str,
+    owner: str,
+    is_here: Callable[[str, str], bool],
+    at: Callable[[str, Branch], bool] | None = None,
+) -> Meant:
+    """What `name` means in these files. `is_here(module, path)`: whether a module that no file was
+    found for may still be the project's; `at`: whether a place is the one that is asked for."""
+    bare = name.lstrip("$")
+    found = meanings_over(list(typings.values()), bare)
+    one = Meant(typings, [each for each in found if each.kind != "literal"])
+    if name.startswith("$"):
+        own = [each for each in one.found if _has_sigil(each, next(iter(typings.values())))]
+        one.found = own or one.found
+    theirs = [each for each in one.found if _is_foreign(one, each, is_here)]
+    ours = [each for each in one.found if each not in theirs]
+    if at is not None:
+        one.chosen = _pointed_at(one, ours, at)
+    elif owner:
+        one.chosen = [each for each in ours if any(up.name == owner for up in each.owners)]
+    else:
+        one.chosen = [each for each in ours if _is_declared(each) and not _is_local(each)]
+        one.chosen = [each for each in one.chosen if not _is_literal(one, each)] or one.chosen
+    _take_in(one, ours)
+    _sort_out(one, theirs)
+    return one
+
+
+def locals_too(one: Meant) -> None:
+    """Nothing that other files can see has the name: the local things are meant."""
+    one.chosen = [each for each in one.found if _is_declared(each)]
+    for path, others in list(one.others.items()):
+        one.others[path] = [each for each in others if not any(each.declared)]
+
+
+def whatever(one: Meant) -> None:
+    """Nothing declares the name: every use that may be the project's is meant, and this is said."""
+    stays = [part for parts in one.others.values() for part in parts]
+    for each in one.found:
+        for path in one.typings:
+            for part in one.here(path, [each]):
+                if any(other.leaves == part.leaves for other in stays):
+                    continue
+                if each not in one.chosen:
+                    one.chosen.append(each)
+                one.doubt(
+                    path, f"nothing declares it: renamed on {said_lines(part.lines)}", part.lines
+                )
+    one.left.clear()
+
+
+def _pointed_at(
+    one: Meant, ours: Sequence[Meaning], at: Callable[[str, Branch], bool]
+) -> list[Meaning]:
+    found = [each for each in ours if any(at(path, leaf) for path, leaf in _leaves(one, each))]
+    if len(found) == 1 and found[0].kind == UNKNOWN:  # the one member it can be, if there is one
+        members = [each for each in ours if each.is_member]
+        return [*members, *found] if len(members) == 1 else found
+    return found[:1]
+
+
+def _take_in(one: Meant, ours: Sequence[Meaning]) -> None:
+    """Uses that can mean nothing else, as far as anybody can tell: renamed, and said."""
+    members = [each for each in ours if each.is_member and not _is_literal(one, each)]
+    chosen_members = [each for each in one.chosen if each.is_member]
+    single = [each for each in one.chosen if not each.is_member and not _is_local(each)]
+    every = all(each in one.chosen for each in members)
+    rules = next(iter(one.typings.values())).rules
+    for each in ours:
+        if each in one.chosen or (_is_declared(each) and not _is_literal(one, each)):
+            continue
+        if _is_literal(one, each) and _is_used(each):
+            continue
+        if _is_literal(one, each) and chosen_members:
+            said, takes = "an object literal has it", every
+        elif each.kind == UNKNOWN and chosen_members:
+            said, takes = "the class before it is not known", every
+        elif each.kind == FREE and single and (rules.bare_members or not resolves(rules)):
+            said, takes = "nothing that the file shows declares it", len(single) == 1
+        elif each.kind in (FOREIGN, MODULE) and one.chosen and not resolves(rules):
+            said, takes = "it may come from another module", True
+        else:
+            continue
+        if takes:
+            one.chosen.append(each)
+            for path in one.typings:
+                for part in one.here(path, [each]):
+                    lines = part.lines
+                    one.doubt(path, f"{said} on {said_lines(lines)}; renamed there too", lines)
+
+
+def _sort_out(one: Meant, theirs: Sequence[Meaning]) -> None:
+    """What stays: known to be something else, or undecided."""
+    for each in one.found:
+        if each in one.chosen:
+            continue
+        why = ""
+        if each not in theirs and not _is_declared(each):
+            why = {
+                UNKNOWN: "the class before it is not known",
+                FREE: "nothing that the file shows declares it",
+                FOREIGN: f"it may be a member of {each.module or 'an import'}",
+                "import": "where it comes from was not found",
+            }.get(each.kind, "")
+        elif _is_literal(one, each) and not _is_used(each):
+            why = "an object literal of no known type has it"
+        for path in one.typings:
+            for part in one.here(path, [each]):
+                if why:
+                    one.left.setdefault(path, []).append((part, why))
+                else:
+                    one.others.setdefault(path, []).append(part)
+
+
+def _is_declared(one: Meaning) -> bool:
+    """Whether the tree says what it is: a declaration, or a member that is set."""
+    if any(each.kind not in ("import", "module") for each in one.declared):
+        return True
+    return any(owner.module is None for owner in one.owners)
+
+
+def _is_local(one: Meaning) -> bool:
+    return not one.owners and all(
+        each.scope is not None and (each.scope.is_local or each.kind == "label")
+        for each in one.declared
+        if each.kind not in ("import", "module")
+    )
+
+
+def _is_literal(one: Meant, each: Meaning) -> bool:
+    """A member of object literals alone, which no type is known to want."""
+    rules = next(iter(one.typings.values())).rules
+    owners = [declared.member_of for declared in each.declared]
+    return bool(owners) and all(o is not None and o.node.type in rules.nameless for o in owners)
+
+
+def _is_used(each: Meaning) -> bool:
+    """Whether it is met beside where it is declared: an object literal's own member."""
+    return len(each.leaves) > len(each.declared)
+
+
+def _is_foreign(one: Meant, each: Meaning, is_here: Callable[[str, str], bool]) -> bool:
+    """Whether a meaning is known to be somebody else's."""
+    if each.kind == EXTERNAL:
+        return True
+    if _is_declared(each):
+        return False
+    typing = next(iter(one.typings.values()))
+    brought = typing.rules.brought | {PLAIN}
+    path = one.path_of(each.leaves[0])
+    return any(name in brought or not is_here(name, path) for name in _modules(one, each) if name)
+
+
+def _modules(one: Meant, each: Meaning) -> Iterator[str]:
+    """The modules that a meaning is said to come from."""
+    if each.kind == FOREIGN:
+        yield each.module
+    for declared in each.declared:
+        if declared.kind == "import":
+            typing = _typing(one, declared)
+            yield typing.rules.module_of(typing.scopes, declared) if typing is not None else ""
+
+
+def _typing(one: Meant, declared: Declared) -> Typing | None:
+    return next((t for t in one.typings.values() if t.scopes is declared.home), None)
+
+
+def _leaves(one: Meant, each: Meaning) -> Iterator[tuple[str, Branch]]:
+    return ((one.path_of(leaf), leaf) for leaf in each.leaves)
+
+
+def _has_sigil(one: Meaning, typing: Typing) -> bool:
+    return any(typing.rules.has_sigil(leaf, typing.scopes.text) for leaf in one.leaves)
+
+
+def resolves(rules: Rules) -> bool:
+    """Whether the language says where its imports lead."""
+    own = type(rules)
+    return own.imports is not Rules.imports or own.shared is not Rules.shared

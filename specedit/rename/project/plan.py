@@ -1,0 +1,139 @@
+"""The Jobs of a rename of a work tree: its files as git tracks them, read when renaming asks.
+
+Knows files, git and what a rename comes to. Runs no model and writes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from specedit.edit.job import Job
+from specedit.errors import GitError, InputError, RefusedEdit
+from specedit.files import git
+from specedit.files.source import Source
+from specedit.files.source import read as read_source
+from specedit.finding import Finding, Spot
+from specedit.rename.modules import is_here
+from specedit.rename.planning import job_of, untouched
+from specedit.rename.project.mention import elsewhere
+from specedit.rename.project.renaming import TreeRename, rename_tree
+from specedit.report import Edit
+from specedit.scoping.project import Project
+from specedit.settings import Settings
+from specedit.text.names import sought
+
+LARGE = 2_000_000  # bytes of a file that is read to learn what it declares
+FEW = 300  # files that are read to say who else uses the name of one
+
+
+class Tree:
+    """One work tree. Names of files are as the command line has them; paths count from its top."""
+
+    def __init__(self, root: Path, tracked: Sequence[str], *, tracks: bool = True) -> None:
+        self.root = root
+        self.tracks = tracks  # git knows the files; else only those that were named are known
+        self.project = Project(tracked, self._read)
+
+    @classmethod
+    def around(cls, names: Sequence[str]) -> Tree | None:
+        """The work tree that git tracks around these files, or here; None where there is none."""
+        place = Path(names[0]).absolute().parent if names else Path.cwd()
+        try:
+            root = git.top(place)
+        except GitError:
+            return None
+        extra = [os.path.relpath(Path(name).absolute(), root) for name in names]
+        inside = [Path(name).as_posix() for name in extra if not name.startswith("..")]
+        if len(inside) != len(names):
+            return None
+        return cls(root, sorted({*git.tracked(root), *inside}))
+
+    @classmethod
+    def of_files(cls, names: Sequence[str]) -> Tree:
+        """The files named, and nothing else."""
+        places = [Path(name).absolute() for name in names]
+        root = Path(os.path.commonpath([place.parent for place in places]))
+        known = [place.relative_to(root).as_posix() for place in places]
+        return cls(root, known, tracks=False)
+
+    def path(self, name: str) -> str:
+        return Path(os.path.relpath(Path(name).absolute(), self.root)).as_posix()
+
+    def holding(self, old: str, *, derived: bool) -> list[str]:
+        """The files that have the name, in a spelling that is looked for."""
+        found = git.choose(self.root, containing=sought(old, derived=derived), any_case=derived)
+        return [self.path(str(path)) for path in found]
+
+    def rename(
+        self, names: Sequence[str], old: str, new: str, settings: Settings, *, some: bool = False
+    ) -> TreeRename:
+        """What the rename comes to in these files; an error where it cannot be. `some`: others may
+        hold the name, too: they are read, and stay."""
+        own = [self.path(name) for name in names]
+        others: list[str] = []
+        if some and self.tracks:
+            held = self.holding(old, derived=settings.scope == "derived")
+            others = [path for path in held if path not in own]
+        found = rename_tree(
+            self.project, [*own, *others], old, new, settings.scope, self._is_here, strict=not some
+        )
+        found = found.only(own)
+        self.refuse_taken(found, settings)
+        return found
+
+    def refuse_taken(self, found: TreeRename, settings: Settings) -> None:
+        for path, first in found.collisions:
+            if not settings.allow_extra:
+                raise RefusedEdit(
+                    f"{first.message}; nothing was renamed",
+                    file=path,
+                    hint="Choose another name, or say --allow-extra.",
+                )
+
+    def elsewhere(self, name: str, old: str, line: int | None) -> Finding | None:
+        """That other files use what is renamed in one."""
+        path = self.path(name)
+        paths = self.holding(old, derived=False)
+        if len(paths) > FEW:
+            return None
+        found = elsewhere(self.project, {*paths, path}, path, old, line, self._is_here)
+        return Finding("elsewhere", str(found)) if found is not None else None
+
+    def _is_here(self, module: str, path: str) -> bool:
+        return is_here(module, self.root / path)
+
+    def _read(self, path: str) -> str:
+        place = self.root / path
+        if place.is_symlink() or not place.is_file() or place.stat().st_size > LARGE:
+            raise InputError("is no file to read", file=path)
+        return read_source(place).text if place.stat().st_size else ""
+
+
+def plan(tree: Tree, found: TreeRename, source: Source, settings: Settings) -> Job | Edit:
+    """One file's part of a rename of the tree."""
+    path = tree.path(source.name)
+    guess = found.files.get(path)
+    if guess is None:
+        doubts = found.left.get(path, ())
+        skipped = tree.project.typing(path) is None
+        kind = "skipped" if skipped else "undecided"
+        said = (Finding(kind, one.text, tuple(map(Spot, one.lines))) for one in doubts)
+        return untouched(source, *said)
+    if tree.project.text(path) != source.text:
+        raise InputError("changed while it was read; run it again", file=source.name)
+    return job_of(source, guess, settings)
+
+
+def with_mention(planned: Job | Edit, said: Finding | None) -> Job | Edit:
+    """A plan for one file, with what is to be said of the others."""
+    if said is None:
+        return planned
+    findings = [one for one in planned.findings if not _is_of_nobody(one)]
+    return replace(planned, findings=(*findings, said))
+
+
+def _is_of_nobody(one: Finding) -> bool:
+    return one.kind == "unsure" and one.text.startswith("nothing in this file declares")

@@ -1,0 +1,139 @@
+"""C#'s namespaces: a type is seen where its namespace is, or is used; a partial one goes on.
+
+Knows one project's files by the namespaces they open. A type is found by the text that declares it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from specedit.scoping.project import Project
+from specedit.scoping.scope import Declared, Owner
+from specedit.scoping.typing import Typing
+from specedit.syntax.branch import Branch
+
+NAMESPACE = re.compile(r"\bnamespace\s+([\w.]+)")
+USING = re.compile(r"^\s*(global\s+)?using\s+(static\s+)?([\w.]+)\s*;", re.MULTILINE)
+KINDS = r"\b(?:class|interface|enum|struct|record|delegate\s+[\w<>\[\],.? ]+?)\s+"
+
+
+def shared(project: Project, here: Typing, name: str) -> Iterator[Declared]:
+    """A type of a namespace that is visible here, and what `using static` shows."""
+    path = project.path(here.scopes)
+    text = project.text(path) or ""
+    seen = _visible(project, text)
+    for place in project.matching(_declaring(name), (".cs", ".csx")):
+        spaces = NAMESPACE.findall(project.text(place) or "")
+        if place != path and (not spaces or any(space in seen for space in spaces)):
+            yield from _types(project, place, name)
+    for _, static, used in USING.findall(text):
+        if static:
+            for holder in _named(project, used):
+                home = project.at(holder.home)
+                for owner in home.scopes.owners if home is not None else ():
+                    if owner.node is holder.node:
+                        yield from owner.members.get(name, ())
+
+
+def given(project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+    """A type of a namespace, by a qualified name."""
+    space = project.folder(owner) or owner.name
+    if project.folder(owner) is None and "namespace" not in owner.node.type:
+        return
+    for place in project.matching(_declaring(name), (".cs", ".csx")):
+        if space in NAMESPACE.findall(project.text(place) or ""):
+            yield from _types(project, place, name)
+
+
+def word(project: Project, here: Typing, node: Branch) -> Owner | None:
+    """The namespace that `Shop.Models` stands for, where nothing nearer has the name."""
+    if node.type not in ("identifier", "qualified_name", "member_access_expression"):
+        return None
+    if node.end - node.start > 200:
+        return None
+    said = here.scopes.text(node)
+    if said not in _spaces(project):
+        return None
+    first = next(one for one in node.walk() if not one.children)
+    if here.lookup(said.split(".")[0], first) is not None:
+        return None
+    return project.package(said, here.scopes, here.scopes.root).owner
+
+
+def parts(project: Project, owner: Owner) -> Iterator[Owner]:
+    """The other parts of a partial type."""
+    home = project.at(owner.home)
+    if home is None or not _is_partial(home, owner):
+        return
+    own = NAMESPACE.findall(project.text(project.path(owner.home)) or "")
+    for place in project.matching(_declaring(owner.name), (".cs", ".csx")):
+        there = project.typing(place)
+        spaces = NAMESPACE.findall(project.text(place) or "")
+        if there is None or (own and not set(own) & set(spaces)):
+            continue
+        for other in there.scopes.owners:
+            if other.name == owner.name and _is_partial(there, other):
+                yield other
+
+
+def _is_partial(home: object, owner: Owner) -> bool:
+    assert isinstance(home, Typing)
+    head = home.scopes.data[owner.node.start : owner.node.start + 200].split(b"{")[0]
+    return re.search(rb"\bpartial\b", head) is not None
+
+
+def _named(project: Project, path: str) -> Iterator[Declared]:
+    space, _, name = path.rpartition(".")
+    for place in project.matching(_declaring(name), (".cs", ".csx")):
+        if not space or space in NAMESPACE.findall(project.text(place) or ""):
+            yield from _types(project, place, name)
+
+
+def _types(project: Project, place: str, name: str) -> Iterator[Declared]:
+    typing = project.typing(place)
+    for one in typing.scopes.declarations(name) if typing is not None else ():
+        nested = one.scope is not None and one.scope.kind == "class"
+        if one.kind == "class" and not nested:
+            yield one
+
+
+def _visible(project: Project, text: str) -> set[str]:
+    """The namespaces whose types a text can name."""
+    seen = {""}
+    for space in NAMESPACE.findall(text):
+        parts = space.split(".")
+        seen |= {".".join(parts[: n + 1]) for n in range(len(parts))}
+    seen |= {used for _, static, used in USING.findall(text) if not static}
+    key = ("global usings",)
+    if key not in project.notes:
+        files = project.matching(r"global\s+using", (".cs",))
+        texts = [project.text(path) or "" for path in files]
+        project.notes[key] = {
+            used
+            for one in texts
+            for world, static, used in USING.findall(one)
+            if world and not static
+        }
+    known = project.notes[key]
+    assert isinstance(known, set)
+    return seen | known
+
+
+def _spaces(project: Project) -> set[str]:
+    """Every namespace of the tree, and what they are in."""
+    key = ("namespaces",)
+    if key not in project.notes:
+        found: set[str] = set()
+        for path in project.matching(NAMESPACE.pattern, (".cs", ".csx")):
+            for space in NAMESPACE.findall(project.text(path) or ""):
+                parts = space.split(".")
+                found |= {".".join(parts[: n + 1]) for n in range(len(parts))}
+        project.notes[key] = found
+    known = project.notes[key]
+    assert isinstance(known, set)
+    return known
+
+
+def _declaring(name: str) -> str:
+    return rf"{KINDS}{re.escape(name)}\b"

@@ -1,0 +1,309 @@
+"""Rust's modules: files by `mod`, paths from the crate, from here and from above.
+
+Knows one project's files and the names in its Cargo.toml files.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import tomllib
+from collections.abc import Iterator
+
+from specedit.scoping.project import Project
+from specedit.scoping.scope import Declared, Owner
+from specedit.scoping.typing import Typing
+from specedit.syntax.branch import Branch
+
+ROOTS = ("src/lib.rs", "src/main.rs")
+WORDS = frozenset({"crate", "self", "super"})
+
+Place = tuple[str, Branch | None]  # a file, and the `mod` block in it
+
+
+def imports(project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
+    place = _around(project, here, imported.leaf)
+    path = here.rules.module_of(here.scopes, imported).replace(" ", "")
+    node = imported.node
+    if node.type == "use_as_clause" and (said := node.part("path")) is not None:
+        path = _joined(here, said)
+    return list(follow(project, place, path.split("::"))) or None
+
+
+def shared(project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
+    """What `use a::*` shows."""
+    if b"::*" not in here.scopes.data:
+        return
+    for one in here.scopes.root.walk():
+        if one.type == "use_wildcard" and one.named_children():
+            path = _joined(here, one.named_children()[0])
+            found = _module(project, _around(project, here, one), path.split("::"))
+            if found is not None:
+                yield from _in(project, found, name)
+
+
+def word(project: Project, here: Typing, node: Branch) -> Owner | None:
+    """The module that a path stands for: `crate`, `super::user`, `self`."""
+    around = node.parent
+    if around is not None and around.type == "token_tree":
+        return _in_tokens(project, here, node, around)
+    if around is None or "scoped" not in around.type or node.field != "path":
+        return None
+    path = here.scopes.text(node).replace(" ", "").split("::")
+    first = here.scopes.text(_first(node))
+    if first not in WORDS:
+        if here.lookup(first, node, "type") is not None or len(path) > 1:
+            return None
+        if _crates(project).get(first) is None:
+            return None
+    found = _module(project, _around(project, here, node), path)
+    return _owner(project, found) if found is not None else None
+
+
+def _in_tokens(project: Project, here: Typing, node: Branch, tokens: Branch) -> Owner | None:
+    """The same in a macro, where a path is words and signs in a row."""
+    text, row = here.scopes.text, tokens.children
+    at = row.index(node)
+    if at + 1 >= len(row) or text(row[at + 1]) != "::":
+        return None
+    path = [text(node)]
+    while at > 1 and text(row[at - 1]) == "::":
+        at -= 2
+        path.insert(0, text(row[at]))
+    found = _module(project, _around(project, here, node), path)
+    return _owner(project, found) if found is not None else None
+
+
+def given(project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+    """What a file's module has: what it declares, and what it takes in with `pub use`."""
+    path = project.path(owner.home)
+    if not path:
+        return
+    inner = None if owner.node.parent is None else owner.node
+    if owner.node.type == "mod_item" and owner.node.part("body") is None:
+        return
+    if inner is None or inner.type == "mod_item":
+        yield from _in(project, (path, inner), name)
+
+
+def parts(project: Project, owner: Owner) -> Iterator[Owner]:
+    """A type, and what `impl` adds to it in other files of the crate."""
+    home = project.at(owner.home)
+    if not isinstance(home, Typing):
+        return
+    if owner.early:
+        yield from _real(project, home, owner)
+        return
+    for path in project.matching(rf"\bimpl\b[^{{;]*\b{re.escape(owner.name)}\b", (".rs",)):
+        there = project.typing(path)
+        if there is None:
+            continue
+        for other in there.scopes.owners:
+            added = other.early and other.name == owner.name
+            if added and any(real is owner for real in _real(project, there, other)):
+                yield other
+
+
+def body_of(project: Project, here: Typing, one: Declared) -> Owner | None:
+    """The module that `mod x;` takes in from another file."""
+    found = _child(project, _around(project, here, one.node), one.name)
+    return _owner(project, found) if found is not None else None
+
+
+def follow(project: Project, place: Place, path: list[str]) -> Iterator[Declared]:
+    """What a path means, read in a module."""
+    if len(path) < 2:
+        if _crates(project).get(path[0]) and (module := project.module(_crates(project)[path[0]])):
+            yield module
+        return
+    if path[-1] == "self":
+        path = path[:-1]
+    within = _module(project, place, path[:-1])
+    if within is not None:
+        yield from _in(project, within, path[-1])
+        return
+    for holder in follow(project, place, path[:-1]) if len(path) > 2 else ():  # `Kind::One`
+        home = project.at(holder.home)
+        for owner in home.scopes.owners if home is not None else ():
+            if owner.node is holder.node:
+                yield from owner.members.get(path[-1], ())
+
+
+def _real(project: Project, home: Typing, owner: Owner) -> Iterator[Owner]:
+    declared = home.lookup(owner.name, owner.node, "type")
+    for known in (home.type_of_declared(declared) or ()) if declared is not None else ():
+        if not known.early and known.module is None:
+            yield known
+
+
+def _first(node: Branch) -> Branch:
+    while (path := node.part("path")) is not None:
+        node = path
+    return node
+
+
+def _joined(here: Typing, path: Branch) -> str:
+    """A path with what stands before it in lists around it."""
+    said, node = [here.scopes.text(path)], path.parent
+    while node is not None and node.type != "use_declaration":
+        if node.type == "scoped_use_list" and (before := node.part("path")) is not None:
+            said.insert(0, here.scopes.text(before))
+        node = node.parent
+    return "::".join(said).replace(" ", "")
+
+
+def _around(project: Project, here: Typing, node: Branch) -> Place:
+    """The module that a place stands in."""
+    inner = next((up for up in node.up() if up.type == "mod_item"), None)
+    return project.path(here.scopes), inner
+
+
+def _module(project: Project, place: Place, path: list[str]) -> Place | None:
+    """The module that a path leads to; None where it leads to none of the tree's."""
+    at: Place | None = place
+    for number, word in enumerate(path):
+        if at is None:
+            return None
+        if word == "crate":
+            root = _root(project, at[0])
+            at = (root, None) if root is not None else None
+        elif word == "super":
+            at = _above(project, at)
+        elif word == "self":
+            continue
+        else:
+            inner = _child(project, at, word)
+            if inner is None and number == 0:
+                crate = _crates(project).get(word)
+                inner = (crate, None) if crate is not None else None
+            at = inner or _taken_in(project, at, word)
+    return at
+
+
+def _taken_in(project: Project, at: Place, name: str) -> Place | None:
+    """A module that `pub use` gives another place."""
+    for one in _in(project, at, name):
+        if one.kind == "module":
+            return project.path(one.home), None
+        if one.kind == "namespace" and isinstance(home := project.at(one.home), Typing):
+            return _child(project, _around(project, home, one.node), one.name)
+    return None
+
+
+def _in(project: Project, place: Place, name: str) -> Iterator[Declared]:
+    """What a module has under a name."""
+    mark = ("rust", place[0], id(place[1]), name)
+    typing = project.typing(place[0])
+    if typing is None or mark in project.notes:
+        return
+    project.notes[mark] = True
+    try:
+        found = [
+            one
+            for one in typing.scopes.declarations(name)
+            if one.scope is not None
+            and one.scope.kind in ("file", "namespace")
+            and _is_of(one, place[1])
+        ]
+        for one in found:
+            if one.kind == "import":
+                brought = project.brought(typing, one)
+                yield from brought or (one,)
+            else:
+                yield one
+        if not found:
+            yield from shared(project, typing, name, place[1] or typing.scopes.root)
+    finally:
+        del project.notes[mark]
+
+
+def _is_of(one: Declared, inner: Branch | None) -> bool:
+    return (
+        next((up for up in one.leaf.up() if up.type == "mod_item" and up is not one.node), None)
+        is inner
+    )
+
+
+def _child(project: Project, place: Place, name: str) -> Place | None:
+    """A module that a module declares: a block of its own file, or another file."""
+    path, inner = place
+    typing = project.typing(path)
+    if typing is None:
+        return None
+    for one in typing.scopes.declarations(name):
+        if one.node.type == "mod_item" and one.node.part("body") and _is_of(one, inner):
+            return path, one.node
+    folder, file = posixpath.split(path)
+    if file not in ("mod.rs", "lib.rs", "main.rs") and not _is_root(project, path):
+        folder = posixpath.join(folder, file.removesuffix(".rs"))
+    for up in reversed([up for up in (inner, *(inner.up() if inner else ())) if up is not None]):
+        if up.type == "mod_item" and (said := up.part("name")) is not None:
+            folder = posixpath.join(folder, typing.scopes.text(said))
+    for end in (f"{name}.rs", f"{name}/mod.rs"):
+        if (found := posixpath.join(folder, end)) in project.paths:
+            return found, None
+    return None
+
+
+def _above(project: Project, place: Place) -> Place | None:
+    path, inner = place
+    if inner is not None:
+        return path, next((up for up in inner.up() if up.type == "mod_item"), None)
+    folder, file = posixpath.split(path)
+    if file == "mod.rs":
+        folder = posixpath.dirname(folder)
+    beside = ("mod.rs", "lib.rs", "main.rs")
+    tries = [posixpath.join(folder, one) for one in beside] + [f"{folder}.rs"]
+    return next(((one, None) for one in tries if one in project.paths), None)
+
+
+def _is_root(project: Project, path: str) -> bool:
+    folder = posixpath.basename(posixpath.dirname(path))
+    return folder in ("tests", "examples", "benches", "bin")
+
+
+def _root(project: Project, path: str) -> str | None:
+    """The file that a file's crate begins with."""
+    if _is_root(project, path):
+        return path
+    up = posixpath.dirname(path)
+    while True:
+        for one in ROOTS:
+            if (found := posixpath.join(up, one)) in project.paths:
+                main = posixpath.join(up, ROOTS[1])
+                return main if path == main else found
+        if not up:
+            return None
+        up = posixpath.dirname(up)
+
+
+def _crates(project: Project) -> dict[str, str]:
+    """The crates of the tree, by the name that paths begin with."""
+    key = ("crates",)
+    if key not in project.notes:
+        found: dict[str, str] = {}
+        for path in sorted(p for p in project.paths if posixpath.basename(p) == "Cargo.toml"):
+            folder = posixpath.dirname(path)
+            try:
+                said = tomllib.loads(project.text(path) or "")
+            except tomllib.TOMLDecodeError:
+                continue
+            lib, package = said.get("lib", {}), said.get("package", {})
+            name = lib.get("name") or str(package.get("name", "")).replace("-", "_")
+            start = posixpath.join(folder, lib.get("path", ROOTS[0]))
+            if name and start in project.paths:
+                found[name] = start
+        project.notes[key] = found
+    known = project.notes[key]
+    assert isinstance(known, dict)
+    return known
+
+
+def _owner(project: Project, place: Place) -> Owner | None:
+    path, inner = place
+    if inner is None:
+        module = project.module(path)
+        return module.owner if module is not None else None
+    typing = project.typing(path)
+    owners = typing.scopes.owners if typing is not None else []
+    return next((one for one in owners if one.node is inner), None)

@@ -1,0 +1,214 @@
+"""The files of a work tree as renaming sees them: read and parsed when somebody asks.
+
+Knows paths, texts and their scopes. How one file's import leads to another is the languages' to
+say (`Rules.brought` and its neighbours); what is to be renamed is not known here.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
+
+from specedit.errors import FileError
+from specedit.scoping.declaring import declared_scopes
+from specedit.scoping.languages import rules_of
+from specedit.scoping.lookup import Lookup
+from specedit.scoping.scope import Declared, Home, Owner
+from specedit.scoping.typing import Typing
+from specedit.syntax import trees
+from specedit.syntax.branch import Branch
+from specedit.syntax.languages import Language, language_of
+
+BELOW = ("", "src", "lib", "libs", "app", "apps", "packages", "crates")  # where sources stand
+LONGEST = 2_000_000  # characters of a file that is read to learn what it declares
+
+
+class Project:
+    """Texts by path, from the top of the tree, with slashes. `read` gives one file's text."""
+
+    def __init__(self, paths: Iterable[str], read: Callable[[str], str]) -> None:
+        self.paths = frozenset(paths)
+        self.folders = frozenset(
+            str(up) for path in self.paths for up in PurePosixPath(path).parents
+        )
+        self._read = read
+        self._texts: dict[str, str | None] = {}
+        self._typings: dict[str, Typing | None] = {}
+        self._homes: dict[int, str] = {}  # of scopes
+        self._roots: dict[int, Typing] = {}  # of a tree's root
+        self._modules: dict[str, Declared] = {}
+        self._packages: dict[int, str] = {}  # of an owner: the folder it stands for
+        self._asked: set[tuple[str, int, str]] = set()  # what is being found out just now
+        self._brought: dict[int, list[Declared] | None] = {}
+        self.notes: dict[object, object] = {}  # what a language found out, under a key of its own
+
+    @classmethod
+    def of_texts(cls, texts: Mapping[str, str]) -> Project:
+        return cls(texts, texts.__getitem__)
+
+    # files
+
+    def text(self, path: str) -> str | None:
+        """The text of a file; None where it cannot be read, or is no text."""
+        if path not in self._texts:
+            try:
+                text = self._read(path) if path in self.paths else None
+            except (FileError, OSError, KeyError):
+                text = None
+            self._texts[path] = text if text is not None and len(text) <= LONGEST else None
+        return self._texts[path]
+
+    def language(self, path: str) -> Language | None:
+        found = language_of(path, self.text(path) or "")
+        return found if found is not None and rules_of(found.name) is not None else None
+
+    def typing(self, path: str) -> Typing | None:
+        """The answers for one file; None where it is no code that renaming knows."""
+        if path not in self._typings:
+            text, language = self.text(path), self.language(path)
+            if text is None or language is None:
+                self._typings[path] = None
+            else:
+                scopes = declared_scopes(text, trees.dialect(text, language))
+                made = Typing(scopes, self)
+                self._typings[path] = made
+                self._homes[id(scopes)] = path
+                self._roots[id(scopes.root)] = made
+        return self._typings[path]
+
+    def path(self, home: Home | None) -> str:
+        """Where a file stands; empty where it is none of the tree's."""
+        return self._homes.get(id(home), "")
+
+    def beside(self, path: str) -> list[str]:
+        """The files of the same folder."""
+        folder = posixpath.dirname(path)
+        key = ("beside", folder)
+        if key not in self.notes:
+            self.notes[key] = sorted(p for p in self.paths if posixpath.dirname(p) == folder)
+        found = self.notes[key]
+        assert isinstance(found, list)
+        return found
+
+    def matching(self, pattern: str, suffixes: tuple[str, ...]) -> list[str]:
+        """The files of these kinds in whose text a pattern is found."""
+        key = ("matching", pattern, suffixes)
+        if key not in self.notes:
+            wanted = re.compile(pattern)
+            own = (path for path in sorted(self.paths) if path.endswith(suffixes))
+            found = (path for path in own if wanted.search(self.text(path) or ""))
+            self.notes[key] = list(found)
+        known = self.notes[key]
+        assert isinstance(known, list)
+        return known
+
+    # modules
+
+    def module(self, path: str) -> Declared | None:
+        """A file, as the thing with members that an import of it gives."""
+        typing = self.typing(path)
+        if path in self._modules or typing is None:
+            return self._modules.get(path)
+        scopes = typing.scopes
+        owner = Owner(path, scopes.root, members=scopes.file.declared, home=scopes)
+        self._modules[path] = Declared(
+            path, "module", scopes.root, scopes.root, None, owner, home=scopes
+        )
+        return self._modules[path]
+
+    def package(self, name: str, home: Home | None, node: Branch) -> Declared:
+        """A folder or a namespace, as a thing with members: what is in it, the language says."""
+        if name not in self._modules:
+            owner = Owner(name, node, home=home)
+            self._packages[id(owner)] = name
+            self._modules[name] = Declared(name, "module", node, node, None, owner, home=home)
+        return self._modules[name]
+
+    def folder(self, owner: Owner) -> str | None:
+        """The folder or namespace that an owner stands for."""
+        return self._packages.get(id(owner))
+
+    def is_module(self, owner: Owner) -> bool:
+        return owner.node.parent is None and owner.module is None
+
+    def top_level(self, path: str, name: str) -> list[Declared]:
+        """What a file declares under a name where other files can see it."""
+        typing = self.typing(path)
+        if typing is None:
+            return []
+        return [
+            one
+            for one in typing.scopes.declarations(name)
+            if one.scope is not None
+            and one.scope.kind in ("file", "namespace")
+            and (one.owner is None or one.scope.kind == "namespace")
+        ]
+
+    # what a file's answers ask (`scoping.lookup.Beyond`)
+
+    def at(self, home: Home | None) -> Lookup | None:
+        return self._typings.get(self.path(home))
+
+    def over(self, node: Branch) -> Lookup | None:
+        root = node
+        while root.parent is not None:
+            root = root.parent
+        return self._roots.get(id(root))
+
+    def brought(self, here: Lookup, imported: Declared) -> list[Declared] | None:
+        key = id(imported)
+        if key not in self._brought:
+            self._brought[key] = None  # an import of itself brings nothing
+            assert isinstance(here, Typing)
+            home = self.at(imported.home) or here
+            assert isinstance(home, Typing)
+            self._brought[key] = home.rules.imports(self, home, imported) or None
+        return self._brought[key]
+
+    def shared(self, here: Lookup, name: str, at: Branch) -> Iterable[Declared]:
+        assert isinstance(here, Typing)
+        return self._once("shared", here, name, here.rules.shared(self, here, name, at))
+
+    def given(self, owner: Owner, name: str) -> Iterable[Declared]:
+        home = self.at(owner.home)
+        if home is None or owner.module is not None:
+            return ()
+        return self._once("given", owner, name, home.rules.given(self, owner, name))
+
+    def parts(self, owner: Owner) -> Iterable[Owner]:
+        home = self.at(owner.home)
+        if home is None or owner.module is not None or not owner.name:
+            return ()
+        key = ("parts", id(owner))
+        if key not in self.notes:
+            self.notes[key] = ()
+            found = home.rules.parts(self, owner)
+            self.notes[key] = tuple(one for one in found if one is not owner)
+        known = self.notes[key]
+        assert isinstance(known, tuple)
+        return known
+
+    def word(self, here: Lookup, node: Branch) -> Owner | None:
+        assert isinstance(here, Typing)
+        return here.rules.word(self, here, node)
+
+    def file_of(self, here: Lookup, one: Declared) -> Owner | None:
+        assert isinstance(here, Typing)
+        return here.rules.file_of(self, here, one)
+
+    def named(self, here: Lookup, leaf: Branch) -> Iterable[Declared]:
+        assert isinstance(here, Typing)
+        return here.rules.named(self, here, leaf)
+
+    def _once(self, what: str, key: object, name: str, found: Iterator[Declared]) -> list[Declared]:
+        """An answer that asks for itself on the way is empty there."""
+        mark = (what, id(key), name)
+        if mark in self._asked:
+            return []
+        self._asked.add(mark)
+        try:
+            return list(found)
+        finally:
+            self._asked.discard(mark)

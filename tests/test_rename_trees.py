@@ -1,0 +1,98 @@
+"""fixtures/trees/<case>/: case.toml, before/, after/: a rename is one change of the whole tree.
+
+`after/` holds the files that change. `accepts` names the compilers that take both; `undecided` the
+lines, by file, that are listed and left.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import compilers
+import pytest
+
+from specedit.rename.modules import is_here
+from specedit.rename.project.renaming import TreeRename, rename_tree
+from specedit.scoping.project import Project
+from specedit.text.names import sought, split_member
+
+ROOT = Path(__file__).parent.parent / "fixtures" / "trees"
+CASES = sorted(path.parent for path in ROOT.glob("*/case.toml"))
+
+
+def named(case: Path) -> str:
+    return case.name
+
+
+def said(case: Path) -> dict[str, Any]:
+    return tomllib.loads((case / "case.toml").read_text("utf-8"))
+
+
+def texts(folder: Path) -> dict[str, str]:
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in paths}
+
+
+def renamed(texts: Mapping[str, str], old: str, new: str, scope: str, root: Path) -> TreeRename:
+    project = Project.of_texts(texts)
+    spelled = sought(old, derived=scope == "derived")
+    held = [
+        path
+        for path, text in texts.items()
+        if (any(one in text.lower() for one in map(str.lower, spelled)) if scope == "derived"
+            else spelled[0] in text)
+    ]  # fmt: skip
+    return rename_tree(
+        project, held, old, new, scope, lambda module, path: is_here(module, root / path)
+    )
+
+
+@pytest.mark.parametrize("case", CASES, ids=named)
+def test_a_rename_is_one_change_of_the_whole_tree(case: Path) -> None:
+    about, before = said(case), texts(case / "before")
+    tree = renamed(before, about["old"], about["new"], about["scope"], case / "before")
+    assert {path: guess.text for path, guess in tree.files.items()} == texts(case / "after")
+    assert not list(tree.collisions)
+    undecided = {
+        path: sorted({line for doubt in doubts for line in doubt.lines})
+        for path, doubts in tree.undecided.items()
+    }
+    assert undecided == about.get("undecided", {})
+
+
+@pytest.mark.parametrize("case", CASES, ids=named)
+def test_every_place_says_why_and_where(case: Path) -> None:
+    about, before = said(case), texts(case / "before")
+    tree = renamed(before, about["old"], about["new"], about["scope"], case / "before")
+    for path, guess in tree.files.items():
+        lines = before[path].split("\n")
+        for place in guess.places:
+            assert place.why
+            assert lines[place.line - 1][place.column - 1 :].startswith(
+                place.replaced.split("\n")[0]
+            )
+    assert tree.declared
+    for path, line, _ in tree.declared:
+        name = split_member(about["old"])[1]
+        assert name in before[path].split("\n")[line - 1]
+
+
+@pytest.mark.tools
+@pytest.mark.parametrize("state", ["before", "after"])
+@pytest.mark.parametrize("case", CASES, ids=named)
+def test_the_compilers_accept(case: Path, state: str, tmp_path: Path) -> None:
+    shutil.copytree(case / "before", tmp_path, dirs_exist_ok=True)
+    if state == "after":
+        shutil.copytree(case / "after", tmp_path, dirs_exist_ok=True)
+    wanted = said(case)["accepts"]
+    assert list(compilers.accept(tmp_path, wanted)) == wanted.split()
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(CASES) >= 12
+    sizes = [len(texts(case / "before")) for case in CASES]
+    assert min(sizes) >= 3 and max(sizes) <= 15
