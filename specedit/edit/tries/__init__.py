@@ -2,8 +2,8 @@
 
 * `ways`: what sets one try apart from the others: seed, temperature, what it is shown.
 * `asking`: the Plan of a try, from the Job and the answers so far.
-* `failure`: the useful end of what a command said.
+* `failure`: the useful end of what a command said; `readers`: how each tool says it.
 * `command`: one run of the user's command, within time and memory.
-* `trial`: a work tree while a try is in it, and how it gets out again.
+* `verdicts`: what the command said of each, and which came nearest.
 * `refused`: tries where the checks alone judge; `tested`: where a command does.
 """

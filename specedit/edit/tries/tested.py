@@ -15,11 +15,11 @@ from specedit.edit.backend import Backend, Ready
 from specedit.edit.job import Job
 from specedit.edit.judge import aside, failed
 from specedit.edit.run import Input, Item, Planner, Run, held_uncommitted, held_with
-from specedit.edit.tries import failure
 from specedit.edit.tries.asking import Earlier
 from specedit.edit.tries.command import Ran, running
 from specedit.edit.tries.items import Baseline, Testing, Tried
 from specedit.edit.tries.refused import answer_of, asked, tried, trying
+from specedit.edit.tries.verdicts import Failures, best, whole_of
 from specedit.edit.tries.ways import Way, most, ways
 from specedit.errors import FileError, UsageError
 from specedit.files import regular, worktree
@@ -69,7 +69,7 @@ class TestedRun(Run):
         self._store = store
         self._wish = wish
         self._writes = writes
-        self._said = Failures(settings)
+        self._said = Failures()
 
     def __iter__(self) -> Generator[tuple[str, Item], None, None]:
         files: list[_Work] = []
@@ -165,7 +165,8 @@ class TestedRun(Run):
         self, files: list[_Work], before: Judgement, wholes: Sequence[Try], root: Path, trial: Trial
     ) -> Generator[tuple[str, Item], None, Try]:
         """This try's verdict over all files; what passed is kept, everything else is put back."""
-        whole = _whole(files)
+        parts, names = [file.tries[-1] for file in files], [file.given.name for file in files]
+        whole = whole_of(parts, names)
         if whole.refused:
             return whole
         same = next((one for one in wholes if one.after_sha256 == whole.after_sha256), None)
@@ -254,59 +255,6 @@ class TestedRun(Run):
             for file in files:
                 file.edits[at] = _refused(file.edits[at])
         yield from self._ended(files, at, why)
-
-
-class Failures:
-    """What the command said of each try: the lines for a person, and those for the model."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._texts: dict[int, str] = {}
-        self.seconds = 0.0  # of the last run
-
-    def verdict(self, ran: Ran, root: Path, number: int) -> Judgement:
-        self.seconds = ran.seconds
-        if ran.code == 0:
-            return Judgement(0)
-        found = failure.read(ran.output, root)
-        line = found.line or f"exit code {ran.code}"
-        if ran.problem:
-            line = f"{ran.problem}; its last line: {found.line}" if found.line else ran.problem
-        self._texts[number] = "\n".join(one for one in (ran.problem, found.text or line) if one)
-        return Judgement(ran.code, line, found.failed)
-
-    def text(self, whole: Try) -> str:
-        """What a try that failed is to be told about."""
-        at = whole.number if whole.same_as is None else whole.same_as
-        said = self._texts.get(at, whole.line)
-        return said
-
-
-def _whole(files: Sequence[_Work]) -> Try:
-    """The last try, over all files."""
-    parts = [file.tries[-1] for file in files]
-    refused = [f"{file.given.name}: {file.tries[-1].refused}" for file in files]
-    return replace(
-        parts[0],
-        figures=sum((one.figures for one in parts), Figures()),
-        after_sha256=" ".join(one.after_sha256 for one in parts),
-        refused="; ".join(why for why, one in zip(refused, parts, strict=True) if one.refused),
-        told=any(one.told for one in parts),
-        same_as=None,
-    )
-
-
-def best(wholes: Sequence[Try]) -> int:
-    """The try that comes nearest: the fewest failures counted; where nobody counts, the first that
-    a command judged."""
-    most_ = float("inf")
-
-    def rank(at: int) -> tuple[bool, bool, float, int]:
-        one = wholes[at]
-        failures = one.test.failed if one.test and one.test.failed is not None else most_
-        return bool(one.refused), one.same_as is not None, failures, at
-
-    return min(range(len(wholes)), key=rank)
 
 
 def root_of(sources: Sequence[Source]) -> Path:
