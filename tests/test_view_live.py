@@ -12,7 +12,7 @@ from rich.console import Console
 
 from specedit.decode.events import Chunk
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
-from specedit.edit.tries.items import Testing, Tried
+from specedit.edit.tries.items import Judging, Tried
 from specedit.engines.base import Prefill
 from specedit.report import ModelLine, Try
 from specedit.text.diff import hunks
@@ -208,8 +208,8 @@ def test_the_added_lines_so_far_are_lines_of_the_answer(old: list[str], new: lis
 def test_while_the_test_command_runs_its_last_line_is_shown() -> None:
     with live.Live(terminal()) as display:
         feed(display, *EVENTS)
-        display.tries(Testing(1, "pytest -q", "collected 7 items"))
-        display.tries(Testing(1, "pytest -q", "tests/test_a.py .....\x1b[31m"))
+        display.tries(Judging(1, "pytest -q", "collected 7 items"))
+        display.tries(Judging(1, "pytest -q", "tests/test_a.py .....\x1b[31m"))
         display._phase.since -= 1.0
         said = line(display)
         assert "pytest -q" in said and "tests/test_a.py ....." in said and "\x1b" not in said

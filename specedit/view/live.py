@@ -18,7 +18,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
-from specedit.edit.tries.items import Testing, TryItem
+from specedit.edit.tries.items import Judging, TryItem
 from specedit.engines.base import Prefill
 from specedit.report import Tally
 from specedit.view import code, colours
@@ -63,7 +63,7 @@ class Live:
         self._passes = 0
         self._answered = False  # what comes now is the same answer again, for comparison
         self._growing: Growing | None = None
-        self._tested: Testing | None = None
+        self._tested: Judging | None = None
         self._lock = threading.Lock()
         self._screen: Screen | None = None
         self._entered = False
@@ -119,13 +119,13 @@ class Live:
     def tries(self, item: TryItem) -> None:
         """What the user's command says while it runs; anything else ends that."""
         with self._lock:
-            if isinstance(item, Testing):
+            if isinstance(item, Judging):
                 if self._phase.what != "testing":
                     self._phase = _Phase("testing")
                 self._tested = item
             else:
                 self._phase = _Phase("starting")
-        if isinstance(item, Testing):
+        if isinstance(item, Judging):
             self._start()
 
     def event(self, path: str, event: Event) -> None:

@@ -19,7 +19,7 @@ class Trying:
 
 
 @dataclass(frozen=True)
-class Testing:
+class Judging:
     """The command runs; `line` is the last that it said. Number 0: before anything is edited."""
 
     number: int
@@ -43,4 +43,4 @@ class Tried:
     most: int
 
 
-TryItem = Trying | Testing | Baseline | Tried
+TryItem = Trying | Judging | Baseline | Tried

@@ -17,7 +17,7 @@ from specedit.edit.judge import aside, failed
 from specedit.edit.run import Input, Item, Planner, Run, held_uncommitted, held_with
 from specedit.edit.tries.asking import Earlier
 from specedit.edit.tries.command import Ran, running
-from specedit.edit.tries.items import Baseline, Testing, Tried
+from specedit.edit.tries.items import Baseline, Judging, Tried
 from specedit.edit.tries.refused import answer_of, asked, tried, trying
 from specedit.edit.tries.verdicts import Failures, best, whole_of
 from specedit.edit.tries.ways import Way, most, ways
@@ -49,8 +49,6 @@ class _Work:
 class TestedRun(Run):
     """A Run whose edits a command judges. `writes`: what passed stays; else it is only shown, and
     the work tree is as it was."""
-
-    __test__ = False  # no test of pytest's
 
     def __init__(
         self,
@@ -199,7 +197,7 @@ class TestedRun(Run):
         running_ = running(command, root, self._settings.test_timeout)
         try:
             while True:
-                yield name, Testing(number, command, next(running_))
+                yield name, Judging(number, command, next(running_))
         except StopIteration as end:
             ran: Ran = end.value
         finally:
