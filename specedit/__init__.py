@@ -33,7 +33,7 @@ A room a subject, each on a floor of its own; imports only go down, and
     edit/                     what to ask (plan, job), what it becomes (answer, judge), the run
     rename/                   the places of a name, and what is written there
     backends/                 run a Plan: here, in a warm server, at an address
-    view/  hook/  server/  vllm/  editors/  bench/  cli/  api     the doors
+    view/  hook/  server/  lsp/  vllm/  editors/  bench/  cli/  api     the doors
     manual/                   its pages, which `specedit help` shows
 
 `edit` says what it asks for (`edit.backend`); `backends` answer, so they stand above it.

@@ -6,7 +6,7 @@ import contextlib
 import json
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
@@ -30,6 +30,7 @@ class Endpoint:
     status: int = 200
     breaks_after: int = 1 << 30  # requests that are answered
     location: str = ""
+    extra: dict[str, str] = field(default_factory=dict)  # further headers
 
 
 def stream(*deltas: str, reason: str | None = "stop", usage: Any = USAGE) -> bytes:
@@ -57,6 +58,8 @@ def listening() -> Iterator[Endpoint]:
             found.paths.append(self.path)
             broken = len(found.requests) > found.breaks_after
             self.send_response(500 if broken else found.status)
+            for name, value in found.extra.items():
+                self.send_header(name, value)
             if found.location:
                 self.send_header("Location", found.location)
             self.end_headers()

@@ -369,3 +369,27 @@ def test_shells_get_their_completion(specedit: Run) -> None:
     for shell in ("bash", "zsh", "fish"):
         env = {"_SPECEDIT_COMPLETE": f"source_{shell}"}
         assert b"specedit" in specedit(env=env).stdout
+
+
+def test_an_instruction_that_is_a_file_is_one_that_is_missing(specedit: Run, file: Path) -> None:
+    done = specedit("edit", file)
+    assert done.returncode == 2
+    assert b"The instruction is missing." in done.stderr and b"Which file?" not in done.stderr
+
+
+def test_the_nearest_file_is_named_with_its_folder(specedit: Run, tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "invoice.py").write_text("x = 1\n")
+    done = specedit("edit", "x", "shop/invoce.py", cwd=tmp_path)
+    assert str(Path("shop") / "invoice.py").encode() in done.stderr
+
+
+def test_a_command_that_nobody_knows_is_answered_once(specedit: Run) -> None:
+    done = specedit("renam", "a", "b")
+    assert done.returncode == 2 and done.stderr.count(b"Did you mean") == 1
+
+
+def test_a_filter_says_that_it_changed_what_it_gave_out(specedit: Run, file: Path) -> None:
+    done = specedit("edit", "rename it", "-", stdin=file.read_bytes())
+    assert done.returncode == 0 and done.stdout != file.read_bytes()
+    assert b"edited" in done.stderr and b"would change" not in done.stderr

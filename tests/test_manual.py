@@ -40,7 +40,12 @@ LANGUAGES = {
     "yaml": "read as pre-commit's configuration",
     "text": "no example: what a command says",
 }
-ELSEWHERE = {"--no-verify": "git", "--check": "ruff too", "--max-model-len": "vLLM"}  # of others
+ELSEWHERE = {  # of others
+    "--no-verify": "git",
+    "--check": "ruff too",
+    "--max-model-len": "vLLM",
+    "--tensor-parallel-size": "vLLM",
+}
 SHELL = re.compile(r"[|&;<>*$()\\]|^\w+=")  # what the words alone do not say
 SERVES = re.compile(r"\bserve\b|\bcurl\b|\bhook\b|8737")  # drives a server or git's hook
 FAILS = {"--check": 1, "specedit hook run": 1}  # it found something, as it should

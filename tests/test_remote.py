@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from endpoint import Endpoint, listening, stream
+from endpoint import USAGE, Endpoint, listening, stream
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from warm_server import plan, running
@@ -19,12 +19,13 @@ from specedit.backends import stream as events
 from specedit.backends.connect import connect
 from specedit.backends.remote import PROFILES, RemoteBackend
 from specedit.edit.answer import Reader
+from specedit.edit.answering import Fold
 from specedit.edit.backend import Answer, Ready, Written
 from specedit.edit.plan import Message, Plan
 from specedit.edit.unfenced import Unfenced
 from specedit.engines.base import Sampling
 from specedit.engines.scripted import END, ScriptedTokenizer
-from specedit.errors import RefusedEdit, ServerError, UsageError
+from specedit.errors import RefusedEdit, ServerError, TooLong, UsageError
 from specedit.report import Tally
 from specedit.settings import Settings
 
@@ -119,6 +120,71 @@ def test_the_events_are_those_of_any_backend(endpoint: Endpoint) -> None:
     assert isinstance(last, Answer)
     assert (last.reason, last.closed, last.prompt, last.reused) == ("stop", True, 50, 40)
     assert last.completion == 12
+
+
+def told(drafted: object, accepted: object) -> bytes:
+    """The end of a stream of vLLM's, with what was verified."""
+    drafts = {"num_draft_tokens": drafted, "num_accepted_draft_tokens": accepted}
+    last = {"choices": [], "usage": USAGE, "metrics": {"speculative_decoding": drafts}}
+    said = stream("```python\n", "a = 2\n", "```", usage=None).removesuffix(b"data: [DONE]\n\n")
+    return said + f"data: {json.dumps(last)}\n\ndata: [DONE]\n\n".encode()
+
+
+def test_vllm_tells_its_steps_and_what_it_verified(endpoint: Endpoint) -> None:
+    """Of 12 completion tokens 2 are the prediction's that did not appear, and 6 were drafts."""
+    endpoint.answer = told(8, 6)
+    events = list(backend(endpoint, "vllm").run(PLAN))
+    fold = Fold()
+    for event in events:
+        fold.add(event)
+    figures = fold.figures(1.0)
+    assert (figures.completion, figures.passes, figures.reused) == (10, 4, 40)
+    assert figures.prediction == Tally(8, 6)
+
+
+@pytest.mark.parametrize("odd", [None, "x", -1, 1 << 50, 1.5, [1]], ids=str)
+def test_what_is_no_count_counts_nothing(endpoint: Endpoint, odd: object) -> None:
+    endpoint.answer = told(odd, odd)
+    found = answer(backend(endpoint, "vllm"))
+    assert (found.text, found.completion, found.passes) == ("a = 2\n", 10, 10)
+
+
+def test_a_server_that_rounds_as_its_batches_are_is_said(endpoint: Endpoint) -> None:
+    for header, said in (("no", True), ("yes", False), ("", False)):
+        endpoint.extra = {"x-specedit-exact": header} if header else {}
+        asked = backend(endpoint, "vllm")
+        answer(asked)
+        assert any("not exact there" in note for note in asked.notes) is said
+
+
+def test_why_a_prediction_is_not_used_is_said(endpoint: Endpoint) -> None:
+    endpoint.extra = {"x-specedit-prediction": "not used: " + "so it is " * 99}
+    asked = backend(endpoint, "vllm")
+    answer(asked)
+    (said,) = [note for note in asked.notes if "not used: so it is" in note]
+    assert len(said) < 600
+
+
+def test_a_server_without_the_plugin_is_said(endpoint: Endpoint) -> None:
+    endpoint.answer = stream("```\na\n```", usage={"prompt_tokens": 5, "completion_tokens": 3})
+    asked = backend(endpoint, "vllm")
+    answer(asked)
+    assert any("not used there" in note for note in asked.notes)
+
+
+WINDOW = {
+    "openai": {"message": "It is too long.", "code": "context_length_exceeded"},
+    "vllm": {"message": "This model's maximum context length is 8 tokens.", "code": 400},
+}
+
+
+@pytest.mark.parametrize("error", WINDOW.values(), ids=WINDOW)
+def test_a_prompt_longer_than_the_window_is_known_as_such(
+    endpoint: Endpoint, error: dict[str, object]
+) -> None:
+    endpoint.status, endpoint.answer = 400, json.dumps({"error": error}).encode()
+    with pytest.raises(TooLong, match=str(error["message"])):
+        answer(backend(endpoint, "vllm"))
 
 
 TOLD: dict[str, tuple[list[str], str, bool]] = {

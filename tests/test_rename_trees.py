@@ -34,7 +34,11 @@ def said(case: Path) -> dict[str, Any]:
 
 def texts(folder: Path) -> dict[str, str]:
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in paths}
+    return {
+        path.relative_to(folder).as_posix(): path.read_text("utf-8")
+        for path in paths
+        if path.suffix not in (".pyc", ".typed")
+    }
 
 
 def renamed(texts: Mapping[str, str], old: str, new: str, scope: str, root: Path) -> TreeRename:

@@ -168,6 +168,30 @@ def test_a_background_server_with_another_model_is_replaced(
     assert report["server"] and second.pid != first and second.identity["threads"] == "1"
 
 
+def test_a_server_that_is_replaced_says_so_and_listens_where_it_did(
+    specedit: Specedit, place: RuntimeFolder, user: Path
+) -> None:
+    specedit("serve", "--background", "--port", "0", "--alias", "gpt-4o")
+    first = record_of(place)
+    (edited,) = edit(specedit, user, "--threads", "1")["files"]
+    second = record_of(place)
+    assert second.pid != first.pid and first.url and second.url == first.url
+    assert list(second.aliases) == ["gpt-4o"]
+    assert any("warm server was replaced: it had threads 0" in one for one in edited["notes"])
+    (again,) = edit(specedit, user, "--threads", "1")["files"]
+    assert not any("replaced" in one for one in again["notes"])
+
+
+def test_a_name_that_no_model_has_ends_no_server(
+    specedit: Specedit, place: RuntimeFolder, user: Path
+) -> None:
+    specedit("serve", "--background", "--socket-only")
+    first = record_of(place).pid
+    done = specedit("edit", "x", user, "--engine", "exact", "--model", "qwen2.5-coder-3b0")
+    assert done.returncode == 2 and b"no model is named" in done.stderr
+    assert record_of(place).pid == first
+
+
 def test_a_terminals_server_is_not_replaced(
     specedit: Specedit, place: RuntimeFolder, user: Path
 ) -> None:

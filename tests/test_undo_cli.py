@@ -39,6 +39,19 @@ def test_undo_puts_back_every_byte_of_the_last_run(specedit: Specedit, edited: P
     assert b"nothing to undo" in again.stderr
 
 
+def test_undo_is_of_the_work_tree_one_stands_in(
+    specedit: Specedit, edited: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    (other / ".git").mkdir(parents=True)
+    done = specedit("undo", cwd=other)
+    assert done.returncode == 2
+    assert b"nothing to undo in" in done.stderr and b"undo --last" in done.stderr
+    assert (edited / "a.py").read_bytes() != A
+    assert specedit("undo", "--last", cwd=other).returncode == 0
+    assert (edited / "a.py").read_bytes() == A
+
+
 def test_undo_refuses_what_changed_since_and_says_so(specedit: Specedit, edited: Path) -> None:
     (edited / "a.py").write_bytes(b"mine\n")
     done = specedit("undo", cwd=edited)

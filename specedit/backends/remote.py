@@ -23,7 +23,7 @@ from specedit.decode.events import FREE, Chunk
 from specedit.edit.backend import Answer, Event, Ready, Written
 from specedit.edit.plan import Plan
 from specedit.edit.unfenced import Unfenced
-from specedit.errors import ServerError, UsageError
+from specedit.errors import ServerError, SpeceditError, TooLong, UsageError
 from specedit.report import ModelLine
 from specedit.settings import Settings
 
@@ -32,6 +32,8 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MOST_TOKENS = 1 << 40  # that anybody says there were
 MOST_SAID = 500  # characters of what an endpoint says of itself
 ROOM, TIMES = 1 << 16, 8  # of an answer: characters, and how many times its text
+EXACT = "x-specedit-exact"  # a header of the plugin inside vLLM: "no" where batches change rounding
+UNUSED = "x-specedit-prediction"  # another: "not used: WHY"
 TOKEN = -1  # the id of a token whose id nobody told
 
 
@@ -84,6 +86,8 @@ class RemoteBackend:
             raise UsageError("The server's key holds a line's end, or what is no character.")
         self._sent = 0
         self._unused = False
+        self._inexact = False
+        self._why = ""  # a prediction is not used, as the server says it
 
     @property
     def server(self) -> str | None:
@@ -96,9 +100,11 @@ class RemoteBackend:
             return ()
         note = f"{self._sent:,} bytes were sent to {self._host}"
         sent = note if self._secure or self._host in LOOPBACK else f"{note}, unencrypted"
-        return (sent, f"{self._host} says nothing of the prediction: it is not used there")[
-            : 1 + self._unused
-        ]
+        unused = f"{self._host} says nothing of the prediction: it is not used there"
+        inexact = f"not exact there: {self._host} rounds as its batches happen to be"
+        why = f"{self._host} says of the prediction: {self._why}"
+        said = ((unused, self._unused), (why, self._why), (inexact, self._inexact))
+        return (sent, *(text for text, true in said if true))
 
     def close(self) -> None:
         pass
@@ -112,9 +118,11 @@ class RemoteBackend:
         started = time.perf_counter()
         reader, first, reason = Unfenced(plan.closing, nested=plan.nested), 0.0, ""
         usage: dict[str, Any] = {}
+        drafts: tuple[int, int] | None = None
         size, most = 0, room(plan)
         for data in self._events(body):
             usage = _table(data.get("usage")) or usage
+            drafts = accepted_drafts(data) or drafts
             for choice in _tables(data.get("choices")):
                 if isinstance(ended_by := choice.get("finish_reason"), str):
                     reason = ended_by or reason
@@ -132,9 +140,9 @@ class RemoteBackend:
         if not reason:
             raise ServerError(f"{self._host} ended in mid-answer.", hint="Run again.")
         predicted = self._profile.predicts and plan.prediction is not None
-        self._unused = predicted and not _says(usage)
-        yield _last(usage, reader.end())
-        yield _answer(reader, reason, usage, started, first or ended, ended)
+        self._unused = predicted and not says(usage)
+        yield _last(usage, drafts, reader.end())
+        yield _answer(reader, reason, usage, drafts, started, first or ended, ended)
 
     def _events(self, body: bytes) -> Iterator[dict[str, Any]]:
         headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
@@ -145,6 +153,8 @@ class RemoteBackend:
         self._sent = len(body)
         try:
             with opener.open(request, timeout=SILENCE_S) as answer:
+                self._inexact = answer.headers.get(EXACT) == "no"
+                self._why = str(answer.headers.get(UNUSED) or "")[:MOST_SAID]
                 for data in stream.data(answer, self._host):
                     if "error" in data:
                         raise self._refused(data, 200)
@@ -157,7 +167,7 @@ class RemoteBackend:
                 hint="Is the URL right, and the machine reachable?",
             ) from error
 
-    def _refused(self, data: Any, code: int) -> ServerError:
+    def _refused(self, data: Any, code: int) -> SpeceditError:
         error = data.get("error") if isinstance(data, dict) else None
         said = error.get("message") if isinstance(error, dict) else error
         said = said or (data.get("message") if isinstance(data, dict) else None)
@@ -167,6 +177,8 @@ class RemoteBackend:
             404: "Is --model right, and the URL?",
         }
         said = str(said or "no reason given")[:MOST_SAID]
+        if code in (200, 400) and _too_long(error, said):
+            return TooLong(f"{self._host}: {said}")
         return ServerError(f"{self._host} refused ({code}): {said}", hint=hints.get(code, ""))
 
 
@@ -234,17 +246,34 @@ def api_key(profile: Profile, host: str, secure: bool) -> str:
     return os.environ.get(profile.key, "") if ours and secure else ""
 
 
-def _last(usage: dict[str, Any], text: str) -> Written:
+def _too_long(error: Any, said: str) -> bool:
+    """Whether the prompt is longer than the window, as OpenAI says it, or vLLM."""
+    code = error.get("code") if isinstance(error, dict) else None
+    return code == "context_length_exceeded" or "maximum context length" in said
+
+
+def accepted_drafts(data: dict[str, Any]) -> tuple[int, int] | None:
+    """Ids that a vLLM server verified for this answer, and those that were right; None where it
+    does not say (`--per-request-spec-decode-metrics`)."""
+    found = _table(_table(data.get("metrics")).get("speculative_decoding"))
+    if not {"num_draft_tokens", "num_accepted_draft_tokens"} <= set(found):
+        return None
+    return _count(found, "num_draft_tokens"), _count(found, "num_accepted_draft_tokens")
+
+
+def _last(usage: dict[str, Any], drafts: tuple[int, int] | None, text: str) -> Written:
     """The end of the text, with what the endpoint says of the prediction."""
     details = _table(usage.get("completion_tokens_details"))
     accepted = _count(details, "accepted_prediction_tokens")
-    rejected = _count(details, "rejected_prediction_tokens")
+    proposed = accepted + _count(details, "rejected_prediction_tokens")
+    if drafts is not None:
+        proposed, accepted = drafts
     tokens, pieces = ((TOKEN,), (text,)) if text else ((), ())
-    source = "prediction" if accepted + rejected else FREE
-    return Written(Chunk(tokens, accepted + rejected, accepted, source, False, 0.0), pieces)
+    source = "prediction" if proposed else FREE
+    return Written(Chunk(tokens, proposed, accepted, source, False, 0.0), pieces)
 
 
-def _says(usage: dict[str, Any]) -> bool:
+def says(usage: dict[str, Any]) -> bool:
     """Whether an endpoint knows of predictions: one that does counts them."""
     details = _table(usage.get("completion_tokens_details"))
     return {"accepted_prediction_tokens", "rejected_prediction_tokens"} <= set(details)
@@ -254,18 +283,24 @@ def _answer(
     reader: Unfenced,
     reason: str,
     usage: dict[str, Any],
+    drafts: tuple[int, int] | None,
     started: float,
     first: float,
     ended: float,
 ) -> Answer:
     prompt = _table(usage.get("prompt_tokens_details"))
+    completion = _count(usage, "completion_tokens")
+    if drafts is not None:  # what is billed besides the answer is told apart from its tokens
+        details = _table(usage.get("completion_tokens_details"))
+        completion = max(0, completion - _count(details, "rejected_prediction_tokens"))
     return Answer(
         text=reader.text,
         reason="length" if reason == "length" else "stop",
         closed=reader.closed,
         prompt=_count(usage, "prompt_tokens"),
         reused=_count(prompt, "cached_tokens"),
-        completion=_count(usage, "completion_tokens"),
+        completion=completion,
+        passes=0 if drafts is None else max(0, completion - drafts[1]),
         prefill_s=first - started,
         decode_s=ended - first,
     )

@@ -41,6 +41,7 @@ class ServerRecord:
     token: str = ""
     background: bool = False
     url: str = ""  # where OpenAI clients connect, "" without TCP
+    aliases: tuple[str, ...] = ()  # what they may call the model beside its name
 
 
 @dataclass(frozen=True)

@@ -50,16 +50,19 @@ class ServerBusyError(ServerError):
 class ServerBackend:
     """Runs Plans in a warm server of ours. Closing a run's generator cancels it there."""
 
-    notes: tuple[str, ...] = ()
-
-    def __init__(self, record: ServerRecord) -> None:
+    def __init__(self, record: ServerRecord, *notes: str) -> None:
         self._record = record
+        self.notes = notes  # what was done so that this server answers: said with its first run
+        self._asked = False
 
     @property
     def server(self) -> str | None:
         return self._record.address
 
     def run(self, plan: Plan) -> Iterator[Event]:
+        if self._asked:
+            self.notes = ()
+        self._asked = True
         return self._events(wire.RUN, plan)
 
     def warm(self, plan: Plan) -> Iterator[Event]:
@@ -98,7 +101,8 @@ class WithFallback:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return (self._lost,) if self._lost else ()
+        said = self._server.notes if self._server is not None else ()
+        return (*said, self._lost) if self._lost else said
 
     def run(self, plan: Plan) -> Iterator[Event]:
         if self._server is not None:
@@ -135,6 +139,7 @@ def look(settings: Settings) -> tuple[ServerBackend | None, str]:
         record = where.record()
         if record is None and not settings.warm:
             return None, ""
+        before = record
         if record is None or not answers(record, settings):
             record = _started(where, settings)
     except (ServerError, OSError) as problem:
@@ -143,7 +148,23 @@ def look(settings: Settings) -> tuple[ServerBackend | None, str]:
         own, other = identity(settings)["model"], record.identity.get("model")
         what = f"model {other}" if own != other else "other settings or another version"
         return None, f"The running server (process {record.pid}) has {what}, and was left alone."
+    if before is not None and before.pid != record.pid:
+        return ServerBackend(
+            record, f"The warm server was replaced: it had {_other(before, record)}."
+        ), ""
     return ServerBackend(record), ""
+
+
+def _other(one: ServerRecord, record: ServerRecord) -> str:
+    """What a server had that another one has not."""
+    if one.version != record.version:
+        return f"version {one.version}"
+    named = [
+        f"{name} {one.identity.get(name)}"
+        for name in record.identity
+        if one.identity.get(name) != record.identity[name]
+    ]
+    return ", ".join(named) or "other settings"
 
 
 def answers(record: ServerRecord, settings: Settings) -> bool:
@@ -160,8 +181,27 @@ def _started(where: RuntimeFolder, settings: Settings) -> ServerRecord:
                 return record
             if status(record)["requests"]["running"]:
                 return record
+            _check_model(settings)
             stop(where, record)
-        return launch(where, arguments(settings, "--socket-only"))
+        secret = {"SPECEDIT_TOKEN": record.token} if record is not None and record.token else {}
+        return launch(where, arguments(settings, *_doors(record)), secret)
+
+
+def _check_model(settings: Settings) -> None:
+    """An error for a model that nothing is named by, before a server that works is ended."""
+    if settings.engine != "scripted":
+        from specedit.models.resolve import local
+
+        local(settings.model)
+
+
+def _doors(record: ServerRecord | None) -> list[str]:
+    """Where the server that comes after another one listens: where that did."""
+    if record is None or not record.url:
+        return ["--socket-only"]
+    host, _, port = record.url.removeprefix("http://").rpartition(":")
+    named = [word for one in record.aliases for word in ("--alias", one)]
+    return ["--host", host.strip("[]"), "--port", port, *named]
 
 
 def arguments(settings: Settings, *more: str) -> list[str]:

@@ -11,6 +11,7 @@
     rename, rename_full   renames whose outcome is known, three ways
     engine, widths, agreement
                           the engines themselves: what a pass costs, how often int8 chooses as bf16
+    load, serving         servers by their URLs: the same edits arrive at each
     replay                drafting without a model, priced on several machines' curves
     results, table, plots what comes out: one JSON object, tables, pictures
 

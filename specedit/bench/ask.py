@@ -60,6 +60,8 @@ def run(wanted: Wanted, settings: Settings, said: Said, *, verbose: bool = False
         _agreement(wanted, settings, results, found, said)
     elif wanted.engine_table:
         _widths(settings, results, found, said)
+    elif wanted.serve:
+        _load(wanted, settings, results, found, said)
     else:
         _speed(wanted, _words(settings), settings, results, found, said, verbose)
     found.json = results_json(results)
@@ -273,6 +275,30 @@ def _widths(settings: Settings, results: Results, found: Found, said: Said) -> N
     said("measuring passes")
     results.widths = widths.measure(settings, results.threads)
     found.parts.append(table.widths_table(results.widths))
+
+
+AT_ONCE = (1, 2, 4, 8, 16, 32)
+
+
+def _load(wanted: Wanted, settings: Settings, results: Results, found: Found, said: Said) -> None:
+    from specedit.bench import load, serving
+
+    asked = load.Loads(
+        servers=tuple(serving.server(text) for text in wanted.serve),
+        levels=wanted.at_once or AT_ONCE,
+        requests=wanted.requests,
+        limit=wanted.limit,
+        seed=settings.seed,
+    )
+    measuring = load.UnderLoad(asked, load.requests(cases_of(wanted), settings), said)
+    levels: list[load.Level] = []
+    with suppress(KeyboardInterrupt):
+        for level in measuring.levels():
+            levels.append(level)
+            results.load = load.load_json(levels, texts=True)
+    results.model = measuring.model or results.model
+    found.parts.append(table.load_table(results.load))
+    found.line = table.load_conclusion(results.load)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -31,6 +31,7 @@ COLOURS = {
     "openvino-plain": "#6d597a",
     "openvino-lookup": "#a893b8",
 }
+LOADS = ("#c44536", "#0b6e4f", "#3d5a80", "#e28413", "#6d597a", "#5f87b5")
 BOUND = "the machine's bound"
 SMALL = 0.1  # of a file changed, at most, in an edit that is called small
 ENGINES = {"exact": "specedit, exact int8", "bf16": "transformers, bf16", "llama": "llama.cpp"}
@@ -42,6 +43,7 @@ def draw(results: Sequence[Result], folder: Path) -> list[Path]:
     plot = _pyplot()
     folder.mkdir(parents=True, exist_ok=True)
     cases = [c for r in results for c in r["cases"]]
+    loads = [one for r in results for one in r.get("load") or ()]
     widths = [r for r in results if r["widths"]]
     written: list[Path] = []
     small = [c for c in cases if c["changed"] <= SMALL]
@@ -50,6 +52,8 @@ def draw(results: Sequence[Result], folder: Path) -> list[Path]:
         ("seconds", small, _seconds),
         ("widths", widths, _widths),
         ("tries", [r for r in results if r.get("tries")], _tries),
+        ("load-rate", loads, _load_rate),
+        ("load-seconds", loads, _load_seconds),
     ):
         if wanted:
             figure, axes = plot.subplots(figsize=(7, 4.2), layout="constrained")
@@ -166,6 +170,44 @@ def _tries(axes: Any, results: Sequence[Result]) -> None:
     axes.set_ylabel("cases that pass, %")
     axes.set_title("Passes in at most k tries (the numbers)", loc="left", fontsize=10)
     axes.legend(fontsize=7, frameon=False)
+
+
+def _load_rate(axes: Any, loads: Sequence[Mapping[str, Any]]) -> None:
+    """Tokens a second of all requests together, against how many come at once."""
+    _lines_of(axes, loads, "tokens_per_second", "-")
+    axes.set_ylabel("tokens a second, all together")
+    axes.set_title("Edits that arrive at a server", loc="left", fontsize=10)
+    axes.legend(fontsize=7, frameon=False)
+
+
+def _load_seconds(axes: Any, loads: Sequence[Mapping[str, Any]]) -> None:
+    """Seconds of an edit: the median as a line, the 95th percentile dashed."""
+    _lines_of(axes, loads, "p50_s", "-")
+    _lines_of(axes, loads, "p95_s", "--", labelled=False)
+    axes.set_yscale("log")
+    _plain_numbers(axes.yaxis, (1, 2, 5, 10, 20, 50, 100, 200, 500))
+    axes.set_ylabel("seconds of an edit: median, and dashed the 95th percentile")
+    axes.set_title("Waiting for an edit", loc="left", fontsize=10)
+    axes.legend(fontsize=7, frameon=False)
+
+
+def _lines_of(
+    axes: Any, loads: Sequence[Mapping[str, Any]], what: str, style: str, *, labelled: bool = True
+) -> None:
+    names = list(dict.fromkeys((one["server"], one["predictions"]) for one in loads))
+    for n, (server, way) in enumerate(names):
+        points = sorted(
+            (one["at_once"], one[what])
+            for one in loads
+            if (one["server"], one["predictions"]) == (server, way)
+        )
+        label = f"{server}, {way} predictions" if labelled else None
+        colour = LOADS[n % len(LOADS)]
+        x, y = [x for x, _ in points], [y for _, y in points]
+        axes.plot(x, y, f"o{style}", ms=4, lw=1.5, label=label, color=colour)
+    axes.set_xscale("log", base=2)
+    _plain_numbers(axes.xaxis, sorted({one["at_once"] for one in loads}))
+    axes.set_xlabel("edits that arrive while one is written alone")
 
 
 def ratios(cases: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[float, float]]]:

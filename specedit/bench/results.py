@@ -38,6 +38,7 @@ class Results:
     renames: dict[str, Any] | None = None
     agreement: dict[str, Any] | None = None
     tries: dict[str, Any] | None = None
+    load: list[dict[str, Any]] = field(default_factory=list)
 
 
 def machine() -> dict[str, Any]:
@@ -70,6 +71,7 @@ def results_json(r: Results) -> dict[str, Any]:
         "renames": r.renames,
         "agreement": r.agreement,
         "tries": r.tries,
+        "load": r.load,
     }
 
 

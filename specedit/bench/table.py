@@ -224,6 +224,47 @@ def cost_line(cost: Mapping[str, Any]) -> RenderableType:
     )
 
 
+def load_table(levels: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """A server, a way and a load a row."""
+    columns = ("at once", "requests", "steps", "tokens", "tokens/s", "p50 s", "p95 s", "first s")
+    found = _table("server", "predictions", *columns, "same texts")
+    for one in levels:
+        failed = len(one["failed"])
+        found.add_row(
+            one["server"],
+            one["predictions"],
+            str(one["at_once"]),
+            f"{one['requests']}" + (f" ({failed} failed)" if failed else ""),
+            "" if one["steps"] is None else str(one["steps"]),
+            str(one["tokens"]),
+            f"{one['tokens_per_second']:.1f}",
+            f"{one['p50_s']:.2f}",
+            f"{one['p95_s']:.2f}",
+            f"{one['first_text_s']:.2f}",
+            f"{one['same_texts']} of {one['requests']}",
+        )
+    return found
+
+
+def load_conclusion(levels: Sequence[Mapping[str, Any]]) -> str:
+    """One line a server with predictions: tokens a second, times those without, at each load."""
+    said = []
+    for server in dict.fromkeys(one["server"] for one in levels):
+        rate = {
+            (one["predictions"], one["at_once"]): one["tokens_per_second"]
+            for one in levels
+            if one["server"] == server
+        }
+        times = [
+            f"{rate['with', n] / rate['without', n]:.2f} at {n}"
+            for way, n in rate
+            if way == "with" and rate.get(("without", n))
+        ]
+        if times:
+            said.append(f"{server}, tokens/s with predictions over without: {', '.join(times)}")
+    return "\n".join(said) or "no server was measured with predictions"
+
+
 def agreement_table(found: Mapping[str, Any]) -> RenderableType:
     """A file a row: how often int8 chose as bf16 did, and both perplexities."""
     table = _table("file", "tokens", "same choice", "perplexity", "of bf16", "ratio")

@@ -36,6 +36,9 @@ class Wanted:
     agreement: tuple[Path, ...] = ()
     cost: bool = False
     engine_table: bool = False
+    serve: tuple[str, ...] = ()
+    at_once: tuple[int, ...] = ()
+    requests: int = 0
     plots: Path | None = None
     drawn_from: tuple[Path, ...] = ()
 
@@ -49,15 +52,19 @@ class Wanted:
             "--agreement": self.agreement,
             "--engine-table": self.engine_table,
             "--from": self.drawn_from,
+            "--serve": self.serve,
         }
         modes = [flag for flag, value in asked.items() if value]
         if len(modes) > 1:
             raise UsageError(f"{' and '.join(modes)} are separate runs.", hint="One at a time.")
+        files = [mode for mode in modes if mode != "--serve"]
+        if not self.serve and (self.at_once or self.requests):
+            raise UsageError("--at-once and --requests are about a server.", hint="--serve URL")
         idle = {
-            "CASES": self.cases and modes,
+            "CASES": self.cases and files,
             "--cost": self.cost and modes and modes != ["--quality"],
             "--own": self.own and modes,
-            "--limit": self.limit and modes,
+            "--limit": self.limit and files,
         }
         if self.tries < 2:
             told = {"--judge gate": self.judge != "tests", "--beside": self.beside}
@@ -69,7 +76,7 @@ class Wanted:
         for flag, unused in idle.items():
             if unused:
                 raise UsageError(f"{flag} means nothing beside {modes[0]}.")
-        if self.cases is None and not modes:
+        if self.cases is None and not files:
             if not self.kinds or not self.lines or not self.languages:
                 raise UsageError("There is nothing to measure.", hint="--kinds line --lines 50")
             if min(self.lines) < 1:

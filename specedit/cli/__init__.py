@@ -54,6 +54,7 @@ COMMANDS = (
     "serve",
     "vllm",
     "warm",
+    "lsp",
     "editor",
     "undo",
     "view",
@@ -125,11 +126,19 @@ def _ended(command: Any, arguments: Sequence[str]) -> int:
         return FAILED
     except Exception as error:
         if hasattr(error, "show"):  # typer's own errors show themselves; it exports no base
+            _once(error)
             error.show(sys.stderr)
             return FAILED
         _say_unexpected(error)
         return FAILED
     return code if isinstance(code, int) else DONE
+
+
+def _once(error: Any) -> None:
+    """The nearest name is said once: typer and what is below it both add it."""
+    said, found = str(getattr(error, "message", "")), getattr(error, "possibilities", None)
+    if found and "Did you mean" in said:
+        error.possibilities = None
 
 
 def _say(message: str, hint: str) -> None:

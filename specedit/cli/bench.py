@@ -74,6 +74,16 @@ def bench(
     engine_table: Annotated[
         bool, typer.Option("--engine-table", help="what a pass costs, by its width")
     ] = False,
+    serve: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[NAME=]URL", help="a server under load, and predictions there"),
+    ] = None,
+    at_once: Annotated[
+        str, typer.Option(metavar="N,…", help="of --serve: edits that arrive while one is written")
+    ] = "",
+    requests: Annotated[
+        int, typer.Option(min=0, help="of --serve: edits at each load; 0 is as many, at least 8")
+    ] = 0,
     plots: Annotated[
         Path | None, typer.Option(metavar="DIR", help="draw the results, SVG and PNG")
     ] = None,
@@ -110,6 +120,9 @@ def bench(
         agreement=tuple(agreement or ()),
         cost=cost,
         engine_table=engine_table,
+        serve=tuple(serve or ()),
+        at_once=_numbers(at_once),
+        requests=requests,
         plots=plots,
         drawn_from=tuple(drawn_from or ()),
     )

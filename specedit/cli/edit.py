@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -58,6 +59,11 @@ def edit(
     from specedit.errors import UsageError
     from specedit.files.recorder import Wish
 
+    if not (files or staged or changed or since) and Path(instruction).is_file():
+        raise UsageError(
+            f"What is to be done to {instruction}? The instruction is missing.",
+            hint=f'specedit edit "what to do" {instruction}',
+        )
     part = lines_range(lines)
     check_words(instruction)
     if selected is not None and (part or symbol):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -81,6 +82,11 @@ class Follower:
         if chosen.quit:
             self._run.leave("not looked at: you quit")
 
-    def report(self, why: str = "") -> None:
-        """The last words; `why` the run ended before its inputs did."""
-        self._screen.report(self._run.report(), self._run.not_done if why else [], why)
+    def report(self, why: str = "", *, given_out: bool = False) -> None:
+        """The last words; `why` the run ended before its inputs did. `given_out`: what changed is
+        on stdout, so that it is done."""
+        report = self._run.report()
+        if given_out:
+            done = (replace(e, status="edited") if e.changed else e for e in report.edits)
+            report = replace(report, edits=tuple(done))
+        self._screen.report(report, self._run.not_done if why else [], why)

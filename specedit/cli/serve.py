@@ -47,6 +47,10 @@ def serve(
             min=0, help="end after this long without work; 0 never", show_default="background: 30"
         ),
     ] = None,
+    alias: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="another name that clients may ask for; several allowed"),
+    ] = None,
     detached: Annotated[bool, typer.Option("--detached", hidden=True)] = False,
     *,
     resolved: Resolved,
@@ -63,8 +67,11 @@ def serve(
             settings = replace(settings, idle_minutes=idle_minutes)
         doors = ["--host", host] if port is None else ["--host", host, "--port", str(port)]
         doors = ["--socket-only"] if socket_only else doors
+        doors += [word for one in alias or () for word in ("--alias", one)]
 
         def opened(record: ServerRecord) -> bool:
+            if not set(alias or ()) <= set(record.aliases):
+                return False
             fits = record.url.endswith(f":{port}") if port else bool(record.url)
             return (socket_only or fits) and (not token or token == record.token)
 
@@ -81,6 +88,7 @@ def serve(
         token=token,
         idle_s=idle * 60,
         background=detached,
+        aliases=tuple(dict.fromkeys(alias or ())),
     )
     try:
         return run(settings, options, runtime_folder(), _listening)

@@ -57,5 +57,5 @@ def _run(command: str, data: bytes, planner: Planner, settings: Settings) -> Rep
         with Follower(run, settings) as follower:
             for _ in follower.edits():
                 pass
-            follower.report()
+            follower.report(given_out=not (settings.check or settings.diff or settings.json))
             return run.report()

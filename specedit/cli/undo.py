@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -26,16 +27,24 @@ def undo(
     partly: Annotated[
         bool, typer.Option("--partly", help="put back what can be, though a file changed since")
     ] = False,
+    last: Annotated[
+        bool, typer.Option("--last", help="the last run, wherever its files are")
+    ] = False,
     as_json: Json = False,
 ) -> int:
-    """Put back what the last run changed, all of it or nothing; again goes further back."""
+    """Put back what the last run changed in this work tree, all of it or nothing; again goes
+    further back."""
     from specedit.errors import UsageError
     from specedit.files import journal
     from specedit.files.undo import undo as put_back
 
     if listed and (forget or name or partly):
         raise UsageError("--list lists every run; it takes no other flag than --json.")
+    if last and name:
+        raise UsageError("--run names one run, and --last the last one; give one of them.")
     store = journal.home()
+    if name is None and not (last or listed):
+        name = _of_here(journal.runs(store))
     if listed:
         return _list(journal.runs(store), as_json)
     if forget:
@@ -48,6 +57,25 @@ def undo(
     else:
         _show(done)
     return FAILED if done.refused else DONE
+
+
+def _of_here(runs: list[JournalRun]) -> str | None:
+    """The last run that wrote to the work tree one stands in, or to this folder; None where no run
+    is kept at all."""
+    from specedit.errors import UsageError
+    from specedit.files.worktree import real, top_of
+
+    here = real(Path.cwd())
+    top = top_of(here) or here
+    for run in runs:
+        if any(Path(entry.path).is_relative_to(top) for entry in run.files):
+            return run.name
+    if not runs:
+        return None
+    raise UsageError(
+        f"There is nothing to undo in {top}.",
+        hint=f"The last run was elsewhere: {runs[0].said}. `specedit undo --last` puts it back.",
+    )
 
 
 def _show(done: Undone) -> None:

@@ -1,4 +1,4 @@
-"""`specedit vllm serve | args | check`: vLLM with Predicted Outputs, by its own command.
+"""`specedit vllm serve | args | check | manifest`: vLLM with Predicted Outputs, by its own command.
 
 Reads words and hands them on: every flag that is not ours is vLLM's.
 """
@@ -27,15 +27,17 @@ def serve(
     model: Annotated[str, typer.Argument(help="what vLLM serves: a hub id or a folder")],
 ) -> int:
     """Start `vllm serve MODEL` with predictions; further flags are vLLM's own."""
-    from specedit.vllm.launch import command, warning
+    from specedit.vllm.launch import capability, command, environment, installed, warning
 
     words = command(model, context.args)
+    more = environment(installed(), capability())
     for line in warning():
         print(f"specedit: {line}", file=sys.stderr)
-    print(f"specedit: {shlex.join(words)}", file=sys.stderr, flush=True)
+    shown = shlex.join([*(f"{name}={value}" for name, value in more.items()), *words])
+    print(f"specedit: {shown}", file=sys.stderr, flush=True)
     if sys.platform == "win32":
-        return subprocess.call(words)
-    os.execv(words[0], words)
+        return subprocess.call(words, env={**os.environ, **more})
+    os.execve(words[0], words, {**os.environ, **more})
 
 
 @app.command(context_settings=ITS_OWN)
@@ -44,6 +46,26 @@ def args(context: typer.Context) -> int:
     from specedit.vllm.launch import flags
 
     print(shlex.join(flags(context.args)))
+    return DONE
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def manifest(
+    context: typer.Context,
+    kind: Annotated[str, typer.Argument(help="image (a Dockerfile), kubernetes or compose")],
+    model: Annotated[str, typer.Option(help="what vLLM serves")] = "",
+    image: Annotated[str, typer.Option(help="what `manifest image` was built as")] = "",
+    gpus: Annotated[int, typer.Option(min=1, help="graphics processors of a replica")] = 1,
+    replicas: Annotated[int, typer.Option(min=1, help="servers of a Deployment")] = 1,
+    name: Annotated[str, typer.Option(help="of the Deployment, its Service and its volume")] = "",
+    storage: Annotated[str, typer.Option(help="of the volume that models are kept on")] = "",
+) -> int:
+    """Print a manifest for a cluster; further flags are vLLM's own."""
+    from specedit.vllm.manifest import Cluster, manifest
+
+    given = {"model": model, "image": image, "name": name, "storage": storage}
+    said = {word: value for word, value in given.items() if value}
+    print(manifest(kind, Cluster(gpus=gpus, replicas=replicas, **said), context.args), end="")
     return DONE
 
 

@@ -68,7 +68,12 @@ def judge(work: Job, answer: Answer) -> Judged:
         return Judged(source.text, (Finding("cut-off", said, refuses=True),))
     found = list(work.findings)
     if not answer.closed:
-        found.append(Finding("unclosed", "the model ended without closing its block"))
+        found.append(
+            Finding(
+                "unclosed",
+                "the model stopped before it said that it was done: is the end missing?",
+            )
+        )
     verdict = work.judge(spliced(source, work.region, answer.text))
     return replace(verdict, findings=(*found, *verdict.findings))
 
@@ -116,7 +121,7 @@ class Fold:
             prompt=a.prompt,
             reused=a.reused,
             completion=a.completion,
-            passes=self._passes,
+            passes=a.passes or self._passes,
             drafts=self._drafts,
             load_s=self._load_s,
             prefill_s=a.prefill_s,

@@ -61,6 +61,7 @@ class Answer:
     prefill_s: float
     decode_s: float
     logits_digest: str | None = None
+    passes: int = 0  # that a remote server tells; 0: each Written was one
 
 
 Event = Loading | Ready | Prefill | Written | Answer

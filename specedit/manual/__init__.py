@@ -33,6 +33,7 @@ SUBJECTS = {
     "serve": "server",
     "warm": "server",
     "editor": "editors",
+    "lsp": "editors",
     "undo": "edit",
     "refine": "edit",
     "view": "edit",

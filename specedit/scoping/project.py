@@ -34,6 +34,7 @@ class Project:
             str(up) for path in self.paths for up in PurePosixPath(path).parents
         )
         self._read = read
+        self.held: list[str] = []  # files whose text was given
         self._texts: dict[str, str | None] = {}
         self._typings: dict[str, Typing | None] = {}
         self._homes: dict[int, str] = {}  # of scopes
@@ -59,6 +60,11 @@ class Project:
                 text = None
             self._texts[path] = text if text is not None and len(text) <= LONGEST else None
         return self._texts[path]
+
+    def hold(self, path: str, text: str) -> None:
+        """Take this for a file's text: an editor is ahead of the disk."""
+        self._texts[path] = text
+        self.held.append(path)
 
     def language(self, path: str) -> Language | None:
         found = language_of(path, self.text(path) or "")

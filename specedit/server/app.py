@@ -6,7 +6,7 @@ Reads a request, queues a ticket, says what the ticket says. Knows Starlette; kn
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -43,7 +43,9 @@ class Api:
         record: ServerRecord,
         stop: Callable[[], None],
         limits: Limits,
+        aliases: Sequence[str] = (),
     ) -> None:
+        self._aliases = aliases
         self._worker = worker
         self._metrics = metrics
         self._settings = settings
@@ -72,11 +74,12 @@ class Api:
         await self._worker.known()
         if asked.model not in (names := self._names()):
             raise RefusedError(_no_model(asked.model, names))
+        name = names[0] if asked.model in self._aliases else asked.model
         plan = chat_plan(asked, self._settings)
         channel = Channel(request)
         ticket = Ticket(plan, channel.item, count=True)
         self._worker.submit(ticket)
-        completion = Completion(asked.model, f"specedit-{self._record.version}")
+        completion = Completion(name, f"specedit-{self._record.version}")
         if asked.stream:
             items = await begun(self._items(ticket, channel))
             lines = chat_chunks(items, completion, plan.stop, asked.include_usage)
@@ -92,7 +95,9 @@ class Api:
 
     async def models(self, request: Request) -> Response:
         await self._worker.known()
-        return JSONResponse({"object": "list", "data": [self._model(self._names()[0])]})
+        return JSONResponse(
+            {"object": "list", "data": [self._model(name) for name in self._listed()]}
+        )
 
     async def model(self, request: Request) -> Response:
         await self._worker.known()
@@ -187,7 +192,10 @@ class Api:
     def _names(self) -> list[str]:
         """What a request may call the model: its own name first."""
         own = [self._worker.loaded.line.name] if self._worker.loaded else []
-        return list(dict.fromkeys([*own, self._settings.model]))
+        return list(dict.fromkeys([*own, self._settings.model, *self._aliases]))
+
+    def _listed(self) -> list[str]:
+        return list(dict.fromkeys([self._names()[0], *self._aliases]))
 
     def _model(self, name: str) -> dict[str, Any]:
         return {"id": name, "object": "model", "created": self._created, "owned_by": "specedit"}

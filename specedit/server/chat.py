@@ -99,8 +99,7 @@ class ChatRequest(_Strict):
     model: str
     messages: Annotated[list[ChatMessage], Field(min_length=1)]
     prediction: Prediction | None = None
-    # Our own, as the vLLM plugin has it: further texts it may be like, the likeliest first.
-    predictions: Annotated[list[Prediction], Field(min_length=1, max_length=16)] | None = None
+    predictions: Annotated[list[Prediction], Field(min_length=1)] | None = None  # ours: several
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     stop: Annotated[tuple[str, ...], BeforeValidator(_stops)] = ()
@@ -156,10 +155,12 @@ def chat_plan(request: ChatRequest, settings: Settings) -> Plan:
     top_p = settings.top_p if request.top_p is None else request.top_p
     seed = settings.seed if request.seed is None else request.seed
     sampling = Sampling(0.0 if top_p == 0 else temperature, top_p or 1.0, seed)
+    guesses = [p for p in (request.prediction, *(request.predictions or ())) if p is not None]
+    texts = ["".join(guess.content) for guess in guesses]
     return Plan(
         messages=tuple(Message(_ROLES[m.role], m.content) for m in request.messages),
-        prediction="".join(request.prediction.content) if request.prediction else None,
-        predictions=tuple("".join(one.content) for one in request.predictions or ()),
+        prediction=texts[0] if texts else None,
+        predictions=tuple(texts[1:]),
         draft=drafters(settings),
         max_tokens=request.max_completion_tokens
         or request.max_tokens

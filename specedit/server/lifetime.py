@@ -46,6 +46,7 @@ class Options:
     token: str = ""
     idle_s: float = 0.0  # 0: never ends by itself
     background: bool = False
+    aliases: tuple[str, ...] = ()  # names beside the model's own that a client may ask for
     limits: Limits = field(default_factory=Limits)
 
 
@@ -65,7 +66,7 @@ def serve(
         token = options.token or ("" if UNIX_SOCKETS else secrets.token_urlsafe(24))
         record = ServerRecord(
             os.getpid(), VERSION, identity(settings), address, token,
-            options.background, url,
+            options.background, url, options.aliases,
         )  # fmt: skip
         runtime_folder.write(record)
         try:
@@ -80,6 +81,9 @@ def _check(options: Options) -> None:
             f"--host {options.host} is open to others, so a token is needed.",
             hint="Give one with SPECEDIT_TOKEN, or with --token.",
         )
+    for name in options.aliases:
+        if not name.isprintable() or not name.strip() or name != name.strip():
+            raise ServerError(f"--alias {name!r} is no name that a client can send.")
     if not options.token.isprintable() or options.token != options.token.strip():
         raise ServerError("A token has no line's end in it, and no space around it.")
 
@@ -157,7 +161,7 @@ def _run(
         assert server is not None
         server.should_exit = True
 
-    api = Api(worker, metrics, settings, record, stop, options.limits)
+    api = Api(worker, metrics, settings, record, stop, options.limits, options.aliases)
     config = uvicorn.Config(
         make_app(api, Door(options.host, record.token)),
         http=_patient(options.limits.head_s),

@@ -7,6 +7,8 @@
 * `steps` is what the server's steps cost, measured while it serves.
 * `proposer` proposes nothing, so that vLLM sets its verification up.
 * `launch` knows the flags that put these into `vllm serve`, and which versions are tested.
+* `start` is vLLM's own `serve` for a build whose command cannot start.
+* `manifest` is what a cluster is told to run.
 
-Nothing here patches vLLM, and nothing but `scheduler` imports it.
+Nothing here patches vLLM, and nothing but `scheduler` and `start` imports it.
 """

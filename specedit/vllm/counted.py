@@ -11,12 +11,11 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from specedit.backends.remote import EXACT, UNUSED
 from specedit.backends.wire import appeared
 
 Message = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]
-
-NOT_USED = b"x-specedit-prediction"
 
 
 @dataclass
@@ -25,16 +24,17 @@ class Predicting:
 
     predictions: list[list[int]]
     ids: bool  # the client wants ids itself
+    unused: str = ""  # why no drafts are offered
+    exact: bool = False  # neighbours in a batch change no bit of this server's logits
     written: list[int] = field(default_factory=list)
 
 
 class CountedAnswer:
     """The answer on its way out: whole, or event by event."""
 
-    def __init__(self, asked: Predicting, send: Send, *, told: bool) -> None:
+    def __init__(self, asked: Predicting, send: Send) -> None:
         self._asked = asked
         self._send = send
-        self._told = told
         self._start: Message | None = None
         self._events = False
         self._held = b""
@@ -55,8 +55,9 @@ class CountedAnswer:
         headers = list(message.get("headers", ()))
         kind = {k.lower(): v for k, v in headers}.get(b"content-type", b"")
         self._events = kind.startswith(b"text/event-stream")
-        if not self._told:
-            headers.append((NOT_USED, b"not used: this model has no tokenizer.json"))
+        headers.append((EXACT.encode(), b"yes" if self._asked.exact else b"no"))
+        if self._asked.unused:
+            headers.append((UNUSED.encode(), f"not used: {self._asked.unused}".encode()))
         message = {**message, "headers": headers}
         if self._events:
             await self._send(message)

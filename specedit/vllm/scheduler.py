@@ -6,7 +6,7 @@ gets the ids that are worth their share of the step; vLLM verifies them as it do
 what it accepted is read off the request at the next step. A request without a prediction is left
 alone. State lies on the request and dies with it.
 
-The only module that imports vLLM.
+Besides `start`, the only module that imports vLLM.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ class PredictedScheduler(Scheduler):
         self._words = ServedVocabulary.of(model.tokenizer or model.model)
         self._greedy_only = drafts_spoil_sampling()
         self._began = 0.0
+        self._turn = 0
 
     def schedule(self, *arguments: Any, **named: Any) -> Any:
         offered = self._offer()
@@ -69,9 +70,11 @@ class PredictedScheduler(Scheduler):
         """Give each request that decodes its draft for this step; those that have drafters."""
         ready = [request for request in self.running if self._decodes(request)]
         offered = []
-        left = min(self._budget, self.max_num_scheduled_tokens - len(self.running))
-        neighbours = len(self.running) - 1  # ids of the step besides the one that is weighed
-        for request in ready:
+        left = min(self._budget, self._unused(len(ready)))
+        self._turn += 1
+        first = self._turn % max(1, len(ready))  # where all do not fit, it is not always the same
+        ratio, share = self._steps.ratio(len(self.running)), self._steps.share(len(self.running))
+        for request in (*ready[first:], *ready[:first]):
             state = self._state(request)
             if state is None:
                 continue
@@ -79,13 +82,16 @@ class PredictedScheduler(Scheduler):
             if written > state.written:
                 state.commit(list(request.output_token_ids[state.written :]))
             room = min(left, self._room(request))
-            ratio = self._steps.ratio(neighbours, len(self.running))
-            ids = state.propose(room, ratio) if room > 0 else []
+            ids = state.propose(room, ratio, share) if room > 0 else []
             request.spec_token_ids = self._grammatical(request, ids)
             left -= len(request.spec_token_ids)
-            neighbours += len(request.spec_token_ids)
             offered.append(request)
         return offered
+
+    def _unused(self, ready: int) -> int:
+        """Ids of a step that drafts may be; prompts that wait to be read keep half of them."""
+        ids: int = self.max_num_scheduled_tokens - len(self.running)
+        return ids // 2 if self.waiting or ready < len(self.running) else ids
 
     def _decodes(self, request: Any) -> bool:
         """Its prompt is read, and all it wrote but the last id is in the cache."""

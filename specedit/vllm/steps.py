@@ -78,12 +78,17 @@ class Steps:
             start = each * LEAST
         return StepCost(start, each)
 
-    def ratio(self, neighbours: int, requests: int) -> float:
-        """What a request's share of a step costs before its first id, in ids.
+    def share(self, requests: int) -> float:
+        """Seconds of a step without drafts that are one request's, of so many."""
+        return self.line.start / max(1, requests) + self.line.each
 
-        A step that serves `requests` costs each of them its share of the time, and an id more
-        delays all of them: the fuller the batch, the less a step without a draft costs anybody,
-        and the less a draft may cost. Rounded, so that widths can be kept by it."""
-        share = (self.line.start + self.line.each * (neighbours + 1)) / max(1, requests)
-        exact = max(share / self.line.each - 1, 1 / 64)
+    def ratio(self, requests: int) -> float:
+        """What a request's share of a step costs besides its own id, in ids.
+
+        An id more costs the server `each`, whoever offers it; a step less of one request saves
+        its id and its share of `start`, since the others go on. So the fuller the batch, the less
+        a draft may cost. What neighbours offer has no say: it is verified anyway, and counting
+        it would make drafts longer where they are longest. Rounded, so that widths can be kept
+        by it."""
+        exact = max(self.share(requests) / self.line.each - 1, 1 / 64)
         return float(2 ** (round(math.log2(exact) * GRAIN) / GRAIN))

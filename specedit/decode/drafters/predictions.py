@@ -16,6 +16,7 @@ from specedit.decode.drafters.base import Codec, Draft
 from specedit.decode.drafters.prediction import PredictionDrafter
 from specedit.decode.fitted import FITTED
 
+MOST = 16  # predictions that are followed; each costs its time at every id
 FADES = 0.9  # of what a disagreement said, with each that comes after it
 PRIOR = 1.0  # disagreements that the order of the predictions is worth
 SURE = 0.7  # from this chance on it counts who was right; one that is lost only guesses
@@ -35,7 +36,7 @@ class PredictionsDrafter:
     ) -> None:
         self._tracks = [
             PredictionDrafter(ids, codec, instruction, constants)
-            for ids in dict.fromkeys(map(tuple, predictions))
+            for ids in list(dict.fromkeys(map(tuple, predictions)))[:MOST]
         ]
         self._restart()
 

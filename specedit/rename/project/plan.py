@@ -78,7 +78,7 @@ class Tree:
             held = self.holding(old, derived=settings.scope == "derived")
             others = [path for path in held if path not in own]
         found = rename_tree(
-            self.project, [*own, *others], old, new, settings.scope, self._is_here, strict=not some
+            self.project, [*own, *others], old, new, settings.scope, self.is_here, strict=not some
         )
         found = found.only(own)
         self.refuse_taken(found, settings)
@@ -99,10 +99,10 @@ class Tree:
         paths = self.holding(old, derived=False)
         if len(paths) > FEW:
             return None
-        found = elsewhere(self.project, {*paths, path}, path, old, line, self._is_here)
+        found = elsewhere(self.project, {*paths, path}, path, old, line, self.is_here)
         return Finding("elsewhere", str(found)) if found is not None else None
 
-    def _is_here(self, module: str, path: str) -> bool:
+    def is_here(self, module: str, path: str) -> bool:
         return is_here(module, self.root / path)
 
     def _read(self, path: str) -> str:

