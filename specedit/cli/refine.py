@@ -30,11 +30,12 @@ def refine(
 ) -> int:
     """Go on from the last edit: the same files, what was asked before, and this."""
     from specedit.cli.edit import check_words
+    from specedit.cli.undo import of_here
     from specedit.cli.work import Targets, near, work
     from specedit.edit import beside
     from specedit.edit.refining import conversation, plan_refine
     from specedit.errors import UsageError
-    from specedit.files.journal import home
+    from specedit.files.journal import home, runs
     from specedit.files.recorder import Wish
 
     check_words(instruction)
@@ -42,7 +43,8 @@ def refine(
         raise UsageError("The instruction is empty.", hint='specedit refine "what to do otherwise"')
     if files and "-" in files:
         raise UsageError("refine goes on from files; `-` has no earlier run.")
-    talk, others = conversation(home()), beside.read(known or ())
+    store = home()
+    talk, others = conversation(store, of_here(runs(store))), beside.read(known or ())
 
     def planner(source: Source) -> Job:
         return plan_refine(source, instruction, talk, resolved.values, others)

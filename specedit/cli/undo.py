@@ -44,7 +44,7 @@ def undo(
         raise UsageError("--run names one run, and --last the last one; give one of them.")
     store = journal.home()
     if name is None and not (last or listed):
-        name = _of_here(journal.runs(store))
+        name = of_here(journal.runs(store))
     if listed:
         return _list(journal.runs(store), as_json)
     if forget:
@@ -59,7 +59,7 @@ def undo(
     return FAILED if done.refused else DONE
 
 
-def _of_here(runs: list[JournalRun]) -> str | None:
+def of_here(runs: list[JournalRun]) -> str | None:
     """The last run that wrote to the work tree one stands in, or to this folder; None where no run
     is kept at all."""
     from specedit.errors import UsageError

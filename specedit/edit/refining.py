@@ -69,14 +69,14 @@ class Conversation:
         return next(entry.after_sha256 for entry in self.last.files if entry.path == path)
 
 
-def conversation(store: Path) -> Conversation:
-    """The last run that edited, and what it goes on from."""
+def conversation(store: Path, name: str | None = None) -> Conversation:
+    """The last run, or the one called `name`, and what it goes on from."""
     found = runs(store)
     if not found:
         raise UsageError(
             "There is no run to go on from.", hint='specedit edit "what to do" FILE begins one.'
         )
-    last = found[0]
+    last = next((run for run in found if run.name == name), found[0])
     if last.command not in COMMANDS or not last.instruction:
         raise UsageError(
             f"The last run was {last.said}; only an edit can be refined.",
