@@ -48,7 +48,9 @@ class Finding:
     Kinds that refuse: those of the guard (`syntax.guard`) and of a `FileError`, "cut-off", and of
     the gate's those that its table says.
     Others: those of LOOK_TWICE, "outside" (another name, or another thing of that name, that the
-    scope leaves alone), "skipped" (nothing was asked, and why), "backend" (what answered)."""
+    scope leaves alone), "skipped" (nothing was asked, and why), "backend" (what answered),
+    "focused" (which regions of a large file were asked about), "whole" (why all of one was),
+    "drawn" (regions asked about because of what was written in others)."""
 
     kind: str
     text: str

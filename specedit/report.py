@@ -33,6 +33,18 @@ class Tally:
 
 
 @dataclass(frozen=True)
+class Focused:
+    """One region of a large file that was edited on its own."""
+
+    lines: tuple[int, int]  # of the text that was there, from 1, both in
+    symbol: str  # what is defined there; "" where nothing is
+    chance: float  # that the change belongs there, as it was thought before
+    changed: bool
+    passes: int
+    round: int = 1  # 2: looked at because of what was written elsewhere
+
+
+@dataclass(frozen=True)
 class Figures:
     """What one run (or a sum of runs) cost."""
 
@@ -46,6 +58,7 @@ class Figures:
     decode_s: float = 0.0
     total_s: float = 0.0
     logits_digest: str | None = None
+    regions: tuple[Focused, ...] = ()  # none: the whole answer was one
 
     @property
     def prediction(self) -> Tally:
@@ -68,6 +81,10 @@ class Figures:
             decode_s=self.decode_s + other.decode_s,
             total_s=self.total_s + other.total_s,
         )
+
+    def beside(self, other: Figures) -> Figures:
+        """With what something else cost that the same answer needed."""
+        return replace(self + other, logits_digest=self.logits_digest, regions=self.regions)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from specedit.backends.running import Loaded
 from specedit.decode.width import Widths
@@ -18,8 +18,12 @@ class Scripted:
     server = None
     notes: tuple[str, ...] = ()
 
-    def __init__(self, answer: str, window: int = 1 << 20) -> None:
-        engine = ScriptedEngine(answer.encode(), window=window)
+    def __init__(self, answer: str | Callable[[str], str], window: int = 1 << 20) -> None:
+        def said(prompt: Sequence[int]) -> bytes:
+            given = bytes(token for token in prompt if token < 256).decode()
+            return (answer if isinstance(answer, str) else answer(given)).encode()
+
+        engine = ScriptedEngine(said, window=window)
         tokenizer = ScriptedTokenizer()
 
         def render(turns: object, opening: str) -> list[int]:

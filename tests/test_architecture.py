@@ -14,8 +14,9 @@ import specedit
 PACKAGE = Path(specedit.__file__).parent
 FLOORS = (  # from the ground up
     *("version", "errors", "text", "syntax", "scoping", "finding", "gate", "files", "settings"),
-    *("models", "engines", "decode", "report", "edit", "rename", "backends", "view", "editors"),
-    *("hook", "server", "lsp", "vllm", "bench", "manual", "cli", "api", "__main__", "__init__"),
+    *("models", "engines", "decode", "report", "focus", "edit", "rename", "backends", "view"),
+    *("editors", "hook", "server", "lsp", "vllm", "bench", "manual", "cli", "api", "__main__"),
+    "__init__",
 )
 # What a language's hooks are given comes from the engine that calls them: they name its types, and
 # import nothing of it.

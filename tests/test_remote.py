@@ -19,8 +19,8 @@ from specedit.backends import stream as events
 from specedit.backends.connect import connect
 from specedit.backends.remote import PROFILES, RemoteBackend
 from specedit.edit.answer import Reader
-from specedit.edit.answering import Fold
 from specedit.edit.backend import Answer, Ready, Written
+from specedit.edit.fold import Fold
 from specedit.edit.plan import Message, Plan
 from specedit.edit.unfenced import Unfenced
 from specedit.engines.base import Sampling

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,8 @@ def run(wanted: Wanted, settings: Settings, said: Said, *, verbose: bool = False
         _renames(wanted, settings, results, found, said)
     elif wanted.agreement:
         _agreement(wanted, settings, results, found, said)
+    elif wanted.focus:
+        _focus(wanted, settings, results, found, said)
     elif wanted.engine_table:
         _widths(settings, results, found, said)
     elif wanted.serve:
@@ -260,6 +262,21 @@ def _agreement(
         f"the same choice as bf16 in {total['agreement']:.2%} of {total['tokens']} places, "
         f"at {total['ratio']:.4f} times its perplexity"
     )
+
+
+def _focus(wanted: Wanted, settings: Settings, results: Results, found: Found, said: Said) -> None:
+    from specedit.backends.connect import connect
+    from specedit.bench import focus
+
+    cases = chosen(wanted, [case for path in wanted.focus for case in read_cases(path)])
+    looked: list[focus.Looked] = []
+    backend = closing(connect(settings)) if wanted.own else nullcontext()
+    with backend as asked, suppress(KeyboardInterrupt):
+        for one in focus.measure(cases, settings, asked):
+            looked.append(one)
+            said(f"chose places in {len(looked)} files: {one.id}")
+    results.focus = focus.as_json(looked)
+    found.parts.append(focus.as_text(results.focus))
 
 
 def _cost(

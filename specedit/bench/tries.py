@@ -20,7 +20,7 @@ from specedit.bench.cases import Case
 from specedit.bench.quality import tested
 from specedit.edit.answering import Answered, measured
 from specedit.edit.backend import Backend
-from specedit.edit.job import Job, plan_edit
+from specedit.edit.job import plan_edit
 from specedit.edit.tries import failure
 from specedit.edit.tries.asking import Earlier
 from specedit.edit.tries.refused import answer_of, asked
@@ -92,7 +92,8 @@ def attempts(
             cpu = time.process_time()
             found = _exhausted(asked(job, way, earlier, backend, settings))
             cpu = time.process_time() - cpu
-            one = _attempt(case, way, found, job, made, cpu)
+            job = job if made else found.job
+            one = _attempt(case, way, found, made, cpu)
             if beside:
                 one = _alone(one, found, backend)
             earlier.append(answer_of(found, _stands(one)))
@@ -111,9 +112,7 @@ def _stands(one: Attempt) -> str:
     return one.refused or one.said
 
 
-def _attempt(
-    case: Case, way: Way, found: Answered, job: Job, made: Sequence[Attempt], cpu: float
-) -> Attempt:
+def _attempt(case: Case, way: Way, found: Answered, made: Sequence[Attempt], cpu: float) -> Attempt:
     edit, text = found.edit, found.edit.after.decode("utf-8", "replace")
     same = next((one for one in made if one.text == text), None)
     started = time.perf_counter()
@@ -126,7 +125,7 @@ def _attempt(
         number=way.number,
         seed=way.sampling.seed,
         temperature=way.sampling.temperature,
-        told=found.job.plan.messages != job.plan.messages,
+        told=bool(found.job.told),
         text=text,
         answer=found.answer.text,
         passed=passed,

@@ -34,6 +34,7 @@ class Wanted:
     beside: bool = False  # each try once more, without predictions
     renames: tuple[Path, ...] = ()
     agreement: tuple[Path, ...] = ()
+    focus: tuple[Path, ...] = ()
     cost: bool = False
     engine_table: bool = False
     serve: tuple[str, ...] = ()
@@ -50,6 +51,7 @@ class Wanted:
             "--quality": self.quality,
             "--rename": self.renames,
             "--agreement": self.agreement,
+            "--focus": self.focus,
             "--engine-table": self.engine_table,
             "--from": self.drawn_from,
             "--serve": self.serve,
@@ -63,7 +65,7 @@ class Wanted:
         idle = {
             "CASES": self.cases and files,
             "--cost": self.cost and modes and modes != ["--quality"],
-            "--own": self.own and modes,
+            "--own": self.own and modes and modes != ["--focus"],
             "--limit": self.limit and files,
         }
         if self.tries < 2:

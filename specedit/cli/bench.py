@@ -68,6 +68,13 @@ def bench(
         list[Path] | None,
         typer.Option(metavar="FILE", help="renames: right, by three ways of renaming"),
     ] = None,
+    focus: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="edits of large files: do they lie in the places chosen (--own asks the model)",
+        ),
+    ] = None,
     cost: Annotated[
         bool, typer.Option("--cost", help="what hosted Predicted Outputs would bill")
     ] = False,
@@ -118,6 +125,7 @@ def bench(
         beside=beside,
         renames=tuple(rename or ()),
         agreement=tuple(agreement or ()),
+        focus=tuple(focus or ()),
         cost=cost,
         engine_table=engine_table,
         serve=tuple(serve or ()),

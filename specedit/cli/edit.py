@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 def edit(
     instruction: Annotated[str, typer.Argument(help="what to do, in words")],
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="FILE...", help="`-` is stdin to stdout")
+        list[str] | None,
+        typer.Argument(metavar="FILE...", help="or a folder of them; `-` is stdin to stdout"),
     ] = None,
     lines: Annotated[str | None, typer.Option(metavar="A:B", help="edit these lines only")] = None,
     symbol: Annotated[
@@ -47,6 +48,9 @@ def edit(
         list[str] | None,
         typer.Option("--with", metavar="FILE", help="a file to know of, read-only; again for more"),
     ] = None,
+    find: Annotated[
+        bool, typer.Option("--find", help="only the files that the instruction may be about")
+    ] = False,
     *,
     resolved: Resolved,
 ) -> int:
@@ -66,6 +70,7 @@ def edit(
         )
     part = lines_range(lines)
     check_words(instruction)
+    from_git = staged or changed or since is not None
     if selected is not None and (part or symbol):
         raise UsageError("--selected, --lines and --symbol all name the part to edit; give one.")
 
@@ -79,7 +84,14 @@ def edit(
 
     return work(
         "edit",
-        Targets(tuple(files or ()), staged=staged, changed=changed, since=since, jobs=jobs),
+        Targets(
+            tuple(files or ((".",) if find and not from_git else ())),
+            staged=staged,
+            changed=changed,
+            since=since,
+            jobs=jobs,
+            find=instruction if find else "",
+        ),
         planner,
         resolved,
         Wish(instruction, part_of(part, symbol)),

@@ -26,6 +26,7 @@ SHARED = (
     *("check", "diff", "json", "ask", "stdin_filename"),
     *("model", "engine", "device", "threads", "precision"),
     *("prediction", "draft", "max_tokens", "temperature", "top_p", "seed"),
+    *("focus", "whole"),
     *("server", "profile", "warm", "compare", "audit", "trace", "clean_only"),
     *("gate", "strict", "allow", "allow_extra"),
     *("test", "tries", "test_timeout", "require_green", "keep_best"),

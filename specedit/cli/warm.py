@@ -13,7 +13,7 @@ from specedit.settings import Resolved
 from specedit.text.terminal import name as shown
 
 
-@settings_options("model", "engine", "device", "threads", "precision", "quiet")
+@settings_options("model", "engine", "device", "threads", "precision", "focus", "whole", "quiet")
 def warm(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE...", help="named as the edit will name them")
@@ -24,6 +24,7 @@ def warm(
     """Read files into the server's cache (for editors, when a file is opened). Starts a server in
     the background when none runs."""
     from specedit.backends.warm import look
+    from specedit.edit.focus import beginnings
     from specedit.edit.job import plan_edit
     from specedit.engines.base import Prefill
     from specedit.errors import ServerError
@@ -35,10 +36,13 @@ def warm(
         raise ServerError(why, hint="specedit serve status")
     for name in files:
         source = sources.read(name)
-        last = Prefill(0, 0, 0, 0.0)
-        for event in server.warm(plan_edit(source, "-", settings).plan):
-            last = event if isinstance(event, Prefill) else last
+        read = known = total = 0
+        for plan in beginnings(plan_edit(source, "-", settings), settings):
+            last = Prefill(0, 0, 0, 0.0)
+            for event in server.warm(plan):
+                last = event if isinstance(event, Prefill) else last
+            read, known, total = read + last.done, known + last.reused, total + last.total
         if not settings.quiet:
-            said = f"{last.done} of {last.total} tokens read, {last.reused} known before"
+            said = f"{read} of {total} tokens read, {known} known before"
             print(f"specedit: {shown(name)}: {said}", file=sys.stderr)
     return 0

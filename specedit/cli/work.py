@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from specedit.cli.folders import expanded, left
 from specedit.cli.links import allowed
 from specedit.cli.output import put_json, put_patch
 from specedit.errors import INTERRUPTED, SpeceditError, UsageError
@@ -31,6 +32,7 @@ class Targets:
     containing: tuple[str, ...] = ()  # texts of which a file holds one, the name itself first
     any_case: bool = False  # of `containing`: names built from it begin small or large
     jobs: int | None = None
+    find: str = ""  # an instruction: files that it is not likely to be about are left as they are
 
     @property
     def from_git(self) -> bool:
@@ -64,7 +66,7 @@ def work(
 def files_of(targets: Targets) -> list[str]:
     """The files named, or those that git chooses."""
     if targets.names and not targets.from_git:
-        return list(dict.fromkeys(targets.names))
+        return list(dict.fromkeys(one for name in targets.names for one in expanded(name)))
     if not targets.from_git and not targets.containing:
         raise UsageError("Which file?", hint="Name files, `-`, or --staged, --changed, --since REF")
     from specedit.files import git
@@ -124,6 +126,8 @@ def refuse_conflicts(targets: Targets, settings: Settings) -> None:
         raise UsageError("A file's name is empty.", hint="Is a variable of the shell empty?")
     if "-" in targets.names and len(targets.names) > 1:
         raise UsageError("`-` reads stdin and stands alone.")
+    if targets.names == ("-",) and targets.find:
+        raise UsageError("--find chooses among files, and `-` is one text.")
     if targets.names and targets.from_git:
         raise UsageError("Name files, or let git choose them; not both.")
     if targets.jobs is not None and targets.jobs != 1:
@@ -176,12 +180,15 @@ def _files(
     together: bool = False,
 ) -> int:
     from specedit.cli.follower import Follower
-    from specedit.edit.run import Run, of_files
+    from specedit.edit.run import Run, leaving, of_files
     from specedit.edit.tries import refused
     from specedit.files.journal import home
     from specedit.files.recorder import Recorder
 
     names = files_of(targets)
+    skipped = left(names, targets.find) if targets.find else {}
+    names.sort(key=lambda name: name not in skipped)  # in no time: the time left is the rest's
+    planner = leaving(planner, skipped) if skipped else planner
     dry = settings.check or settings.diff
     dirty = uncommitted(names, settings) if settings.clean_only or not dry else set()
     inputs = of_files(names, dirty, allowed(names))

@@ -5,18 +5,19 @@ Knows Jobs and backends. Writes nothing and does not know the terminal.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
-from specedit.decode.events import FREE
-from specedit.edit.backend import Answer, Backend, Event, Loading, Ready, Written
+from specedit.edit import regions
+from specedit.edit.backend import Answer, Backend, Event
+from specedit.edit.focus import focused
+from specedit.edit.fold import run
 from specedit.edit.job import Job, Planned, job
 from specedit.edit.judge import Judged, conclude, keep
 from specedit.edit.splice import named_symbol, region_of, spliced, symbol_names, taken, whole
-from specedit.engines.base import Prefill
-from specedit.errors import InputError, TooLong
-from specedit.report import Compared, Edit, Figures, Finding, Spot, Tally
+from specedit.errors import TooLong
+from specedit.finding import Finding, Spot
+from specedit.report import Compared, Edit, Figures
 from specedit.settings import Settings
 
 
@@ -38,11 +39,16 @@ def perform(work: Job, backend: Backend, settings: Settings) -> Iterator[Planned
 def answered(
     work: Job, backend: Backend, settings: Settings
 ) -> Generator[Planned | Event, None, Answered]:
-    """The same, and what a further try needs of it. A refused answer is not kept yet."""
+    """The same, and what a further try needs of it: the Job with the places that were chosen. A
+    refused answer is not kept yet."""
+    work, asked = yield from focused(work, backend, settings)
     try:
-        return (yield from once(work, backend, settings))
+        found = yield from once(work, backend, settings)
     except TooLong as problem:
-        return (yield from once(narrow(work, settings, problem), backend, settings))
+        found = yield from once(narrow(work, settings, problem), backend, settings)
+    if asked is None:
+        return found
+    return replace(found, edit=replace(found.edit, figures=found.edit.figures.beside(asked)))
 
 
 def once(
@@ -53,6 +59,7 @@ def once(
     answer, figures = yield from measured(work, backend)
     edit = conclude(work.source, judge(work, answer), figures)
     edit = edit.noting(*(Finding("backend", note) for note in backend.notes))
+    edit = edit.noting(*regions.drawn_in(figures))
     if settings.compare:
         bare = replace(work, plan=replace(work.plan, prediction=None, predictions=(), draft=()))
         again, plain = yield from measured(bare, backend)
@@ -79,56 +86,10 @@ def judge(work: Job, answer: Answer) -> Judged:
 
 
 def measured(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer, Figures]]:
-    """Run the plan; returns its Answer and what it cost, folded from the events."""
-    started = time.perf_counter()
-    fold = Fold()
-    for event in backend.run(work.plan):
-        fold.add(event)
-        yield event
-    if fold.answer is None:
-        raise InputError("the backend gave no answer.", file=work.source.name)
-    return fold.answer, fold.figures(time.perf_counter() - started)
-
-
-class Fold:
-    """Every number of one run, from its events."""
-
-    def __init__(self) -> None:
-        self.answer: Answer | None = None
-        self._passes = 0
-        self._load_s = 0.0
-        self._drafts: dict[str, Tally] = {}
-
-    def add(self, event: Event) -> None:
-        match event:
-            case Ready():  # again: the run started over elsewhere, and what came before is void
-                self._load_s, self._passes, self._drafts = event.load_s, 0, {}
-            case Written():
-                chunk = event.chunk
-                self._passes += 1
-                if chunk.source != FREE:
-                    tally = Tally(chunk.proposed, chunk.accepted)
-                    self._drafts[chunk.source] = self._drafts.get(chunk.source, Tally()) + tally
-            case Answer():
-                self.answer = event
-            case Loading() | Prefill():
-                pass
-
-    def figures(self, total_s: float) -> Figures:
-        a = self.answer
-        assert a is not None
-        return Figures(
-            prompt=a.prompt,
-            reused=a.reused,
-            completion=a.completion,
-            passes=a.passes or self._passes,
-            drafts=self._drafts,
-            load_s=self._load_s,
-            prefill_s=a.prefill_s,
-            decode_s=a.decode_s,
-            total_s=total_s,
-            logits_digest=a.logits_digest,
-        )
+    """The answer to a Job, in regions where it has them, and what it cost."""
+    if work.regions:
+        return (yield from regions.answered(work, backend))
+    return (yield from run(work.plan, work.source.name, backend))
 
 
 def _compare(answer: Answer, own: Figures, again: Answer, plain: Figures) -> Compared:

@@ -22,6 +22,7 @@ from specedit.files.worktree import beyond
 
 if TYPE_CHECKING:
     from specedit.edit.beside import Beside
+    from specedit.focus.blocks import Block
     from specedit.report import Finding
     from specedit.settings import Settings
 
@@ -38,8 +39,36 @@ class Job:
     checks: Checks = USUAL
     divisible: bool = True  # where the file is too long, a part that the instruction names will do
     beside: tuple[Beside, ...] = ()  # files that the model is shown, read-only
+    told: str = ""  # what stood against an earlier answer, where the model is shown that
+    regions: tuple[RegionJob, ...] = ()  # of a large file: the answer is theirs, and the rest stays
     findings: tuple[Finding, ...] = ()  # said in the report, whatever happens
     guess: str | None = None  # the whole text, where planning knows what it will be
+
+    @property
+    def before(self) -> str:
+        """What the answer replaces."""
+        if self.regions:
+            return "".join(taken(self.source, one.region) for one in self.regions)
+        return taken(self.source, self.region)
+
+
+@dataclass(frozen=True)
+class RegionJob:
+    """One region of a large file that is asked about on its own."""
+
+    region: Region
+    blocks: tuple[Block, ...]
+    chance: float  # that the change belongs there
+    expected: str | None = None  # what it is predicted to become; None: what it is
+    context: str | None = None  # what it is shown with; None: what `surroundings` says
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        return self.blocks[0].first, self.blocks[-1].last
+
+    @property
+    def symbol(self) -> str:
+        return ", ".join(dict.fromkeys(one.name for one in self.blocks if one.name))
 
 
 @dataclass(frozen=True)

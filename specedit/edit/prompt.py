@@ -28,6 +28,12 @@ OTHERS = "Other files, for reference only; never repeat them:\n\n"
 REPLY = "\n\nReply with the "  # the last paragraph begins so
 
 
+PLACES = (
+    "You know source code. You get the outline of a file and what will be done in it, and say "
+    "which parts of the file that is about. Reply with names from the outline and nothing else."
+)
+
+
 def fence(text: str) -> str:
     """A run of backticks longer than any in `text`, three at least."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
@@ -93,3 +99,27 @@ def told(messages: tuple[Message, ...], said: str) -> tuple[Message, ...]:
         head, tail = ask, ""
     against = f"\n\nAn earlier answer was wrong:\n\n{said.strip()}\n\nAvoid that mistake."
     return (*before, replace(last, segments=(*segments, f"{head}{against}{found}{tail}")))
+
+
+def places(name: str, outline: str, instruction: str) -> tuple[Message, ...]:
+    """Which parts of a file an instruction is about. The outline is a segment of its own, and
+    stands first: a second instruction on the file finds it in the cache."""
+    marks = fence(outline)
+    name = name.encode("utf-8", "replace").decode()
+    head = f"Outline of the file `{name}`, each part by its name:\n\n{marks}\n"
+    ask = (
+        f"{marks}\n\n{instruction.strip()}\n\nThat is what somebody will do in this file. Which "
+        "parts will be changed? Reply with the name of the likeliest part, then at most two "
+        "others, one a line."
+    )
+    return (Message("system", (PLACES,)), Message("user", (head, outline, ask)))
+
+
+def after_others(instruction: str, changes: str) -> str:
+    """The instruction for a region that others, edited already, ask to be looked at."""
+    shown = "".join(f"    {line}\n" for line in changes.splitlines())
+    return (
+        f"{instruction.strip()}\n\nElsewhere in the file this is done already:\n\n{shown}\n"
+        "In this region change only what follows from that: an import that is missing, a call that "
+        "must change; most often nothing."
+    )

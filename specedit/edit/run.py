@@ -221,6 +221,18 @@ def held_with(broken: str) -> Finding:
     return Finding("held", said, refuses=True)
 
 
+def leaving(planner: Planner, why: Mapping[str, str]) -> Planner:
+    """The planner, and files that are left as they are without a question, each with why."""
+
+    def planned(source: Source) -> Job | Edit:
+        if source.name not in why:
+            return planner(source)
+        same = outcome(source, source.text)
+        return same.noting(Finding("skipped", why[source.name]))
+
+    return planned
+
+
 def one(
     source: Source, planner: Planner, backend: Backend, settings: Settings
 ) -> Iterator[Planned | Event | Edit]:

@@ -6,6 +6,7 @@ Knows Sources and symbols. Everything outside the part stays as it is, byte for 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -56,13 +57,27 @@ def taken(source: Source, region: Region) -> str:
 
 
 def spliced(source: Source, region: Region, answer: str) -> str:
-    """The whole text with the part replaced; the part's final newlines stay as many as they were:
-    models drop and add them freely."""
-    before = taken(source, region)
+    """The whole text with the part replaced."""
+    written = fitted(taken(source, region), answer)
+    return source.text[: region.start] + written + source.text[region.end :]
+
+
+def fitted(before: str, answer: str) -> str:
+    """The answer as it stands for a part: the part's final newlines stay as many as they were,
+    for models drop and add them freely."""
     kept = before[len(before.rstrip("\n")) :]
     body = answer.rstrip("\n")
-    written = body + kept if body or not before.strip() else body
-    return source.text[: region.start] + written + source.text[region.end :]
+    return body + kept if body or not before.strip() else body
+
+
+def joined(source: Source, parts: Sequence[tuple[Region, str]]) -> str:
+    """The whole text with several parts replaced, none of which overlaps another."""
+    pieces: list[str] = []
+    at = 0
+    for region, answer in sorted(parts, key=lambda one: one[0].start):
+        pieces += [source.text[at : region.start], fitted(taken(source, region), answer)]
+        at = region.end
+    return "".join([*pieces, source.text[at:]])
 
 
 def around(source: Source, region: Region, lines: int = AROUND) -> str:

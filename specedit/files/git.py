@@ -117,6 +117,19 @@ def tracked(root: Path) -> list[str]:
     return sorted(set(_names(ask(root, "ls-files", "-z")[1])))
 
 
+def under(folder: Path) -> list[Path]:
+    """The regular files under a folder that git tracks, named as the folder is, in name order."""
+    root = top(folder)
+    at = os.path.relpath(real(folder), real(root)).replace(os.sep, "/")
+    out = ask(root, "ls-files", "-z", "--", at)[1]
+    found = []
+    for name in sorted(set(_names(out))):
+        path = root / name
+        if _editable(path):
+            found.append(folder / os.path.relpath(real(path), real(folder)))
+    return found
+
+
 def _differing(root: Path, ref: str) -> Iterator[str]:
     if ref == "HEAD" and not _has_head(root):
         yield from _names(ask(root, "ls-files", "-z")[1])

@@ -18,7 +18,7 @@ MOST = 100_000  # digests; the older half goes when there are more
 DECIDES = (
     *("model", "engine", "precision", "device", "scope", "allow_extra"),
     *("gate", "strict", "allow"),
-    *("temperature", "top_p", "seed", "max_tokens"),
+    *("temperature", "top_p", "seed", "max_tokens", "focus", "whole"),
 )
 
 

@@ -28,7 +28,7 @@ from specedit.version import VERSION
 EDIT, UNDO = "specedit.edit", "specedit.undo"
 
 
-class Server(LanguageServer):
+class EditorServer(LanguageServer):
     """The state: settings, what runs, and what was changed last."""
 
     def __init__(self, settings: Settings) -> None:
@@ -51,17 +51,17 @@ def serve(settings: Settings) -> None:
     made(settings).start_io()
 
 
-def made(settings: Settings) -> Server:
+def made(settings: Settings) -> EditorServer:
     """A server with all that it offers."""
-    server = Server(settings)
+    server = EditorServer(settings)
     _renaming(server)
     _editing(server)
     return server
 
 
-def _renaming(server: Server) -> None:
+def _renaming(server: EditorServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
-    def rename(ls: Server, params: lsp.RenameParams) -> lsp.WorkspaceEdit:
+    def rename(ls: EditorServer, params: lsp.RenameParams) -> lsp.WorkspaceEdit:
         uri = params.text_document.uri
         path, text = _path(uri), ls.text(uri)
         try:
@@ -83,7 +83,7 @@ def _renaming(server: Server) -> None:
         return lsp.WorkspaceEdit(document_changes=changes)
 
     @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
-    def prepare(ls: Server, params: lsp.PrepareRenameParams) -> Any:
+    def prepare(ls: EditorServer, params: lsp.PrepareRenameParams) -> Any:
         uri = params.text_document.uri
         text = ls.text(uri)
         found = named_at(text, _offset(ls, uri, text, params.position))
@@ -93,12 +93,12 @@ def _renaming(server: Server) -> None:
         return lsp.PrepareRenamePlaceholder(range=span, placeholder=found.text)
 
 
-def _editing(server: Server) -> None:
+def _editing(server: EditorServer) -> None:
     @server.feature(
         lsp.TEXT_DOCUMENT_CODE_ACTION,
         lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.RefactorRewrite]),
     )
-    def actions(ls: Server, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+    def actions(ls: EditorServer, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         span = params.range
         if span.start == span.end:
             return []
@@ -113,7 +113,7 @@ def _editing(server: Server) -> None:
 
     @server.thread()
     @server.command(EDIT)
-    def edit(ls: Server, uri: str, lines: list[int], instruction: str = "") -> dict[str, Any]:
+    def edit(ls: EditorServer, uri: str, lines: list[int], instruction: str = "") -> dict[str, Any]:
         if not ls.busy.acquire(blocking=False):
             raise JsonRpcInternalError("An edit is running already; cancel it first.")
         try:
@@ -126,7 +126,7 @@ def _editing(server: Server) -> None:
 
     @server.thread()
     @server.command(UNDO)
-    def undo(ls: Server) -> dict[str, Any]:
+    def undo(ls: EditorServer) -> dict[str, Any]:
         changes = [
             _edit(ls, uri, after, before)
             for uri, (before, after) in ls.before.items()
@@ -140,12 +140,12 @@ def _editing(server: Server) -> None:
         return {"undone": len(changes)}
 
     @server.feature(lsp.WINDOW_WORK_DONE_PROGRESS_CANCEL)
-    def cancel(ls: Server, params: lsp.WorkDoneProgressCancelParams) -> None:
+    def cancel(ls: EditorServer, params: lsp.WorkDoneProgressCancelParams) -> None:
         if params.token in ls.stopped:
             ls.stopped[params.token].set()
 
 
-def _edited(ls: Server, uri: str, lines: tuple[int, int], instruction: str) -> dict[str, Any]:
+def _edited(ls: EditorServer, uri: str, lines: tuple[int, int], instruction: str) -> dict[str, Any]:
     """Run one edit to its end: progress on the way, a workspace edit at last."""
     path, text = _path(uri), ls.text(uri)
     token = str(uuid.uuid4())
@@ -180,12 +180,12 @@ def _edited(ls: Server, uri: str, lines: tuple[int, int], instruction: str) -> d
     return {"status": "edited" if after != text else "unchanged"}
 
 
-def _apply(ls: Server, label: str, changes: list[Any]) -> None:
+def _apply(ls: EditorServer, label: str, changes: list[Any]) -> None:
     edit = lsp.WorkspaceEdit(document_changes=changes)
     ls.workspace_apply_edit(lsp.ApplyWorkspaceEditParams(edit=edit, label=label))
 
 
-def _edit(ls: Server, uri: str, before: str, after: str) -> lsp.TextDocumentEdit:
+def _edit(ls: EditorServer, uri: str, before: str, after: str) -> lsp.TextDocumentEdit:
     """What makes one text of the other, hunk by hunk, whole lines."""
     from specedit.text.lines import lines_of, opcodes
 
@@ -204,18 +204,18 @@ def _edit(ls: Server, uri: str, before: str, after: str) -> lsp.TextDocumentEdit
     return lsp.TextDocumentEdit(text_document=named, edits=edits)
 
 
-def _range(ls: Server, uri: str, text: str, start: int, end: int) -> lsp.Range:
+def _range(ls: EditorServer, uri: str, text: str, start: int, end: int) -> lsp.Range:
     return lsp.Range(start=_position(ls, text, start), end=_position(ls, text, end))
 
 
-def _position(ls: Server, text: str, at: int) -> lsp.Position:
+def _position(ls: EditorServer, text: str, at: int) -> lsp.Position:
     line = text.count("\n", 0, at)
     begin = text.rfind("\n", 0, at) + 1
     units = ls.workspace.position_codec.client_num_units(text[begin:at])
     return lsp.Position(line=line, character=units)
 
 
-def _offset(ls: Server, uri: str, text: str, position: lsp.Position) -> int:
+def _offset(ls: EditorServer, uri: str, text: str, position: lsp.Position) -> int:
     lines = text.splitlines(keepends=True)
     there = ls.workspace.position_codec.position_from_client_units(lines, position)
     return sum(map(len, lines[: there.line])) + there.character
@@ -228,5 +228,5 @@ def _path(uri: str) -> Path:
     return Path(path)
 
 
-def _say(ls: Server, text: str, kind: lsp.MessageType) -> None:
+def _say(ls: EditorServer, text: str, kind: lsp.MessageType) -> None:
     ls.window_show_message(lsp.ShowMessageParams(type=kind, message=f"specedit: {text}"))

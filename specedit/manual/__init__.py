@@ -16,6 +16,7 @@ from specedit.settings import nearest
 READING = (
     "rename",
     "edit",
+    "focus",
     "gate",
     "tries",
     "hook",

@@ -19,6 +19,7 @@ from specedit.rename.guard import guard_rename
 from specedit.rename.guess import Outside, Place, RenameGuess
 from specedit.rename.modules import is_here
 from specedit.rename.places import rename_places
+from specedit.rename.windows import checked_in, windows_of
 from specedit.report import Edit, Finding, Replaced, Spot
 from specedit.scoping.languages import rules_of
 from specedit.settings import Settings
@@ -100,13 +101,15 @@ def job_of(source: Source, guess: RenameGuess, settings: Settings) -> Job:
         prediction,
         replace(checks_of(settings), verdicts=SILENT),  # its places are the scopes' own word
     )
+    windows = windows_of(source, guess, settings)
     return replace(
         work,
+        regions=windows,
         plan=replace(work.plan, copies=True),
         judge=partial(settled, source, guess, settings, work.judge),
         divisible=False,
         guess=guess.text,
-        findings=findings(guess),
+        findings=(*findings(guess), *checked_in(windows)),
     )
 
 

@@ -6,6 +6,7 @@ Every mistake is named with the place it was made in. Knows the table; knows no 
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from specedit.errors import UsageError
@@ -60,6 +61,15 @@ def checked(name: str, value: Any, where: str) -> Any:
         _check_kinds(name, value, where)
     if name == "top_p" and not 0 < value <= 1:
         raise UsageError(f"{where}: top_p is above 0 and at most 1, not {value}.")
+    if (
+        name == "focus"
+        and value not in ("auto", "off")
+        and not re.fullmatch(r"[1-9]\d{0,8}", value)
+    ):
+        raise UsageError(
+            f"{where}: focus is auto, off, or a number of lines, not {shown(value)}.",
+            hint="--focus 500 chooses places in files of more than 500 lines.",
+        )
     return value
 
 

@@ -97,6 +97,10 @@ class Settings:
     test_timeout: float = _taste(300.0, "seconds that the test command may take", most=86400)
     require_green: bool = _taste(False, "refuse when the test command fails before the edit")
     keep_best: bool = _power(False, "when no try passes the test command, keep the best of them")
+    focus: str = _taste(
+        "auto", "edit only likely places of a large file: auto, off, or from N lines"
+    )
+    whole: bool = _taste(False, "edit all of every file, as --focus off")
     compare: bool = _taste(False, "run once more without drafts and measure both")
     audit: bool = _taste(False, "digest the logits behind every token")
     trace: str = _power("", "write one JSON line per pass to this file", paths=True, words=("",))

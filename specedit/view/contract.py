@@ -9,7 +9,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from specedit.decode.events import FREE
-from specedit.report import Compared, Edit, Figures, Finding, Replaced, Report, Tally, Try
+from specedit.report import (
+    Compared,
+    Edit,
+    Figures,
+    Finding,
+    Focused,
+    Replaced,
+    Report,
+    Tally,
+    Try,
+)
 
 SCHEMA = 1
 
@@ -71,6 +81,17 @@ def _compared(c: Compared) -> dict[str, Any]:
     }
 
 
+def _focused(one: Focused) -> dict[str, Any]:
+    return {
+        "lines": list(one.lines),
+        "symbol": one.symbol or None,
+        "chance": round(one.chance, 4),
+        "changed": one.changed,
+        "passes": one.passes,
+        "round": one.round,
+    }
+
+
 def edit_json(e: Edit) -> dict[str, Any]:
     f = e.figures
     return {
@@ -93,6 +114,7 @@ def edit_json(e: Edit) -> dict[str, Any]:
         "drafts": {n: _tally(t) for n, t in f.drafts.items() if n != FREE},
         "timing": _timing(f),
         "logits_digest": f.logits_digest,
+        "regions": [_focused(one) for one in f.regions],
         "compared": _compared(e.compared) if e.compared else None,
         "tries": [try_json(one) for one in e.tries],
     }

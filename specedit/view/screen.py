@@ -58,10 +58,9 @@ class Screen:
 
     def planned(self, name: str, planned: Planned) -> None:
         """What the answer will replace."""
-        job = planned.job
         if self._trace:
-            self._trace.planned(name, job.plan)
-        self._begin(name, job.source.text[job.region.start : job.region.end])
+            self._trace.planned(name, planned.job.plan)
+        self._begin(name, planned.job.before)
 
     def event(self, name: str, event: Event) -> None:
         if name != self._path:

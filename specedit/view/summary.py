@@ -5,6 +5,8 @@ Knows a Report. Every number in it was measured by somebody else.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -13,6 +15,7 @@ from specedit.report import Compared, Edit, Figures, Replaced, Report
 from specedit.view import code, tries
 from specedit.view.colours import count, say, seconds
 
+SEVERAL = 3  # files, beyond which those that share a reason are counted
 DONE = {
     "edited": ("edited", "green"),
     "would-edit": ("would change", "yellow"),
@@ -82,6 +85,7 @@ def compared(one: Compared, what: str = "") -> Text:
 
 def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool = False) -> None:
     """Problems always; notes, the line and (verbose) the table unless quiet."""
+    many = _skipped(report) if len(report.edits) > SEVERAL else {}
     for edit in report.edits:
         for one in edit.findings:
             if one.refuses:
@@ -93,10 +97,13 @@ def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool
                 for change in edit.changes:
                     _about(console, edit, _change(change), "dim")
             for one in edit.findings:
-                if not one.refuses and (verbose or not one.is_detail):
+                told = one.kind == "skipped" and one.text in many
+                if not (one.refuses or told) and (verbose or not one.is_detail):
                     _about(console, edit, one.text, "yellow" if one.warns else "")
     if quiet or not report.edits:
         return
+    for why, number in many.items():
+        say(console, Text(f"{count(number, 'file')} left as they are: {why}"))
     if (found := tries.table(report)) is not None:
         console.print(found)
     if verbose:
@@ -107,6 +114,14 @@ def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool
         if edit.compared:
             what = f"{code.name(edit.path)} " if len(report.edits) > 1 else ""
             say(console, compared(edit.compared, what))
+
+
+def _skipped(report: Report) -> dict[str, int]:
+    """Why files were not asked about, and how many for each reason that several share."""
+    found = Counter(
+        one.text for edit in report.edits for one in edit.findings if one.kind == "skipped"
+    )
+    return {why: number for why, number in found.items() if number > 1}
 
 
 def _about(console: Console, edit: Edit, what: str, style: str) -> None:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 from specedit.edit import prompt
 from specedit.edit.job import Job
-from specedit.edit.plan import Plan
 from specedit.edit.tries.ways import Way
 
 MOST = 8  # earlier answers that are followed; the newest
@@ -26,13 +25,13 @@ class Earlier:
     said: str = ""
 
 
-def plan_of(job: Job, way: Way, earlier: Sequence[Earlier]) -> Plan:
-    """What the backend is asked for one try."""
+def job_of(job: Job, way: Way, earlier: Sequence[Earlier]) -> Job:
+    """The Job of one try: the first one's, with its own sampling, and with what it is told."""
     plan = replace(job.plan, sampling=way.sampling)
     if plan.prediction is not None:
         texts = (*(one.text for one in reversed(earlier)), *plan.predictions)
-        newest = dict.fromkeys(texts)
-        plan = replace(plan, predictions=tuple(newest)[:MOST])
-    if not (way.told and earlier and earlier[-1].said):
-        return plan
-    return replace(plan, messages=prompt.told(plan.messages, earlier[-1].said))
+        plan = replace(plan, predictions=tuple(dict.fromkeys(texts))[:MOST])
+    said = earlier[-1].said if way.told and earlier else ""
+    if said:
+        plan = replace(plan, messages=prompt.told(plan.messages, said))
+    return replace(job, plan=plan, told=said)

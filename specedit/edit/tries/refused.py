@@ -14,7 +14,7 @@ from specedit.edit.backend import Backend, Event
 from specedit.edit.job import Job, Planned
 from specedit.edit.judge import keep
 from specedit.edit.run import Planner
-from specedit.edit.tries.asking import Earlier, plan_of
+from specedit.edit.tries.asking import Earlier, job_of
 from specedit.edit.tries.items import Tried, Trying
 from specedit.edit.tries.ways import Way, most, ways
 from specedit.errors import TooLong
@@ -40,7 +40,7 @@ def one(
             yield trying(way, settings)
         found = yield from asked(job, way, earlier, backend, settings)
         job = job if tries else found.job
-        tries.append(tried(way, found, job, tries))
+        tries.append(tried(way, found, tries))
         if most(settings) > 1 and (tries[-1].refused or len(tries) > 1):
             yield Tried(tries[-1], most(settings))
         first = first or found.edit
@@ -71,14 +71,14 @@ def asked(
 ) -> Generator[Planned | Event, None, Answered]:
     """One try. The first may narrow its Job, and the others are about what it was about then. Where
     the longer prompt of one that is told does not fit the window, it has the first one's prompt."""
-    work = replace(job, plan=plan_of(job, way, earlier))
+    work = job_of(job, way, earlier)
     if not earlier:
         return (yield from answered(work, backend, settings))
     try:
         return (yield from once(work, backend, settings))
     except TooLong:
-        plain = plan_of(job, replace(way, told=False), earlier)
-        return (yield from once(replace(job, plan=plain), backend, settings))
+        plain = job_of(job, replace(way, told=False), earlier)
+        return (yield from once(plain, backend, settings))
 
 
 def answer_of(found: Answered, said: str = "") -> Earlier:
@@ -93,15 +93,15 @@ def _said(finding: Finding) -> str:
     return f"{where}{finding.text}"
 
 
-def tried(way: Way, found: Answered, job: Job, earlier: Sequence[Try]) -> Try:
-    """A try before anything but the checks has judged it. `job`: as the first try had it."""
+def tried(way: Way, found: Answered, earlier: Sequence[Try]) -> Try:
+    """A try before anything but the checks has judged it."""
     edit = found.edit
     same = (one.number for one in earlier if one.after_sha256 == edit.after_sha256)
     return Try(
         number=way.number,
         seed=way.sampling.seed,
         temperature=way.sampling.temperature,
-        told=found.job.plan.messages != job.plan.messages,
+        told=bool(found.job.told),
         figures=edit.figures,
         after_sha256=edit.after_sha256,
         refused="; ".join(edit.problems),

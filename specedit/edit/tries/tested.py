@@ -133,7 +133,7 @@ class TestedRun(Run):
                 found = yield from self._asked(file, way)
                 if not way.number > 1:
                     file.job = found.job
-                file.tries.append(tried(way, found, file.job, file.tries))
+                file.tries.append(tried(way, found, file.tries))
                 file.edits.append(found.edit)
                 file.earlier.append(answer_of(found))
             whole = yield from self._judged(files, before, wholes, root, trial)

@@ -1,0 +1,49 @@
+"""Folders as their files, and which of many files an instruction is about.
+
+Knows git's files and what is said where there are none. Does not know what is done to them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from specedit.errors import FileError, UsageError
+from specedit.files.worktree import top_of
+from specedit.text.terminal import name as shown
+
+
+def expanded(name: str) -> list[str]:
+    """A folder of a work tree stands for the files in it that git tracks and whose language is
+    known; any other is a folder, which cannot be edited."""
+    if not (Path(name).is_dir() and top_of(Path(name).absolute())):
+        return [name]
+    from specedit.files import git
+    from specedit.syntax.languages import language_of
+
+    found = [str(path) for path in git.under(Path(name))]
+    known = [one for one in found if (kind := language_of(one)) is not None and kind.grammar]
+    if not known:
+        said = f"specedit: {shown(name)} holds no tracked file of a known language; nothing to do"
+        print(said, file=sys.stderr)
+    return known
+
+
+def left(names: Iterable[str], instruction: str) -> dict[str, str]:
+    """Of the files, those that the instruction is not likely to be about, each with why."""
+    from specedit.files import source as sources
+    from specedit.focus.files import left_out
+
+    texts = {}
+    for name in names:
+        with suppress(FileError):  # its own run says why
+            texts[name] = sources.read(name).text
+    found = left_out(texts, instruction)
+    if texts and len(found) == len(texts):
+        raise UsageError(
+            f"None of {len(texts)} files holds what the instruction speaks of.",
+            hint="Name the files, or leave out --find: then each is asked about.",
+        )
+    return found

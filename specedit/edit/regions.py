@@ -1,0 +1,206 @@
+"""A large file edited in regions: each is asked about on its own, the answers make one text.
+
+Each region's run is plain decoding's run of its own prompt, so drafts change its speed and never
+its text. What one region's answer asks of others (an import, a call) is a second round. Knows
+Jobs and backends; which regions there are is `focus`'s to say.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from specedit.edit import prompt
+from specedit.edit.backend import Answer, Backend, Event, Ready
+from specedit.edit.fold import run
+from specedit.edit.job import Job, RegionJob
+from specedit.edit.plan import Plan
+from specedit.edit.splice import Region, fitted, joined, region_of, taken
+from specedit.files.source import Source
+from specedit.finding import Finding, Spot
+from specedit.focus.blocks import Block, blocks
+from specedit.focus.neighbours import Drawn, Placed, drawn
+from specedit.focus.surroundings import surroundings
+from specedit.report import Figures, Focused
+from specedit.text import patch
+from specedit.text.lines import lines_of, opcodes
+
+
+@dataclass(frozen=True)
+class _Done:
+    """One region's answer, and what it cost."""
+
+    target: RegionJob
+    answer: Answer
+    figures: Figures
+    round: int
+    why: str = ""
+
+    def placed(self, source: Source) -> Placed:
+        before = taken(source, self.target.region)
+        return Placed(self.target.blocks, before, fitted(before, self.answer.text))
+
+
+def answered(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer, Figures]]:
+    """The whole new text as one Answer, from the answers of a Job's regions."""
+    started = time.perf_counter()
+    found = blocks(work.source.text, work.source.language)
+    done: list[_Done] = []
+    for target in work.regions:
+        plan = plan_of(work, found, target, work.instruction)
+        done.append((yield from _asked(work, plan, target, backend, done)))
+        if done[-1].answer.reason == "length":
+            break
+    else:
+        second = [] if work.plan.copies else _second(work, found, done)
+        for target, one in second:
+            plan = plan_of(work, found, target, _instruction(work, done))
+            done.append((yield from _asked(work, plan, target, backend, done, one.why)))
+    answer = _one_answer(work.source, done)
+    yield answer
+    return answer, _figures(work.source, done, time.perf_counter() - started)
+
+
+def plan_of(work: Job, found: Sequence[Block], target: RegionJob, instruction: str) -> Plan:
+    """The Plan of one region: the Job's own, with another text and what stands around it."""
+    source = work.source
+    text = taken(source, target.region)
+    context = target.context
+    if context is None:
+        context = surroundings(source.text, found, target.blocks)
+    marks = prompt.fence(text + context)
+    expected = text if target.expected is None else target.expected
+    predicted = None if work.plan.prediction is None else prompt.finished(expected)
+    messages = prompt.messages(source.name, text, instruction, context=context, beside=work.beside)
+    return replace(
+        work.plan,
+        messages=prompt.told(messages, work.told) if work.told else messages,
+        opening=prompt.opening(marks),
+        closing=marks,
+        prediction=predicted,
+        predictions=tuple(
+            prompt.finished(carried(source.text, target.region, after))
+            for after in work.plan.predictions
+        ),
+        least=prompt.finished(text),
+    )
+
+
+def carried(before: str, region: Region, after: str) -> str:
+    """What a region of a text is in another text, where only regions were changed."""
+    old, new = lines_of(before), lines_of(after)
+    first = before.count("\n", 0, region.start)
+    last = first + len(lines_of(before[region.start : region.end]))
+    start, end = 0, len(new)
+    for tag, a, b, c, d in opcodes(old, new):
+        if a <= first < b or (a == first == b):
+            start = c + (first - a if tag == "equal" else 0)
+        if a < last <= b:
+            end = c + last - a if tag == "equal" else d
+    return "".join(new[start : max(start, end)])
+
+
+def region_job(source: Source, held: Sequence[Block], chance: float) -> RegionJob:
+    """The region of blocks that follow each other."""
+    return RegionJob(region_of(source, (held[0].first, held[-1].last)), tuple(held), chance)
+
+
+def drawn_in(figures: Figures) -> Iterator[Finding]:
+    """What is said of a second round."""
+    later = [one for one in figures.regions if one.round > 1]
+    if later:
+        names = ", ".join(said(one.symbol, one.lines) for one in later)
+        changed = sum(one.changed for one in later)
+        what = f"looked at again because of what was written elsewhere, {changed} changed"
+        yield Finding("drawn", f"{names}: {what}", tuple(Spot(one.lines[0]) for one in later))
+
+
+def said(symbol: str, lines: tuple[int, int]) -> str:
+    """A region as a person reads it."""
+    where = f"lines {lines[0]}:{lines[1]}"
+    return f"{symbol} ({where})" if symbol else where
+
+
+def _asked(
+    work: Job,
+    plan: Plan,
+    target: RegionJob,
+    backend: Backend,
+    done: Sequence[_Done],
+    why: str = "",
+) -> Generator[Event, None, _Done]:
+    """One region's run. Its events go on as a part of one run: one `Ready`, one `Answer`."""
+    running = run(plan, work.source.name, backend)
+    ready = bool(done)  # an earlier region's has been shown
+    while True:
+        try:
+            event = next(running)
+        except StopIteration as end:
+            answer, figures = end.value
+            return _Done(target, answer, figures, 2 if why else 1, why)
+        if isinstance(event, Ready) and ready:
+            ready = False
+        elif not isinstance(event, Answer):
+            yield event
+
+
+def _second(
+    work: Job, found: Sequence[Block], done: Sequence[_Done]
+) -> list[tuple[RegionJob, Drawn]]:
+    """The regions that what was written asks to be looked at."""
+    placed = [one.placed(work.source) for one in done]
+    more = drawn(work.source.text, found, placed)
+    return [(region_job(work.source, [one.block], 0.0), one) for one in more]
+
+
+def _instruction(work: Job, done: Sequence[_Done]) -> str:
+    """The instruction, with what the first round changed."""
+    parts = [(one.target.region, one.answer.text) for one in done if one.round == 1]
+    after = joined(work.source, parts)
+    old, new = (text.encode("utf-8", "replace") for text in (work.source.text, after))
+    changes = patch.patch("file", old, new)
+    return prompt.after_others(work.instruction, _hunks(changes.decode("utf-8", "replace")))
+
+
+def _hunks(changes: str) -> str:
+    """A patch without its head."""
+    at = changes.find("@@")
+    return changes[at:] if at >= 0 else changes
+
+
+def _one_answer(source: Source, done: Sequence[_Done]) -> Answer:
+    answers = [one.answer for one in done]
+    digests = [one.logits_digest for one in answers if one.logits_digest is not None]
+    return Answer(
+        text=joined(source, [(one.target.region, one.answer.text) for one in done]),
+        reason="length" if any(one.reason == "length" for one in answers) else "stop",
+        closed=all(one.closed for one in answers),
+        prompt=sum(one.prompt for one in answers),
+        reused=sum(one.reused for one in answers),
+        completion=sum(one.completion for one in answers),
+        prefill_s=sum(one.prefill_s for one in answers),
+        decode_s=sum(one.decode_s for one in answers),
+        logits_digest=hashlib.sha256("".join(digests).encode()).hexdigest() if digests else None,
+    )
+
+
+def _figures(source: Source, done: Sequence[_Done], total_s: float) -> Figures:
+    total = sum((one.figures for one in done), Figures())
+    told = []
+    for one in done:
+        placed = one.placed(source)
+        changed = placed.before != placed.after
+        told.append(
+            Focused(
+                one.target.lines,
+                one.target.symbol,
+                one.target.chance,
+                changed,
+                one.figures.passes,
+                one.round,
+            )
+        )
+    digest = _one_answer(source, done).logits_digest
+    return replace(total, total_s=total_s, logits_digest=digest, regions=tuple(told))

@@ -1,0 +1,112 @@
+"""A file as blocks: the places that an edit may be about, one behind the other, nothing left out.
+
+A block is a definition's own lines with the comments above it; what is long is cut at blank lines,
+what belongs to no definition lies in blocks of its own. Knows outlines; knows no instruction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from specedit.syntax import trees as syntax
+from specedit.syntax.languages import Language
+from specedit.syntax.outline import CALLABLE, Symbol
+from specedit.text.lines import lines_of
+
+LONG = 90  # lines of a block that is cut,
+USUAL = 45  # and of the pieces it is cut into
+OWN = 4  # lines from which a property or a value is a block of its own
+TYPES = frozenset({"class", "interface", "enum"})
+_COMMENT = re.compile(r"\s*(?:#(?!\s*(?:include|define|if|endif))|//|/\*|\*|--|<!--|@\w|\[\w)")
+_IMPORT = re.compile(
+    r"\s*(?:import\b|from\s+\S+\s+import\b|using\s+[\w.=\s]+;|#\s*include\b|use\s|require\b|package\b"
+    r"|(?:const|let|var)\s.*\brequire\()"
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Lines [first, last] of a file, from 1. `name` is the definition's they lie in, or ""."""
+
+    first: int
+    last: int
+    name: str = ""  # "Class.member"
+    kind: str = "lines"  # of the definition; "imports", or "lines" outside of any
+    head: bool = True  # it holds the definition's first line
+
+    @property
+    def lines(self) -> int:
+        return self.last - self.first + 1
+
+
+def blocks(text: str, language: Language | None) -> list[Block]:
+    """The file's blocks in order: together they are all of its lines, and none overlaps another."""
+    lines = lines_of(text)
+    if not lines:
+        return []
+    symbols = [one for one in syntax.symbols(text, language) if _stands_alone(one)]
+    owner: list[int] = [-1] * (len(lines) + 1)
+    for number, one in enumerate(symbols):  # outer before inner
+        for line in range(_lead(one.first_line, lines, owner), min(one.last_line, len(lines)) + 1):
+            owner[line] = number
+    found: list[Block] = []
+    first = 1
+    for line in range(2, len(lines) + 2):
+        if line <= len(lines) and owner[line] == owner[first]:
+            continue
+        blank = not any(one.strip() for one in lines[first - 1 : line - 1])
+        if blank and found:  # what is empty belongs to what stands above it
+            kept = found.pop()
+            found.append(Block(kept.first, line - 1, kept.name, kept.kind, kept.head))
+        else:
+            found += _run(
+                first, line - 1, symbols[owner[first]] if owner[first] >= 0 else None, lines
+            )
+        first = line
+    return found
+
+
+def _stands_alone(one: Symbol) -> bool:
+    if one.kind in CALLABLE or one.kind in TYPES:
+        return True
+    return one.last_line - one.first_line + 1 >= OWN
+
+
+def _lead(first: int, lines: Sequence[str], owner: Sequence[int]) -> int:
+    """Where a definition begins, the comments right above it included."""
+    outer = owner[first]
+    while first > 1 and owner[first - 1] == outer and _COMMENT.match(lines[first - 2]):
+        first -= 1
+    return first
+
+
+def _run(first: int, last: int, symbol: Symbol | None, lines: Sequence[str]) -> Iterator[Block]:
+    """Consecutive lines of one owner as one block, or as pieces where they are many."""
+    name, kind = (symbol.qualified, symbol.kind) if symbol else ("", "lines")
+    for start, end in _pieces(first, last, lines):
+        head = symbol is None or start <= symbol.first_line <= end
+        imports = symbol is None and any(_IMPORT.match(one) for one in lines[start - 1 : end])
+        yield Block(start, end, name, "imports" if imports else kind, head)
+
+
+def _pieces(first: int, last: int, lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    while last - first + 1 > LONG:
+        cut = _cut(first + USUAL // 2, min(first + USUAL + USUAL // 2, last - USUAL // 3), lines)
+        yield first, cut
+        first = cut + 1
+    yield first, last
+
+
+def _cut(low: int, high: int, lines: Sequence[str]) -> int:
+    """The line in [low, high] behind which a cut hurts least: a blank one, else the shallowest
+    indentation below it, else the middle."""
+
+    def cost(line: int) -> tuple[int, int]:
+        below = lines[line] if line < len(lines) else ""
+        depth = len(below) - len(below.lstrip()) if below.strip() else 99
+        blank = 0 if not lines[line - 1].strip() else 3
+        return depth + blank, abs(line - (low + high) // 2)
+
+    return min(range(low, high + 1), key=cost)

@@ -1,0 +1,110 @@
+"""Enough places to cover what is likely, or all of the file, and why.
+
+Knows chances and instructions. An unsure choice is the whole file: a place that is left out is
+an edit that is not made, and a reader of the result could not see that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from specedit.focus.blocks import Block
+from specedit.focus.chances import Likely, likely
+from specedit.focus.evidence import Evidence
+from specedit.focus.weights import CLEAR, FEW, MOST, SURE
+
+LONGEST = 20_000  # characters of a line beyond which lines say nothing about a file
+_THINGS = (
+    r"comments?|doc ?strings?|documentation|functions?|methods?|class(?:es)?|types?|strings?"
+    r"|messages?|variables?|parameters?|arguments?|imports?|lines?|tests?|loops?|calls?"
+    r"|uses?|usages?|occurrences?|references?|places?|code|headers?|tabs|quotes|spaces|white ?space"
+)
+_ALL = re.compile(
+    rf"(?i)\b(?:all|every|each)\b(?:\s+(?:of|the|other|public|private|\w+))*?\s+(?:{_THINGS})\b"
+    r"|\b(?:everywhere|throughout|consistently|globally)\b"
+    r"|\b(?:whole|entire|complete)\s+(?:file|module|code|source)\b"
+    r"|^\s*(?:re-?format|format|lint|tidy|clean ?up|translate|convert|port|modernise|modernize)\b"
+    r"(?:(?!\b(?:in|of|when|if|for)\b).){0,40}$"
+    r"|^\s*add\s+(?:missing\s+)?(?:type\s+(?:hints|annotations)|annotations|doc ?strings|comments"
+    r"|documentation|logging)\s*(?:to\s+(?:the\s+)?(?:file|module|code))?[.!]?\s*$"
+    r"|\b(?:translate|spell|spelling|capitali[sz]e)\b.*\b(?:comments|doc ?strings|strings)\b"
+)
+
+
+@dataclass(frozen=True)
+class Covering:
+    """The places taken, in the file's order; without any the whole file is meant, and `why`."""
+
+    taken: tuple[Likely, ...]
+    why: str = ""
+    unsure: bool = False  # the model's own opinion could change it
+
+    @property
+    def whole(self) -> bool:
+        return not self.taken
+
+
+def about_all(instruction: str) -> bool:
+    """Whether an instruction is about all of a file: `translate all comments`."""
+    return bool(_ALL.search(instruction))
+
+
+def chosen(evidence: Sequence[Evidence], instruction: str, *, asked: bool = False) -> Covering:
+    """The places that the instruction is about, as far as the evidence says."""
+    if len(evidence) < 2:
+        return Covering((), "it has no parts")
+    if about_all(instruction):
+        named = [one for one in evidence if one.named]
+        if not named:
+            return Covering((), "the instruction is about all of it")
+        return Covering(tuple(Likely(one.block, 1.0) for one in _with_members(named, evidence)))
+    if not any(one.any for one in evidence):
+        said = "nothing in it is named by the instruction"
+        return Covering((), said, unsure=not asked)
+    return _covering(likely(evidence, asked=asked), asked)
+
+
+def _with_members(named: Sequence[Evidence], evidence: Sequence[Evidence]) -> list[Evidence]:
+    """What is named, and what belongs to it."""
+    names = {one.block.name for one in named}
+    return [
+        one
+        for one in evidence
+        if any(one.block.name == name or one.block.name.startswith(f"{name}.") for name in names)
+    ]
+
+
+def _covering(chances: Sequence[Likely], asked: bool) -> Covering:
+    """The likeliest places until they have the chance that is enough."""
+    enough, most = (SURE, MOST) if asked else (CLEAR, FEW)
+    lines = sum(one.block.lines for one in chances)
+    taken: list[Likely] = []
+    covered, held = 0.0, 0
+    for one in sorted(chances, key=lambda one: (-one.chance, one.block.first)):
+        if covered >= enough:
+            break
+        taken.append(one)
+        covered += one.chance
+        held += one.block.lines
+    if held > most * lines:
+        return Covering((), "it is not clear which part of it is meant", unsure=not asked)
+    return Covering(tuple(sorted(taken, key=lambda one: one.block.first)))
+
+
+def readable(text: str) -> bool:
+    """Whether a text has lines as source has; what a program wrote on one line has no places."""
+    return max(map(len, text.split("\n"))) <= LONGEST
+
+
+def joined(taken: Sequence[Block], most: int) -> list[tuple[Block, ...]]:
+    """Blocks that follow each other, together, as long as they are no more than `most` lines."""
+    found: list[list[Block]] = []
+    for one in sorted(taken, key=lambda one: one.first):
+        held = found[-1] if found else []
+        if held and held[-1].last + 1 == one.first and one.last - held[0].first < most:
+            held.append(one)
+        else:
+            found.append([one])
+    return [tuple(one) for one in found]

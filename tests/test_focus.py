@@ -1,0 +1,522 @@
+"""Large files: which places an instruction is about, and that editing only them is an edit."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from scripted_backend import Scripted
+
+from specedit.decode.cost import Curve
+from specedit.edit.answering import perform
+from specedit.edit.focus import pays
+from specedit.edit.job import Job, Planned, plan_edit
+from specedit.edit.splice import joined, taken
+from specedit.engines.scripted import fenced
+from specedit.files.source import Source
+from specedit.focus.blocks import LONG, Block, blocks
+from specedit.focus.chances import likely
+from specedit.focus.choice import about_all, chosen, readable
+from specedit.focus.choice import joined as together
+from specedit.focus.evidence import gathered
+from specedit.focus.listing import listing
+from specedit.focus.neighbours import Placed, drawn, signature
+from specedit.focus.surroundings import GAP, HERE, surroundings
+from specedit.focus.terms import query, stem
+from specedit.report import Edit
+from specedit.settings import Settings
+from specedit.syntax.trees import BY_NAME, language_of
+from specedit.view.contract import edit_json
+
+FRUITS = ("apple", "banana", "cherry", "grape", "lemon", "mango", "melon", "olive", "papaya")
+LET = "Let weigh_lemon_4 start at 99"
+
+
+def python(functions: int = 60) -> str:
+    """A file of small functions that have nothing in common but their shape."""
+    parts = ["import os\nimport sys\n\nLIMIT = 10\n"]
+    for n in range(functions):
+        fruit = f"{FRUITS[n % len(FRUITS)]}_{n}"
+        parts.append(
+            f"def weigh_{fruit}(basket):\n"
+            f'    """Weigh the {fruit}."""\n'
+            f"    total = {n}\n"
+            "    for one in basket:\n"
+            f"        total += one.{FRUITS[n % len(FRUITS)]}\n"
+            "    return total\n"
+        )
+    return "\n\n".join(parts)
+
+
+def source(text: str, name: str = "a.py") -> Source:
+    return Source.from_bytes(name, text.encode())
+
+
+def picked(text: str, instruction: str, name: str = "a.py") -> list[str]:
+    """The names of the blocks that words alone choose; [] is the whole file."""
+    given = source(text, name)
+    found = blocks(given.text, given.language)
+    return [
+        one.block.name
+        for one in chosen(gathered(given.text, found, instruction), instruction).taken
+    ]
+
+
+# blocks
+
+
+@pytest.mark.parametrize("language", [n for n, one in BY_NAME.items() if one.grammar] + [""])
+@pytest.mark.parametrize("seed", range(3))
+def test_blocks_are_all_lines_and_never_overlap(language: str, seed: int) -> None:
+    """Of any text, in any language: source, nonsense, nothing."""
+    draw = random.Random(f"{language}{seed}")
+    lines = [
+        "def f():",
+        "    x",
+        "",
+        "}",
+        "class A {",
+        "  int b() {",
+        "/* c",
+        "*/",
+        "import x",
+        "# y",
+        '"""',
+    ]
+    for length in (0, 1, 2, 7, 300):
+        text = "".join(draw.choice(lines) + "\n" for _ in range(length)) + draw.choice(["", "end"])
+        found = blocks(text, BY_NAME.get(language))
+        covered = [n for one in found for n in range(one.first, one.last + 1)]
+        assert (
+            covered
+            == list(range(1, len(text.split("\n")) + (not text.endswith("\n")) * bool(text)))[
+                : len(covered)
+            ]
+        )
+        assert len(covered) == text.count("\n") + (bool(text) and not text.endswith("\n"))
+
+
+def test_a_definition_keeps_the_comment_above_it_and_a_class_its_own_lines() -> None:
+    text = (
+        "import a\n\nx = 1\n\n\n# about f\n@d\ndef f():\n    pass\n\n\n"
+        "class C:\n    y = 2\n\n    def g(self):\n        pass\n"
+    )
+    found = [(b.first, b.last, b.name, b.kind) for b in blocks(text, language_of("a.py"))]
+    assert found == [
+        (1, 5, "", "imports"),
+        (6, 11, "f", "function"),
+        (12, 14, "C", "class"),
+        (15, 16, "C.g", "function"),
+    ]
+
+
+def test_what_is_long_is_cut_and_what_has_no_outline_is_blocks_of_lines() -> None:
+    text = "".join(f"line {n}\n" + ("\n" if n % 10 == 9 else "") for n in range(400))
+    found = blocks(text, None)
+    assert len(found) > 4
+    assert max(one.lines for one in found) <= LONG
+    lines = text.split("\n")
+    assert all(not lines[one.last - 1] for one in found[:-1]), "cut behind a blank line"
+
+
+# words
+
+
+def test_words_of_a_name_and_of_a_sentence_are_the_same() -> None:
+    assert stem("caching") == stem("cached") == stem("caches") == stem("cache")
+    asked = query("fix(parser): retry `http_errors` in Session.send() (#123)")
+    assert {"http_errors", "Session", "send", "Session.send"} <= asked.code
+    assert "retry" in {stem("retry")} & asked.stems
+    assert not {"123", "fix", "in", "parser"} & (asked.stems | asked.names)
+
+
+def test_a_quoted_text_and_an_issue_number_are_not_names() -> None:
+    asked = query('The message "not a number" is wrong, see #77')
+    assert asked.quoted == ("not a number",)
+    assert not asked.code
+
+
+# choosing
+
+
+@pytest.mark.parametrize(
+    ("instruction", "expected"),
+    [
+        ("Return early in `weigh_lemon_4` when the basket is empty", ["weigh_lemon_4"]),
+        ("weigh_cherry_29() must never return a negative weight", ["weigh_cherry_29"]),
+    ],
+)
+def test_a_place_that_is_named_is_the_place(instruction: str, expected: list[str]) -> None:
+    assert picked(python(), instruction) == expected
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    ["Mend the crash", "Make the zeppelin faster", "", "   ", "🍋", "x" * 5000],
+)
+def test_nothing_that_is_named_is_the_whole_file(instruction: str) -> None:
+    assert picked(python(), instruction) == []
+
+
+@pytest.mark.parametrize(
+    ("instruction", "about"),
+    [
+        ("Translate all comments to English", True),
+        ("Translate the comments to German", True),
+        ("Add type hints to every function", True),
+        ("Add docstrings", True),
+        ("Use single quotes everywhere", True),
+        ("Reformat", True),
+        ("Reformat the whole file", True),
+        ("Return all bad names from testzip", False),
+        ("Add a comment to weigh_lemon", False),
+        ("Convert the weight in weigh_lemon to grams", False),
+        ("Format the total with two digits when it is printed", False),
+        ("Raise when the list is empty", False),
+    ],
+)
+def test_an_instruction_about_all_of_it_is_told_apart(instruction: str, about: bool) -> None:
+    assert about_all(instruction) is about
+
+
+def test_all_of_one_named_definition_is_that_definition() -> None:
+    text = (
+        python()
+        + "\n\nclass Scale:\n    def tare(self):\n        # nul\n        pass\n\n"
+        + "    def read(self):\n        pass\n"
+    )
+    assert picked(text, "Translate all comments in `Scale`") == [
+        "Scale",
+        "Scale.tare",
+        "Scale.read",
+    ]
+
+
+def test_equal_functions_are_no_choice_and_a_named_one_of_them_is() -> None:
+    text = "".join(f"def f{n}(a):\n    return a + 1\n\n\n" for n in range(5000))
+    assert picked(text, "Subtract instead of adding") == []
+    assert picked(text, "Let f4321 subtract instead") == ["f4321"]
+
+
+def test_chances_are_a_probability() -> None:
+    text = python()
+    found = blocks(text, language_of("a.py"))
+    for instruction in ("weigh_lemon_4", "", "lemon"):
+        chances = [one.chance for one in likely(gathered(text, found, instruction))]
+        assert sum(chances) == pytest.approx(1)
+        assert min(chances) >= 0
+
+
+def test_one_line_of_ten_megabytes_is_not_lines() -> None:
+    assert not readable("x = 1\ny = '" + "a" * 10_000_000 + "'\n")
+    assert readable(python())
+
+
+def test_neighbours_are_one_region_until_they_are_long() -> None:
+    parts = [Block(1, 10), Block(11, 20), Block(31, 40), Block(41, 140)]
+    assert [[b.first for b in held] for held in together(parts, LONG)] == [[1, 11], [31], [41]]
+
+
+# the listing
+
+
+def test_an_answer_counts_as_far_as_it_names_what_exists() -> None:
+    text = python(5)
+    listed = listing(text, blocks(text, language_of("a.py")))
+    answer = "1. `weigh_lemon_4`\n- weigh_banana_1: def weigh\nweigh_nothing\nThe first one.\n"
+    assert [one.name for one in listed.named(answer)] == ["weigh_lemon_4", "weigh_banana_1"]
+    assert listed.named("") == []
+    assert "weigh_apple_0: def weigh_apple_0(basket):\n" in listed.text
+
+
+# what stands around
+
+
+def test_a_region_is_shown_with_imports_its_class_what_it_uses_and_who_calls_it() -> None:
+    text = (
+        "import os\n\n\ndef helper(a, b):\n    return a\n\n\n"
+        + "\n\n".join(f"def filler_{n}():\n    return {n}\n" for n in range(30))
+        + "\n\nclass Box:\n    size = 1\n\n"
+        "    def fill(self):\n        return helper(1, 2)\n\n\n"
+        + "\n\n".join(f"def tail_{n}():\n    return {n}\n" for n in range(30))
+        + "\n\ndef run():\n    Box().fill()\n"
+    )
+    found = blocks(text, language_of("a.py"))
+    region = [one for one in found if one.name == "Box.fill"]
+    around = surroundings(text, found, region)
+    for line in (
+        "import os\n",
+        "def helper(a, b):\n",
+        "class Box:\n",
+        "    Box().fill()\n",
+        HERE,
+        GAP,
+    ):
+        assert line in around
+    assert "return helper(1, 2)" not in around
+    assert "filler_3" not in around
+    assert around.count(HERE) == 1
+
+
+# what an edit asks of others
+
+
+def test_a_new_name_asks_for_the_imports_and_a_known_one_does_not() -> None:
+    text = python(3)
+    found = blocks(text, language_of("a.py"))
+    one = found[2]
+    before = "".join(text.splitlines(keepends=True)[one.first - 1 : one.last])
+
+    def asked(after: str) -> list[str]:
+        return [d.block.kind for d in drawn(text, found, [Placed((one,), before, after)])]
+
+    assert asked(before.replace("total = 1", "total = math.floor(1)")) == ["imports"]
+    assert asked(before.replace("total = 1", "total = os.cpu_count()")) == []
+    assert asked(before.replace("total = 1", "found = len(basket)\n    found.sort()")) == []
+    assert asked(before) == []
+
+
+def test_another_signature_asks_for_the_callers_and_the_same_one_does_not() -> None:
+    text = (
+        "import os\n\n\ndef f(a):\n    return a\n\n\n"
+        "def g():\n    return f(1)\n\n\ndef h():\n    return 2\n"
+    )
+    found = blocks(text, language_of("a.py"))
+    one = next(b for b in found if b.name == "f")
+
+    def asked(after: str) -> list[str]:
+        placed = Placed((one,), "def f(a):\n    return a\n", after)
+        return [d.block.name for d in drawn(text, found, [placed])]
+
+    assert asked("def f(a, b):\n    return a\n") == ["g"]
+    assert asked("def f(a):\n    return a + 1\n") == []
+    assert asked("def f( a ):\n    return a\n") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [("def f(a, b=(1, 2)):", "f(a,b=(1,2)):"[:-1]), ("x = 1", ""), ("int f(int a) {", "f(inta)")],
+)
+def test_a_signature_is_the_name_and_what_it_takes(text: str, same: str) -> None:
+    assert signature(text, "f") == same
+
+
+def test_a_new_member_asks_for_the_class_and_its_constructor() -> None:
+    text = (
+        "class A:\n    def __init__(self):\n        self.x = 1\n\n"
+        "    def f(self):\n        return self.x\n"
+    )
+    found = blocks(text, language_of("a.py"))
+    one = next(b for b in found if b.name == "A.f")
+    placed = Placed(
+        (one,),
+        "    def f(self):\n        return self.x\n",
+        "    def f(self):\n        return self.limit\n",
+    )
+    assert [d.block.name for d in drawn(text, found, [placed])] == ["A", "A.__init__"]
+
+
+# the edit
+
+
+def model(*pairs: tuple[str, str], places: str = "") -> Callable[[str], str]:
+    """Answers a question about places with `places`, and an edit with replacements."""
+
+    def said(prompt: str) -> str:
+        if "Which parts will be changed?" in prompt:
+            return f"{places}\n```"
+        block, closing = fenced(prompt.encode())
+        text = block.decode()
+        for old, new in pairs:
+            text = text.replace(old, new)
+        return text + closing.decode()
+
+    return said
+
+
+def performed(
+    instruction: str,
+    said: Callable[[str], str],
+    text: str = "",
+    name: str = "a.py",
+    **chosen: object,
+) -> tuple[Edit, Job, Scripted]:
+    settings = Settings(**chosen)  # type: ignore[arg-type]
+    backend = Scripted(said)
+    job: Job | None = None
+    for item in perform(
+        plan_edit(source(text or python(), name), instruction, settings), backend, settings
+    ):
+        job = item.job if isinstance(item, Planned) else job
+        edit = item
+    assert job is not None
+    assert isinstance(edit, Edit)
+    return edit, job, backend
+
+
+def test_a_named_place_is_all_that_is_read_and_written() -> None:
+    edit, job, backend = performed(LET, model(("total = 4\n", "total = 99\n")))
+    assert edit.status == "would-edit"
+    assert edit.after == python().replace("total = 4\n", "total = 99\n").encode()
+    assert [one.symbol for one in job.regions] == ["weigh_lemon_4"]
+    assert len(backend.plans) == 1
+    assert edit.figures.completion < len(python()) / 10
+    assert [(f.kind, "weigh_lemon_4" in f.text) for f in edit.findings] == [("focused", True)]
+
+
+def test_the_regions_are_in_the_json() -> None:
+    edit, _, _ = performed(LET, model(("total = 4\n", "total = 99\n")))
+    (region,) = edit_json(edit)["regions"]
+    assert set(region) == {"lines", "symbol", "chance", "changed", "passes", "round"}
+    assert (region["symbol"], region["changed"], region["round"]) == ("weigh_lemon_4", True, 1)
+    first, last = region["lines"]
+    assert python().splitlines()[first - 1].startswith("def weigh_lemon_4")
+    assert first < last
+    small, _, _ = performed("Let x be 2", model(("1", "2")), text="x = 1\n")
+    assert edit_json(small)["regions"] == []
+
+
+def test_words_that_doubt_ask_the_model_and_it_is_evidence() -> None:
+    instruction = "Mend the weight of the olive, the melon and the lemon"
+    edit, job, backend = performed(
+        instruction, model(("total = 7\n", "total = 70\n"), places="weigh_olive_7\nweigh_melon_6")
+    )
+    chances = {name: one.chance for one in job.regions for name in one.symbol.split(", ")}
+    assert len(backend.plans) == 1 + len(job.regions)
+    assert chances["weigh_olive_7"] == max(chances.values())
+    assert len(chances) < 25
+    assert b"total = 70\n" in edit.after
+    assert edit.figures.passes > sum(one.passes for one in edit.figures.regions)
+
+
+def test_a_model_that_names_nothing_leaves_the_whole_file() -> None:
+    edit, job, backend = performed(
+        "Mend the crash", model(("total = 7\n", "total = 70\n"), places="I do not know")
+    )
+    assert job.regions == ()
+    assert [f.kind for f in edit.findings] == ["whole"]
+    assert b"total = 70\n" in edit.after
+    assert len(backend.plans) == 2
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [{"focus": "off"}, {"whole": True}, {"focus": "5000"}],
+    ids=["--focus off", "--whole", "--focus of more lines"],
+)
+def test_focus_can_be_left_out(chosen: dict[str, object]) -> None:
+    edit, job, backend = performed(LET, model(("total = 4\n", "total = 99\n")), **chosen)
+    assert job.regions == ()
+    assert edit.findings == ()
+    assert len(backend.plans) == 1
+    assert edit.figures.completion > len(python())
+
+
+def test_a_number_of_lines_says_from_when_on() -> None:
+    text = python(8)
+    said = model(("total = 4\n", "total = 99\n"))
+    assert performed(LET, said, text)[1].regions == ()
+    assert performed(LET, said, text, focus="20")[1].regions
+
+
+def test_lines_and_symbol_stay_the_persons_word() -> None:
+    settings = Settings()
+    for flags in ({"symbol": "weigh_grape_3"}, {"lines": (1, 4)}):
+        job = plan_edit(source(python()), LET, settings, **flags)  # type: ignore[arg-type]
+        planned = [i for i in perform(job, Scripted(model()), settings) if isinstance(i, Planned)]
+        assert [p.job.regions for p in planned] == [()]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("tail", ["", "\n", "\n\n\n", "# end"])
+def test_regions_that_come_back_unchanged_are_the_file_byte_for_byte(
+    ending: str, tail: str
+) -> None:
+    data = (python().rstrip("\n") + "\n" + tail).replace("\n", ending).encode()
+    given = Source.from_bytes("a.py", data)
+    found = blocks(given.text, given.language)
+    draw = random.Random(repr((ending, tail)))
+    for _ in range(20):
+        some = draw.sample(found, draw.randint(1, len(found)))
+        from specedit.edit.regions import region_job
+
+        regions = [region_job(given, held, 0.5) for held in together(some, LONG)]
+        spans = sorted((t.region.start, t.region.end) for t in regions)
+        assert all(a[1] <= b[0] for a, b in pairwise(spans))
+        text = joined(given, [(t.region, taken(given, t.region)) for t in regions])
+        assert given.encode(text) == data
+
+
+def test_a_new_import_is_a_second_round() -> None:
+    def said(prompt: str) -> str:
+        block, closing = fenced(prompt.encode())
+        text = block.decode()
+        if "Elsewhere in the file this is done already" in prompt:
+            assert "+    total = math.floor(4)" in prompt
+            text = text.replace("import os\n", "import math\nimport os\n")
+        return text.replace("total = 4\n", "total = math.floor(4)\n") + closing.decode()
+
+    edit, _, backend = performed("Let weigh_lemon_4 floor its start", said)
+    assert edit.after.startswith(b"import math\nimport os\n")
+    assert [one.round for one in edit.figures.regions] == [1, 2]
+    assert "drawn" in [f.kind for f in edit.findings]
+    assert len(backend.plans) == 2
+
+
+def test_law_1_holds_for_each_region() -> None:
+    edit, _, _ = performed(
+        LET,
+        model(("total = 4\n", "total = 99\n")),
+        compare=True,
+        audit=True,
+    )
+    assert edit.compared is not None
+    assert edit.compared.identical
+    assert edit.compared.digests_equal
+    assert edit.compared.passes > edit.figures.passes
+    again, _, _ = performed(LET, model(("total = 4\n", "total = 99\n")), audit=True)
+    assert again.figures.logits_digest == edit.figures.logits_digest
+
+
+def test_a_region_that_is_cut_off_is_no_file() -> None:
+    edit, _, _ = performed(LET, model(), max_tokens=5)
+    assert edit.status == "refused"
+    assert edit.after == edit.before
+
+
+def test_the_guard_judges_the_whole_file() -> None:
+    edit, _, _ = performed(LET, lambda prompt: "def weigh_lemon_4(:\n```")
+    assert edit.status == "refused"
+    assert "parse" in " ".join(edit.problems)
+
+
+def test_all_of_a_large_file_is_said_to_be_all_of_it() -> None:
+    edit, job, backend = performed(
+        "Translate all comments to German", model(("Weigh the", "Wiege"))
+    )
+    assert job.regions == ()
+    assert "all of it" in edit.notes[0]
+    assert len(backend.plans) == 1
+    assert len(re.findall(b"Wiege", edit.after)) == 60
+
+
+def test_it_pays_for_long_files_and_later_where_passes_cost_their_number() -> None:
+    tokens = [n for n in range(0, 40_000, 100) if pays(n)]
+    assert 2_000 < tokens[0] < 4_500
+    graphics = Curve.line(0.02, 0.00002)
+    assert min(n for n in range(0, 400_000, 100) if pays(n, graphics)) > 2 * tokens[0]
+
+
+def test_no_prediction_is_a_region_without_one() -> None:
+    job = plan_edit(source(python()), LET, Settings(prediction="none"))
+    *_, edit = perform(
+        job, Scripted(model(("total = 4\n", "total = 99\n"))), Settings(prediction="none")
+    )
+    assert isinstance(edit, Edit)
+    assert edit.after == python().replace("total = 4\n", "total = 99\n").encode()
+    assert edit.figures.prediction.proposed == 0
+    assert replace(edit.figures, regions=()).passes == edit.figures.passes
