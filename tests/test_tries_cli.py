@@ -472,3 +472,36 @@ def test_law_9_killed_at_any_moment(
     done = specedit("undo")
     assert tree.read("calc.py") == CALC, done.stderr.decode()
     assert not journal() and not list(tree.root.glob(".specedit*"))
+
+
+def test_a_large_file_is_tried_in_its_regions(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    parts = [
+        f"def part_{n}(a, b):\n    # the number {n}\n    return a * {n} - b\n\n\n"
+        for n in range(300)
+    ]
+    tree.commit({"large.py": "".join(parts)})
+    script(
+        replace=[["a * 150", "a / 150"]],
+        then=[{"replace": [["a * 150 - b", "a + b"]]}],
+    )
+    asks = "grep -q 'return a + b' large.py || { echo 'large.py:1:1: error: no sum'; exit 1; }"
+    done = inside(*("edit", "Let part_150 return the sum", "large.py", "--test", asks, "--json"))
+    (file,) = json.loads(done.stdout)["files"]
+    assert done.returncode == 0, done.stderr
+    assert tree.read("large.py") == "".join(parts).replace("a * 150 - b", "a + b")
+    assert file["regions"] and len(file["tries"]) == 2
+    assert file["tries"][1]["prompt"]["tokens"] < 4000, "a region, not the file"
+
+
+def test_what_a_region_became_in_an_earlier_try() -> None:
+    from specedit.edit.regions import carried
+    from specedit.edit.splice import Region
+
+    before = "a\nb\nc\nd\ne\n"
+    at = before.index("d")
+    region = Region(at, at + 2)
+    assert carried(before, region, "a\nx\ny\nc\nD\nmore\ne\n") == "D\nmore\n"
+    assert carried(before, region, before) == "d\n"
+    assert carried(before, Region(2, 4), "a\nc\nd\ne\n") == ""

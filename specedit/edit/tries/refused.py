@@ -62,7 +62,8 @@ def _last(edit: Edit, tries: Sequence[Try]) -> Edit:
     if len(tries) == 1:
         return edit
     spent = sum((one.figures for one in tries), Figures())
-    spent = replace(spent, logits_digest=edit.figures.logits_digest)
+    own = edit.figures
+    spent = replace(spent, logits_digest=own.logits_digest, regions=own.regions)
     return replace(edit, tries=tuple(tries), figures=spent)
 
 

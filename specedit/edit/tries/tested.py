@@ -225,7 +225,8 @@ class TestedRun(Run):
         for file in files:
             edit = file.edits[at].noting(*file.notes)
             spent = sum((one.figures for one in file.tries), Figures())
-            spent = replace(spent, logits_digest=edit.figures.logits_digest)
+            own = edit.figures
+            spent = replace(spent, logits_digest=own.logits_digest, regions=own.regions)
             edit = replace(edit, figures=spent, tries=tuple(file.tries))
             if why is not None:
                 edit = edit.noting(why)
