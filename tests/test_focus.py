@@ -17,6 +17,7 @@ from specedit.edit.focus import pays
 from specedit.edit.job import Job, Planned, plan_edit
 from specedit.edit.splice import joined, taken
 from specedit.engines.scripted import fenced
+from specedit.errors import TooLong
 from specedit.files.source import Source
 from specedit.focus.blocks import LONG, Block, blocks
 from specedit.focus.chances import likely
@@ -520,3 +521,21 @@ def test_no_prediction_is_a_region_without_one() -> None:
     assert edit.after == python().replace("total = 4\n", "total = 99\n").encode()
     assert edit.figures.prediction.proposed == 0
     assert replace(edit.figures, regions=()).passes == edit.figures.passes
+
+
+def test_all_of_a_file_beyond_the_window_is_edited_in_parts() -> None:
+    settings = Settings()
+    job = plan_edit(source(python()), "Translate all comments to German", settings)
+    backend = Scripted(model(("Weigh the", "Wiege")), window=12_000)
+    *_, edit = perform(job, backend, settings)
+    assert isinstance(edit, Edit)
+    assert edit.after.decode() == python().replace("Weigh the", "Wiege")
+    assert len(edit.figures.regions) > 4
+    assert [one.kind for one in edit.findings] == ["focused"]
+
+
+def test_a_file_beyond_the_window_of_which_nothing_is_named_says_what_it_defines() -> None:
+    settings = Settings(focus="off")
+    job = plan_edit(source(python()), "Mend the crash", settings)
+    with pytest.raises(TooLong, match=r"window"):
+        list(perform(job, Scripted(model(), window=12_000), settings))

@@ -35,7 +35,10 @@ def test_a_fix_is_left_to_look_at_and_the_commit_does_not_happen(hooked: Hooked)
     hooked.repo.git("add", "a.py")
     code, said = hooked.commit()
     assert code == 1
-    assert "-Old = 2\n+New = 2\n" in said and "a.py: rewritten, not staged" in said
+    assert (
+        "-Old = 2\n+New = 2\n" in said
+        and "a.py: rewritten by “Old becomes New.”, not staged" in said
+    )
     assert hooked.repo.read("a.py") == "New = 2\n"
     assert hooked.repo.git("show", ":a.py") == "Old = 2\n"
     hooked.repo.git("add", "a.py")
@@ -57,7 +60,11 @@ def test_check_mode_writes_nothing(tmp_path: Path) -> None:
     hooked.repo.git("add", "-A")
     before = hooked.repo.status()
     code, out, err = hooked.specedit("hook", "run")
-    assert code == 1 and "-Old = 2\n+New = 2\n" in out and "“Old becomes New.”: +1 -1" in err
+    assert (
+        code == 1
+        and "-Old = 2\n+New = 2\n" in out
+        and "“Old becomes New.”: +1 -1 (check: not written)" in err
+    )
     assert hooked.repo.status() == before and hooked.repo.read("a.py") == "Old = 2\n"
 
 

@@ -135,15 +135,15 @@ def test_a_short_wait_is_not_worth_a_word() -> None:
     assert "starting" in line(display)
 
 
-def test_several_files_share_one_line() -> None:
+def test_several_files_are_counted() -> None:
     display = live.Live(terminal(), files=3)
     display.finish("a.py")
     feed(display, Prefill(1, 2, 0, 0.1))
-    assert "[2/3]" in line(display)
+    assert "[2/3]" in shown(display, display.console)
 
 
 def test_a_comparison_is_said_and_does_not_grow_the_change() -> None:
-    display = live.Live(terminal())
+    display = live.Live(terminal(), compares=True)
     display.begin("a.py", BEFORE)
     feed(display, *EVENTS)
     assert display._growing is not None
@@ -215,3 +215,33 @@ def test_while_the_test_command_runs_its_last_line_is_shown() -> None:
         assert "pytest -q" in said and "tests/test_a.py ....." in said and "\x1b" not in said
         display.tries(Tried(Try(1), 6))
         assert "pytest" not in line(display)
+
+
+def shown(display: live.Live, console: Console) -> str:
+    console.begin_capture()
+    console.print(display._draw())
+    return console.end_capture()
+
+
+def test_a_second_question_about_a_file_is_no_comparison() -> None:
+    console = terminal()
+    with live.Live(console, ["a.py"]) as display:
+        display.begin("a.py", BEFORE)
+        for event in [*EVENTS, *EVENTS[2:-1]]:
+            display.event("a.py", event)
+        assert "decoding, " in shown(display, console)
+        assert "without drafts" not in shown(display, console)
+    with live.Live(console, ["a.py"], compares=True) as display:
+        display.begin("a.py", BEFORE)
+        for event in [*EVENTS, *EVENTS[2:-1]]:
+            display.event("a.py", event)
+        assert "decoding again without drafts" in shown(display, console)
+
+
+def test_over_several_files_each_bar_has_a_line_of_its_own() -> None:
+    display = live.Live(terminal(160), ["a.py", "b.py"])
+    display.begin("a.py", BEFORE)
+    feed(display, *EVENTS[:-1])
+    lines = shown(display, display.console).splitlines()
+    assert sum("of 2 files" in line for line in lines) == 1
+    assert not any("of 2 files" in line and "decoding" in line for line in lines)

@@ -130,16 +130,21 @@ def _over(look: Look, entries: Sequence[Staged]) -> int:
 
 
 def _fixed(fixed: Fixed) -> str:
+    by = " and ".join(f"“{name(step.said)}”" for step in fixed.steps)
     if fixed.before:
-        return "the work tree has the change already; it is not staged"
-    return "rewritten, not staged" + ("; its unstaged changes are kept" if fixed.partly else "")
+        return f"the work tree has the change of {by} already; it is not staged"
+    kept = "; its unstaged changes are kept" if fixed.partly else ""
+    return f"rewritten by {by}, not staged{kept}"
 
 
 def _about(finding: Objection) -> list[str]:
+    from specedit.hook.rules import CHECK, FIX
+
     edit, head = finding.edit, name(finding.edit.path)
     step = name(finding.step.said)
     if edit.changed:
-        return [f"{head}: “{step}”: +{edit.added} -{edit.removed}"]
+        mode = "check: not written" if finding.mode == CHECK else FIX
+        return [f"{head}: “{step}”: +{edit.added} -{edit.removed} ({mode})"]
     kept = [f"{head}: the answer is kept in {edit.kept}"] if edit.kept else []
     return [f"{head}: “{step}”: {problem}" for problem in edit.problems] + kept
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from specedit.edit import regions
 from specedit.edit.backend import Answer, Backend, Event
-from specedit.edit.focus import focused
+from specedit.edit.focus import focused, in_parts
 from specedit.edit.fold import run
 from specedit.edit.job import Job, Planned, job
 from specedit.edit.judge import Judged, conclude, keep
@@ -107,10 +107,13 @@ def _compare(answer: Answer, own: Figures, again: Answer, plain: Figures) -> Com
 
 
 def narrow(work: Job, settings: Settings, problem: TooLong) -> Job:
-    """A file larger than the window: the smallest definition that the instruction names."""
+    """A file larger than the window: the smallest definition that the instruction names, or, where
+    it is about all of the file, one part after the other."""
     source = work.source
     if work.region != whole(source) or not work.divisible:
         raise TooLong(problem.reason, file=source.name, hint=problem.hint) from problem
+    if (parts := in_parts(work)) is not None:
+        return parts
     best = named_symbol(source, work.instruction)
     if best is None:
         raise TooLong(
@@ -125,4 +128,5 @@ def narrow(work: Job, settings: Settings, problem: TooLong) -> Job:
     lines = f"lines {best.first_line}:{best.last_line}"
     said = f"too long for the window: only {best.qualified} was edited ({lines})"
     note = Finding("narrowed", said, (Spot(best.first_line),))
-    return replace(smaller, findings=(*work.findings, note))
+    told = (one for one in work.findings if one.kind != "whole")
+    return replace(smaller, findings=(*told, note))

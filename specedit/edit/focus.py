@@ -21,7 +21,7 @@ from specedit.files.source import Source
 from specedit.finding import Finding, Spot
 from specedit.focus.blocks import LONG, Block, blocks
 from specedit.focus.chances import likely, with_opinion
-from specedit.focus.choice import Covering, chosen, joined, readable
+from specedit.focus.choice import Covering, about_all, chosen, joined, readable
 from specedit.focus.evidence import Evidence, gathered
 from specedit.focus.listing import MOST, Contents, listing
 from specedit.report import Figures
@@ -101,6 +101,23 @@ def beginnings(work: Job, settings: Settings) -> Iterator[Plan]:
 def _all(work: Job, why: str) -> Job:
     note = Finding("whole", f"all of it was read and written: {why}")
     return replace(work, findings=(*work.findings, note))
+
+
+def in_parts(work: Job) -> Job | None:
+    """The Job as regions that are all of its file, where its instruction is about all of it and
+    the regions are not what was too long."""
+    if work.regions or not about_all(work.instruction) or not readable(work.source.text):
+        return None
+    held = joined(blocks(work.source.text, work.source.language), LONG)
+    if len(held) < 2:
+        return None
+    said = f"too long for the window: edited in {len(held)} parts, one after the other"
+    told = (one for one in work.findings if one.kind != "whole")
+    return replace(
+        work,
+        regions=tuple(region_job(work.source, part, 1.0) for part in held),
+        findings=(*told, Finding("focused", said)),
+    )
 
 
 def _some(work: Job, choice: Covering, of: int) -> Job:

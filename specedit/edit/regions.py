@@ -183,6 +183,7 @@ def _one_answer(source: Source, done: Sequence[_Done]) -> Answer:
         prefill_s=sum(one.prefill_s for one in answers),
         decode_s=sum(one.decode_s for one in answers),
         logits_digest=hashlib.sha256("".join(digests).encode()).hexdigest() if digests else None,
+        passes=sum(one.passes for one in answers),
     )
 
 

@@ -23,7 +23,7 @@ from specedit.files.journal import home
 from specedit.files.recorder import Recorder
 from specedit.files.source import UTF16, Source
 from specedit.files.worktree import check_within
-from specedit.hook.rules import CHECK, Rule, Step, identity
+from specedit.hook.rules import CHECK, FIX, Rule, Step, identity
 from specedit.hook.seen import Seen
 from specedit.report import Edit
 from specedit.settings import Settings
@@ -45,14 +45,16 @@ class Objection:
 
     step: Step
     edit: Edit
+    mode: str = FIX  # of its rule: whether what it wants is written
 
 
 @dataclass(frozen=True)
 class Fixed:
     """A file of the work tree holds the fix: it was written, beside unstaged changes (`partly`)
-    or not, or it was there already (`before`)."""
+    or not, or it was there already (`before`). `steps`: what wrote it."""
 
     name: str
+    steps: tuple[Step, ...] = ()
     partly: bool = False
     before: bool = False
 
@@ -154,7 +156,7 @@ class Look:
         if edit.status == "unchanged":
             file.settled.append((step, file.now))
             return
-        yield Objection(step, edit)
+        yield Objection(step, edit, clock.rule.mode)
         if edit.changed and clock.rule.mode != CHECK:
             file.now = edit.after
             file.settled.append((step, None))
@@ -215,6 +217,7 @@ class Look:
     def _fix(self, file: _File) -> Fixed | Left:
         """Put the fix into the work tree; its unstaged changes stay, or nothing is written."""
         path = self._root / file.entry.name
+        by = tuple(step for step, text in file.settled if text is None)
         try:
             held = Source(file.entry.name, "", regular.read(path), path.resolve(strict=True))
         except OSError:
@@ -227,11 +230,11 @@ class Look:
                 file.entry.name, "not rewritten: the same lines have changes that are not staged"
             )
         if after == held.data:
-            return Fixed(file.entry.name, before=True)
+            return Fixed(file.entry.name, by, before=True)
         if self._recorder is None:
             self._recorder = Recorder(home(), "hook run")
         self._recorder.write(held, after)
-        return Fixed(file.entry.name, held.data != file.base)
+        return Fixed(file.entry.name, by, held.data != file.base)
 
     def _key(self, file: _File, step: Step, blob: str) -> str:
         return self._seen.key(blob, file.entry.name, identity(step))

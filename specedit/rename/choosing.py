@@ -131,6 +131,7 @@ def _gather(found: list[Meaning], typing: Typing) -> list[Doubt]:
     else:
         joins = {UNKNOWN, EXTERNAL, FOREIGN, "implicit"}
         main = next((one for one in loose if one.kind in joins), Meaning(FREE))
+        joins -= {"implicit"} if main.kind == "implicit" else set()  # another class's is its own
     notes = []
     for one in loose:
         if one.kind == FREE and main.is_member:  # only where the member is visible

@@ -172,7 +172,8 @@ class Typing(Lookup):
             owners = tuple(one for one in self.scopes.owners if one.name == name)
             owners = owners or self._brought(name)
             return owners or (() if name[:1].isupper() else None)
-        return self.type_of_declared(declared, deep + 1)
+        found = self.type_of_declared(declared, deep + 1)
+        return found if found is not None else self.rules.narrowed(self, leaf, deep + 1)
 
     def _type_of_member(self, leaf: Branch, deep: int) -> Known:
         owners = self.type_of(self.receiver(leaf), deep + 1)

@@ -50,8 +50,14 @@ class Live:
     thread."""
 
     def __init__(
-        self, console: Console, files: int | Sequence[str] = 1, *, quiet: bool = False
+        self,
+        console: Console,
+        files: int | Sequence[str] = 1,
+        *,
+        quiet: bool = False,
+        compares: bool = False,
     ) -> None:
+        self._compares = compares  # an answer that comes again is the same one, without drafts
         self.console = console
         self.enabled = not quiet and console.is_terminal and _is_terminal(console)
         names = [str(number) for number in range(files)] if isinstance(files, int) else files
@@ -139,6 +145,8 @@ class Live:
                 self._phase.unit = event.unit
             elif isinstance(event, Ready):
                 self._phase = _Phase("reading the prompt")
+                if self._answered and not self._compares:  # another question about the same file
+                    self._answered = False
                 self._progress.begin()
                 self._drafted, self._tokens, self._passes = Tally(), 0, 0
                 if self._growing and not self._answered:  # whatever came before is void
@@ -273,7 +281,7 @@ class _Line:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         frame = self.spinner.render(time.monotonic())
-        line = Text(no_wrap=True, overflow="ellipsis", end="")
+        line = Text(no_wrap=True, overflow="ellipsis")
         line.append_text(frame if isinstance(frame, Text) else Text("*"))
         gap = " "
         for word in self.words:

@@ -32,7 +32,7 @@ class Screen:
         self._settings = settings
         self._names = names
         self._console = colours.terminal()
-        self._live = Live(self._console, names, quiet=settings.quiet)
+        self._live = Live(self._console, names, quiet=settings.quiet, compares=settings.compare)
         self._trace: Writer | None = None
         self._written: list[Written] = []
         self._answered = False

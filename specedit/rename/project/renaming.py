@@ -6,27 +6,21 @@ is taken anywhere is found here, so that nothing is written where something woul
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from specedit.errors import UsageError
 from specedit.rename.choosing import describe, said_lines
 from specedit.rename.guess import Collision, Doubt, Outside, RenameGuess
 from specedit.rename.places import Choice, check_names, guessed
+from specedit.rename.project.declared import SHOWN, declared_in, refuse_nothing, several
 from specedit.rename.project.meant import Meant, families, locals_too, meant, whatever
-from specedit.rename.rewrite import called, taken
+from specedit.rename.project.taken import taken_elsewhere
 from specedit.scoping.meaning import Meaning
 from specedit.scoping.project import Project
-from specedit.scoping.scope import Declared
-from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, FOREIGN
 from specedit.syntax import trees
 from specedit.syntax.branch import Branch
 from specedit.text import names
-
-SHOWN = 4  # declarations that are named in a sentence
 
 
 @dataclass(frozen=True)
@@ -110,7 +104,7 @@ def rename_tree(
             whatever(one)
     chosen = any(one.chosen for one in every)
     if strict or owner:
-        _refuse_nothing(project, paths, owner, name, every, chosen or derives)
+        refuse_nothing(project, paths, owner, name, every, chosen or derives)
     files: dict[str, RenameGuess] = {}
     left: dict[str, tuple[Doubt, ...]] = {}
     for one in every:
@@ -136,16 +130,16 @@ def rename_tree(
             else:
                 left[path] = tuple(_unread(project, path, name))
     if not files and strict:
-        _refuse_nothing(project, paths, owner, name, every, False)
+        refuse_nothing(project, paths, owner, name, every, False)
     for one in every:
-        for path, more in _taken_elsewhere(project, one, name, new):
+        for path, more in taken_elsewhere(project, one, name, new):
             if path in files:
                 both = (*files[path].collisions, more)
                 files[path] = replace(files[path], collisions=both)
-    declared = tuple(_declared(project, every))
+    declared = tuple(declared_in(project, every))
     if target is None and len(declared) > 1 and files:
         first = next(iter(files))
-        said = _several(project, name, every)
+        said = several(project, name, every)
         if said:
             files[first] = replace(files[first], notes=(Doubt(said), *files[first].notes))
     ordered = {path: files[path] for path in paths if path in files}
@@ -281,126 +275,3 @@ def _unread(project: Project, path: str, old: str) -> Iterator[Doubt]:
             f"holds `{old}` on {said_lines(lines)}, but is no code: name the file to rename there"
         )
         yield Doubt(said, tuple(lines))
-
-
-def _declared(project: Project, every: Sequence[Meant]) -> Iterator[tuple[str, int, str]]:
-    for one in every:
-        for each in one.chosen:
-            own = [d for d in each.declared if d.kind not in ("import", "module", "export")]
-            for declared in own:
-                yield project.path(declared.home), declared.leaf.line, _said(declared)
-            owner = next((up for up in each.owners if up.module is None), None)
-            if not own and owner is not None:  # `self.x = 0` declares nothing
-                homes = [
-                    leaf for leaf in each.leaves if one.path_of(leaf) == project.path(owner.home)
-                ]
-                first = (homes or each.leaves)[0]
-                yield one.path_of(first), first.line, f"member of {owner.name}"
-
-
-def _said(one: Declared) -> str:
-    of = f" of {one.member_of.name}" if one.member_of and one.member_of.name else ""
-    return called(one) + of
-
-
-def _several(project: Project, name: str, every: Sequence[Meant]) -> str:
-    """That more than one thing is renamed, and how to say which."""
-    things = [
-        each
-        for one in every
-        for each in one.chosen
-        if any(d.kind not in ("import", "module", "export") for d in each.declared)
-    ]
-    if len(things) < 2:
-        return ""
-    shown = []
-    for each in things:
-        first = next(d for d in each.declared if d.kind not in ("import", "module", "export"))
-        shown.append(f"{_said(first)} ({project.path(first.home)}:{first.leaf.line})")
-    more = f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
-    said = f"`{name}` means {len(things)} things, all renamed: {'; '.join(shown[:SHOWN])}{more}"
-    holders = [
-        o.name for each in things for o in {id(o): o for o in each.owners}.values() if o.name
-    ]
-    holder = next((one for one in holders if holders.count(one) == 1), "")
-    return f"{said}; `{holder}.{name}` means one" if holder else said
-
-
-def _refuse_nothing(
-    project: Project,
-    paths: Sequence[str],
-    owner: str,
-    name: str,
-    every: Sequence[Meant],
-    something: bool,
-) -> None:
-    """An error where the tree does not declare the name, with the nearest that it does."""
-    if something:
-        return
-    if owner:
-        holders = {up.name for one in every for each in one.found for up in each.owners} - {""}
-        hint = f"It is a member of {', '.join(sorted(holders)[:SHOWN])}." if holders else ""
-        raise UsageError(f"`{owner}` has no member `{name}` in this work tree.", hint=hint)
-    used = [
-        f"{path}:{part.lines[0]}"
-        for one in every
-        for path in one.typings
-        for part in one.here(path, one.found)[:1]
-    ]
-    hint = (
-        f"It is used in {', '.join(used[:SHOWN])}: name a file to rename it there alone."
-        if used
-        else _near(project, name)
-    )
-    raise UsageError(f"Nothing in this work tree declares `{name}`.", hint=hint)
-
-
-def _near(project: Project, name: str) -> str:
-    known: set[str] = set()
-    for path in sorted(project.paths)[:2000]:
-        if project.language(path) is not None:
-            known.update(names.NAME.findall(project.text(path) or ""))
-    near = difflib.get_close_matches(name, sorted(known - {name}), n=3)
-    return f"Did you mean {', '.join(near)}?" if near else "Check the spelling."
-
-
-# names that are taken
-
-
-def _taken_elsewhere(
-    project: Project, one: Meant, old: str, new: str
-) -> Iterator[tuple[str, Collision]]:
-    """Where NEW stands in another file's way: in a class of the family, or in the same package."""
-    owners = {id(owner) for each in one.chosen for owner in each.owners if owner.module is None}
-    suffixes = tuple({re.sub(r".*(\.\w+)$", r"\1", path) for path in one.typings})
-    word = rf"(?<!\w){re.escape(new)}(?!\w)"
-    for path in project.matching(word, suffixes) if owners else ():
-        typing = project.typing(path)
-        for owner in typing.scopes.owners if typing is not None else ():
-            assert typing is not None
-            above = [owner, *typing.above(owner)]
-            for declared in owner.members.get(new, ()):
-                home = next((up for up in above if id(up) in owners), None)
-                if home is None or declared.home is home.home:
-                    continue
-                where = next(iter(one.typings))
-                first = project.path(home.home)
-                at = first if first in one.typings else where
-                line, said = taken(declared.leaf.line, new, declared.kind)
-                yield at, Collision(line, f"{path}, {said}")
-    for each in one.chosen:
-        for declared in each.declared:
-            here = project.at(declared.home)
-            local = declared.owner is not None or declared.kind in ("import", "module", "export")
-            if (
-                local
-                or not isinstance(here, Typing)
-                or declared.scope is None
-                or declared.scope.is_local
-            ):
-                continue
-            for other in here.rules.shared(project, here, new, declared.node):
-                path = project.path(other.home)
-                line, said = taken(other.leaf.line, new, other.kind)
-                yield project.path(declared.home), Collision(line, f"{path}, {said}")
-                break

@@ -11,7 +11,7 @@ from specedit.scoping.languages.tables import places, table
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner, Scope
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import Typing
+from specedit.scoping.typing import Known, Typing
 from specedit.scoping.uses import MODULE, Uses
 from specedit.syntax.branch import Branch
 
@@ -84,6 +84,26 @@ class Python(Rules):
     def named(self, project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
         yield from python_modules.read(project, here, leaf)
 
+    def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
+        """`isinstance(x, A)`, the last one in the function before `x` is used."""
+        scopes = typing.scopes
+        name = scopes.text(leaf)
+        function = next((up for up in leaf.up() if up.type in _FUNCTIONS), None)
+        if function is None or b"isinstance" not in scopes.data[function.start : leaf.start]:
+            return None
+        known: Known = None
+        for call in function.walk():
+            given = call.part("arguments") if call.type == "call" else None
+            called = call.part("function") if given is not None else None
+            if given is None or called is None or call.end > leaf.start:
+                continue
+            parts = given.named_children()
+            if scopes.text(called) != "isinstance" or len(parts) != 2:
+                continue
+            if scopes.text(parts[0]) == name and parts[1].type in ("identifier", "attribute"):
+                known = typing.named_type(parts[1], deep)
+        return known
+
     def quoted_type(self, node: Branch, text: Text) -> str:
         said = text(node).strip("'\"")
         return said if node.type == "string" and said.isidentifier() else ""
@@ -128,6 +148,7 @@ def _announcements(scopes: Scopes, function: Scope) -> dict[str, str]:
     return found
 
 
+_FUNCTIONS = ("function_definition", "lambda")
 RULES = Python(
     names=places("identifier"),
     scopes=table(
@@ -189,6 +210,7 @@ RULES = Python(
     around_types=places("type"),
     unions=places("union_type"),
     untyped=places("string"),
+    inferred=places("Any object"),
     wrappers=places("Optional Final ClassVar Annotated"),
     rest_parameters=places("dictionary_splat_pattern"),
     reads_class=True,

@@ -173,6 +173,10 @@ class Rules(Tables):
 
     # types
 
+    def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
+        """The class that a test says a variable has, whose own type says none."""
+        return None
+
     def quoted_type(self, node: Branch, text: Text) -> str:
         """The type that a string names, where a type may be written as one."""
         return ""

@@ -1,0 +1,96 @@
+"""Where a tree declares what is renamed, how many things that is, and the error for none."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+
+from specedit.errors import UsageError
+from specedit.rename.project.meant import Meant
+from specedit.rename.rewrite import called
+from specedit.scoping.project import Project
+from specedit.scoping.scope import Declared
+from specedit.text import names
+
+SHOWN = 4  # declarations that are named in a sentence
+
+
+def declared_in(project: Project, every: Sequence[Meant]) -> Iterator[tuple[str, int, str]]:
+    for one in every:
+        for each in one.chosen:
+            own = [d for d in each.declared if d.kind not in ("import", "module", "export")]
+            for declared in own:
+                yield project.path(declared.home), declared.leaf.line, _said(declared)
+            owner = next((up for up in each.owners if up.module is None), None)
+            if not own and owner is not None:  # `self.x = 0` declares nothing
+                homes = [
+                    leaf for leaf in each.leaves if one.path_of(leaf) == project.path(owner.home)
+                ]
+                first = (homes or each.leaves)[0]
+                yield one.path_of(first), first.line, f"member of {owner.name}"
+
+
+def _said(one: Declared) -> str:
+    of = f" of {one.member_of.name}" if one.member_of and one.member_of.name else ""
+    return called(one) + of
+
+
+def several(project: Project, name: str, every: Sequence[Meant]) -> str:
+    """That more than one thing is renamed, and how to say which."""
+    things = [
+        each
+        for one in every
+        for each in one.chosen
+        if any(d.kind not in ("import", "module", "export") for d in each.declared)
+    ]
+    if len(things) < 2:
+        return ""
+    shown = []
+    for each in things:
+        first = next(d for d in each.declared if d.kind not in ("import", "module", "export"))
+        shown.append(f"{_said(first)} ({project.path(first.home)}:{first.leaf.line})")
+    more = f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
+    said = f"`{name}` means {len(things)} things, all renamed: {'; '.join(shown[:SHOWN])}{more}"
+    holders = [
+        o.name for each in things for o in {id(o): o for o in each.owners}.values() if o.name
+    ]
+    holder = next((one for one in holders if holders.count(one) == 1), "")
+    return f"{said}; `{holder}.{name}` means one" if holder else said
+
+
+def refuse_nothing(
+    project: Project,
+    paths: Sequence[str],
+    owner: str,
+    name: str,
+    every: Sequence[Meant],
+    something: bool,
+) -> None:
+    """An error where the tree does not declare the name, with the nearest that it does."""
+    if something:
+        return
+    if owner:
+        holders = {up.name for one in every for each in one.found for up in each.owners} - {""}
+        hint = f"It is a member of {', '.join(sorted(holders)[:SHOWN])}." if holders else ""
+        raise UsageError(f"`{owner}` has no member `{name}` in this work tree.", hint=hint)
+    used = [
+        f"{path}:{part.lines[0]}"
+        for one in every
+        for path in one.typings
+        for part in one.here(path, one.found)[:1]
+    ]
+    hint = (
+        f"It is used in {', '.join(used[:SHOWN])}: name a file to rename it there alone."
+        if used
+        else _near(project, name)
+    )
+    raise UsageError(f"Nothing in this work tree declares `{name}`.", hint=hint)
+
+
+def _near(project: Project, name: str) -> str:
+    known: set[str] = set()
+    for path in sorted(project.paths)[:2000]:
+        if project.language(path) is not None:
+            known.update(names.NAME.findall(project.text(path) or ""))
+    near = difflib.get_close_matches(name, sorted(known - {name}), n=3)
+    return f"Did you mean {', '.join(near)}?" if near else "Check the spelling."

@@ -1,0 +1,164 @@
+"""A rename of a work tree from the command line: one change or none, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hook_repository import Hooked
+
+from specedit.rename.project.renaming import rename_tree
+from specedit.scoping.project import Project
+
+FILES = {
+    "shop/__init__.py": "",
+    "shop/user.py": (
+        "class User:\n    def __init__(self):\n        self.user_name = 1\n\n\n"
+        "class Guest(User):\n    pass\n"
+    ),
+    "shop/page.py": (
+        "from shop.user import User\n\n\n"
+        "def title(user: User, other, user_name):\n"
+        "    return user.user_name + other.user_name + user_name\n"
+    ),
+    "tests/test_page.py": (
+        "from shop.user import Guest\n\n\ndef test():\n    assert Guest().user_name\n"
+    ),
+    "notes.md": "The user_name.\n\nIts user_name again.\n",
+}
+CODE = ("rename", "user_name", "login", "--scope", "code")
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Hooked:
+    made = Hooked.make(tmp_path / "repo", "[tool.specedit]\n", replace=[["user_name", "login"]])
+    made.repo.commit(FILES)
+    return made
+
+
+def touched(desk: Hooked) -> set[str]:
+    return set(desk.repo.git("diff", "--name-only").splitlines())
+
+
+def test_every_file_changes_and_what_is_no_code_is_listed(desk: Hooked) -> None:
+    code, out, err = desk.specedit(*CODE)
+    assert (code, out) == (0, "")
+    assert touched(desk) == {"shop/user.py", "shop/page.py", "tests/test_page.py"}
+    page = desk.repo.read("shop/page.py")
+    assert "return user.login + other.login + user_name" in page
+    assert "notes.md: holds `user_name` on lines 1, 3, but is no code" in err
+    assert "the class before it is not known on line 5; renamed there too" in err
+    assert desk.specedit("undo")[0] == 0 and touched(desk) == set()
+
+
+def test_the_list_asks_no_model_and_says_why(desk: Hooked) -> None:
+    code, out, err = desk.specedit(*CODE, "--dry-list")
+    assert code == 0 and desk.asked == 0 and touched(desk) == set()
+    lines = out.splitlines()
+    assert (
+        "shop/page.py:5:17: user_name -> login  (code: use of the member of Guest, User)" in lines
+        or "shop/page.py:5:17: user_name -> login  (code: use of the member of User)" in lines
+    )
+    assert any(line.startswith("shop/page.py:5: = ") or "parameter" in line for line in lines)
+    assert any(line.startswith("notes.md:1: !") for line in lines)
+    assert "4 places in 3 files; nothing was asked or written" in err
+
+
+def test_the_json_holds_places_kinds_and_reasons(desk: Hooked) -> None:
+    code, out, _ = desk.specedit(*CODE, "--dry-list", "--json")
+    files = {one["path"]: one for one in json.loads(out)["files"]}
+    assert code == 0
+    (change,) = files["shop/user.py"]["changes"]
+    assert (change["line"], change["column"], change["kind"]) == (3, 14, "code")
+    assert (change["old"], change["new"]) == ("user_name", "login") and change["why"]
+    code, out, _ = desk.specedit(*CODE, "--check", "--json")
+    assert code == 1
+    checked = {one["path"]: one["changes"] for one in json.loads(out)["files"]}
+    assert checked["shop/user.py"] == [change]
+    assert touched(desk) == set()
+
+
+def test_one_file_says_who_else_uses_the_name_and_where_it_is_declared(desk: Hooked) -> None:
+    code, _, err = desk.specedit(*CODE, "shop/page.py")
+    said = " ".join(err.split())
+    assert code == 0 and touched(desk) == {"shop/page.py"}
+    assert "used in shop/user.py (line 3), tests/test_page.py (line 5)" in said
+    assert "nothing in this file declares" not in said
+
+
+def test_files_that_are_named_leave_the_others_and_say_so_once(desk: Hooked) -> None:
+    code, _, err = desk.specedit(*CODE, "shop/page.py", "tests/test_page.py")
+    said = " ".join(err.split())
+    assert code == 0 and touched(desk) == {"shop/page.py", "tests/test_page.py"}
+    assert said.count("declared in shop/user.py:3; used in shop/user.py (line 3)") == 1
+
+
+def test_a_name_that_is_taken_anywhere_leaves_every_file(desk: Hooked) -> None:
+    desk.repo.commit(
+        {"shop/more.py": "from shop.user import User\n\n\nclass B(User):\n    login = 2\n"}
+    )
+    code, _, err = desk.specedit(*CODE)
+    assert code == 2 and desk.asked == 0 and touched(desk) == set()
+    assert "shop/more.py, line 5: `login` is already a field there" in " ".join(err.split())
+
+
+def test_one_answer_that_is_refused_leaves_every_file(desk: Hooked) -> None:
+    Path(desk.repo.env["SPECEDIT_SCRIPT"]).write_text(json.dumps({"answer": "x = 1\n" * 5000}))
+    code, _, err = desk.specedit(*CODE)
+    assert code == 2 and touched(desk) == set()
+    assert "cut off by the limit" in err
+
+
+def test_a_keyword_is_refused(desk: Hooked) -> None:
+    code, _, err = desk.specedit("rename", "user_name", "class")
+    assert code == 2 and "keyword" in err and touched(desk) == set()
+
+
+def test_a_line_needs_its_file(desk: Hooked) -> None:
+    code, _, err = desk.specedit(*CODE, "--line", "3")
+    assert code == 2 and "--line is about one file" in err
+
+
+def test_a_member_of_one_class_leaves_what_may_be_another_s() -> None:
+    texts = {
+        "a.py": "class Cart:\n    total = 1\n\n\nclass Bill:\n    total = 2\n",
+        "b.py": "from a import Cart\n\n\ndef f(x, cart: Cart):\n    return x.total + cart.total\n",
+    }
+    made = rename_tree(
+        Project.of_texts(texts),
+        list(texts),
+        "Cart.total",
+        "sum_",
+        "code",
+        lambda module, path: False,
+    )
+    assert made.files["a.py"].text.count("sum_") == 1
+    assert made.files["b.py"].text.endswith("return x.total + cart.sum_\n")
+    ((path, doubts),) = made.undecided.items()
+    assert path == "b.py" and [doubt.lines for doubt in doubts] == [(5,)]
+    assert "the class before it is not known" in doubts[0].text
+
+
+def test_a_package_s_own_name_is_taken_in_another_of_its_files() -> None:
+    texts = {
+        "go.mod": "module m\n",
+        "a.go": "package m\n\nfunc Old() {}\n",
+        "b.go": "package m\n\nfunc New() { Old() }\n",
+    }
+    made = rename_tree(
+        Project.of_texts(texts), ["a.go", "b.go"], "Old", "New", "code", lambda module, path: True
+    )
+    assert [(path, one.line) for path, one in made.collisions][:1] == [("a.go", 3)]
+
+
+def test_without_git_the_named_files_are_the_tree(tmp_path: Path, desk: Hooked) -> None:
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    for name in ("user.py", "use.py"):
+        text = {"user.py": "def old():\n    pass\n", "use.py": "from user import old\n\nold()\n"}
+        (folder / name).write_text(text[name])
+    Path(desk.repo.env["SPECEDIT_SCRIPT"]).write_text(json.dumps({"replace": [["old", "new"]]}))
+    there = Hooked(desk.repo.at(folder), desk.calls)
+    assert there.specedit("rename", "old", "new", "user.py", "use.py")[0] == 0
+    assert (folder / "use.py").read_text() == "from user import new\n\nnew()\n"
