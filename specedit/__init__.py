@@ -10,6 +10,8 @@ The words, in order of flow:
 * **Chunk** (`decode.events`): what one pass settled.
 * **Edit**, **Report** (`report`): the outcome for one file, and of a run; a **Finding** is what a
   person should know of it: a kind, a text, and its places.
+* **try** (`edit.tries`): one answer to a Plan among several, judged by the checks and, where there
+  is one, by the user's own command; earlier tries are predictions of later ones.
 * **Engine** (`engines.base`): ids in, choices out, with a cache that can be cropped.
 * **Backend** (`edit.backend`): runs a Plan and yields events; in this process, or a server.
 

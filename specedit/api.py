@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -23,6 +24,7 @@ from typing import Any
 from specedit.backends.connect import connect
 from specedit.edit.backend import Event
 from specedit.edit.job import Job, Planned, plan_edit
+from specedit.edit.tries.items import TryItem
 from specedit.errors import InputError
 from specedit.files import source as sources
 from specedit.files.source import Source
@@ -120,17 +122,32 @@ class Editor:
         for item in self.events(source, planner):
             if isinstance(item, Edit):
                 return item
-            if watch is not None and not isinstance(item, Planned):
+            if watch is not None and not isinstance(item, Planned | TryItem):
                 watch(item)
         raise AssertionError("a run ends with its Edit")
 
     def events(
         self, source: Source, planner: Callable[[Source], Job | Edit]
-    ) -> Iterator[Planned | Event | Edit]:
-        """Everything that happens while a plan runs; the last item is the Edit."""
-        from specedit.edit.run import one
+    ) -> Iterator[Planned | Event | TryItem | Edit]:
+        """Everything that happens while a plan runs; the last item is the Edit. With the setting
+        `test`, each try is in the work tree while the command runs, and none of them afterwards."""
+        from specedit.edit.tries import refused
 
-        yield from one(source, planner, self._backend, self.settings)
+        if not self.settings.test:
+            yield from refused.one(source, planner, self._backend, self.settings)
+            return
+        from specedit.edit.run import Input, Proposed
+        from specedit.edit.tries.tested import TestedRun
+        from specedit.files.journal import home
+
+        given = Input(source.name, lambda: source)
+        run = TestedRun(
+            *("api", [given], planner, self._backend, self.settings, home()), writes=False
+        )
+        with closing(iter(run)) as items:
+            for _, item in items:
+                if not isinstance(item, Proposed):
+                    yield item
 
 
 def _read(file: str | Path) -> Source:

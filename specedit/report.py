@@ -114,6 +114,45 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class Judgement:
+    """What the user's command said of a try: its exit code (None: it had to be ended), the line
+    that says most of a failure, and how many failures it counted."""
+
+    code: int | None
+    line: str = ""
+    failed: int | None = None
+
+    @property
+    def passed(self) -> bool:
+        return self.code == 0
+
+
+@dataclass(frozen=True)
+class Try:
+    """One answer for one file among several, and what became of it.
+
+    `test` is None where nothing was run: the checks refused it (`refused` says why), or it was
+    the same as an earlier try (`same_as`, from 1; 0 for the text that was there)."""
+
+    number: int  # from 1
+    seed: int = 0
+    temperature: float = 0.0
+    told: bool = False  # it was shown what stood against the try before
+    figures: Figures = Figures()
+    after_sha256: str = ""
+    test: Judgement | None = None
+    test_s: float = 0.0
+    refused: str = ""
+    same_as: int | None = None
+    kept: bool = False
+
+    @property
+    def line(self) -> str:
+        """What stood against it, in one line."""
+        return self.refused or (self.test.line if self.test else "")
+
+
+@dataclass(frozen=True)
 class Replaced:
     """One place that a rename changes, of the text that was there, and why it is one."""
 
@@ -146,6 +185,7 @@ class Edit:
     before_sha256: str = ""
     after_sha256: str = ""
     written: bool = False
+    tries: tuple[Try, ...] = ()  # where there was, or could have been, more than one
 
     @property
     def changed(self) -> bool:
@@ -184,6 +224,6 @@ class Report:
 
     def exit_code(self, *, check: bool = False) -> int:
         """0 done, 1 `--check` would change, 2 something could not be done."""
-        if self.count("refused", "failed"):
+        if self.count("refused", "failed") or any(e.written and e.problems for e in self.edits):
             return 2
         return 1 if check and any(e.changed for e in self.edits) else 0

@@ -41,6 +41,12 @@ class Hooked:
         repo.write("pyproject.toml", rules)
         return cls(repo, calls)
 
+    def play(self, **script: object) -> None:
+        """What the model says from now on; prompts are counted anew."""
+        self.calls.unlink(missing_ok=True)
+        path = self.calls.with_name("script.json")
+        path.write_text(json.dumps({**script, "calls": str(self.calls)}))
+
     @property
     def asked(self) -> int:
         """How many prompts the model has seen."""

@@ -61,6 +61,7 @@ def run(
     answer: Sequence[int],
     prediction: Sequence[int] | None,
     *,
+    predictions: Sequence[Sequence[int]] = (),
     prompt: Sequence[int] = (1, 2, 3),
     names: Sequence[str] = ("prediction", "lookup"),
     codec: drafters.Codec | None = TOKENIZER,
@@ -74,7 +75,13 @@ def run(
     events: Iterator[object] = decode(
         engine,
         prompt,
-        drafters=drafters.build(names, prediction=prediction, codec=codec, instruction=instruction),
+        drafters=drafters.build(
+            names,
+            prediction=prediction,
+            predictions=predictions,
+            codec=codec,
+            instruction=instruction,
+        ),
         widths=Widths(curve),
         ends=lambda token: token == END,
         limit=limit,

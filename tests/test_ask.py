@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specedit.edit.ask import Question, choose
+from specedit.edit.hunks import applied, edited, shown
+from specedit.errors import UsageError
+from specedit.text.diff import hunks
+from specedit.view.by_hand import by_hand
 
 BEFORE = "".join(f"line {n}\n" for n in range(40))
 AFTER = BEFORE.replace("line 3\n", "LINE 3\n").replace("line 20\n", "").replace("39", "39\nnew")
@@ -79,3 +85,90 @@ def test_yes_to_all_is_the_new_text_and_no_to_all_the_old(
     assert (found.applied, found.of) == (said.count("y"), len(said))
     assert found.whole == ("n" not in said)
     assert found.text == after or not found.whole
+
+
+TWO = "a\nb\nc\nd\ne\n"
+CHANGED = "A\nb\nc\nD\ne\n"  # two changes in one hunk
+
+
+def pick(answers: str, edit: str | None = None) -> tuple[str, list[Question]]:
+    asked: list[Question] = []
+    left = iter(answers.split(","))
+
+    def ask(question: Question) -> str:
+        asked.append(question)
+        return next(left)
+
+    by_hand = None if edit is None else (lambda hunk: edit)
+    return choose(TWO, CHANGED, ask, by_hand).text, asked
+
+
+@pytest.mark.parametrize(
+    ("answers", "text"),
+    [
+        ("s,y,n", "A\nb\nc\nd\ne\n"),
+        ("s,n,y", "a\nb\nc\nD\ne\n"),
+        ("s,a", CHANGED),
+        ("s,s,n,q", TWO),
+    ],
+    ids=["first", "second", "both", "a piece cannot be split again"],
+)
+def test_a_hunk_is_split_where_lines_stay(answers: str, text: str) -> None:
+    found, asked = pick(answers)
+    assert found == text
+    assert "s" in asked[0].keys and (asked[0].of, asked[1].of) == (1, 2)
+    assert "s" not in asked[1].keys and "e" not in asked[0].keys
+
+
+@pytest.mark.parametrize(
+    ("left", "text"),
+    [
+        (" a\n b\n c\n-d\n+D\n e\n", "a\nb\nc\nD\ne\n"),
+        ("-a\n+AA\n b\n c\n d\n e\n# a remark\n", "AA\nb\nc\nd\ne\n"),
+        ("-a\n-b\n c\n d\n e\n", "c\nd\ne\n"),
+        ("# nothing is left\n", TWO),
+        (" a\n b\n c\n d\n e\n+f\n", "a\nb\nc\nd\ne\nf\n"),
+    ],
+    ids=["left out", "other words", "more is taken away", "nothing", "a line more"],
+)
+def test_a_hunk_is_edited_by_hand(left: str, text: str) -> None:
+    assert pick("e", left)[0] == text
+
+
+def test_an_edited_hunk_that_does_not_fit_is_asked_about_again() -> None:
+    found, asked = pick("e,n", " a\n b\n not there\n")
+    assert found == TWO and "other ones" in asked[1].why
+
+
+@settings(deadline=None)
+@given(st.text("ab\n", max_size=30), st.text("ab\n", max_size=30))
+def test_splitting_changes_what_is_asked_and_never_what_is_taken(before: str, after: str) -> None:
+    def key(question: Question) -> str:
+        return "s" if "s" in question.keys else "y"
+
+    assert choose(before, after, key).text == after
+    assert choose(before, after, lambda q: "s" if "s" in q.keys else "n").text == before
+
+
+def test_an_editor_gets_the_hunk_and_gives_it_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (hunk,) = hunks(TWO, CHANGED)
+    program = tmp_path / "edit.py"
+    program.write_text(
+        "import sys, pathlib\np = pathlib.Path(sys.argv[1])\n"
+        "p.write_text(p.read_text().replace('+D', '+DD'))\n"
+    )
+    monkeypatch.setenv("VISUAL", f"{sys.executable} {program}")
+    part = edited(hunk, by_hand(hunk))
+    assert part is not None and applied(TWO, [part]) == "A\nb\nc\nDD\ne\n"
+    monkeypatch.setenv("VISUAL", f"{sys.executable} -c 'raise SystemExit(3)'")
+    with pytest.raises(UsageError, match="exit code 3"):
+        by_hand(hunk)
+
+
+def test_a_last_line_without_a_newline_keeps_none() -> None:
+    before, after = "a\nb", "A\nb"
+    (hunk,) = hunks(before, after)
+    part = edited(hunk, shown(hunk))
+    assert part is not None and applied(before, [part]) == after

@@ -353,3 +353,44 @@ def test_a_rule_that_cannot_be_meant_stops_the_commit(hooked: Hooked) -> None:
     hooked.repo.write("pyproject.toml", INSTRUCTION + "filez = 1\n")
     code, out, err = hooked.specedit("hook", "run")
     assert code == 2 and "filez" in out + err and "Did you mean files?" in out + err
+
+
+TESTED = INSTRUCTION + """test = "grep -q New a.py && ! grep -q bad a.py"\ntries = 3\n"""
+
+
+@pytest.fixture
+def tested(tmp_path: Path) -> Hooked:
+    """A rule that names a command, in a repository that is trusted."""
+    made = Hooked.make(tmp_path / "repo", TESTED)
+    made.repo.write("a.py", "Old = 2\n")
+    made.repo.git("add", "-A")
+    return made
+
+
+def test_a_rule_that_names_a_command_needs_trust(tested: Hooked) -> None:
+    code, _, said = tested.specedit("hook", "run")
+    assert code == 0 and "hook ignored" in said and tested.asked == 0
+    assert tested.specedit("trust")[0] == 0
+    assert tested.specedit("hook", "run")[0] == 1
+    assert tested.repo.read("a.py") == "New = 2\n"
+    assert tested.repo.git("show", ":a.py") == "Old = 2\n"
+
+
+def test_a_rule_s_command_judges_and_only_what_passes_is_written(tested: Hooked) -> None:
+    tested.specedit("trust")
+    tested.play(answer="New = bad\n```", then=[{"answer": "New = 2\n```"}])
+    assert tested.specedit("hook", "run")[0] == 1
+    assert tested.repo.read("a.py") == "New = 2\n" and tested.asked == 2
+    tested.repo.write("a.py", "Old = 2\n")
+    tested.play(answer="New = bad\n```")
+    code, _, said = tested.specedit("hook", "run")
+    assert code == 2 and "no try of 3 passes" in said
+    assert tested.repo.read("a.py") == "Old = 2\n"
+
+
+def test_what_the_work_tree_does_not_hold_is_not_tested(tested: Hooked) -> None:
+    tested.specedit("trust")
+    tested.repo.write("a.py", "Old = 2\nmine = 3\n")
+    code, _, said = tested.specedit("hook", "run")
+    assert code == 0 and "not tested" in said
+    assert tested.repo.read("a.py") == "Old = 2\nmine = 3\n"

@@ -78,6 +78,20 @@ def test_each_profile_sends_these_fields_and_no_others(endpoint: Endpoint, profi
     assert endpoint.headers[0]["content-type"] == "application/json"
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+def test_earlier_tries_go_as_a_field_of_our_own_or_the_newest_as_the_one(
+    endpoint: Endpoint, profile: str
+) -> None:
+    answer(backend(endpoint, profile), replace(PLAN, predictions=("b = 1\n", "c = 1\n")))
+    (sent,) = endpoint.requests
+    b, c = ({"type": "content", "content": f"```python\n{name} = 1\n```"} for name in "bc")
+    if profile in ("specedit", "vllm"):
+        assert (sent["prediction"], sent["predictions"]) == (PREDICTION, [b, c])
+    else:
+        assert sent.get("prediction") == (None if profile == "plain" else b)
+        assert "predictions" not in sent
+
+
 def test_without_a_prediction_openai_takes_its_newer_limit(endpoint: Endpoint) -> None:
     answer(backend(endpoint), replace(PLAN, prediction=None))
     assert endpoint.requests == [{**BASE, **WANTS_USAGE, "max_completion_tokens": 99}]

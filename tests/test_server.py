@@ -70,6 +70,13 @@ STREAMS: dict[str, dict[str, Any]] = {
     "prediction": {"prediction": {"type": "content", "content": TEXT}},
     "parts": {"prediction": {"type": "content", "content": [{"type": "text", "text": TEXT}]}},
     "stop": {"stop": ["size", "```"]},
+    "several": {
+        "prediction": {"type": "content", "content": TEXT},
+        "predictions": [
+            {"type": "content", "content": TEXT.upper()},
+            {"type": "content", "content": "x"},
+        ],
+    },
     "stop-in-prediction": {"stop": "ze =", "prediction": {"type": "content", "content": TEXT}},
     "stop-never": {"stop": ["sizf", "😀😀"]},
     "cut": {"max_tokens": 40},
@@ -180,6 +187,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "empty stop": ({"stop": ""}, "stop", "invalid_value"),
     "options": ({"stream_options": {"include_usage": True}}, "stream_options", "invalid_value"),
     "prediction type": ({"prediction": {"type": "x", "content": ""}}, "prediction.type", "*"),
+    "no predictions": ({"predictions": []}, "predictions", "*"),
+    "predictions type": ({"predictions": [{"type": "x"}]}, "predictions[0].type", "*"),
     "prediction number": (
         {"prediction": {"type": "content", "content": 5}},
         "prediction.content",

@@ -74,6 +74,7 @@ def tastes() -> list[str]:
 def test_what_is_taste_is_said_here_and_everything_else_is_power() -> None:
     assert tastes() == [
         *("threads", "draft", "max_tokens", "temperature", "top_p", "seed", "scope"),
+        *("tries", "test_timeout", "require_green"),
         *("focus", "whole", "compare", "audit", "verbose", "price_input", "price_output", "hook"),
     ]
     assert {about(name)["kind"] for name in names()} == {"taste", "power"}
@@ -109,6 +110,7 @@ def test_law_10_nothing_a_repository_says_picks_an_address_a_path_or_a_model(
         "model": "./m",
         "quiet": True,
         "warm": True,
+        "test": "touch ../ran",
     }
     cloned.says(**said)
     with (cloned.root / "pyproject.toml").open("a") as file:
@@ -119,6 +121,7 @@ def test_law_10_nothing_a_repository_says_picks_an_address_a_path_or_a_model(
     code, out, err = cloned.run(*words)
     assert cloned.stranger.requests == []
     assert not (cloned.root.parent / "written").exists()
+    assert not (cloned.root.parent / "ran").exists()
     lines = [line for line in err.splitlines() if "ignored" in line]
     assert len(lines) == 1
     assert f"{', '.join(said)} ignored" in lines[0]

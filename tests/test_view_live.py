@@ -12,8 +12,9 @@ from rich.console import Console
 
 from specedit.decode.events import Chunk
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
+from specedit.edit.tries.items import Judging, Tried
 from specedit.engines.base import Prefill
-from specedit.report import ModelLine
+from specedit.report import ModelLine, Try
 from specedit.text.diff import hunks
 from specedit.view import live
 from specedit.view.growing import Growing, so_far
@@ -202,6 +203,18 @@ def test_the_added_lines_so_far_are_lines_of_the_answer(old: list[str], new: lis
     assert sum(h.removed for h in found) <= len(old)
     if before == answer:
         assert found == hunks(before, answer) == []
+
+
+def test_while_the_test_command_runs_its_last_line_is_shown() -> None:
+    with live.Live(terminal()) as display:
+        feed(display, *EVENTS)
+        display.tries(Judging(1, "pytest -q", "collected 7 items"))
+        display.tries(Judging(1, "pytest -q", "tests/test_a.py .....\x1b[31m"))
+        display._phase.since -= 1.0
+        said = line(display)
+        assert "pytest -q" in said and "tests/test_a.py ....." in said and "\x1b" not in said
+        display.tries(Tried(Try(1), 6))
+        assert "pytest" not in line(display)
 
 
 def shown(display: live.Live, console: Console) -> str:

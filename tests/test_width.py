@@ -132,6 +132,18 @@ def test_the_clock_believes_a_machine_that_became_slower() -> None:
         assert widths.curve.seconds(width) == pytest.approx(3 * CURVE.seconds(width), rel=0.2)
 
 
+def test_a_busy_moment_does_not_make_a_width_dear_for_ever() -> None:
+    """What looks too dear is not tried again, so that nothing would say otherwise."""
+    clock = Clock(CURVE)
+    for width in (8, 16, 32):
+        for _ in range(8):
+            clock.add(width, 20 * CURVE.seconds(width))
+    assert clock.curve.seconds(16) > 10 * CURVE.seconds(16)
+    for _ in range(200):  # plain decoding goes on, and the machine is free again
+        clock.add(1, CURVE.seconds(1))
+    assert clock.curve.seconds(16) < 1.2 * CURVE.seconds(16)
+
+
 def test_the_clock_ignores_a_single_hiccup() -> None:
     clock = Clock(CURVE)
     changed = [clock.add(1, CURVE.seconds(1) * (50 if n == 20 else 1)) for n in range(64)]

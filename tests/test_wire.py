@@ -30,7 +30,7 @@ PLAN = {
     "closing": texts,
     "nested": st.booleans(),
     "prediction": st.none() | texts,
-    "others": st.lists(texts, max_size=3).map(tuple),
+    "predictions": st.lists(texts, max_size=3).map(tuple),
     "least": texts,
     "instruction": texts,
     "draft": st.lists(texts, max_size=3).map(tuple),
@@ -43,7 +43,7 @@ PLAN = {
 }
 plans = st.builds(Plan, **PLAN)
 chunks = st.builds(
-    Chunk, st.lists(counts).map(tuple), counts, counts, texts, st.booleans(), seconds
+    Chunk, st.lists(counts).map(tuple), counts, counts, texts, st.booleans(), seconds, counts
 )
 lines = st.builds(ModelLine, texts, texts, texts, texts, counts, st.booleans(), texts)
 events = st.one_of(

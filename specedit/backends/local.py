@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from specedit.backends.prefixes import Prefixes
 from specedit.backends.starting import load
 from specedit.edit.backend import Event, Loading, Ready
 from specedit.edit.plan import Plan
@@ -29,6 +30,7 @@ class LocalBackend:
         self._settings = settings
         self._home = home
         self._loaded: Loaded | None = None
+        self._prefixes: Prefixes | None = None
 
     def run(self, plan: Plan) -> Iterator[Event]:
         started = time.perf_counter()
@@ -37,9 +39,18 @@ class LocalBackend:
             self._loaded = yield from load(self._settings, self._home)
         loaded = self._loaded
         yield Ready(loaded.line, time.perf_counter() - started)
-        yield from loaded.run(plan)
+        if not self._settings.test:
+            yield from loaded.run(plan)
+            return
+        if self._prefixes is None:  # tries come back to every file: a cache for each of them
+            self._prefixes = Prefixes(loaded.engine, self._settings.cache_bytes)
+        self._prefixes.choose(loaded.prompt(plan), fresh=plan.fresh)
+        try:
+            yield from loaded.run(plan)
+        finally:
+            self._prefixes.settle()
 
     def close(self) -> None:
         if self._loaded is not None:
             self._loaded.close()
-        self._loaded = None
+        self._loaded = self._prefixes = None

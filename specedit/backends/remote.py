@@ -42,6 +42,7 @@ class Profile:
     """How one kind of endpoint is asked."""
 
     predicts: bool = True
+    several: bool = False  # takes our own `predictions`; the others get the likeliest one
     limit: str = "max_completion_tokens"
     limit_predicted: str = ""  # with a prediction, where that is another
     seed: str = "seed"
@@ -51,7 +52,7 @@ class Profile:
 
 
 PROFILES = {
-    "specedit": Profile(),
+    "specedit": Profile(several=True),
     "openai": Profile(  # refuses max_completion_tokens beside a prediction
         limit_predicted="max_tokens", domain="openai.com", key="OPENAI_API_KEY"
     ),
@@ -64,7 +65,7 @@ PROFILES = {
     ),
     "fireworks": Profile(limit="max_tokens", domain="fireworks.ai", key="FIREWORKS_API_KEY"),
     "cerebras": Profile(domain="cerebras.ai", key="CEREBRAS_API_KEY"),
-    "vllm": Profile(limit="max_tokens"),
+    "vllm": Profile(several=True, limit="max_tokens"),
     "plain": Profile(predicts=False, limit="max_tokens"),
 }
 
@@ -220,12 +221,19 @@ def request_json(plan: Plan, model: str, profile: Profile) -> dict[str, Any]:
         body["stop"] = list(plan.stop)
     limit = profile.limit
     if profile.predicts and plan.prediction is not None:
-        content = plan.opening + plan.prediction + plan.closing
-        body["prediction"] = {"type": "content", "content": content}
+        texts = (*plan.predictions, plan.prediction)
+        given = [_content(plan.opening + text + plan.closing) for text in texts]
+        body["prediction"] = given.pop(-1 if profile.several else 0)
+        if profile.several and given:
+            body["predictions"] = given
         limit = profile.limit_predicted or limit
     if plan.max_tokens:
         body[limit] = plan.max_tokens
     return body
+
+
+def _content(text: str) -> dict[str, str]:
+    return {"type": "content", "content": text}
 
 
 def api_key(profile: Profile, host: str, secure: bool) -> str:

@@ -87,7 +87,7 @@ class Loaded:
             drafters=drafters.build(
                 plan.draft,
                 prediction=expected,
-                others=[self._ids(text, plan) for text in plan.others],
+                predictions=[self._ids(text, plan) for text in plan.predictions],
                 codec=self.tokenizer,
                 instruction=self.tokenizer.encode(plan.instruction),
             ),

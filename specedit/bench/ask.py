@@ -9,13 +9,13 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import closing, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from specedit.bench import bound as bounds
 from specedit.bench import quality, table
-from specedit.bench.cases import read_cases
+from specedit.bench.cases import Case, read_cases
 from specedit.bench.cost import Usage
 from specedit.bench.results import Results, cost_json, results_json, usages_of
 from specedit.bench.side import (
@@ -156,6 +156,9 @@ def _quality(
     if sandbox.caution():
         found.notes.append(sandbox.caution())
     cases = chosen(wanted, read_cases(wanted.quality))
+    if wanted.tries > 1:
+        _tries(wanted, cases, settings, results, found, said)
+        return
     scores: list[quality.Score] = []
     own: list[quality.CaseResult] = []
     for item in judged(cases, words, settings, wanted.against, said):
@@ -178,6 +181,46 @@ def _quality(
             made = task(case, words, settings, own=True)
             pairs.append(usages_of(made, words.answer(one.text, made.plan), words))
         _cost(pairs, settings, results, found)
+
+
+def _tries(
+    wanted: Wanted,
+    cases: list[Case],
+    settings: Settings,
+    results: Results,
+    found: Found,
+    said: Said,
+) -> None:
+    from specedit.backends.local import LocalBackend
+    from specedit.bench import tries
+
+    every: list[list[tries.Attempt]] = []
+    with closing(LocalBackend(settings)) as backend:
+        made = tries.run(
+            *(cases, backend, settings, wanted.attempts, said),
+            judge=wanted.judge,
+            beside=wanted.beside,
+        )
+        try:
+            every.extend(made)
+        except KeyboardInterrupt:
+            if not every:
+                raise
+            found.notes.append(INTERRUPTED)
+    rows = tries.curve(every, wanted.judge, wanted.tries)
+    results.tries = {
+        "judge": wanted.judge,
+        "curve": [asdict(row) for row in rows],
+        "attempts": [[tries.brief(one) for one in made] for made in every],
+    }
+    found.parts.append(table.tries_table(rows))
+    first, last = rows[0], rows[-1]
+    found.line = (
+        f"{first.passed} of {first.cases} in one try, {last.passed} in at most {last.k}, "
+        f"at {last.seconds / first.seconds:.2f} times the seconds"
+        if first.seconds
+        else "nothing was asked"
+    )
 
 
 def _renames(

@@ -51,6 +51,7 @@ def draw(results: Sequence[Result], folder: Path) -> list[Path]:
         ("speedup", [c for c in cases if len(c["peers"]) > 1], _speedup),
         ("seconds", small, _seconds),
         ("widths", widths, _widths),
+        ("tries", [r for r in results if r.get("tries")], _tries),
         ("load-rate", loads, _load_rate),
         ("load-seconds", loads, _load_seconds),
     ):
@@ -144,6 +145,30 @@ def _widths(axes: Any, results: Sequence[Result]) -> None:
     axes.set_xlabel("width of the pass, tokens")
     axes.set_ylabel("milliseconds")
     axes.set_title("What a pass costs", loc="left", fontsize=10)
+    axes.legend(fontsize=7, frameon=False)
+
+
+def _tries(axes: Any, results: Sequence[Result]) -> None:
+    """The share of cases that pass, against the seconds of the model over those of one try."""
+    for result in results:
+        rows = result["tries"]["curve"]
+        first = rows[0]["seconds"]
+        y = [100 * row["passed"] / row["cases"] for row in rows]
+        for name, what, style in (
+            ("seconds", "specedit", "o-"),
+            ("alone_s", "the same tries without predictions", "v--"),
+        ):
+            if all(row[name] is not None for row in rows):
+                x = [row[name] / first for row in rows]
+                axes.plot(
+                    x, y, style, ms=4, label=f"{what}, judged by the {result['tries']['judge']}"
+                )
+                for row, left, up in zip(rows, x, y, strict=True):
+                    axes.annotate(str(row["k"]), (left, up), fontsize=6, xytext=(2, 3),
+                                  textcoords="offset points")  # fmt: skip
+    axes.set_xlabel("seconds of the model, times those of one try over all cases")
+    axes.set_ylabel("cases that pass, %")
+    axes.set_title("Passes in at most k tries (the numbers)", loc="left", fontsize=10)
     axes.legend(fontsize=7, frameon=False)
 
 

@@ -37,6 +37,7 @@ class Results:
     cost: dict[str, Any] | None = None
     renames: dict[str, Any] | None = None
     agreement: dict[str, Any] | None = None
+    tries: dict[str, Any] | None = None
     load: list[dict[str, Any]] = field(default_factory=list)
     focus: dict[str, Any] | None = None
 
@@ -70,6 +71,7 @@ def results_json(r: Results) -> dict[str, Any]:
         "cost": r.cost,
         "renames": r.renames,
         "agreement": r.agreement,
+        "tries": r.tries,
         "load": r.load,
         "focus": r.focus,
     }

@@ -25,6 +25,7 @@ from pathlib import Path
 SECONDS = 10
 MEMORY = 2 << 30  # bytes of address space
 MARK = "{{Code}}"
+KEPT = 60  # lines of what a program said
 
 _LIMITED = """
 import os, resource, runpy, sys
@@ -51,6 +52,7 @@ class Verdict:
 
     passed: bool
     why: str = ""  # the last line said, or "time"
+    said: str = ""  # the end of what it said
 
 
 def program(code: str, tests: str, context: str = "") -> str:
@@ -93,7 +95,8 @@ def run(text: str, *, seconds: int = SECONDS, memory: int = MEMORY) -> Verdict:
     if _read(answer) == word:
         return Verdict(True)
     lines = said.decode("utf-8", "replace").strip().splitlines()
-    return Verdict(False, lines[-1] if lines else f"ended early, exit code {child.returncode}")
+    why = lines[-1] if lines else f"ended early, exit code {child.returncode}"
+    return Verdict(False, why, "\n".join(lines[-KEPT:]))
 
 
 def _read(pipe: int) -> bytes:

@@ -18,6 +18,7 @@ from specedit.bench.peers.base import PeerRun, Spent
 from specedit.bench.quality import Score
 from specedit.bench.side import PeerLine, SideRow
 from specedit.bench.timing import Measured, best, geometric, speedup
+from specedit.bench.tries import AtMost
 from specedit.bench.workloads import share_changed
 
 WIDE = 110  # columns, where there is no terminal to ask
@@ -111,6 +112,20 @@ def scores_table(scores: Iterable[Score]) -> RenderableType:
         share = f"{100 * s.share:.1f} %"
         table.add_row(
             s.name, str(s.cases), str(s.passed), share, str(s.refused), f"{s.seconds:.0f}"
+        )
+    return table
+
+
+def tries_table(rows: Sequence[AtMost]) -> RenderableType:
+    """pass@k by k, and what it costs, beside the same without predictions where that was run."""
+    beside = all(row.alone_s is not None for row in rows)
+    more = ("without predictions", "passes") if beside else ()
+    table = _table("tries", "cases", "passed", "seconds", "passes", *more, "tests")
+    for row in rows:
+        alone = (f"{row.alone_s:.0f} s", f"{row.alone_passes:,}") if beside else ()
+        table.add_row(
+            *(f"at most {row.k}", str(row.cases), str(row.passed)),
+            *(f"{row.seconds:.0f}", f"{row.passes:,}", *alone, f"{row.test_s:.0f} s"),
         )
     return table
 

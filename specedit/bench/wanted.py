@@ -28,6 +28,10 @@ class Wanted:
     limit: int = 0
     first: int = 0
     quality: Path | None = None
+    tries: int = 0  # of each case, at most; 0: one answer, and no further try
+    judge: str = "tests"  # of the tries: tests, or gate
+    attempts: Path | None = None  # where tries are kept, and read from
+    beside: bool = False  # each try once more, without predictions
     renames: tuple[Path, ...] = ()
     agreement: tuple[Path, ...] = ()
     focus: tuple[Path, ...] = ()
@@ -41,6 +45,8 @@ class Wanted:
 
     def __post_init__(self) -> None:
         """Refuses what cannot be honoured together, before anything is loaded."""
+        if self.tries > 1 and self.quality is None:
+            raise UsageError("--tries goes with --quality FILE.")
         asked = {
             "--quality": self.quality,
             "--rename": self.renames,
@@ -62,6 +68,13 @@ class Wanted:
             "--own": self.own and modes and modes != ["--focus"],
             "--limit": self.limit and files,
         }
+        if self.tries < 2:
+            told = {"--judge gate": self.judge != "tests", "--beside": self.beside}
+            for flag, given in {**told, "--attempts": self.attempts}.items():
+                if given:
+                    raise UsageError(f"{flag} goes with --quality FILE --tries N.")
+        if self.judge not in ("tests", "gate"):
+            raise UsageError(f"--judge {self.judge}: there is no such judge.", hint="tests or gate")
         for flag, unused in idle.items():
             if unused:
                 raise UsageError(f"{flag} means nothing beside {modes[0]}.")

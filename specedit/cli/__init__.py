@@ -47,6 +47,7 @@ def _root(
 
 COMMANDS = (
     "edit",
+    "refine",
     "rename",
     "model",
     "hook",
@@ -80,11 +81,30 @@ def _register(*names: str) -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; every error ends here, as words on stderr and an exit code."""
     _register(*(name for name in arguments[:1] if name in COMMANDS))
+    if "undo" not in arguments[:1]:  # which says itself what it puts back
+        _say_unfinished()
     command = typer.main.get_command(app)
     code = _ended(command, arguments)
     if code not in (DONE, WOULD_CHANGE) and filters.wanted(command, arguments):
         filters.give_back()
     return code
+
+
+def _say_unfinished() -> None:
+    """A run that was killed while its try was in a work tree: said until it is taken out."""
+    from specedit.files.place import home, marks
+
+    with contextlib.suppress(Exception):  # of no command's business
+        store = home()
+        if not marks(store):
+            return
+        from specedit.files.trial import unfinished
+
+        for run in unfinished(store):
+            _say(
+                f"a try of {run.said} is still in {run.tree}: that run was killed.",
+                f"specedit undo --run {run.name} takes it out again.",
+            )
 
 
 def _ended(command: Any, arguments: Sequence[str]) -> int:

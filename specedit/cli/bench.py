@@ -18,7 +18,7 @@ from specedit.cli.options import settings_options
 from specedit.errors import UsageError
 from specedit.settings import Resolved
 
-NAMES = ("model", "engine", "threads", "precision", "json", "quiet", "verbose")
+NAMES = ("model", "engine", "threads", "precision", "tries", "json", "quiet", "verbose")
 
 
 @settings_options(*NAMES)
@@ -50,6 +50,16 @@ def bench(
     quality: Annotated[
         Path | None, typer.Option(metavar="FILE", help="run the edits and their tests: pass@1")
     ] = None,
+    judge: Annotated[
+        str, typer.Option(metavar="tests|gate", help="who judges the tries of --tries N")
+    ] = "tests",
+    attempts: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="keep each try there, and ask for none twice"),
+    ] = None,
+    beside: Annotated[
+        bool, typer.Option("--beside", help="each try once more, without predictions")
+    ] = False,
     agreement: Annotated[
         list[Path] | None,
         typer.Option(metavar="FILE", help="source files: how often int8 chooses as bf16 does"),
@@ -109,6 +119,10 @@ def bench(
         first=first,
         half=half,
         quality=quality,
+        tries=resolved.values.tries,
+        judge=judge,
+        attempts=attempts,
+        beside=beside,
         renames=tuple(rename or ()),
         agreement=tuple(agreement or ()),
         focus=tuple(focus or ()),

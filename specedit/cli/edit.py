@@ -44,6 +44,10 @@ def edit(
     changed: Changed = False,
     since: Since = None,
     jobs: Jobs = None,
+    known: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="FILE", help="a file to know of, read-only; again for more"),
+    ] = None,
     find: Annotated[
         bool, typer.Option("--find", help="only the files that the instruction may be about")
     ] = False,
@@ -52,9 +56,12 @@ def edit(
 ) -> int:
     """Change files as instructed; `-` reads stdin and writes the new text to stdout."""
     from specedit.cli.work import Targets, work
+    from specedit.edit import beside
     from specedit.edit.job import plan_edit
+    from specedit.edit.refining import part_of
     from specedit.edit.selection import lines_of
     from specedit.errors import UsageError
+    from specedit.files.recorder import Wish
 
     if not (files or staged or changed or since) and Path(instruction).is_file():
         raise UsageError(
@@ -62,17 +69,18 @@ def edit(
             hint=f'specedit edit "what to do" {instruction}',
         )
     part = lines_range(lines)
+    check_words(instruction)
     from_git = staged or changed or since is not None
-    try:
-        instruction.encode()
-    except UnicodeEncodeError:
-        raise UsageError("The instruction is not UTF-8.") from None
     if selected is not None and (part or symbol):
         raise UsageError("--selected, --lines and --symbol all name the part to edit; give one.")
 
+    others = beside.read(known or ())
+
     def planner(source: Source) -> Job:
         held = lines_of(source.text, selected, near) if selected is not None else part
-        return plan_edit(source, instruction, resolved.values, lines=held, symbol=symbol)
+        return plan_edit(
+            source, instruction, resolved.values, lines=held, symbol=symbol, beside=others
+        )
 
     return work(
         "edit",
@@ -86,4 +94,15 @@ def edit(
         ),
         planner,
         resolved,
+        Wish(instruction, part_of(part, symbol)),
     )
+
+
+def check_words(instruction: str) -> None:
+    """What a shell hands over need not be text."""
+    from specedit.errors import UsageError
+
+    try:
+        instruction.encode()
+    except UnicodeEncodeError:
+        raise UsageError("The instruction is not UTF-8.") from None

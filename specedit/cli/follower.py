@@ -7,15 +7,16 @@ what is shown is the screen's to say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from specedit.edit.job import Planned
-from specedit.edit.run import Proposed, Run
+from specedit.edit.run import Item, Proposed, Run
+from specedit.edit.tries.items import TryItem
 from specedit.report import Edit
 from specedit.settings import Settings
 
@@ -51,10 +52,14 @@ class Follower:
         import_module("specedit.syntax.guard")  # what judges the answer, while there is time
         return self._stack.enter_context(Screen(self._settings, self._run.names))
 
-    def edits(self) -> Iterator[Edit]:
+    def edits(self) -> Generator[Edit, None, None]:
         """Run to the end: every Edit, as it is done and shown."""
+        with closing(iter(self._run)) as items:  # what is tried is put back at once, not later
+            yield from self._shown(items)
+
+    def _shown(self, items: Iterator[tuple[str, Item]]) -> Iterator[Edit]:
         held: list[tuple[str, Planned]] = []
-        for name, item in self._run:
+        for name, item in items:
             if isinstance(item, Planned):
                 held.append((name, item))
                 continue
@@ -64,6 +69,8 @@ class Follower:
             if isinstance(item, Edit):
                 self._screen.edit(name, item)
                 yield item
+            elif isinstance(item, TryItem):
+                self._screen.tries(name, item)
             elif not isinstance(item, Proposed):
                 self._screen.event(name, item)
             elif self._settings.ask:

@@ -29,6 +29,7 @@ SHARED = (
     *("focus", "whole"),
     *("server", "profile", "warm", "compare", "audit", "trace", "clean_only"),
     *("gate", "strict", "allow", "allow_extra"),
+    *("test", "tries", "test_timeout", "require_green", "keep_best"),
     *("quiet", "verbose"),
 )
 

@@ -38,6 +38,7 @@ def rename(
 ) -> int:
     """Rename an identifier: tree-sitter finds the places, the model verifies them."""
     from specedit.cli.work import Targets, files_of, nothing, refuse_conflicts, work
+    from specedit.files.recorder import Wish
     from specedit.text.names import sought
 
     settings = resolved.values
@@ -60,7 +61,8 @@ def rename(
         from specedit.cli.places import dry_list as listing
 
         return listing(names, planner, settings)
-    return work("rename", Targets(names, jobs=jobs), planner, resolved, together=len(names) > 1)
+    wish, together = Wish(f"{old} to {new}"), len(names) > 1
+    return work("rename", Targets(names, jobs=jobs), planner, resolved, wish, together=together)
 
 
 def _planner(

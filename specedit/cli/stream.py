@@ -49,10 +49,11 @@ def _run(command: str, data: bytes, planner: Planner, settings: Settings) -> Rep
     from specedit.backends.connect import connect
     from specedit.cli.follower import Follower
     from specedit.edit.run import Run, of_stdin
+    from specedit.edit.tries import refused
 
     given = of_stdin(data, settings.stdin_filename)
     with closing(connect(settings)) as backend:
-        run = Run(command, [given], planner, backend, settings)
+        run = Run(command, [given], planner, backend, settings, ask=refused.one)
         with Follower(run, settings) as follower:
             for _ in follower.edits():
                 pass

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from specedit.cli.work import near
 from specedit.errors import DONE, FAILED
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def undo(
         raise UsageError("--run names one run, and --last the last one; give one of them.")
     store = journal.home()
     if name is None and not (last or listed):
-        name = _of_here(journal.runs(store))
+        name = of_here(journal.runs(store))
     if listed:
         return _list(journal.runs(store), as_json)
     if forget:
@@ -58,7 +59,7 @@ def undo(
     return FAILED if done.refused else DONE
 
 
-def _of_here(runs: list[JournalRun]) -> str | None:
+def of_here(runs: list[JournalRun]) -> str | None:
     """The last run that wrote to the work tree one stands in, or to this folder; None where no run
     is kept at all."""
     from specedit.errors import UsageError
@@ -92,7 +93,9 @@ def _show(done: Undone) -> None:
             REFUSED: f"not put back: {one.problem}",
             LEFT: "could be put back, and was left as it is",
         }.get(one.status, "was as before already")
-        path = code.name(_near(one.path))
+        path = code.name(near(one.path))
+        if one.aside:
+            word += f"; what stood there is in {code.name(one.aside)}"
         console.print(Text.assemble((path, "bold"), ": ", (word, style)), soft_wrap=True)
     if done.refused:
         rest = any(one.status == LEFT for one in done.files)
@@ -115,23 +118,21 @@ def _list(runs: list[JournalRun], as_json: bool) -> int:
         _say("There is nothing to undo.")
     for run in runs:
         out.print(Text.assemble((run.said, "bold"), (f"  {run.name}", "dim")), soft_wrap=True)
+        if run.trying:
+            out.print(Text("  a try that nobody has judged: its run was killed", "red"))
+        if run.instruction:
+            out.print(Text(f"  “{code.name(run.instruction)}”"), soft_wrap=True)
         for entry in run.files:
-            out.print(Text(f"  {code.name(_near(entry.path))}"), soft_wrap=True)
+            out.print(Text(f"  {code.name(near(entry.path))}"), soft_wrap=True)
     return DONE
-
-
-def _near(path: str) -> str:
-    """The path from here, when the file is below."""
-    try:
-        return str(Path(path).relative_to(Path.cwd()))
-    except (ValueError, OSError):
-        return path
 
 
 def _run(run: JournalRun) -> dict[str, Any]:
     return {
         "run": run.name,
         "command": run.command,
+        "instruction": run.instruction or None,
+        "trying": run.trying,
         "when": run.when,
         "folder": run.folder,
         "files": [e.path for e in run.files],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from specedit.files.worktree import in_work_tree
 if TYPE_CHECKING:
     from specedit.edit.backend import Backend
     from specedit.edit.run import Planner
+    from specedit.files.recorder import Wish
     from specedit.settings import Resolved, Settings
 
 
@@ -43,13 +44,15 @@ def work(
     targets: Targets,
     planner: Planner,
     resolved: Resolved,
+    wish: Wish | None = None,
     *,
     together: bool = False,
 ) -> int:
     """Run one command over its files, or as a filter; returns the exit code. `together`: what is
     written is one change of all of them."""
-    settings = resolved.values
+    settings = _judged(targets, resolved)
     refuse_conflicts(targets, settings)
+    _refuse_untested(resolved)
     if targets.names == ("-",):
         from specedit.cli.stream import filter_stream
 
@@ -57,7 +60,7 @@ def work(
     from specedit.backends.connect import connect
 
     with closing(connect(settings)) as backend:
-        return _files(command, targets, planner, backend, settings, together)
+        return _files(command, targets, planner, backend, settings, wish, together)
 
 
 def files_of(targets: Targets) -> list[str]:
@@ -81,6 +84,14 @@ def files_of(targets: Targets) -> list[str]:
         what = f" that holds {targets.containing[0]!r}" if targets.containing else ""
         print(f"specedit: git names no file{what}; nothing to do", file=sys.stderr)
     return [str(path) for path in found]
+
+
+def near(path: str) -> str:
+    """The path from here, when the file is below."""
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return path
 
 
 def nothing(command: str, settings: Settings) -> int:
@@ -131,10 +142,32 @@ def refuse_conflicts(targets: Targets, settings: Settings) -> None:
         raise UsageError("--ask writes files; it does not go with --check, --diff or --json.")
     if settings.ask and targets.names == ("-",):
         raise UsageError("--ask reads answers from stdin, and `-` reads the text from it.")
+    if settings.test and targets.names == ("-",):
+        raise UsageError("--test runs in a work tree with the edit in it; `-` has no file there.")
+    if settings.test and settings.ask:
+        raise UsageError("--test and --ask both judge an edit.", hint="Give one of them.")
+    if settings.test and settings.compare:
+        raise UsageError("--compare measures one answer, and --test may ask for several.")
     if settings.stdin_filename and targets.names != ("-",):
         raise UsageError("--stdin-filename goes with `-`.")
     if settings.server not in ("auto", "off") and settings.audit:
         raise UsageError("--audit reads logits, which no remote server gives.")
+
+
+def _judged(targets: Targets, resolved: Resolved) -> Settings:
+    """The settings; a test command of a file is for the runs that can be tested."""
+    settings = resolved.values
+    other = targets.names == ("-",) or settings.ask or settings.compare
+    if settings.test and other and resolved.origins["test"] != "flag":
+        return replace(settings, test="")
+    return settings
+
+
+def _refuse_untested(resolved: Resolved) -> None:
+    """What only says how to test; a file of settings may say it for the commands that do."""
+    for name in ("keep_best", "require_green", "test_timeout"):
+        if resolved.origins[name] == "flag" and not resolved.values.test:
+            raise UsageError(f"--{name.replace('_', '-')} goes with --test COMMAND.")
 
 
 def _files(
@@ -143,10 +176,12 @@ def _files(
     planner: Planner,
     backend: Backend,
     settings: Settings,
+    wish: Wish | None = None,
     together: bool = False,
 ) -> int:
     from specedit.cli.follower import Follower
     from specedit.edit.run import Run, leaving, of_files
+    from specedit.edit.tries import refused
     from specedit.files.journal import home
     from specedit.files.recorder import Recorder
 
@@ -156,15 +191,31 @@ def _files(
     planner = leaving(planner, skipped) if skipped else planner
     dry = settings.check or settings.diff
     dirty = uncommitted(names, settings) if settings.clean_only or not dry else set()
-    recorder = None if dry else Recorder(home(), command)
     inputs = of_files(names, dirty, allowed(names))
-    run = Run(command, inputs, planner, backend, settings, recorder, together)
+    if settings.test:
+        from specedit.edit.tries.tested import TestedRun
+
+        run: Run = TestedRun(
+            command,
+            inputs,
+            planner,
+            backend,
+            settings,
+            home(),
+            wish=wish,
+            writes=not dry,
+            together=together,
+        )
+    else:
+        recorder = None if dry else Recorder(home(), command, wish)
+        run = Run(command, inputs, planner, backend, settings, recorder, refused.one, together)
     why, broken = "", None  # the run ended before its files did
     with Follower(run, settings) as follower:
         try:
-            for edit in follower.edits():
-                if settings.diff and edit.changed:
-                    put_patch(edit.diff)
+            with closing(follower.edits()) as edits:
+                for edit in edits:
+                    if settings.diff and edit.changed:
+                        put_patch(edit.diff)
         except KeyboardInterrupt:
             why = "interrupted"
         except SpeceditError as problem:  # of no file: the model, the server, the settings

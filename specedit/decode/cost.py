@@ -25,6 +25,7 @@ RECENT = 9  # passes of a width that its cost is read from
 ENOUGH = 3  # passes of a width before they are believed
 DRIFT = 0.15  # a curve this far off is replaced
 EVERY = 8  # passes between looks
+STALE = 96  # passes after which what a width cost then says nothing of now
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,9 @@ class Clock:
     def __init__(self, curve: Curve) -> None:
         self.curve = curve
         self._recent: dict[int, deque[float]] = {}  # nearest measured width -> ratios to belief
+        self._seen: dict[
+            int, int
+        ] = {}  # nearest measured width -> the pass that was the last of it
         self._believed = curve
         self._passes = 0
 
@@ -78,11 +82,17 @@ class Clock:
         """Count a pass; whether the curve is a new one now."""
         if seconds <= 0:
             return False
-        ratios = self._recent.setdefault(_nearest(width), deque(maxlen=RECENT))
+        near = _nearest(width)
+        ratios = self._recent.setdefault(near, deque(maxlen=RECENT))
         ratios.append(seconds / self._believed.seconds(width))
         self._passes += 1
+        self._seen[near] = self._passes
         if self._passes % EVERY:
             return False
+        for old in [w for w, last in self._seen.items() if self._passes - last >= STALE]:
+            # a width that looked too dear is not tried, so it would look so for ever: a busy moment
+            # took every draft away from the tenth answer of a process on
+            del self._recent[old], self._seen[old]
         known = {
             width: statistics.median(ratios)
             for width, ratios in self._recent.items()

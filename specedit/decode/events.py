@@ -24,6 +24,7 @@ class Chunk:
     source: str  # the drafter's name, or FREE
     resynced: bool  # the drafter had just found its place again after a divergence
     seconds: float  # forward, crop and drafting together
+    which: int = 0  # the prediction that the draft came from, where there were several
 
     @property
     def width(self) -> int:

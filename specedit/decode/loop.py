@@ -81,5 +81,6 @@ def decode(
             source=draft.source if draft and ids else FREE,
             resynced=bool(draft and ids and draft.resynced),
             seconds=time.perf_counter() - started,
+            which=draft.which if draft and ids else 0,
         )
     yield Done("stop" if over else "length", digest.hexdigest() if digest is not None else None)

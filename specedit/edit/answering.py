@@ -6,14 +6,14 @@ Knows Jobs and backends. Writes nothing and does not know the terminal.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from specedit.edit import regions
 from specedit.edit.backend import Answer, Backend, Event
 from specedit.edit.focus import focused, in_parts
 from specedit.edit.fold import run
 from specedit.edit.job import Job, Planned, job
-from specedit.edit.judge import Judged, conclude
+from specedit.edit.judge import Judged, conclude, keep
 from specedit.edit.splice import named_symbol, region_of, spliced, symbol_names, taken, whole
 from specedit.errors import TooLong
 from specedit.finding import Finding, Spot
@@ -21,29 +21,50 @@ from specedit.report import Compared, Edit, Figures
 from specedit.settings import Settings
 
 
+@dataclass(frozen=True)
+class Answered:
+    """A Job as it was asked in the end, what was answered, and what that makes of the file."""
+
+    job: Job
+    answer: Answer
+    edit: Edit
+
+
 def perform(work: Job, backend: Backend, settings: Settings) -> Iterator[Planned | Event | Edit]:
     """What is planned, the backend's events, then the Edit. Nothing is written."""
+    found = yield from answered(work, backend, settings)
+    yield keep(found.edit)
+
+
+def answered(
+    work: Job, backend: Backend, settings: Settings
+) -> Generator[Planned | Event, None, Answered]:
+    """The same, and what a further try needs of it: the Job with the places that were chosen. A
+    refused answer is not kept yet."""
     work, asked = yield from focused(work, backend, settings)
-    yield Planned(work)
     try:
-        edit = yield from _ask(work, backend, settings)
+        found = yield from once(work, backend, settings)
     except TooLong as problem:
-        narrowed = narrow(work, settings, problem)
-        yield Planned(narrowed)
-        edit = yield from _ask(narrowed, backend, settings)
-    yield edit if asked is None else replace(edit, figures=edit.figures.beside(asked))
+        found = yield from once(narrow(work, settings, problem), backend, settings)
+    if asked is None:
+        return found
+    return replace(found, edit=replace(found.edit, figures=found.edit.figures.beside(asked)))
 
 
-def _ask(work: Job, backend: Backend, settings: Settings) -> Generator[Event, None, Edit]:
+def once(
+    work: Job, backend: Backend, settings: Settings
+) -> Generator[Planned | Event, None, Answered]:
+    """This Job and no narrower one."""
+    yield Planned(work)
     answer, figures = yield from measured(work, backend)
     edit = conclude(work.source, judge(work, answer), figures)
     edit = edit.noting(*(Finding("backend", note) for note in backend.notes))
     edit = edit.noting(*regions.drawn_in(figures))
     if settings.compare:
-        bare = replace(work, plan=replace(work.plan, prediction=None, draft=()))
+        bare = replace(work, plan=replace(work.plan, prediction=None, predictions=(), draft=()))
         again, plain = yield from measured(bare, backend)
         edit = replace(edit, compared=_compare(answer, figures, again, plain))
-    return edit
+    return Answered(work, answer, edit)
 
 
 def judge(work: Job, answer: Answer) -> Judged:
@@ -103,7 +124,7 @@ def narrow(work: Job, settings: Settings, problem: TooLong) -> Job:
         ) from problem
     region = region_of(source, (best.first_line, best.last_line))
     expected = None if work.plan.prediction is None else taken(source, region)
-    smaller = job(source, region, work.instruction, settings, expected)
+    smaller = job(source, region, work.instruction, settings, expected, beside=work.beside)
     lines = f"lines {best.first_line}:{best.last_line}"
     said = f"too long for the window: only {best.qualified} was edited ({lines})"
     note = Finding("narrowed", said, (Spot(best.first_line),))

@@ -21,6 +21,7 @@ from specedit.files.source import Source, read
 from specedit.files.worktree import beyond
 
 if TYPE_CHECKING:
+    from specedit.edit.beside import Beside
     from specedit.focus.blocks import Block
     from specedit.report import Finding
     from specedit.settings import Settings
@@ -37,6 +38,8 @@ class Job:
     judge: Judge  # what of the whole new text may be written, and what is to be said of it
     checks: Checks = USUAL
     divisible: bool = True  # where the file is too long, a part that the instruction names will do
+    beside: tuple[Beside, ...] = ()  # files that the model is shown, read-only
+    told: str = ""  # what stood against an earlier answer, where the model is shown that
     regions: tuple[RegionJob, ...] = ()  # of a large file: the answer is theirs, and the rest stays
     findings: tuple[Finding, ...] = ()  # said in the report, whatever happens
     guess: str | None = None  # the whole text, where planning knows what it will be
@@ -82,12 +85,14 @@ def plan_edit(
     *,
     lines: tuple[int, int] | None = None,
     symbol: str | None = None,
+    beside: tuple[Beside, ...] = (),
 ) -> Job:
     """Edit a file, or the part of it that `lines` (from 1, both ends in) or `symbol` names."""
     if not instruction.strip():
         raise UsageError("The instruction is empty.", hint='specedit edit "what to do" FILE')
     region = region_of(source, lines, symbol)
-    return job(source, region, instruction, settings, expected(source, region, settings))
+    known = expected(source, region, settings)
+    return job(source, region, instruction, settings, known, beside=beside)
 
 
 def job(
@@ -97,6 +102,7 @@ def job(
     settings: Settings,
     prediction: str | None,
     checks: Checks | None = None,
+    beside: tuple[Beside, ...] = (),
 ) -> Job:
     """The Job of one region of one file. `checks`: those of the settings, where none are given."""
     text = taken(source, region)
@@ -109,8 +115,11 @@ def job(
         instruction=instruction,
         judge=partial(guarded, source, instruction, checks),
         checks=checks,
+        beside=beside,
         plan=Plan(
-            messages=prompt.messages(source.name, text, instruction, context=context),
+            messages=prompt.messages(
+                source.name, text, instruction, context=context, beside=beside
+            ),
             opening=prompt.opening(marks),
             closing=marks,
             nested=source.language is None or not source.language.grammar,

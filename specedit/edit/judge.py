@@ -81,7 +81,7 @@ def conclude(source: Source, judged: Judged, figures: Figures) -> Edit:
     )
     if not judged.problems:
         return edit
-    return replace(edit, status="refused", kept=_keep(source, judged.text))
+    return replace(edit, status="refused")
 
 
 def outcome(source: Source, text: str, figures: Figures = NO_FIGURES) -> Edit:
@@ -112,12 +112,17 @@ def failed(name: str, problem: FileError) -> Edit:
     return Edit(name, problem.status, findings=(Finding(problem.kind, problem.why, refuses=True),))
 
 
-def _keep(source: Source, text: str) -> str:
-    """A refused answer, where a person can look at it."""
-    if text == source.text:
-        return ""
-    stem = Path(source.name).name or "answer"
-    handle, path = tempfile.mkstemp(prefix="specedit-refused-", suffix="-" + stem[-60:])
+def keep(edit: Edit) -> Edit:
+    """A refused answer lies where a person can look at it."""
+    if edit.status != "refused" or edit.after == edit.before:
+        return edit
+    return replace(edit, kept=aside(edit.path, edit.after, "refused"))
+
+
+def aside(name: str, data: bytes, why: str) -> str:
+    """Bytes that must not go to a file: a new one beside all work, and where it is."""
+    stem = Path(name).name or "answer"
+    handle, path = tempfile.mkstemp(prefix=f"specedit-{why}-", suffix="-" + stem[-60:])
     with os.fdopen(handle, "wb") as file:
-        file.write(source.encode(text))
+        file.write(data)
     return path

@@ -33,7 +33,7 @@ class Plan:
     closing: str = ""  # the line that ends the answer: "```"; "" means only the end token does
     nested: bool = False  # the answer is prose, and may hold code blocks of its own
     prediction: str | None = None  # the whole expected answer after `opening`, without `closing`
-    others: tuple[str, ...] = ()  # further guesses at the same answer, that a client may send
+    predictions: tuple[str, ...] = ()  # further texts it may be like: tries, newest first
     least: str = ""  # a text as long as the answer must have room for: too little is said at once
     instruction: str = ""  # the person's own words, for the lookup drafter
     draft: tuple[str, ...] = ("prediction", "lookup")

@@ -8,8 +8,14 @@ Knows text; knows no ids and no template (that is `models.template`).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from specedit.edit.plan import Message
+
+if TYPE_CHECKING:
+    from specedit.edit.beside import Beside
 
 SYSTEM = (
     "You edit source files. You get one file and one instruction. "
@@ -17,6 +23,9 @@ SYSTEM = (
     "Change only what the instruction asks for; copy every other line exactly, "
     "comments and blank lines included. Never shorten and never leave placeholders."
 )
+
+OTHERS = "Other files, for reference only; never repeat them:\n\n"
+REPLY = "\n\nReply with the "  # the last paragraph begins so
 
 
 PLACES = (
@@ -42,8 +51,16 @@ def finished(text: str) -> str:
     return text if text.endswith("\n") else text + "\n"
 
 
-def messages(name: str, text: str, instruction: str, *, context: str = "") -> tuple[Message, ...]:
-    """One file, one instruction. The file is a segment of its own, and so is its context."""
+def messages(
+    name: str,
+    text: str,
+    instruction: str,
+    *,
+    context: str = "",
+    beside: Sequence[Beside] = (),
+) -> tuple[Message, ...]:
+    """One file, one instruction. The file is a segment of its own, and so is its context; what is
+    shown `beside` it comes first, the same for every file of a run."""
     marks = fence(text + context)
     name = name.encode("utf-8", "replace").decode()  # a name may be any bytes, a prompt may not
     body = finished(text)
@@ -53,9 +70,35 @@ def messages(name: str, text: str, instruction: str, *, context: str = "") -> tu
         head = f"Part of the file `{name}`, for context:\n\n{marks}\n"
         around = (head, finished(context), f"{marks}\n\n")
         what, reply = "The region to edit:", "complete edited region, without the lines around it"
-    ask = f"{marks}\n\n{instruction.strip()}\n\nReply with the {reply} in one code block."
+    ask = f"{marks}\n\n{instruction.strip()}{REPLY}{reply} in one code block."
+    around = (*_others(beside), *around)
     user = (*around, f"{what}\n\n{marks}\n", body, ask)
     return (Message("system", (SYSTEM,)), Message("user", user))
+
+
+def _others(beside: Sequence[Beside]) -> Iterator[str]:
+    """The files that are only to be known, a segment for each text."""
+    if beside:
+        yield OTHERS
+    for one in beside:
+        marks = fence(one.text)
+        what = "The signatures in" if one.signatures else "File"
+        yield f"{what} `{one.name.encode('utf-8', 'replace').decode()}`:\n\n{marks}\n"
+        yield finished(one.text)
+        yield f"{marks}\n\n"
+
+
+def told(messages: tuple[Message, ...], said: str) -> tuple[Message, ...]:
+    """The same question, with what stands against an earlier answer before its last paragraph: all
+    that comes before is in the cache. In a turn of its own a small model would answer that, in
+    prose, rather than with the file: of 8 such answers none was code."""
+    *before, last = messages
+    *segments, ask = last.segments
+    head, found, tail = ask.rpartition(REPLY)
+    if not found:
+        head, tail = ask, ""
+    against = f"\n\nAn earlier answer was wrong:\n\n{said.strip()}\n\nAvoid that mistake."
+    return (*before, replace(last, segments=(*segments, f"{head}{against}{found}{tail}")))
 
 
 def places(name: str, outline: str, instruction: str) -> tuple[Message, ...]:

@@ -17,7 +17,7 @@ from specedit.edit.backend import Answer, Backend, Event, Ready
 from specedit.edit.fold import run
 from specedit.edit.job import Job, RegionJob
 from specedit.edit.plan import Plan
-from specedit.edit.splice import fitted, joined, region_of, taken
+from specedit.edit.splice import Region, fitted, joined, region_of, taken
 from specedit.files.source import Source
 from specedit.finding import Finding, Spot
 from specedit.focus.blocks import Block, blocks
@@ -25,6 +25,7 @@ from specedit.focus.neighbours import Drawn, Placed, drawn
 from specedit.focus.surroundings import surroundings
 from specedit.report import Figures, Focused
 from specedit.text import patch
+from specedit.text.lines import lines_of, opcodes
 
 
 @dataclass(frozen=True)
@@ -72,14 +73,33 @@ def plan_of(work: Job, found: Sequence[Block], target: RegionJob, instruction: s
     marks = prompt.fence(text + context)
     expected = text if target.expected is None else target.expected
     predicted = None if work.plan.prediction is None else prompt.finished(expected)
+    messages = prompt.messages(source.name, text, instruction, context=context, beside=work.beside)
     return replace(
         work.plan,
-        messages=prompt.messages(source.name, text, instruction, context=context),
+        messages=prompt.told(messages, work.told) if work.told else messages,
         opening=prompt.opening(marks),
         closing=marks,
         prediction=predicted,
+        predictions=tuple(
+            prompt.finished(carried(source.text, target.region, after))
+            for after in work.plan.predictions
+        ),
         least=prompt.finished(text),
     )
+
+
+def carried(before: str, region: Region, after: str) -> str:
+    """What a region of a text is in another text, where only regions were changed."""
+    old, new = lines_of(before), lines_of(after)
+    first = before.count("\n", 0, region.start)
+    last = first + len(lines_of(before[region.start : region.end]))
+    start, end = 0, len(new)
+    for tag, a, b, c, d in opcodes(old, new):
+        if a <= first < b or (a == first == b):
+            start = c + (first - a if tag == "equal" else 0)
+        if a < last <= b:
+            end = c + last - a if tag == "equal" else d
+    return "".join(new[start : max(start, end)])
 
 
 def region_job(source: Source, held: Sequence[Block], chance: float) -> RegionJob:

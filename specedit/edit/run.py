@@ -7,7 +7,7 @@ happens goes out by `yield`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from specedit.edit.answering import perform
 from specedit.edit.backend import Backend, Event, Ready
 from specedit.edit.job import Job, Planned
 from specedit.edit.judge import failed, guarded, outcome
+from specedit.edit.tries.items import TryItem
 from specedit.errors import FileError, UsageError
 from specedit.files import source as sources
 from specedit.files.recorder import Recorder
@@ -46,7 +47,9 @@ class Proposed:
     edit: Edit
 
 
-Item = Planned | Event | Proposed | Edit
+Item = Planned | Event | Proposed | TryItem | Edit
+# What becomes of one source: `one` below asks once; the tries take its place.
+Asking = Callable[[Source, Planner, Backend, Settings], Iterator[Planned | Event | TryItem | Edit]]
 
 
 def of_files(
@@ -78,6 +81,7 @@ class Run:
     """One command over its inputs. Iterate it once: each input's last item is its Edit, and an
     input that fails leaves the others be.
 
+    `ask` says what becomes of one Source; without it, it is asked about once.
     Files are written when `recorder` is given, which journals them first. Who is shown a
     `Proposed` may `take` a part of it, and may `leave` the inputs that follow as they are.
     `together`: what is written is one change, so that nothing is where one input cannot be done."""
@@ -90,8 +94,10 @@ class Run:
         backend: Backend,
         settings: Settings,
         recorder: Recorder | None = None,
+        ask: Asking | None = None,
         together: bool = False,
     ) -> None:
+        self._ask = ask or one
         self._command = command
         self._inputs = inputs
         self._planner = planner
@@ -129,7 +135,7 @@ class Run:
         """No other input is looked at."""
         self._left = why
 
-    def __iter__(self) -> Iterator[tuple[str, Item]]:
+    def __iter__(self) -> Generator[tuple[str, Item], None, None]:
         for given in self._inputs:
             for item in self._one(given):
                 if isinstance(item, Ready):
@@ -148,7 +154,7 @@ class Run:
             if self._recorder is not None:
                 check_writable(source)
             job: Job | None = None
-            for item in one(source, self._planner, self._backend, self._settings):
+            for item in self._ask(source, self._planner, self._backend, self._settings):
                 if isinstance(item, Planned):
                     job = item.job
                 elif isinstance(item, Edit) and item.changed and job is not None:
@@ -191,10 +197,9 @@ class Run:
                 broken = given.name
         for given, source, edit in held:
             at = next(n for n, one in enumerate(self._edits) if one is edit)
-            said = f"not written: it is one change with {broken}, which could not be done"
             if broken:
                 refused = replace(edit, status="refused", written=False)
-                self._edits[at] = refused.noting(Finding("held", said, refuses=True))
+                self._edits[at] = refused.noting(held_with(broken))
             else:
                 self._edits[at] = self._put(self._recorder, given, source, edit)
 
@@ -203,8 +208,17 @@ class Run:
         edit = replace(edit, status="edited", written=True)
         if not given.uncommitted:
             return edit
-        said = "held uncommitted changes: edited as it was; specedit undo puts it back"
-        return edit.noting(Finding("uncommitted", said))
+        return edit.noting(held_uncommitted())
+
+
+def held_uncommitted() -> Finding:
+    said = "held uncommitted changes: edited as it was; specedit undo puts it back"
+    return Finding("uncommitted", said)
+
+
+def held_with(broken: str) -> Finding:
+    said = f"not written: it is one change with {broken}, which could not be done"
+    return Finding("held", said, refuses=True)
 
 
 def leaving(planner: Planner, why: Mapping[str, str]) -> Planner:

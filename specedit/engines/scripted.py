@@ -132,8 +132,9 @@ def from_file(path: Path) -> ScriptedEngine:
     """The engine a script file describes.
 
     `{"answer": TEXT}` says TEXT; `{"replace": [[OLD, NEW], ...]}` says the prompt's last fenced
-    block with the replacements made, then the closing fence. `delay_s` slows each pass down,
-    `calls` names a file that gets a line for each prompt.
+    block with the replacements made, then the closing fence. `then`: a list of such objects, for
+    the second prompt and those after it; the last of all answers every further one. `delay_s` slows
+    each pass down, `calls` names a file that gets a line for each prompt.
     """
     try:
         script: Any = json.loads(path.read_text(encoding="utf-8"))
@@ -143,10 +144,19 @@ def from_file(path: Path) -> ScriptedEngine:
         raise ModelError(f"{path}: a script is a JSON object")
     calls = Path(script["calls"]) if "calls" in script else None
     delay_s = float(script.get("delay_s", 0.0))
-    answer: Answer
+    said = [_said(path, one) for one in (script, *script.get("then", ()))]
+
+    def answer(prompt: Sequence[int]) -> Sequence[int]:
+        now = said.pop(0) if len(said) > 1 else said[0]
+        return now(prompt) if callable(now) else now
+
+    return ScriptedEngine(answer, delay_s=delay_s, calls=calls)
+
+
+def _said(path: Path, script: Any) -> Answer:
     if "answer" in script:
-        answer = str(script["answer"]).encode("utf-8")
-    elif "replace" in script:
+        return str(script["answer"]).encode("utf-8")
+    if "replace" in script:
         pairs = [(str(old).encode(), str(new).encode()) for old, new in script["replace"]]
 
         def answer(prompt: Sequence[int]) -> list[int]:
@@ -155,9 +165,8 @@ def from_file(path: Path) -> ScriptedEngine:
                 block = block.replace(old, new)
             return list(block + closing)
 
-    else:
-        raise ModelError(f"{path}: a script has an `answer` or a list `replace`")
-    return ScriptedEngine(answer, delay_s=delay_s, calls=calls)
+        return answer
+    raise ModelError(f"{path}: a script has an `answer` or a list `replace`")
 
 
 def fenced(prompt: bytes) -> tuple[bytes, bytes]:

@@ -23,6 +23,8 @@ from pathlib import Path
 from specedit.errors import InputError, UsageError
 from specedit.files import atomic, regular
 from specedit.files.lock import Lock
+from specedit.files.place import TRYING
+from specedit.files.place import home as home
 
 KEEP_RUNS = 50
 KEEP_BYTES = 64 * 1024 * 1024
@@ -53,24 +55,33 @@ class JournalRun:
     folder: str  # where it was started
     files: tuple[Entry, ...]
     place: Path = field(default=Path(), compare=False, repr=False)  # the journal it is in
+    instruction: str = ""  # in the person's words, where there was one
+    part: str = ""  # of each file, that it was about: "lines A:B", "symbol NAME"
+    refines: str = ""  # the run that it went on from
 
     @property
     def kept(self) -> Path:
         return self.place / self.name
 
     @property
+    def mark(self) -> Path:
+        """There while what the run wrote is a try, which nobody has judged yet. It names the work
+        tree, whose lock the run holds as long as it lives."""
+        return self.kept / TRYING
+
+    @property
+    def trying(self) -> bool:
+        return self.mark.exists()
+
+    @property
+    def tree(self) -> Path:
+        """The work tree that a run which is trying names."""
+        return Path(self.mark.read_bytes().decode("utf-8", "surrogateescape"))
+
+    @property
     def said(self) -> str:
         when = datetime.fromtimestamp(self.when, UTC).astimezone()
         return f"{self.command}, {when:%Y-%m-%d %H:%M:%S}"
-
-
-def home() -> Path:
-    """Where the journal lives: `SPECEDIT_HOME`, or the data folder this system gives a user."""
-    if named := os.environ.get("SPECEDIT_HOME"):
-        return Path(named).expanduser().absolute()
-    from platformdirs import user_data_path
-
-    return user_data_path("specedit", appauthor=False)
 
 
 def _places(store: Path) -> list[Path]:

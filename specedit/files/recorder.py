@@ -11,7 +11,8 @@ import os
 import shutil
 import stat
 import time
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
@@ -33,16 +34,41 @@ from specedit.files.journal import (
 from specedit.files.source import Source
 
 
-class Recorder:
-    """The journal of one run, and its way to write. Nothing is on the disk until the first file."""
+@dataclass(frozen=True)
+class Wish:
+    """What a run was asked, as its journal keeps it (`journal.JournalRun`)."""
 
-    def __init__(self, store: Path, command: str) -> None:
+    instruction: str = ""
+    part: str = ""
+    refines: str = ""
+
+
+class Recorder:
+    """The journal of one run, and its way to write. Nothing is on the disk until the first file.
+
+    `trying`: the work tree in which what it writes is tried first. The run is marked so before its
+    first file is written; `settle` says that the try is kept, `withdraw` that all is as it was."""
+
+    def __init__(
+        self, store: Path, command: str, wish: Wish | None = None, *, trying: str = ""
+    ) -> None:
         now = time.time()
         stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S.%f")
         self._store = store
         name = f"{stamp}-{os.getpid()}"
-        self._run = JournalRun(name, command, now, str(Path.cwd()), (), store / "journal")
+        place = store / "journal"
+        said = wish or Wish()
+        self._run = JournalRun(
+            *(name, command, now, str(Path.cwd()), (), place),
+            *(said.instruction, said.part, said.refines),
+        )
+        self._trying = trying
         self._count = 0
+
+    @property
+    def run(self) -> JournalRun:
+        """What is journalled of this run so far."""
+        return self._run
 
     def write(self, source: Source, after: bytes) -> None:
         """Journal what the file holds, then put `after` there; all of it, or neither."""
@@ -83,9 +109,26 @@ class Recorder:
             if shared:
                 keep(kept / f"{blob}.after", after)
             self._save((*(found.files if found else ()), entry))
+            if self._trying:
+                keep(self._run.mark, self._trying.encode("utf-8", "surrogateescape"))
         except OSError as error:
             raise unwritable(kept, error) from error
         return entry
+
+    def settle(self, held: Mapping[str, bytes]) -> None:
+        """The try is kept. `held`: what files (by their entries' paths) hold now."""
+        with alone(self._store):
+            files = tuple(
+                replace(entry, after_sha256=digest(held[entry.path])) for entry in self._run.files
+            )
+            self._save(files)
+            self._run.mark.unlink(missing_ok=True)
+
+    def withdraw(self) -> None:
+        """Every file is as it was: there is nothing to undo."""
+        with alone(self._store):
+            shutil.rmtree(self._run.kept, ignore_errors=True)
+            self._run = replace(self._run, files=())
 
     def _settle(self, entry: Entry, before: bytes, after: bytes) -> None:
         """A write that did not happen leaves the journal; a torn one stays, to be undone."""

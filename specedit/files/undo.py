@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from specedit.errors import InputError
+from specedit.errors import InputError, UsageError
 from specedit.files import regular, replacement
 from specedit.files.journal import Entry, JournalRun, alone, clear_up, digest, draft_of, pick, save
 from specedit.files.recorder import is_mixed
 from specedit.files.source import Source
+from specedit.files.trial import at_work, put_back
 
 RESTORED, AS_BEFORE, REFUSED, LEFT = "restored", "as-before", "refused", "left"
 
@@ -28,6 +29,7 @@ class Outcome:
     path: str
     status: str  # RESTORED | AS_BEFORE | REFUSED | LEFT, since another was refused
     problem: str = ""
+    aside: str = ""  # where what stood there lies now, when it was neither text of the run
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,8 @@ def undo(store: Path, name: str | None = None, *, partly: bool = False) -> Undon
     with alone(store), replacement.undisturbed():
         clear_up(store)
         run = pick(store, name)
+        if run.trying:
+            return _taken_out(store, run)
         found = list(_looked_at(run))
         able = partly or not any(isinstance(o, Outcome) and o.status == REFUSED for o in found)
         if able:
@@ -71,6 +75,30 @@ def undo(store: Path, name: str | None = None, *, partly: bool = False) -> Undon
         elif not left:
             shutil.rmtree(run.kept, ignore_errors=True)
         return Undone(run, tuple(outcomes))
+
+
+def _taken_out(store: Path, run: JournalRun) -> Undone:
+    """A killed run's try. Whatever its command made of the files meanwhile lies beside them all."""
+    if at_work(store, run):
+        raise UsageError(
+            f"The run of {run.said} is trying its edit at this moment.",
+            hint="Wait until it is done, or end it; then run specedit undo again.",
+        )
+    outcomes = []
+    for entry in reversed(run.files):
+        try:
+            was = Path(entry.path)
+            same = was.is_file() and digest(regular.read(was)) == entry.before_sha256
+            aside = put_back(run, entry)
+        except (OSError, InputError) as error:
+            why = error.reason if isinstance(error, InputError) else error.strerror or str(error)
+            outcomes.append(_refused(entry, why))
+        else:
+            outcomes.append(Outcome(entry.path, AS_BEFORE if same else RESTORED, aside=aside))
+    outcomes.reverse()
+    if not any(one.status == REFUSED for one in outcomes):
+        shutil.rmtree(run.kept, ignore_errors=True)
+    return Undone(run, tuple(outcomes))
 
 
 def _looked_at(run: JournalRun) -> Iterator[_Step | Outcome]:

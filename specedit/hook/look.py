@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from specedit.edit.backend import Backend, Event
 from specedit.edit.job import Job, Planned, plan_edit
+from specedit.edit.run import Input, Proposed
+from specedit.edit.tries import refused
+from specedit.edit.tries.items import TryItem
 from specedit.errors import FileError, RefusedEdit
 from specedit.files import git, regular
 from specedit.files.journal import home
@@ -23,6 +27,8 @@ from specedit.hook.rules import CHECK, FIX, Rule, Step, identity
 from specedit.hook.seen import Seen
 from specedit.report import Edit
 from specedit.settings import Settings
+
+NOT_THERE = "the work tree does not hold what is staged, or another step changed it"
 
 
 @dataclass(frozen=True)
@@ -140,6 +146,9 @@ class Look:
         file.now, file.read = file.base, True
 
     def _step(self, file: _File, clock: _Spent, step: Step) -> Iterator[Seeing]:
+        if clock.rule.test and not self._as_on_disk(file):
+            yield Left(file.entry.name, f"not tested for “{step.said}”: {NOT_THERE}")
+            return
         edit = yield from self._asked(file, clock, step)
         if edit is None:
             yield Left(file.entry.name, _over(clock, step))
@@ -155,27 +164,55 @@ class Look:
     def _asked(self, file: _File, clock: _Spent, step: Step) -> Generator[Asked, None, Edit | None]:
         """The step's Edit; None when the rule's time ran out over it."""
         from specedit.edit.judge import failed
-        from specedit.edit.run import one
 
         name = file.entry.name
         source = Source.from_bytes(name, file.now, self._root / name)
-        settings = self._settings
         started = time.perf_counter()
-        items = one(source, lambda s: _planned(s, step, settings), self._backend, settings)
+        items = self._items(source, clock.rule, step)
         try:
             for item in items:
                 if isinstance(item, Edit):
                     return item
                 if time.perf_counter() - started > clock.left:
                     return None
-                if not isinstance(item, Planned):
+                if not isinstance(item, Planned | TryItem):
                     yield Asked(file.entry.name, item)
         except RefusedEdit as problem:
             return failed(file.entry.name, problem)
         finally:
-            del items  # closing it cancels the answer within a pass
+            items.close()  # which cancels the answer within a pass, and takes a try out
             clock.spent += time.perf_counter() - started
         return None
+
+    def _as_on_disk(self, file: _File) -> bool:
+        """Whether the work tree holds what the step is about: only that can be tried there."""
+        try:
+            return regular.read(self._root / file.entry.name) == file.now
+        except OSError:
+            return False
+
+    def _items(
+        self, source: Source, rule: Rule, step: Step
+    ) -> Generator[Planned | Event | TryItem | Edit, None, None]:
+        """What becomes of the source. A rule's command judges it in the work tree, which is then as
+        it was: what passed is written as every fix is."""
+        settings = replace(self._settings, test=rule.test)
+        settings = replace(settings, tries=rule.tries or settings.tries)
+
+        def planner(source: Source) -> Job | Edit:
+            return _planned(source, step, settings)
+
+        if not rule.test:
+            yield from refused.one(source, planner, self._backend, settings)
+            return
+        from specedit.edit.tries.tested import TestedRun
+
+        given = Input(source.name, lambda: source)
+        run = TestedRun("hook run", [given], planner, self._backend, settings, home(), writes=False)
+        with closing(iter(run)) as items:
+            for _, item in items:
+                if not isinstance(item, Proposed):
+                    yield item
 
     def _fix(self, file: _File) -> Fixed | Left:
         """Put the fix into the work tree; its unstaged changes stay, or nothing is written."""

@@ -19,7 +19,8 @@ from specedit.settings.checks import shown
 FIX, CHECK = "fix", "check"
 MOST_SECONDS = 1e9  # that a rule may name; 30 years
 MAX_SECONDS = 60.0  # what a commit may wait for one rule that names no limit
-KEYS = ("rename", "instruction", "files", "exclude", "max_seconds", "mode")
+MOST_TRIES = 64
+KEYS = ("rename", "instruction", "files", "exclude", "max_seconds", "mode", "test", "tries")
 EXAMPLE = 'rename = {Username = "Email"}, or instruction = "…"'
 
 
@@ -45,6 +46,8 @@ class Rule:
     exclude: tuple[str, ...] = ()
     max_seconds: float = MAX_SECONDS
     mode: str = FIX
+    test: str = ""  # a command that judges what a step makes of a file
+    tries: int = 0  # answers asked for at most; 0: as many as the settings say
 
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
@@ -144,12 +147,20 @@ def _rule(table: Mapping[str, Any], where: str) -> Rule:
     mode = table.get("mode", FIX)
     if mode not in (FIX, CHECK):
         raise UsageError(f"{where}: mode is {FIX} or {CHECK}, not {shown(mode)}.")
+    test = table.get("test", "")
+    if not isinstance(test, str) or ("test" in table and not test.strip()):
+        raise UsageError(f"{where}: test is a command, not {shown(test)}.")
+    tries = table.get("tries", 0)
+    if type(tries) is not int or not 0 <= tries <= MOST_TRIES:
+        raise UsageError(f"{where}: tries is a number from 1 to {MOST_TRIES}, not {shown(tries)}.")
     return Rule(
         steps=_steps(table, where),
         files=_globs(table, "files", where) or ("**",),
         exclude=_globs(table, "exclude", where),
         max_seconds=float(seconds),
         mode=mode,
+        test=test,
+        tries=tries,
     )
 
 

@@ -160,7 +160,7 @@ def chat_plan(request: ChatRequest, settings: Settings) -> Plan:
     return Plan(
         messages=tuple(Message(_ROLES[m.role], m.content) for m in request.messages),
         prediction=texts[0] if texts else None,
-        others=tuple(texts[1:]),
+        predictions=tuple(texts[1:]),
         draft=drafters(settings),
         max_tokens=request.max_completion_tokens
         or request.max_tokens

@@ -43,7 +43,7 @@ class Repository:
     @property
     def power(self) -> tuple[str, ...]:
         """The settings it gives that are not taste."""
-        return tuple(name for name in self.values if is_power(name))
+        return tuple(name for name, value in self.values.items() if is_power(name, value))
 
     @property
     def trusted(self) -> bool:
@@ -51,7 +51,7 @@ class Repository:
 
     def counting(self) -> dict[str, Any]:
         """What counts of it. A path of a repository begins and ends inside it."""
-        found = {n: v for n, v in self.values.items() if self.trusted or not is_power(n)}
+        found = {n: v for n, v in self.values.items() if self.trusted or not is_power(n, v)}
         return {name: self._within(name, value) for name, value in found.items()}
 
     def _within(self, name: str, value: Any) -> Any:
@@ -125,7 +125,7 @@ def repository(start: Path) -> Repository | None:
         values, digest = keyed(table, f"{path}: [tool.specedit]"), trust.digest(table)
     except (RecursionError, ValueError):  # arrays in arrays, numbers of thousands of digits
         raise UsageError(f"{path}: [tool.specedit] is too large to read.") from None
-    needed = any(is_power(name) for name in values)
+    needed = any(is_power(name, value) for name, value in values.items())
     state = trust.state(path.parent, digest) if needed else trust.UNKNOWN
     return Repository(path, values, digest, state)
 

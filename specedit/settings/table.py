@@ -90,6 +90,13 @@ class Settings:
     strict: bool = _power(False, "refuse whatever the gate would only note")
     allow: str = _power("", "kinds of finding, comma-separated, that refuse nothing")
     clean_only: bool = _power(False, "refuse files with uncommitted changes")
+    test: str = _power("", "a command that judges the edit: exit 0 keeps it, else the next try")
+    tries: int = _taste(
+        0, "answers asked for at most; 0: 6 where one is tested or refused, else 1", most=64
+    )
+    test_timeout: float = _taste(300.0, "seconds that the test command may take", most=86400)
+    require_green: bool = _taste(False, "refuse when the test command fails before the edit")
+    keep_best: bool = _power(False, "when no try passes the test command, keep the best of them")
     focus: str = _taste(
         "auto", "edit only likely places of a large file: auto, off, or from N lines"
     )
@@ -133,7 +140,10 @@ def about(name: str) -> Mapping[str, Any]:
     return _known()[name]
 
 
-def is_power(name: str) -> bool:
+def is_power(name: str, value: object = None) -> bool:
+    """Whether a setting is the user's to say. Rules of the hook are, once one names a command."""
+    if name == "hook" and isinstance(value, list):
+        return any(isinstance(rule, dict) and "test" in rule for rule in value)
     return bool(about(name)["kind"] == POWER)
 
 

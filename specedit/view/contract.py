@@ -9,7 +9,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from specedit.decode.events import FREE
-from specedit.report import Compared, Edit, Figures, Finding, Focused, Replaced, Report, Tally
+from specedit.report import (
+    Compared,
+    Edit,
+    Figures,
+    Finding,
+    Focused,
+    Replaced,
+    Report,
+    Tally,
+    Try,
+)
 
 SCHEMA = 1
 
@@ -106,6 +116,31 @@ def edit_json(e: Edit) -> dict[str, Any]:
         "logits_digest": f.logits_digest,
         "regions": [_focused(one) for one in f.regions],
         "compared": _compared(e.compared) if e.compared else None,
+        "tries": [try_json(one) for one in e.tries],
+    }
+
+
+def try_json(t: Try) -> dict[str, Any]:
+    """One try of a file. `test` is null where nothing was run and nothing like it had been."""
+    f = t.figures
+    return {
+        "seed": t.seed,
+        "temperature": t.temperature,
+        "told": t.told,
+        "tokens": f.completion,
+        "passes": f.passes,
+        "seconds": round(f.prefill_s + f.decode_s, 4),
+        "test": {"code": t.test.code, "line": t.test.line, "seconds": round(t.test_s, 4)}
+        if t.test
+        else None,
+        "refused": t.refused or None,
+        "same_as": t.same_as,
+        "kept": t.kept,
+        "after_sha256": t.after_sha256,
+        "prompt": {"tokens": f.prompt, "reused": f.reused},
+        "prediction": _tally(f.prediction),
+        "drafts": {n: _tally(t) for n, t in f.drafts.items() if n != FREE},
+        "timing": _timing(f),
     }
 
 

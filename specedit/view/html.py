@@ -13,7 +13,7 @@ from importlib.resources import files
 from itertools import pairwise
 
 from specedit.decode.events import Chunk
-from specedit.view import code, plots
+from specedit.view import abreast, code, plots
 from specedit.view import provenance as prov
 from specedit.view.colours import LOOKS, count, seconds
 from specedit.view.trace import EMBEDDED, FileTrace, Pass, lines_of
@@ -27,12 +27,14 @@ def page(runs: Sequence[FileTrace]) -> str:
     """The whole page."""
     names = ", ".join(dict.fromkeys(run.file for run in runs))
     kinds = {kind for run in runs for pair in _kinds(run) for kind in pair}
-    sections = "".join(_section(number, run) for number, run in enumerate(runs))
+    sections = "".join(abreast.section(*group, _safe) for group in abreast.groups(runs))
+    sections += "".join(_section(number, run) for number, run in enumerate(runs))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">{GENERATOR}'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>specedit: {_safe(names)}</title><style>{_asset('page.css')}{_colours()}</style>"
+        f"<title>specedit: {_safe(names)}</title><style>{_asset('page.css')}{_colours()}"
+        f"{abreast.CSS}</style>"
         "</head>\n<body><h1>specedit trace</h1>"
         '<div class="dim">Each pass is one call of the model: it checks a draft, keeps what it '
         "would have written itself, and adds one token of its own.</div>"
@@ -120,10 +122,10 @@ def _figures(run: FileTrace) -> Iterator[tuple[str, str]]:
 
 
 def _about(run: FileTrace) -> str:
-    model = run.begin.get("model")
-    if not isinstance(model, dict):
-        return ""
-    words = [str(model.get(key) or "") for key in ("name", "engine", "device")]
+    model, way = run.begin.get("model"), run.begin.get("try")
+    words = [f"try {way.get('number')}"] if isinstance(way, dict) else []
+    if isinstance(model, dict):
+        words += [str(model.get(key) or "") for key in ("name", "engine", "device")]
     return " · ".join(w for w in words if w)
 
 

@@ -18,6 +18,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
+from specedit.edit.tries.items import Judging, TryItem
 from specedit.engines.base import Prefill
 from specedit.report import Tally
 from specedit.view import code, colours
@@ -68,6 +69,7 @@ class Live:
         self._passes = 0
         self._answered = False  # what comes now is the same answer again, for comparison
         self._growing: Growing | None = None
+        self._tested: Judging | None = None
         self._lock = threading.Lock()
         self._screen: Screen | None = None
         self._entered = False
@@ -119,6 +121,18 @@ class Live:
         """Something else takes its time: "checking", "reading"."""
         with self._lock:
             self._phase = _Phase(what)
+
+    def tries(self, item: TryItem) -> None:
+        """What the user's command says while it runs; anything else ends that."""
+        with self._lock:
+            if isinstance(item, Judging):
+                if self._phase.what != "testing":
+                    self._phase = _Phase("testing")
+                self._tested = item
+            else:
+                self._phase = _Phase("starting")
+        if isinstance(item, Judging):
+            self._start()
 
     def event(self, path: str, event: Event) -> None:
         with self._lock:
@@ -210,6 +224,10 @@ class Live:
             yield Text(colours.count(self._passes, "pass", "passes"), "dim")
             if self._growing and self._growing.share is not None and not self._answered:
                 yield bar(self._growing.share, self.console)
+        elif phase.what == "testing" and self._tested is not None:
+            yield Text(code.name(self._tested.command), "bold")
+            yield Text(colours.seconds(phase.seconds), "dim")
+            yield Text(code.name(self._tested.line))
         else:
             if self._path and phase.what == "prefill":
                 yield Text(code.name(self._path), "bold")

@@ -14,11 +14,13 @@ from rich.text import Text
 from specedit.edit.ask import HELP, Chosen, Question, choose
 from specedit.edit.backend import Answer, Event, Ready, Written
 from specedit.edit.job import Planned
+from specedit.edit.tries.items import Trying, TryItem
 from specedit.files.source import Source
 from specedit.report import Edit, Report
 from specedit.settings import Settings
-from specedit.view import code, colours, diff, summary
+from specedit.view import code, colours, diff, summary, tries
 from specedit.view import provenance as prov
+from specedit.view.by_hand import by_hand
 from specedit.view.live import Live
 from specedit.view.trace import Writer
 
@@ -56,6 +58,8 @@ class Screen:
 
     def planned(self, name: str, planned: Planned) -> None:
         """What the answer will replace."""
+        if self._trace:
+            self._trace.planned(name, planned.job.plan)
         self._begin(name, planned.job.before)
 
     def event(self, name: str, event: Event) -> None:
@@ -72,6 +76,16 @@ class Screen:
             self._written.append(event)
         self._answered = isinstance(event, Answer)
 
+    def tries(self, name: str, item: TryItem) -> None:
+        """A line for each try, as soon as it has its verdict."""
+        self._live.tries(item)
+        if self._trace and isinstance(item, Trying):
+            self._trace.trying(item)
+        said = tries.said(item, self._settings.test)
+        if said is not None and not self._settings.quiet:
+            self._live.stop()
+            self._print(said)
+
     def ask(self, source: Source, edit: Edit) -> Chosen:
         """The part of a change that the person at the keyboard wants."""
         self._live.stop()
@@ -81,6 +95,8 @@ class Screen:
         self._print(shown.title())
 
         def answer(question: Question) -> str:
+            if question.why:
+                self._print(Text(question.why, "yellow"))
             self._print(Text(HELP)) if question.help else shown.print(question.hunk)
             self._console.print(Text(question.prompt, "bold"), end="")
             try:
@@ -90,7 +106,7 @@ class Screen:
                 return "q"
 
         self._asked = True
-        chosen = choose(source.text, after, answer)
+        chosen = choose(source.text, after, answer, by_hand)
         if not chosen.whole:
             self._print(Text(f"{chosen.applied} of {colours.count(chosen.of, 'hunk')} applied"))
         return chosen

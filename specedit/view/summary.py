@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from specedit.report import Compared, Edit, Figures, Replaced, Report
-from specedit.view import code
+from specedit.view import code, tries
 from specedit.view.colours import count, say, seconds
 
 SEVERAL = 3  # files, beyond which those that share a reason are counted
@@ -104,6 +104,8 @@ def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool
         return
     for why, number in many.items():
         say(console, Text(f"{count(number, 'file')} left as they are: {why}"))
+    if (found := tries.table(report)) is not None:
+        console.print(found)
     if verbose:
         console.print(table(report))
         say(console, answered(report))

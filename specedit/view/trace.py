@@ -18,6 +18,8 @@ from typing import IO, Any
 
 from specedit.decode.events import Chunk
 from specedit.edit.backend import Answer, Event, Ready, Written
+from specedit.edit.plan import Plan
+from specedit.edit.tries.items import Trying
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.files import worktree
@@ -70,6 +72,9 @@ class Writer:
             ) from error
         self._begin: dict[str, Any] = {}
         self._model: dict[str, Any] = {}
+        self._try: dict[str, Any] = {}
+        self._expected: dict[str, Any] = {}
+        self._answers: dict[str, dict[str, int]] = {}  # of each file, by text: the try that gave it
         self._waiting: dict[str, Any] | None = None
         self._number = 0
         self._at = 0.0
@@ -88,9 +93,23 @@ class Writer:
             self._waiting = self._line(file, event)
         elif isinstance(event, Answer):
             answer = asdict(event)
-            del answer["text"]
+            text = answer.pop("text")
+            self._answers.setdefault(file, {}).setdefault(text, self._try.get("number", 1))
             self._flush(answer)
             self._number, self._at, self._begin = 0, 0.0, {}
+
+    def trying(self, item: Trying) -> None:
+        """The passes that follow are this try's."""
+        self._try = {"number": item.number, "seed": item.seed}
+        self._try |= {"temperature": item.temperature, "told": item.told}
+
+    def planned(self, file: str, plan: Plan) -> None:
+        """What is expected: the names of the predictions, in the order that a pass numbers them."""
+        known = self._answers.setdefault(file, {})
+        names = {text: f"try {known[text]}" for text in plan.predictions if text in known}
+        if plan.prediction is not None:
+            names.setdefault(plan.prediction, "original")
+        self._expected = {"predictions": list(names.values())} if plan.predictions else {}
 
     def close(self) -> None:
         self._flush()
@@ -128,8 +147,11 @@ class Writer:
             "tokens": list(chunk.tokens),
             "pieces": list(event.pieces),
         }
+        if chunk.which:
+            line["which"] = chunk.which
         if self._number == 0:
-            line["begin"] = self._begin or self._model
+            tried = {"try": self._try, **self._expected} if self._try else {}
+            line["begin"] = {**(self._begin or self._model), **tried}
         self._number += 1
         self._at += chunk.seconds
         return line
@@ -277,6 +299,7 @@ def _written(line: Mapping[str, Any]) -> Written:
         source=str(line["source"]),
         resynced=bool(line.get("resynced", False)),
         seconds=float(line["seconds"]),
+        which=int(line.get("which", 0)),
     )
     return Written(chunk, tuple(str(p) for p in line.get("pieces", [""] * len(tokens))))
 

@@ -9,6 +9,7 @@ from specedit.decode.constants import Constants
 from specedit.decode.drafters.base import Codec, Draft, Drafter
 from specedit.decode.drafters.lookup import LookupDrafter
 from specedit.decode.drafters.prediction import PredictionDrafter
+from specedit.decode.drafters.predictions import PredictionsDrafter
 from specedit.decode.fitted import FITTED
 from specedit.errors import UsageError
 
@@ -22,13 +23,13 @@ def build(
     names: Sequence[str],
     *,
     prediction: Sequence[int] | None,
-    others: Sequence[Sequence[int]] = (),
+    predictions: Sequence[Sequence[int]] = (),
     codec: Codec | None,
     instruction: Sequence[int] = (),
     constants: Constants = FITTED,
 ) -> list[Drafter]:
-    """The drafters called `names`; without a prediction there is no prediction drafter, and with
-    `others` there is one for each."""
+    """The drafters called `names`; without a prediction there is no prediction drafter.
+    `predictions`: further ones, likelier than `prediction`."""
     for name in names:
         if name not in (*NAMES, NONE):
             near = difflib.get_close_matches(name, (*NAMES, NONE), n=1, cutoff=0.0)[0]
@@ -49,12 +50,11 @@ def build(
         )
     drafters: list[Drafter] = []
     for name in names:
-        if name == "prediction":
-            drafters += [
-                PredictionDrafter(ids, codec, instruction, constants)
-                for ids in (prediction, *others)
-                if ids
-            ]
+        if name == "prediction" and predictions:
+            several = [*predictions, *([prediction] if prediction else [])]
+            drafters.append(PredictionsDrafter(several, codec, instruction, constants))
+        elif name == "prediction" and prediction:
+            drafters.append(PredictionDrafter(prediction, codec, instruction, constants))
         elif name == "lookup":
             drafters.append(LookupDrafter(instruction, constants))
     return drafters

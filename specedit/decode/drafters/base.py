@@ -26,6 +26,7 @@ class Draft:
     resynced: bool = False
     beyond: float = 0.0
     seconds: float = 0.0
+    which: int = 0  # of several predictions, the one it came from
 
 
 class Drafter(Protocol):

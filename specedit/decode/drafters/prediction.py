@@ -119,6 +119,14 @@ class PredictionDrafter:
                 self._settle()
         self._ahead = []
 
+    def overhear(self, tokens: Sequence[int]) -> None:
+        """Commit what somebody else proposed: lost in the midst of it, it looks for its place at
+        each id, for nobody asks it to propose before the last."""
+        for token in tokens:
+            if self._at is None:
+                self._find()
+            self.commit((token,))
+
     def _follow(self, step: Waypoint) -> None:
         self._at = step.after
         self._run += 1

@@ -1,0 +1,58 @@
+"""`specedit refine INSTRUCTION [FILE...]`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from specedit.cli.options import SHARED, settings_options
+from specedit.settings import Resolved
+
+if TYPE_CHECKING:
+    from specedit.edit.job import Job
+    from specedit.files.source import Source
+
+
+@settings_options(*(name for name in SHARED if name != "stdin_filename"), asks=True)
+def refine(
+    instruction: Annotated[str, typer.Argument(help="what to do otherwise, or beside it")],
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILE...]", help="without files: all that the last run changed"),
+    ] = None,
+    known: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="FILE", help="a file to know of, read-only; again for more"),
+    ] = None,
+    *,
+    resolved: Resolved,
+) -> int:
+    """Go on from the last edit: the same files, what was asked before, and this."""
+    from specedit.cli.edit import check_words
+    from specedit.cli.undo import of_here
+    from specedit.cli.work import Targets, near, work
+    from specedit.edit import beside
+    from specedit.edit.refining import conversation, plan_refine
+    from specedit.errors import UsageError
+    from specedit.files.journal import home, runs
+    from specedit.files.recorder import Wish
+
+    check_words(instruction)
+    if not instruction.strip():
+        raise UsageError("The instruction is empty.", hint='specedit refine "what to do otherwise"')
+    if files and "-" in files:
+        raise UsageError("refine goes on from files; `-` has no earlier run.")
+    store = home()
+    talk, others = conversation(store, of_here(runs(store))), beside.read(known or ())
+
+    def planner(source: Source) -> Job:
+        return plan_refine(source, instruction, talk, resolved.values, others)
+
+    return work(
+        "refine",
+        Targets(tuple(files or map(near, talk.paths))),
+        planner,
+        resolved,
+        Wish(instruction, talk.turns[0].part, talk.last.name),
+    )

@@ -1,0 +1,146 @@
+"""A hunk in parts, and a hunk as a person edits it in their editor, as `git add -p` has both.
+
+Knows hunks and lines. Does not know the questions, nor which editor it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from specedit.text.diff import Hunk, Line
+from specedit.text.lines import lines_of
+
+GUIDE = """\
+# Edit the hunk; what you leave is what is applied.
+# To leave out a '-' line, make it a ' ' line (so that it stays).
+# To leave out a '+' line, delete it. Lines that begin with # are left out.
+# A hunk without lines leaves everything as it was.
+"""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Lines [first, last) of the old text become `new`."""
+
+    first: int
+    last: int
+    new: tuple[str, ...]  # each with its newline
+
+
+def part_of(hunk: Hunk, after: str) -> Cut:
+    """All that a hunk changes."""
+    return Cut(*hunk.before, tuple(lines_of(after)[hunk.after[0] : hunk.after[1]]))
+
+
+def applied(before: str, parts: list[Cut]) -> str:
+    """The old text with these parts, which do not overlap."""
+    old = lines_of(before)
+    pieces: list[str] = []
+    at = 0
+    for part in sorted(parts, key=lambda one: (one.first, one.last)):
+        pieces += [*old[at : part.first], *part.new]
+        at = part.last
+    return "".join([*pieces, *old[at:]])
+
+
+def split(hunk: Hunk) -> list[Hunk]:
+    """Its changes one by one, where lines that stay stand between them; itself, when none do. The
+    lines between two belong to both, as their context."""
+    runs = list(_runs(hunk.lines))
+    if len(runs) < 2:
+        return [hunk]
+    ends = [0, *(end for _, end in runs[:-1])]
+    starts = [*(start for start, _ in runs[1:]), len(hunk.lines)]
+    return [
+        _one(hunk, start, end, hunk.lines[low:high])
+        for (start, end), low, high in zip(runs, ends, starts, strict=True)
+    ]
+
+
+def _runs(lines: tuple[Line, ...]) -> Iterator[tuple[int, int]]:
+    """Where changed lines stand together, [first, last)."""
+    start = -1
+    for at, line in enumerate(lines):
+        if line.kind == " " and start >= 0:
+            yield start, at
+            start = -1
+        elif line.kind != " " and start < 0:
+            start = at
+    if start >= 0:
+        yield start, len(lines)
+
+
+def _one(hunk: Hunk, start: int, end: int, shown: tuple[Line, ...]) -> Hunk:
+    """The change that the lines [start, end) of a hunk are."""
+    old, new = _starts(hunk.lines)
+    old += sum(line.kind != "+" for line in hunk.lines[:start])
+    new += sum(line.kind != "-" for line in hunk.lines[:start])
+    gone = sum(line.kind == "-" for line in hunk.lines[start:end])
+    come = sum(line.kind == "+" for line in hunk.lines[start:end])
+    return Hunk(shown, (old, old + gone), (new, new + come))
+
+
+def _starts(lines: tuple[Line, ...]) -> tuple[int, int]:
+    """Where a hunk's lines begin in the old text and in the new, from 0."""
+    old = next((line.before for line in lines if line.before is not None), 1)
+    new = next((line.after for line in lines if line.after is not None), 1)
+    return old - 1, new - 1
+
+
+NO_END = "\\ No newline at end of file"
+
+
+def shown(hunk: Hunk) -> str:
+    """What a person gets to edit."""
+    rows = []
+    for line in hunk.lines:
+        rows.append(f"{line.kind}{line.text}")
+        rows += [] if line.ends else [NO_END]
+    return "\n".join([*rows, ""]) + GUIDE
+
+
+def edited(hunk: Hunk, text: str) -> Cut | None:
+    """What a hunk that was edited by hand changes; None when its old lines are not the file's."""
+    old: list[str] = []
+    new: list[str] = []
+    for row in text.splitlines():
+        kind, line = (row[:1] or " "), f"{row[1:]}\n"
+        if kind == "#":
+            continue
+        if row == NO_END:
+            for side in (old, new):
+                side[-1:] = [one.removesuffix("\n") for one in side[-1:]]
+            continue
+        if kind not in " -+":
+            return None
+        old += [line] if kind != "+" else []
+        new += [line] if kind != "-" else []
+    held = [_text(line) for line in hunk.lines if line.kind != "+"]
+    if not old and not new:
+        new = old = held
+    if [one.rstrip("\n") for one in old] != [one.rstrip("\n") for one in held]:
+        return None
+    first = _starts(hunk.lines)[0]
+    return _trimmed(first, held, _ended(held, new))
+
+
+def _text(line: Line) -> str:
+    return f"{line.text}\n" if line.ends else line.text
+
+
+def _ended(old: list[str], new: list[str]) -> list[str]:
+    """A last line without a newline keeps none, whatever became of its mark."""
+    if new and old and not old[-1].endswith("\n") and new[-1].rstrip("\n") == old[-1]:
+        return [*new[:-1], old[-1]]
+    return new
+
+
+def _trimmed(first: int, old: list[str], new: list[str]) -> Cut:
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    return Cut(first + start, first + len(old) - end, tuple(new[start : len(new) - end]))

@@ -1,0 +1,139 @@
+"""Going on from an earlier run: the text as it was, everything that was asked of it, and more.
+
+The journal is the conversation: each run that refines names the one before it, back to the one that
+found the original. The model is shown that original and all instructions in their order, the newest
+last, and the earlier answer is its prediction; a turn for each would have a small model answer in
+prose. Knows the journal's runs and Jobs; writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from specedit.edit.beside import Beside
+from specedit.edit.job import Job, plan_edit
+from specedit.edit.judge import Judged, guarded
+from specedit.edit.splice import spliced, whole
+from specedit.errors import InputError, UsageError
+from specedit.files.journal import JournalRun, digest, runs
+from specedit.files.source import Source
+from specedit.files.worktree import real
+from specedit.settings import Settings
+
+COMMANDS = ("edit", "refine")  # whose runs can be gone on from
+MOST_TURNS = 8  # instructions that are shown: the first, and the newest
+MOST_CHARS = 4000  # of the instructions between
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A run and those it goes on from, the first one first."""
+
+    turns: tuple[JournalRun, ...]
+
+    @property
+    def last(self) -> JournalRun:
+        return self.turns[-1]
+
+    @property
+    def paths(self) -> list[str]:
+        """The files, as the last run wrote them."""
+        return list(dict.fromkeys(entry.path for entry in self.last.files))
+
+    def instruction(self, newest: str) -> str:
+        """Everything that was asked, within bounds; the first and the newest always are."""
+        first, *between = [turn.instruction for turn in self.turns]
+        kept: list[str] = []
+        for said in reversed(between):
+            if len(kept) + 2 >= MOST_TURNS or sum(map(len, kept)) + len(said) > MOST_CHARS:
+                break
+            kept.append(said)
+        asked = [first, *reversed(kept), newest]
+        return "\n\nAnd then: ".join(said.strip() for said in asked)
+
+    def original(self, path: str) -> bytes:
+        """What the file held before the first of the runs."""
+        for turn in self.turns:
+            for entry in turn.files:
+                if entry.path == path:
+                    data = (turn.kept / entry.blob).read_bytes()
+                    if digest(data) != entry.before_sha256:
+                        raise InputError("its journal is damaged", file=path)
+                    return data
+        raise InputError("the last run did not edit it", file=path, hint="specedit undo --list")
+
+    def after(self, path: str) -> str:
+        """The digest of what the last run wrote there."""
+        return next(entry.after_sha256 for entry in self.last.files if entry.path == path)
+
+
+def conversation(store: Path, name: str | None = None) -> Conversation:
+    """The last run, or the one called `name`, and what it goes on from."""
+    found = runs(store)
+    if not found:
+        raise UsageError(
+            "There is no run to go on from.", hint='specedit edit "what to do" FILE begins one.'
+        )
+    last = next((run for run in found if run.name == name), found[0])
+    if last.command not in COMMANDS or not last.instruction:
+        raise UsageError(
+            f"The last run was {last.said}; only an edit can be refined.",
+            hint="specedit undo --list names the runs.",
+        )
+    if last.trying:
+        raise UsageError("The last run was killed in mid-try.", hint="specedit undo takes it out.")
+    turns = [last]
+    by = {run.name: run for run in found}
+    while turns[0].refines in by:
+        turns.insert(0, by[turns[0].refines])
+    return Conversation(tuple(turns))
+
+
+def plan_refine(
+    source: Source,
+    said: str,
+    talk: Conversation,
+    settings: Settings,
+    beside: tuple[Beside, ...] = (),
+) -> Job:
+    """The Job of one file: asked about its original, judged against it, written over what is there
+    now."""
+    path = str(real(source.path or source.name))
+    before = Source.from_bytes(source.name, talk.original(path), source.path)
+    if digest(source.data) != talk.after(path):
+        raise InputError(
+            "changed since the run that is to be refined; nothing was asked",
+            file=source.name,
+            hint='specedit edit "what to do" FILE starts from the text as it is.',
+        )
+    lines, symbol = _part(talk.turns[0].part)
+    instruction = talk.instruction(said)
+    job = plan_edit(before, instruction, settings, lines=lines, symbol=symbol, beside=beside)
+    region, checks = job.region, job.checks
+
+    def judge(answer: str) -> Judged:
+        return guarded(before, instruction, checks, spliced(before, region, answer))
+
+    plan = job.plan
+    if plan.prediction is not None and region == whole(before):
+        plan = replace(plan, predictions=(source.text,))
+    return replace(
+        job, source=source, region=whole(source), plan=plan, judge=judge, divisible=False
+    )
+
+
+def _part(said: str) -> tuple[tuple[int, int] | None, str | None]:
+    kind, _, what = said.partition(" ")
+    if kind == "lines":
+        first, _, last = what.partition(":")
+        return (int(first), int(last)), None
+    return None, what if kind == "symbol" else None
+
+
+def part_of(lines: Sequence[int] | None, symbol: str | None) -> str:
+    """How a journal's run keeps the part that it was about."""
+    if lines:
+        return f"lines {lines[0]}:{lines[1]}"
+    return f"symbol {symbol}" if symbol else ""

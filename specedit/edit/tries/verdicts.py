@@ -1,0 +1,67 @@
+"""What the command said of each try, over all files: to a person, to the model, and which is best.
+
+Knows a command's end and the tries of a report. Runs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from specedit.edit.tries import failure
+from specedit.edit.tries.command import Ran
+from specedit.report import Figures, Judgement, Try
+
+
+class Failures:
+    """What the command said of each try: the lines for a person, and those for the model."""
+
+    def __init__(self) -> None:
+        self._texts: dict[int, str] = {}
+        self.seconds = 0.0  # of the last run
+
+    def verdict(self, ran: Ran, root: Path, number: int) -> Judgement:
+        self.seconds = ran.seconds
+        if ran.code == 0:
+            return Judgement(0)
+        found = failure.read(ran.output, root)
+        line = found.line or f"exit code {ran.code}"
+        if ran.problem:
+            line = f"{ran.problem}; its last line: {found.line}" if found.line else ran.problem
+        self._texts[number] = "\n".join(one for one in (ran.problem, found.text or line) if one)
+        return Judgement(ran.code, line, found.failed)
+
+    def text(self, whole: Try) -> str:
+        """What a try that failed is to be told about."""
+        at = whole.number if whole.same_as is None else whole.same_as
+        said = self._texts.get(at, whole.line)
+        return said
+
+
+def whole_of(parts: Sequence[Try], names: Sequence[str]) -> Try:
+    """One try over all files, from what it was for each of them."""
+    refused = [
+        f"{name}: {one.refused}" for name, one in zip(names, parts, strict=True) if one.refused
+    ]
+    return replace(
+        parts[0],
+        figures=sum((one.figures for one in parts), Figures()),
+        after_sha256=" ".join(one.after_sha256 for one in parts),
+        refused="; ".join(refused),
+        told=any(one.told for one in parts),
+        same_as=None,
+    )
+
+
+def best(wholes: Sequence[Try]) -> int:
+    """The try that comes nearest: the fewest failures counted; where nobody counts, the first that
+    a command judged."""
+    most_ = float("inf")
+
+    def rank(at: int) -> tuple[bool, bool, float, int]:
+        one = wholes[at]
+        failures = one.test.failed if one.test and one.test.failed is not None else most_
+        return bool(one.refused), one.same_as is not None, failures, at
+
+    return min(range(len(wholes)), key=rank)

@@ -1,0 +1,106 @@
+"""The tries of a run in a terminal: a line for each as it ends, and a small table of them all.
+
+Knows a report's tries. Measures nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rich.table import Table
+from rich.text import Text
+
+from specedit.edit.tries.items import Baseline, Tried, TryItem
+from specedit.report import Figures, Report, Try
+from specedit.view import code
+from specedit.view.colours import count, seconds
+
+
+def said(item: TryItem, command: str) -> Text | None:
+    """What stays on the screen of it."""
+    match item:
+        case Baseline() if not item.verdict.passed:
+            why = f"{command!r} fails before the edit, too: {item.verdict.line}"
+            return Text(code.harmless(why), "yellow")
+        case Tried():
+            return _line(item)
+        case _:
+            return None
+
+
+def _line(item: Tried) -> Text:
+    one = item.whole
+    text = Text.assemble((f"try {one.number} of {item.most}", "bold"), f" ({way(one)}): ")
+    cost = f"{count(one.figures.passes, 'pass', 'passes')}, {seconds(_spent(one.figures))}"
+    text.append(f"{cost}: ", "dim")
+    word, style = verdict(one)
+    text.append(word, style)
+    if one.line and not one.kept:
+        text.append(": ").append(code.harmless(one.line))
+    return text
+
+
+def way(one: Try) -> str:
+    """What sets it apart."""
+    words = [f"temperature {one.temperature:g}, seed {one.seed}" if one.temperature else "greedy"]
+    return ", ".join([*words, *(["told"] if one.told else [])])
+
+
+def verdict(one: Try) -> tuple[str, str]:
+    """What became of it, and its style."""
+    if one.kept and (one.test is None or one.test.passed):
+        return "passes", "green"
+    if one.refused:
+        return "refused", "red"
+    if one.same_as is not None:
+        same = f"the same as try {one.same_as}" if one.same_as else "no change"
+        return same, "yellow"
+    return ("kept, though it fails", "yellow") if one.kept else ("fails", "red")
+
+
+def whole(report: Report) -> Sequence[Try]:
+    """Each try over all files; files that were tried on their own each have theirs."""
+    found: dict[int, Try] = {}
+    for edit in report.edits:
+        for one in edit.tries:
+            held = found.get(one.number)
+            figures = (held.figures if held else Figures()) + one.figures
+            first = held or one
+            found[one.number] = replace(
+                first,
+                figures=figures,
+                refused=first.refused or one.refused,
+                kept=first.kept or one.kept,
+                told=first.told or one.told,
+            )
+    return [found[number] for number in sorted(found)]
+
+
+def table(report: Report) -> Table | None:
+    """A row a try, where there was more than one."""
+    rows = whole(report)
+    if len(rows) < 2:
+        return None
+    shown = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=True)
+    for name in ("try", "", "passes", "reused", "model", "test"):
+        shown.add_column(name, justify="right" if name not in ("", "try") else "left", no_wrap=True)
+    shown.add_column("", no_wrap=True, overflow="ellipsis", ratio=1)
+    for one in rows:
+        word, style = verdict(one)
+        f = one.figures
+        why = f": {code.harmless(one.line)}" if one.line and not one.kept else ""
+        shown.add_row(
+            str(one.number),
+            way(one).replace("temperature ", "t "),
+            f"{f.passes:,}",
+            f"{f.reused:,} of {f.prompt:,}",
+            seconds(_spent(f)),
+            seconds(one.test_s) if one.test_s else "-",
+            Text.assemble((word, style), why),
+        )
+    return shown
+
+
+def _spent(figures: Figures) -> float:
+    return figures.prefill_s + figures.decode_s

@@ -1,0 +1,125 @@
+"""A work tree while an edit is tried in it: what is journalled, kept, and put back."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from specedit.errors import InputError, UsageError
+from specedit.files import journal, source
+from specedit.files.recorder import Wish
+from specedit.files.trial import Trial, unfinished
+from specedit.files.undo import undo
+
+A, B = b"one\r\ntwo", b"\xef\xbb\xbfthree\n"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    root = tmp_path / "tree"
+    root.mkdir()
+    (root / "a").write_bytes(A)
+    (root / "b").write_bytes(B)
+    return root
+
+
+def trial(tree: Path) -> Trial:
+    return Trial(tree.parent / "store", tree, "edit", Wish("Do it"))
+
+
+def texts(tree: Path) -> list[tuple[source.Source, bytes]]:
+    return [
+        (source.read(tree / "a"), b"new a\n"),
+        (source.read(tree / "b"), b"new b\n"),
+    ]
+
+
+def held(tree: Path) -> tuple[bytes, bytes]:
+    return (tree / "a").read_bytes(), (tree / "b").read_bytes()
+
+
+def test_what_is_put_is_marked_and_comes_out_again(tree: Path) -> None:
+    store = tree.parent / "store"
+    with trial(tree) as tried:
+        for _ in range(2):
+            tried.put(texts(tree))
+            assert held(tree) == (b"new a\n", b"new b\n")
+            (run,) = journal.runs(store)
+            assert run.trying and run.tree == tree and run.instruction == "Do it"
+            assert not list(unfinished(store)), "whoever tries it lives"
+            assert [one.aside for one in tried.take_out()] == ["", ""]
+            assert held(tree) == (A, B) and not journal.runs(store)
+
+
+def test_what_is_kept_is_one_run_that_can_be_undone(tree: Path) -> None:
+    store = tree.parent / "store"
+    with trial(tree) as tried:
+        tried.put(texts(tree))
+        tried.take_out()
+        tried.put(texts(tree))
+        (tree / "b").write_bytes(b"formatted\n")
+        kept = tried.keep()
+    assert [one.changed for one in kept] == [False, True]
+    (run,) = journal.runs(store)
+    assert not run.trying and held(tree) == (b"new a\n", b"formatted\n")
+    assert not undo(store).refused and held(tree) == (A, B)
+
+
+def test_leaving_it_takes_out_what_is_not_kept(tree: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), trial(tree) as tried:
+        tried.put(texts(tree))
+        raise KeyboardInterrupt
+    assert held(tree) == (A, B)
+
+
+def test_all_of_a_try_is_written_or_none_of_it(tree: Path) -> None:
+    found = texts(tree)
+    (tree / "b").write_bytes(b"somebody else's\n")
+    with trial(tree) as tried, pytest.raises(InputError, match="changed on disk"):
+        tried.put(found)
+    assert held(tree) == (A, b"somebody else's\n")
+
+
+def test_two_trials_in_one_tree_exclude_each_other(tree: Path) -> None:
+    with trial(tree), pytest.raises(UsageError, match="at this moment"), trial(tree):
+        raise AssertionError("both are in")
+    other = tree.parent / "other"
+    other.mkdir()
+    with trial(tree), trial(other):
+        pass
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX")
+def test_hard_links_modes_and_what_takes_the_files_place(tree: Path) -> None:
+    os.link(tree / "a", tree / "other name")
+    (tree / "b").chmod(0o640)
+    with trial(tree) as tried:
+        tried.put(texts(tree))
+        assert (tree / "other name").read_bytes() == b"new a\n"
+        (tree / "b").unlink()
+        (tree / "b").symlink_to("a")
+        tried.take_out()
+    assert (tree / "other name").read_bytes() == A and (tree / "a").stat().st_nlink == 2
+    assert not (tree / "b").is_symlink() and held(tree) == (A, B)
+    assert stat.S_IMODE((tree / "b").stat().st_mode) == 0o640
+
+
+def test_what_cannot_be_put_back_leaves_the_others_right_and_the_journal_there(
+    tree: Path,
+) -> None:
+    store = tree.parent / "store"
+    with pytest.raises(InputError, match="cannot be put back"), trial(tree) as tried:
+        tried.put(texts(tree))
+        (tree / "b").unlink()
+        (tree / "b").mkdir()
+    assert (tree / "a").read_bytes() == A
+    (run,) = unfinished(store)
+    assert run.tree == tree
+    with pytest.raises(UsageError, match="that run was killed"), trial(tree):
+        pass
+    (tree / "b").rmdir()
+    assert not undo(store).refused and held(tree) == (A, B)
+    assert not list(unfinished(store))

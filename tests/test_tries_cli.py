@@ -1,0 +1,507 @@
+"""`--test COMMAND` on the real command line: a git repository, a test command, a scripted model."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Specedit, interruptible
+from git_repository import Repository
+
+CALC = "def add(a, b):\n    return a - b  # broken\n"
+TESTS = """from calc import add, mul
+
+
+def test_add():
+    assert add(1, 2) == 3
+
+
+def test_mul():
+    assert mul(2, 3) == 6
+"""
+WRONG = "def add(a, b):\n    return a + b\n"
+WORSE = WRONG + "\n\ndef mul(a, b):\n    return a + b\n"
+RIGHT = WRONG + "\n\ndef mul(a, b):\n    return a * b\n"
+PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider"
+# A quick stand-in where what the command is does not matter: passes once the file holds `a * b`.
+QUICK = "grep -q 'a \\* b' calc.py || { echo 'calc.py:1:1: error: no product'; exit 1; }"
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the commands are sh's")
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    made = Repository.init(tmp_path / "tree")
+    made.commit({"calc.py": CALC, "test_calc.py": TESTS, ".gitignore": "__pycache__\n"})
+    for name, value in made.env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(made.root)
+    return made
+
+
+def says(script: Callable[..., Path], *answers: str, **more: object) -> Path:
+    """A model that gives these answers, one to each prompt."""
+    first, *others = [{"answer": f"{text}```"} for text in answers]
+    return script(**first, then=others, **more)
+
+
+def journal() -> list[Path]:
+    return sorted((Path(os.environ["SPECEDIT_HOME"]) / "journal").glob("*/run.json"))
+
+
+def test_a_greedy_answer_that_fails_becomes_one_that_is_green(
+    tree: Repository, script: Callable[..., Path], specedit: Specedit
+) -> None:
+    says(script, WRONG, WORSE, RIGHT)
+    done = specedit("edit", "Mend add and give it a product", "calc.py", "--test", PYTEST)
+    said = done.stderr.decode()
+    assert done.returncode == 0, said
+    assert tree.read("calc.py") == RIGHT
+    assert "try 1 of 6" in said and "cannot import name 'mul'" in said
+    assert "try 2 of 6" in said and "assert 5 == 6" in said
+    assert "try 3 of 6" in said and "passes" in said
+    assert len(journal()) == 1, "one run, however many tries"
+    assert tree.run(*PYTEST.split()).returncode == 0
+    assert specedit("undo").returncode == 0
+    assert tree.read("calc.py") == CALC
+    assert tree.status() == "" and not journal()
+
+
+def test_json_names_each_try(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    says(script, WRONG, WRONG, WORSE, RIGHT)
+    done = inside("edit", "Do it", "calc.py", "--test", QUICK, "--json")
+    report = json.loads(done.stdout)
+    (file,) = report["files"]
+    assert [one["kept"] for one in file["tries"]] == [False, False, False, True]
+    assert [one["same_as"] for one in file["tries"]] == [None, 1, None, None]
+    assert file["tries"][0]["test"]["code"] == 1
+    assert file["tries"][0]["test"]["line"] == "calc.py:1:1: error: no product"
+    assert file["tries"][3]["test"] == {**file["tries"][3]["test"], "code": 0, "line": ""}
+    assert {"seed", "temperature", "tokens", "passes", "seconds"} <= file["tries"][0].keys()
+    assert len({(one["seed"], one["temperature"], one["told"]) for one in file["tries"]}) == 4
+    assert report["totals"]["passes"] == sum(one["passes"] for one in file["tries"])
+    prompts = [one["prompt"] for one in file["tries"]]
+    assert prompts[1]["reused"] == prompts[1]["tokens"] - 1, "the same prompt is not read again"
+    assert file["tries"][2]["told"] and prompts[2]["tokens"] > prompts[0]["tokens"]
+    assert all(one["reused"] > 0.7 * prompts[0]["tokens"] for one in prompts[2:])
+
+
+def test_an_answer_that_was_given_before_is_not_tested_again(
+    tree: Repository, script: Callable[..., Path], inside: Specedit, tmp_path: Path
+) -> None:
+    says(script, WRONG, WRONG, WRONG, RIGHT)
+    runs = tmp_path / "runs"
+    done = inside("edit", "Do it", "calc.py", "--test", f"echo >> {runs}; {QUICK}")
+    assert done.returncode == 0
+    assert len(runs.read_text().splitlines()) == 3, "the baseline and two texts"
+
+
+def test_none_passes_and_nothing_is_kept(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    says(script, WRONG, WORSE)
+    done = inside("edit", "Do it", "calc.py", "--test", QUICK, "--tries", "3")
+    said = done.stderr.decode()
+    assert done.returncode == 2
+    assert tree.read("calc.py") == CALC and tree.status() == ""
+    assert "no try of 3 passes" in said and "no product" in said
+    assert "It failed before the edit, too." in said
+    assert not journal(), "there is nothing to undo"
+
+
+def test_keep_best_keeps_the_one_with_the_fewest_failures(
+    tree: Repository, script: Callable[..., Path], specedit: Specedit
+) -> None:
+    says(script, "def add(a, b):\n    return 7\n\n\nmul = add\n", WORSE, "mul = add = print\n")
+    done = specedit(
+        *("edit", "Do it, remove what you like", "calc.py"),
+        *("--test", PYTEST, "--tries", "3", "--keep-best"),
+    )
+    assert done.returncode == 2, "it fails all the same"
+    assert tree.read("calc.py") == WORSE, "one of two fails; of the others, both"
+    assert "kept, though it fails" in done.stderr.decode()
+    assert specedit("undo").returncode == 0
+    assert tree.read("calc.py") == CALC
+
+
+def test_all_files_are_one_try(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    tree.commit({"b.py": "b = 1\n"})
+    script(replace=[["a - b", "a + b"]], then=[{"replace": [["1", "2"]]}] * 20)
+    done = inside("edit", "Do it", "calc.py", "b.py", "--test", "exit 1", "--tries", "2")
+    assert done.returncode == 2
+    assert tree.status() == "", "both are as they were"
+    script(replace=[["a - b", "a + b"]], then=[{"replace": [["1", "2"]]}])
+    both = "grep -q 'a + b' calc.py && grep -q 'b = 2' b.py"
+    done = inside("edit", "Do it", "calc.py", "b.py", "--test", both)
+    assert done.returncode == 0
+    assert tree.read("b.py") == "b = 2\n" and "a + b" in tree.read("calc.py")
+    assert len(journal()) == 1
+    inside("undo")
+    assert tree.status() == ""
+
+
+def test_without_writing_the_tree_is_as_it_was_and_the_patch_is_one_that_passes(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    says(script, WRONG, RIGHT)
+    done = inside("edit", "Do it", "calc.py", "--test", QUICK, "--diff")
+    assert done.returncode == 0
+    assert b"+    return a * b" in done.stdout
+    assert tree.status() == "" and not journal()
+
+
+@pytest.mark.parametrize(
+    ("flags", "why"),
+    [
+        (("--ask",), "both judge"),
+        (("--compare",), "one answer"),
+        (("-",), "no file there"),
+    ],
+    ids=["ask", "compare", "filter"],
+)
+def test_what_cannot_be_tested_is_refused(
+    tree: Repository, inside: Specedit, flags: tuple[str, ...], why: str
+) -> None:
+    file = () if "-" in flags else ("calc.py",)
+    done = inside("edit", "Do it", *file, *flags, "--test", "true")
+    assert done.returncode == 2 and why in done.stderr.decode()
+
+
+def test_a_command_of_a_file_is_for_runs_that_can_be_tested(
+    tree: Repository,
+    script: Callable[..., Path],
+    specedit: Specedit,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    script(replace=[["a - b", "a + b"]])
+    monkeypatch.setenv("SPECEDIT_TEST", "exit 1")
+    done = specedit("edit", "Do it", "-", "--stdin-filename", "x.py", stdin=CALC.encode())
+    assert done.returncode == 0 and done.stdout.decode() == CALC.replace("a - b", "a + b")
+    assert specedit("edit", "Do it", "calc.py", "--tries", "1").returncode == 2
+
+
+@pytest.mark.parametrize("flag", ["--keep-best", "--require-green", "--test-timeout=3"])
+def test_a_flag_of_tests_goes_with_a_test(tree: Repository, inside: Specedit, flag: str) -> None:
+    done = inside("edit", "Do it", "calc.py", flag)
+    assert done.returncode == 2 and "goes with --test" in done.stderr.decode()
+
+
+def test_a_command_that_fails_before_is_said_and_may_refuse(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    calls = says(script, RIGHT)
+    done = inside("edit", "Do it", "calc.py", "--test", QUICK, "--require-green")
+    assert done.returncode == 2 and "fails before any edit" in done.stderr.decode()
+    assert not calls.exists(), "no model is asked"
+    done = inside("edit", "Do it", "calc.py", "--test", QUICK)
+    assert done.returncode == 0 and "fails before the edit, too" in done.stderr.decode()
+
+
+def test_a_refused_answer_is_asked_for_again_without_any_command(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    says(script, "def add(a, b:\n", RIGHT)
+    done = inside("edit", "Do it", "calc.py", "--json")
+    assert done.returncode == 0 and tree.read("calc.py") == RIGHT
+    tries = json.loads(done.stdout)["files"][0]["tries"]
+    assert [bool(one["refused"]) for one in tries] == [True, False]
+    assert [one["test"] for one in tries] == [None, None]
+    inside("undo")
+    says(script, "def add(a, b:\n", RIGHT)
+    assert inside("edit", "Do it", "calc.py", "--tries", "1").returncode == 2
+    assert tree.read("calc.py") == CALC
+
+
+def test_a_model_that_changes_nothing_is_judged_as_the_tree_was(
+    tree: Repository, script: Callable[..., Path], inside: Specedit, tmp_path: Path
+) -> None:
+    runs = tmp_path / "runs"
+    says(script, CALC)
+    done = inside("edit", "Do it", "calc.py", "--test", f"echo >> {runs}")
+    assert done.returncode == 0 and "unchanged" in done.stderr.decode()
+    assert len(runs.read_text().splitlines()) == 1
+
+
+def test_the_command_runs_in_the_work_trees_root(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    (tree.root / "deep").mkdir()
+    says(script, RIGHT)
+    done = inside("edit", "Do it", "../calc.py", "--test", QUICK, cwd=tree.root / "deep")
+    assert done.returncode == 0 and tree.read("calc.py") == RIGHT
+
+
+# 5: safe
+
+
+def test_the_command_may_change_the_file(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    says(script, RIGHT)
+    ends = "if grep -q 'a \\* b' calc.py; then echo '# end' >> calc.py; fi"
+    done = inside("edit", "Do it", "calc.py", "--test", ends, "--json")
+    assert done.returncode == 0 and tree.read("calc.py") == RIGHT + "# end\n"
+    (file,) = json.loads(done.stdout)["files"]
+    assert "as the command left it" in " ".join(file["notes"]) and "+# end" in file["diff"]
+    assert inside("undo").returncode == 0 and tree.status() == ""
+
+
+def test_the_command_may_change_the_file_before_any_edit(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    script(replace=[["a - b", "a * b"]])
+    done = inside("edit", "Do it", "calc.py", "--test", "echo '# end' >> calc.py")
+    assert done.returncode == 0, "what it left is what is edited"
+    assert tree.read("calc.py") == CALC.replace("a - b", "a * b") + "# end\n" * 2
+    inside("undo")
+    assert tree.read("calc.py") == CALC + "# end\n"
+
+
+def test_the_command_may_change_the_file_and_fail(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    says(script, RIGHT)
+    spoil = "if grep -q 'a \\* b' calc.py; then echo mine > calc.py; fi; exit 1"
+    done = inside("edit", "Do it", "calc.py", "--test", spoil, "--tries", "1", "--json")
+    assert done.returncode == 2 and tree.status() == ""
+    (note,) = json.loads(done.stdout)["files"][0]["notes"]
+    assert Path(note.rpartition(" ")[2]).read_text() == "mine\n"
+    Path(note.rpartition(" ")[2]).unlink()
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_the_command_may_delete_the_file(
+    tree: Repository, script: Callable[..., Path], inside: Specedit, code: int
+) -> None:
+    says(script, RIGHT)
+    gone = f"if grep -q 'a \\* b' calc.py; then rm calc.py; fi; exit {code}"
+    done = inside("edit", "Do it", "calc.py", "--test", gone, "--tries", "1")
+    assert done.returncode == (2 if code else 0)
+    assert tree.read("calc.py") == (CALC if code else RIGHT)
+
+
+def test_the_command_may_put_a_link_or_another_mode_there(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    says(script, RIGHT)
+    swap = "if grep -q 'a \\* b' calc.py; then rm calc.py; ln -s /etc/hosts calc.py; fi; exit 1"
+    assert inside("edit", "Do it", "calc.py", "--test", swap, "--tries", "1").returncode == 2
+    assert not (tree.root / "calc.py").is_symlink() and tree.status() == ""
+    says(script, RIGHT)
+    lock = "if grep -q 'a \\* b' calc.py; then chmod 000 calc.py; fi; exit 1"
+    assert inside("edit", "Do it", "calc.py", "--test", lock, "--tries", "1").returncode == 2
+    assert tree.read("calc.py") == CALC and tree.status() == ""
+
+
+def test_a_command_that_hangs_is_ended_with_its_children(
+    tree: Repository, script: Callable[..., Path], inside: Specedit, tmp_path: Path
+) -> None:
+    says(script, RIGHT)
+    late = tmp_path / "late"
+    hang = f"grep -q 'a \\* b' calc.py || exit 1; (sleep 4; echo > {late}) & sleep 60"
+    started = time.monotonic()
+    done = inside("edit", "Do it", "calc.py", "--test", hang, "--test-timeout", "1", "--tries", "1")
+    assert done.returncode == 2 and "took more than 1 s" in done.stderr.decode()
+    assert time.monotonic() - started < 30 and tree.status() == ""
+    time.sleep(max(0.0, 5 - (time.monotonic() - started)))
+    assert not late.exists(), "a child outlived the command"
+
+
+def test_a_command_may_print_megabytes(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    says(script, RIGHT)
+    loud = "head -c 30000000 /dev/zero | tr '\\0' 'x'; echo; echo the end failed; exit 1"
+    done = inside("edit", "Do it", "calc.py", "--test", loud, "--tries", "1")
+    assert done.returncode == 2 and "the end failed" in done.stderr.decode()
+    assert len(done.stderr) < 20_000 and tree.status() == ""
+
+
+def begun(tree: Repository, *words: str) -> subprocess.Popen[bytes]:
+    """A run in a process of its own, at the moment when its try is in the work tree."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "specedit", *words],
+        cwd=tree.root,
+        stderr=subprocess.PIPE,
+        preexec_fn=interruptible,
+    )
+    end = time.monotonic() + 60
+    while "a * b" not in tree.read("calc.py"):
+        assert time.monotonic() < end and child.poll() is None, child.communicate()[1]
+        time.sleep(0.02)
+    return child
+
+
+WAITS = ("edit", "Do it", "calc.py", "--test", "grep -q 'a \\* b' calc.py && sleep 30; exit 1")
+
+
+def test_law_9_killed_while_a_try_is_in_the_tree_nothing_is_lost(
+    tree: Repository, script: Callable[..., Path], specedit: Specedit
+) -> None:
+    says(script, RIGHT)
+    child = begun(tree, *WAITS)
+    busy = specedit("edit", "Do it", "calc.py", "--test", "true")
+    assert busy.returncode == 2 and "at this moment" in busy.stderr.decode()
+    assert specedit("undo").returncode == 2, "it is not over yet"
+    child.send_signal(signal.SIGKILL)
+    child.communicate()
+    assert tree.read("calc.py") == RIGHT, "the try is still there"
+    said = specedit("config").stderr.decode()
+    assert "still in" in said and "specedit undo --run" in said
+    again = specedit("edit", "Do it", "calc.py", "--test", "true")
+    assert again.returncode == 2 and "that run was killed" in again.stderr.decode()
+    undone = specedit("undo")
+    assert undone.returncode == 0 and tree.read("calc.py") == CALC and tree.status() == ""
+    assert b"still in" not in specedit("config").stderr
+
+
+def test_killed_and_changed_since_what_stands_there_is_kept_aside(
+    tree: Repository, script: Callable[..., Path], specedit: Specedit
+) -> None:
+    says(script, RIGHT)
+    child = begun(tree, *WAITS)
+    child.kill()
+    child.communicate()
+    tree.write("calc.py", "mine = 1\n")
+    undone = specedit("undo").stderr.decode()
+    assert tree.read("calc.py") == CALC
+    aside = Path("".join(undone.rpartition("what stood there is in ")[2].split()))
+    assert aside.read_text() == "mine = 1\n"
+    aside.unlink()
+
+
+def test_ctrl_c_puts_back_at_once(tree: Repository, script: Callable[..., Path]) -> None:
+    says(script, RIGHT)
+    child = begun(tree, *WAITS)
+    child.send_signal(signal.SIGINT)
+    said = child.communicate(timeout=30)[1].decode()
+    assert child.returncode == 130, said
+    assert tree.read("calc.py") == CALC and tree.status() == ""
+    assert not journal()
+
+
+def test_two_texts_of_one_size_in_one_second_are_two_files_to_python(
+    tree: Repository, script: Callable[..., Path], specedit: Specedit
+) -> None:
+    """Python takes what it compiled for a file of the same second and size."""
+    tree.commit({"one.py": "def one():\n    return 0\n"})
+    wrong, right = "def one():\n    return 2\n", "def one():\n    return 1\n"
+    says(script, wrong, right)
+    asks = f"{sys.executable} -c 'from one import one; assert one() == 1'"
+    done = specedit("edit", "Do it", "one.py", "--test", asks, "--tries", "2")
+    assert done.returncode == 0, done.stderr.decode()
+    assert tree.read("one.py") == right
+
+
+def test_from_python_nothing_is_written_but_by_write(
+    tree: Repository, script: Callable[..., Path]
+) -> None:
+    from specedit import Editor
+
+    says(script, WRONG, RIGHT)
+    with Editor(test=QUICK) as editor:
+        edit = editor.edit("Do it", "calc.py")
+        assert [one.kept for one in edit.tries] == [False, True]
+        assert tree.status() == "" and edit.changed
+        assert editor.write(edit).written
+    assert tree.read("calc.py") == RIGHT
+
+
+def test_view_shows_the_tries_side_by_side_and_what_each_took_from_which(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    from specedit.view.abreast import ORIGINAL, OWN, groups, origins
+    from specedit.view.trace import read
+
+    says(script, WRONG, WORSE, RIGHT)
+    inside("edit", "Do it", "calc.py", "--test", QUICK, "--trace", "run.jsonl")
+    ((file, runs),) = groups(read("run.jsonl"))
+    assert file == "calc.py" and len(runs) == 3
+    taken = [{origin for origin, piece in origins(run) if piece} for run in runs]
+    assert ORIGINAL in taken[0] and not {"try 1", "try 2"} & taken[0]
+    assert {"try 1", OWN} <= taken[1], "what the first try had, and a product of its own"
+    assert "try 2" in taken[2]
+    assert "".join(piece for _, piece in origins(runs[2])).startswith(RIGHT)
+    assert inside("view", "run.jsonl").returncode == 0
+    page = (tree.root / "run.html").read_text()
+    assert "calc.py: 3 tries" in page and 'title="try 2"' in page
+
+
+def test_what_is_written_on_the_screen_is_a_line_a_try_and_a_table(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    says(script, WRONG, "def add(a, b:\n", WRONG, RIGHT)
+    said = inside("edit", "Do it", "calc.py", "--test", QUICK).stderr.decode().splitlines()
+    lines = [line for line in said if line.startswith("try ") and " of 6 (" in line]
+    assert [line.split(" (")[0] for line in lines] == [f"try {n} of 6" for n in range(1, 5)]
+    assert "fails" in lines[0] and "refused" in lines[1]
+    assert "the same as try 1" in lines[2] and "passes" in lines[3]
+    head = next(n for n, line in enumerate(said) if line.startswith("try  "))
+    assert [row.split()[0] for row in said[head + 1 : head + 5]] == ["1", "2", "3", "4"]
+    quiet = inside("edit", "Do it", "calc.py", "--test", QUICK, "-q")
+    assert quiet.stderr == b""
+
+
+@pytest.mark.parametrize("moment", range(6))
+def test_law_9_killed_at_any_moment(
+    tree: Repository, script: Callable[..., Path], specedit: Specedit, moment: int
+) -> None:
+    says(script, WRONG, WORSE, WRONG + "# 3\n", WRONG + "# 4\n", RIGHT)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "specedit", "edit", "Do it", "calc.py", "--test", QUICK],
+        cwd=tree.root,
+        stderr=subprocess.DEVNULL,
+    )
+    end = time.monotonic() + 60
+    while tree.read("calc.py") == CALC and child.poll() is None:
+        assert time.monotonic() < end
+        time.sleep(0.001)
+    time.sleep(0.03 * moment)
+    child.kill()
+    child.wait()
+    done = specedit("undo")
+    assert tree.read("calc.py") == CALC, done.stderr.decode()
+    assert not journal() and not list(tree.root.glob(".specedit*"))
+
+
+def test_a_large_file_is_tried_in_its_regions(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    parts = [
+        f"def part_{n}(a, b):\n    # the number {n}\n    return a * {n} - b\n\n\n"
+        for n in range(300)
+    ]
+    tree.commit({"large.py": "".join(parts)})
+    script(
+        replace=[["a * 150", "a / 150"]],
+        then=[{"replace": [["a * 150 - b", "a + b"]]}],
+    )
+    asks = "grep -q 'return a + b' large.py || { echo 'large.py:1:1: error: no sum'; exit 1; }"
+    done = inside(*("edit", "Let part_150 return the sum", "large.py", "--test", asks, "--json"))
+    (file,) = json.loads(done.stdout)["files"]
+    assert done.returncode == 0, done.stderr
+    assert tree.read("large.py") == "".join(parts).replace("a * 150 - b", "a + b")
+    assert file["regions"] and len(file["tries"]) == 2
+    assert file["tries"][1]["prompt"]["tokens"] < 4000, "a region, not the file"
+
+
+def test_what_a_region_became_in_an_earlier_try() -> None:
+    from specedit.edit.regions import carried
+    from specedit.edit.splice import Region
+
+    before = "a\nb\nc\nd\ne\n"
+    at = before.index("d")
+    region = Region(at, at + 2)
+    assert carried(before, region, "a\nx\ny\nc\nD\nmore\ne\n") == "D\nmore\n"
+    assert carried(before, region, before) == "d\n"
+    assert carried(before, Region(2, 4), "a\nc\nd\ne\n") == ""
