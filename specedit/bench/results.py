@@ -39,6 +39,7 @@ class Results:
     agreement: dict[str, Any] | None = None
     load: list[dict[str, Any]] = field(default_factory=list)
     focus: dict[str, Any] | None = None
+    gate: dict[str, Any] | None = None
 
 
 def machine() -> dict[str, Any]:
@@ -72,6 +73,7 @@ def results_json(r: Results) -> dict[str, Any]:
         "agreement": r.agreement,
         "load": r.load,
         "focus": r.focus,
+        "gate": r.gate,
     }
 
 

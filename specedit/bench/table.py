@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from specedit.bench.bound import Bound
+from specedit.bench.gate import Tallied
 from specedit.bench.peers import OWN
 from specedit.bench.peers.base import PeerRun, Spent
 from specedit.bench.quality import Score
@@ -112,6 +113,20 @@ def scores_table(scores: Iterable[Score]) -> RenderableType:
         table.add_row(
             s.name, str(s.cases), str(s.passed), share, str(s.refused), f"{s.seconds:.0f}"
         )
+    return table
+
+
+def gate_table(groups: Mapping[str, Tallied]) -> RenderableType:
+    """What the gate said of each group: the sums, then each kind with the answers that have it."""
+    table = _table("kind", *groups)
+    sums = {"answers": [str(group.answers) for group in groups.values()]}
+    for name in ("refused", "noted"):
+        numbers = [(group, int(getattr(group, name))) for group in groups.values()]
+        sums[name] = [f"{number} ({group.share(number):.1%})" for group, number in numbers]
+    for name, row in sums.items():
+        table.add_row(Text(name, "bold"), *row)
+    for kind in dict.fromkeys(kind for group in groups.values() for kind in group.kinds):
+        table.add_row(kind, *(str(group.kinds[kind] or "") for group in groups.values()))
     return table
 
 

@@ -36,6 +36,8 @@ class Wanted:
     serve: tuple[str, ...] = ()
     at_once: tuple[int, ...] = ()
     requests: int = 0
+    gate: tuple[Path, ...] = ()
+    answers: Path | None = None
     plots: Path | None = None
     drawn_from: tuple[Path, ...] = ()
 
@@ -47,6 +49,7 @@ class Wanted:
             "--agreement": self.agreement,
             "--focus": self.focus,
             "--engine-table": self.engine_table,
+            "--gate": self.gate,
             "--from": self.drawn_from,
             "--serve": self.serve,
         }
@@ -60,11 +63,13 @@ class Wanted:
             "CASES": self.cases and files,
             "--cost": self.cost and modes and modes != ["--quality"],
             "--own": self.own and modes and modes != ["--focus"],
+            "--answers": self.answers and modes != ["--quality"],
             "--limit": self.limit and files,
         }
         for flag, unused in idle.items():
             if unused:
-                raise UsageError(f"{flag} means nothing beside {modes[0]}.")
+                beside = modes[0] if modes else "cases"
+                raise UsageError(f"{flag} means nothing beside {beside}.")
         if self.cases is None and not files:
             if not self.kinds or not self.lines or not self.languages:
                 raise UsageError("There is nothing to measure.", hint="--kinds line --lines 50")

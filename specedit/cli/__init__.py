@@ -47,6 +47,7 @@ def _root(
 
 COMMANDS = (
     "edit",
+    "ask",
     "rename",
     "model",
     "hook",

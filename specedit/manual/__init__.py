@@ -34,6 +34,7 @@ SUBJECTS = {
     "warm": "server",
     "editor": "editors",
     "lsp": "editors",
+    "ask": "edit",
     "undo": "edit",
     "view": "edit",
     "picture": "edit",

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from specedit.decode.events import FREE
+from specedit.edit.backend import Answer
 from specedit.report import Compared, Edit, Figures, Finding, Focused, Replaced, Report, Tally
 
 SCHEMA = 1
@@ -106,6 +107,27 @@ def edit_json(e: Edit) -> dict[str, Any]:
         "logits_digest": f.logits_digest,
         "regions": [_focused(one) for one in f.regions],
         "compared": _compared(e.compared) if e.compared else None,
+    }
+
+
+def asked_json(name: str, question: str, answer: Answer) -> dict[str, Any]:
+    """The one object of `ask --json`."""
+    return {
+        "schema": SCHEMA,
+        "command": "ask",
+        "path": name,
+        "question": question,
+        "answer": answer.text,
+        "complete": answer.reason == "stop",
+        "tokens": {
+            "prompt": answer.prompt,
+            "reused": answer.reused,
+            "completion": answer.completion,
+        },
+        "timing": {
+            "prefill_s": round(answer.prefill_s, 4),
+            "decode_s": round(answer.decode_s, 4),
+        },
     }
 
 
