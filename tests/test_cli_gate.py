@@ -75,7 +75,7 @@ def test_a_kind_or_verdict_that_is_none_is_an_error(
     assert done.returncode == 2 and flag[0].encode() in done.stderr
 
 
-def test_a_checker_s_new_words_refuse(
+def test_a_checker_s_new_words_refuse_where_the_table_says_so(
     specedit: Run, file: Path, script: Script, tmp_path: Path
 ) -> None:
     lint = tmp_path / "lint.py"
@@ -85,7 +85,8 @@ def test_a_checker_s_new_words_refuse(
         "    if 'max' in line: print(f'{sys.argv[1]}:{n}:1: no max here')\n"
     )
     script(replace=[["sum(cart)", "max(cart)"]])
-    done = specedit("edit", "Take it", file, "--check-with", f"{sys.executable} {lint} {{file}}")
+    command = ["--check-with", f"{sys.executable} {lint} {{file}}", "--gate", "checker=refuse"]
+    done = specedit("edit", "Take it", file, *command)
     assert (done.returncode, file.read_text()) == (2, BEFORE)
     assert b"line 3: " in done.stderr and b"no max here" in done.stderr
     done = specedit("edit", "Take it", file, "--check-with", "no-such-checker {file}")

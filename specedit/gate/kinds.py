@@ -42,7 +42,7 @@ KINDS = (
     Kind("comments", NOTE, "a comment or a doc string is lost, and its code is still there"),
     Kind("whitespace", NOTE, "lines changed in white space only"),
     Kind(NOTHING, NOTE, "the answer changes nothing, or nothing but comments"),
-    Kind(CHECKER, REFUSE, "the program of `check-with` says something of it that is new"),
+    Kind(CHECKER, NOTE, "the program of `check-with` says something of it that is new"),
     Kind("unreachable", NOTE, "new code stands behind a return, a raise, a break or a continue"),
 )
 DEFAULT: Verdicts = {kind.name: kind.verdict for kind in KINDS}
