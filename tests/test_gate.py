@@ -2,21 +2,57 @@
 
 from __future__ import annotations
 
+import pytest
+from gate_cases import PYTHON, TABLE, TEXTS
+from hypothesis import given
+from hypothesis import strategies as st
+
 from specedit.gate.findings import findings
 from specedit.gate.kinds import DEFAULT, NOTE, OFF, REFUSE, parsed, verdicts
-from specedit.syntax.languages import BY_NAME
+from specedit.gate.question import asks
+from specedit.syntax import trees
+from specedit.syntax.languages import BY_NAME, LANGUAGES
 
 
-def kinds(before: str, after: str, language: str = "python", instruction: str = "") -> list[str]:
-    return [one.kind for one in findings(before, after, BY_NAME[language], instruction)]
+@pytest.mark.parametrize(
+    ("kind", "language", "old", "new", "instruction"),
+    TABLE,
+    ids=[f"{row[0] or 'fine'}-{row[1]}-{at}" for at, row in enumerate(TABLE)],
+)
+def test_each_kind_is_found_where_it_is_and_nowhere_else(
+    kind: str, language: str, old: str, new: str, instruction: str
+) -> None:
+    before = TEXTS[language]
+    assert old in before
+    after = before.replace(old, new)
+    assert not trees.errors(after, BY_NAME[language]), "a case parses"
+    everything = {**DEFAULT, "callers": NOTE}
+    found = findings(before, after, BY_NAME[language], instruction, everything)
+    kinds = {one.kind for one in found}
+    assert kinds >= {kind} if kind else not kinds, found
+    lines = after.split("\n")
+    assert all(one.line and 1 <= one.line <= len(lines) for one in found)
 
 
-def test_a_name_that_nothing_defines_is_refused_at_its_line() -> None:
-    (one,) = findings(
-        "def f(a):\n    return a\n", "def f(a):\n    return a + b\n", BY_NAME["python"]
+@pytest.mark.parametrize("language", TEXTS)
+def test_the_texts_of_the_cases_have_nothing_to_be_said_of(language: str) -> None:
+    assert findings("", TEXTS[language], BY_NAME[language]) == []
+
+
+@pytest.mark.parametrize(
+    ("after", "kind"),
+    [
+        (PYTHON.replace("\n\n\n", "\n\n"), "whitespace"),
+        (PYTHON.replace("# net first", "# the net comes first"), "nothing"),
+        (PYTHON.replace("len(cart)", "os.getpids()"), "library"),
+        (PYTHON.replace("sum(cart)", "sum(os.listdir(folder='.'))"), "library"),
+        (PYTHON.replace("[2]", "[3]"), ""),
+    ],
+)
+def test_what_needs_no_language_table(after: str, kind: str) -> None:
+    assert [one.kind for one in findings(PYTHON, after, BY_NAME["python"])][:1] == [kind] * bool(
+        kind
     )
-    assert (one.kind, one.line, one.verdict, one.gate) == ("undefined", 2, "refuse", True)
-    assert "`b`" in one.text
 
 
 def test_the_table_says_what_becomes_of_a_kind() -> None:
@@ -25,5 +61,52 @@ def test_the_table_says_what_becomes_of_a_kind() -> None:
     assert verdicts(table)["undefined"] == NOTE
     strict = verdicts(table, strict=True)
     assert (strict["undefined"], strict["unreachable"]) == (REFUSE, OFF)
-    assert verdicts({}, allowed=["undefined"])["undefined"] == NOTE
-    assert set(DEFAULT.values()) <= {NOTE, OFF, REFUSE}
+    assert (strict["comments"], strict["nothing"]) == (REFUSE, NOTE)
+    assert verdicts({}, strict=True, allowed=["comments"])["comments"] == NOTE
+    assert set(DEFAULT.values()) == {NOTE, OFF, REFUSE}
+
+
+@pytest.mark.parametrize(
+    ("instruction", "after", "said"),
+    [
+        ("Make items a generator.", "def items():\n    return [2]\n", "a generator"),
+        ("Make items a generator.", "def items():\n    yield 2\n", ""),
+        ("Do not make it a generator.", "def items():\n    return [2]\n", ""),
+        ("Add a parameter for the start.", "def items():\n    return [2]\n", "a parameter"),
+        ("Add a parameter for the start.", "def items(start):\n    return [start]\n", ""),
+        ("Convert it into a class.", "def items():\n    return [2]\n", "a class"),
+        ("Make the class abstract.", "def items():\n    return [2]\n", ""),
+        ("Raise ValueError when empty.", "def items():\n    return [2]\n", "an error"),
+    ],
+)
+def test_what_the_instruction_asks_for_in_so_many_words(
+    instruction: str, after: str, said: str
+) -> None:
+    found = findings("def items():\n    return [1]\n", after, BY_NAME["python"], instruction)
+    assert [one.kind for one in found] == (["missing"] if said else [])
+    assert not said or said in found[0].text
+
+
+@pytest.mark.parametrize(
+    ("instruction", "question"),
+    [
+        ("Explain what this file does", True),
+        ("why is the total wrong?", True),
+        ("What does gross_total return?", True),
+        ("Is this thread-safe?", True),
+        ("Summarize the file", True),
+        ("Explain each function in a comment", False),
+        ("Describe the class in its docstring", False),
+        ("Can you rename x to y?", False),
+        ("Does this handle None? If not, fix it.", False),
+        ("Add a check", False),
+        ("-", False),
+    ],
+)
+def test_a_question_is_told_from_an_edit(instruction: str, question: bool) -> None:
+    assert asks(instruction) is question
+
+
+@given(text=st.text(), language=st.sampled_from(LANGUAGES))
+def test_an_edit_that_changes_nothing_has_no_finding(text: str, language: object) -> None:
+    assert findings(text, text, language) == []  # type: ignore[arg-type]

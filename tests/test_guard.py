@@ -39,6 +39,13 @@ def test_what_did_not_parse_before_may_go_on_not_parsing() -> None:
     assert kinds(broken.replace("1", "2"), before=broken) == []
 
 
+def test_one_error_more_in_a_file_that_the_grammar_cannot_read_is_no_reason_to_refuse() -> None:
+    broken = "x = = 1\n" * 12
+    (problem,) = check(broken, broken + "y = = 2\n", PYTHON)
+    assert (problem.kind, problem.refuses) == ("not-checked", False)
+    assert kinds(broken + "y = = 2\n" * 5, before=broken) == ["syntax"]
+
+
 def test_without_a_grammar_the_report_says_not_checked() -> None:
     for language in (None, BY_NAME["sql"]):
         (problem,) = check("a", "b", language)

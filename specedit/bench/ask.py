@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from specedit.bench import bound as bounds
-from specedit.bench import quality, table
+from specedit.bench import gate, quality, table
 from specedit.bench.cases import Case, read_cases
 from specedit.bench.cost import Usage
 from specedit.bench.results import Results, cost_json, results_json, usages_of
@@ -30,6 +30,7 @@ from specedit.bench.side import (
 )
 from specedit.bench.tasks import Words, task, words_of
 from specedit.bench.wanted import Wanted, cases_of, chosen
+from specedit.edit.judge import checks_of
 from specedit.errors import InputError, UsageError
 from specedit.settings import Settings
 
@@ -54,6 +55,8 @@ def run(wanted: Wanted, settings: Settings, said: Said, *, verbose: bool = False
     found = Found()
     if wanted.quality is not None:
         _quality(wanted, _words(settings), settings, results, found, said)
+    elif wanted.gate:
+        _gate(wanted, settings, results, found)
     elif wanted.renames:
         _renames(wanted, settings, results, found, said)
     elif wanted.agreement:
@@ -170,6 +173,8 @@ def _quality(
         scores.append(quality.score(name.name, outcomes))
         differs = quality.differing(own, outcomes)
         results.scores.append(quality.score_json(scores[-1], outcomes, differs))
+    if wanted.answers is not None:
+        gate.write_answers(wanted.answers, cases, own)
     found.parts.append(table.scores_table(scores))
     found.parts += table.skipped(results.peers)
     found.line = "; ".join(
@@ -221,6 +226,15 @@ def _tries(
         if first.seconds
         else "nothing was asked"
     )
+
+
+def _gate(wanted: Wanted, settings: Settings, results: Results, found: Found) -> None:
+    """Nothing is loaded: the answers are there."""
+    answers = [one for path in wanted.gate for one in chosen(wanted, gate.read_answers(path))]
+    groups = gate.tallied(gate.judged(answers, checks_of(settings).verdicts))
+    results.gate = gate.as_json(groups)
+    found.parts.append(table.gate_table(groups))
+    found.line = "; ".join(gate.line(name, group) for name, group in groups.items())
 
 
 def _renames(

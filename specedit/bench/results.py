@@ -40,6 +40,7 @@ class Results:
     tries: dict[str, Any] | None = None
     load: list[dict[str, Any]] = field(default_factory=list)
     focus: dict[str, Any] | None = None
+    gate: dict[str, Any] | None = None
 
 
 def machine() -> dict[str, Any]:
@@ -74,6 +75,7 @@ def results_json(r: Results) -> dict[str, Any]:
         "tries": r.tries,
         "load": r.load,
         "focus": r.focus,
+        "gate": r.gate,
     }
 
 

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from specedit.bench.bound import Bound
+from specedit.bench.gate import Tallied
 from specedit.bench.peers import OWN
 from specedit.bench.peers.base import PeerRun, Spent
 from specedit.bench.quality import Score
@@ -127,6 +128,20 @@ def tries_table(rows: Sequence[AtMost]) -> RenderableType:
             *(f"at most {row.k}", str(row.cases), str(row.passed)),
             *(f"{row.seconds:.0f}", f"{row.passes:,}", *alone, f"{row.test_s:.0f} s"),
         )
+    return table
+
+
+def gate_table(groups: Mapping[str, Tallied]) -> RenderableType:
+    """What the gate said of each group: the sums, then each kind with the answers that have it."""
+    table = _table("kind", *groups)
+    sums = {"answers": [str(group.answers) for group in groups.values()]}
+    for name in ("refused", "noted"):
+        numbers = [(group, int(getattr(group, name))) for group in groups.values()]
+        sums[name] = [f"{number} ({group.share(number):.1%})" for group, number in numbers]
+    for name, row in sums.items():
+        table.add_row(Text(name, "bold"), *row)
+    for kind in dict.fromkeys(kind for group in groups.values() for kind in group.kinds):
+        table.add_row(kind, *(str(group.kinds[kind] or "") for group in groups.values()))
     return table
 
 

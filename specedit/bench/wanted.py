@@ -40,6 +40,8 @@ class Wanted:
     serve: tuple[str, ...] = ()
     at_once: tuple[int, ...] = ()
     requests: int = 0
+    gate: tuple[Path, ...] = ()
+    answers: Path | None = None
     plots: Path | None = None
     drawn_from: tuple[Path, ...] = ()
 
@@ -53,6 +55,7 @@ class Wanted:
             "--agreement": self.agreement,
             "--focus": self.focus,
             "--engine-table": self.engine_table,
+            "--gate": self.gate,
             "--from": self.drawn_from,
             "--serve": self.serve,
         }
@@ -66,6 +69,7 @@ class Wanted:
             "CASES": self.cases and files,
             "--cost": self.cost and modes and modes != ["--quality"],
             "--own": self.own and modes and modes != ["--focus"],
+            "--answers": self.answers and modes != ["--quality"],
             "--limit": self.limit and files,
         }
         if self.tries < 2:
@@ -77,7 +81,8 @@ class Wanted:
             raise UsageError(f"--judge {self.judge}: there is no such judge.", hint="tests or gate")
         for flag, unused in idle.items():
             if unused:
-                raise UsageError(f"{flag} means nothing beside {modes[0]}.")
+                beside = modes[0] if modes else "cases"
+                raise UsageError(f"{flag} means nothing beside {beside}.")
         if self.cases is None and not files:
             if not self.kinds or not self.lines or not self.languages:
                 raise UsageError("There is nothing to measure.", hint="--kinds line --lines 50")

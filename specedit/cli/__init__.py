@@ -48,6 +48,7 @@ def _root(
 COMMANDS = (
     "edit",
     "refine",
+    "ask",
     "rename",
     "model",
     "hook",

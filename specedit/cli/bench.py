@@ -75,6 +75,14 @@ def bench(
             help="edits of large files: do they lie in the places chosen (--own asks the model)",
         ),
     ] = None,
+    gate: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="answers and commits: what the gate says of them"),
+    ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="of --quality: write each answer and its verdict"),
+    ] = None,
     cost: Annotated[
         bool, typer.Option("--cost", help="what hosted Predicted Outputs would bill")
     ] = False,
@@ -126,6 +134,8 @@ def bench(
         renames=tuple(rename or ()),
         agreement=tuple(agreement or ()),
         focus=tuple(focus or ()),
+        gate=tuple(gate or ()),
+        answers=answers,
         cost=cost,
         engine_table=engine_table,
         serve=tuple(serve or ()),

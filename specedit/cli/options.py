@@ -28,7 +28,7 @@ SHARED = (
     *("prediction", "draft", "max_tokens", "temperature", "top_p", "seed"),
     *("focus", "whole"),
     *("server", "profile", "warm", "compare", "audit", "trace", "clean_only"),
-    *("gate", "strict", "allow", "allow_extra"),
+    *("gate", "strict", "allow", "check_with", "allow_extra"),
     *("test", "tries", "test_timeout", "require_green", "keep_best"),
     *("quiet", "verbose"),
 )

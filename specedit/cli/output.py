@@ -6,7 +6,8 @@ Knows bytes and Reports. Does not know commands.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from specedit.report import Report
@@ -30,9 +31,14 @@ def put_patch(text: str) -> None:
 
 
 def put_json(report: Report) -> None:
-    import json
-
     from specedit.view.contract import report_json
 
-    text = json.dumps(report_json(report), ensure_ascii=False, indent=2)
+    put_object(report_json(report))
+
+
+def put_object(found: Mapping[str, Any]) -> None:
+    """One JSON object."""
+    import json
+
+    text = json.dumps(found, ensure_ascii=False, indent=2)
     put(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") + "\n")

@@ -19,6 +19,8 @@ from specedit.engines.base import Sampling
 from specedit.errors import UsageError
 from specedit.files.source import Source, read
 from specedit.files.worktree import beyond
+from specedit.gate.kinds import QUESTION, REFUSE
+from specedit.gate.question import asks
 
 if TYPE_CHECKING:
     from specedit.edit.beside import Beside
@@ -90,6 +92,12 @@ def plan_edit(
     """Edit a file, or the part of it that `lines` (from 1, both ends in) or `symbol` names."""
     if not instruction.strip():
         raise UsageError("The instruction is empty.", hint='specedit edit "what to do" FILE')
+    checks = checks_of(settings)
+    if asks(instruction) and checks.verdicts[QUESTION] == REFUSE:
+        raise UsageError(
+            "This asks for an answer, not for an edit.",
+            hint=f"specedit ask QUESTION {source.name} answers it; --allow question edits.",
+        )
     region = region_of(source, lines, symbol)
     known = expected(source, region, settings)
     return job(source, region, instruction, settings, known, beside=beside)

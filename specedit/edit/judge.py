@@ -10,12 +10,12 @@ import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from specedit.errors import FileError
 from specedit.files.source import Source
-from specedit.files.worktree import patch_name
+from specedit.files.worktree import patch_name, real, top_of
 from specedit.gate.kinds import Verdicts, parsed, verdicts
 from specedit.report import Edit, Figures, Finding, Replaced, Spot
 
@@ -47,6 +47,7 @@ class Checks:
 
     allow_extra: bool = False
     verdicts: Verdicts = field(default_factory=verdicts)  # the gate's, by kind of finding
+    check_with: str = ""  # commands that the user named
 
 
 USUAL = Checks()
@@ -55,15 +56,21 @@ USUAL = Checks()
 def checks_of(settings: Settings) -> Checks:
     """The checks as a person wants them."""
     table, allowed = parsed(settings.gate), settings.allow.replace(",", " ").split()
-    return Checks(settings.allow_extra, verdicts(table, strict=settings.strict, allowed=allowed))
+    return Checks(
+        settings.allow_extra,
+        verdicts(table, strict=settings.strict, allowed=allowed),
+        settings.check_with,
+    )
 
 
 def guarded(source: Source, instruction: str, checks: Checks, text: str) -> Judged:
     """What the guard and the gate say of `text` as what an instruction made of a file."""
-    from specedit.gate.findings import findings
+    from specedit.gate.findings import checked, findings, idle
     from specedit.syntax import guard
 
     before, language = source.text, source.language
+    if text == before:
+        return Judged(text, tuple(idle(checks.verdicts)))
     found = guard.check(before, text, language, instruction, checks.allow_extra)
     said = [
         Finding(one.kind, one.message, (Spot(one.line),) if one.line else (), one.refuses)
@@ -71,7 +78,17 @@ def guarded(source: Source, instruction: str, checks: Checks, text: str) -> Judg
     ]
     if not any(one.refuses for one in found):
         said += findings(before, text, language, instruction, checks.verdicts)
+    if checks.check_with and not any(one.refuses for one in said):
+        place = _place(source)
+        said += checked(checks.check_with, before, text, language, place, checks.verdicts)
     return Judged(text, tuple(said))
+
+
+def _place(source: Source) -> tuple[Path, PurePath]:
+    """The work tree of a text, or its folder, and its path from there."""
+    path = real(source.path if source.path is not None else source.name)
+    root = top_of(path.parent) or path.parent
+    return root, PurePath(path.relative_to(root))
 
 
 def conclude(source: Source, judged: Judged, figures: Figures) -> Edit:

@@ -7,19 +7,53 @@ text makes fail has nothing to say: the gate is a second look, and never in the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path, PurePath
 
 from specedit.finding import Finding, Spot
-from specedit.gate import undefined, unreachable
+from specedit.gate import (
+    asked,
+    callers,
+    calls,
+    checker,
+    comments,
+    duplicates,
+    elsewhere,
+    formats,
+    imports,
+    library,
+    names,
+    nothing,
+    returns,
+    undefined,
+    unreachable,
+    whitespace,
+)
 from specedit.gate.facts import LONGEST, facts
 from specedit.gate.hit import Change, Hit
-from specedit.gate.kinds import DEFAULT, OFF, REFUSE, Verdicts
+from specedit.gate.kinds import CHECKER, DEFAULT, NOTHING, OFF, REFUSE, Verdicts
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
 
 MOST = 5  # findings of one kind that are said of one file
 
 Check = Callable[[Change], Iterator[Hit]]
-CHECKS: tuple[Check, ...] = (undefined.hits, unreachable.hits)
+CHECKS: tuple[Check, ...] = (
+    undefined.hits,
+    calls.hits,
+    formats.hits,
+    library.hits,
+    returns.hits,
+    callers.hits,
+    unreachable.hits,
+    duplicates.hits,
+    elsewhere.hits,
+    imports.hits,
+    names.hits,
+    asked.hits,
+    nothing.hits,
+    comments.hits,
+    whitespace.hits,
+)
 
 
 def findings(
@@ -47,6 +81,34 @@ def findings(
         for hit in _of_kind(kind, list(found))
         if verdicts[kind] != OFF
     ]
+
+
+def checked(
+    commands: str,
+    before: str,
+    after: str,
+    language: Language | None,
+    place: tuple[Path, PurePath],
+    verdicts: Verdicts = DEFAULT,
+) -> list[Finding]:
+    """What the programs of `check-with` say of `after` and not of `before`; `place` is the work
+    tree, and the file's path in it."""
+    if before == after or not commands or verdicts[CHECKER] == OFF:
+        return []
+    try:
+        name = language.name if language else ""
+        found = list(checker.hits(commands, before, after, name, *place))
+    except checker.CheckerError as problem:
+        return [Finding("not-checked", f"check-with: {problem}")]
+    return [_finding(hit, verdicts) for hit in found[:MOST]]
+
+
+def idle(verdicts: Verdicts = DEFAULT) -> list[Finding]:
+    """What is to be said of an answer that changes nothing."""
+    if verdicts[NOTHING] == OFF:
+        return []
+    refuses = verdicts[NOTHING] == REFUSE
+    return [Finding(NOTHING, "the answer changes nothing", refuses=refuses, gate=True)]
 
 
 def _of_kind(kind: str, hits: list[Hit]) -> list[Hit]:

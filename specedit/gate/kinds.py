@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 REFUSE, NOTE, OFF = "refuse", "note", "off"
+QUESTION, CHECKER = "question", "checker"
+NOTHING = "nothing"  # often right, of an instruction for many files: `strict` leaves it alone
 VERDICTS = (REFUSE, NOTE, OFF)
 
 Verdicts = Mapping[str, str]  # by kind
@@ -24,7 +26,23 @@ class Kind:
 
 
 KINDS = (
+    Kind(QUESTION, REFUSE, "the instruction asks for an answer and no edit: `specedit ask`"),
     Kind("undefined", REFUSE, "a name is used that nothing defines or imports"),
+    Kind("arguments", REFUSE, "a call gives other arguments than a definition in the file takes"),
+    Kind("parameters", REFUSE, "a definition takes other parameters, and a call of it stayed"),
+    Kind("format", REFUSE, "a text's places do not fit the values that are put into them"),
+    Kind("library", NOTE, "Python's own modules have no such name, or take no such argument"),
+    Kind("returns", NOTE, "a return contradicts its function's annotation"),
+    Kind("callers", OFF, "a definition needs a parameter that its callers elsewhere do not give"),
+    Kind("duplicate", NOTE, "a definition stands twice, or lines stand behind themselves"),
+    Kind("elsewhere", NOTE, "a definition changed that the instruction does not name"),
+    Kind("renamed", NOTE, "a definition lost its name, and nobody asked for that"),
+    Kind("missing", NOTE, "the instruction asks for something that the answer does not have"),
+    Kind("imports", NOTE, "an import is new and not used, or not used any more"),
+    Kind("comments", NOTE, "a comment or a doc string is lost, and its code is still there"),
+    Kind("whitespace", NOTE, "lines changed in white space only"),
+    Kind(NOTHING, NOTE, "the answer changes nothing, or nothing but comments"),
+    Kind(CHECKER, NOTE, "the program of `check-with` says something of it that is new"),
     Kind("unreachable", NOTE, "new code stands behind a return, a raise, a break or a continue"),
 )
 DEFAULT: Verdicts = {kind.name: kind.verdict for kind in KINDS}
@@ -55,5 +73,6 @@ def verdicts(
     and what is `allowed` is only noted."""
     found = {**DEFAULT, **(table or {})}
     if strict:
-        found = {name: OFF if one == OFF else REFUSE for name, one in found.items()}
+        kept = {name for name, one in found.items() if one == OFF or name == NOTHING}
+        found = {name: one if name in kept else REFUSE for name, one in found.items()}
     return {**found, **{name: NOTE for name in allowed if found.get(name) == REFUSE}}

@@ -36,7 +36,10 @@ def _dead(facts: Facts) -> Iterator[tuple[Branch, str]]:
             if "comment" in child.type:
                 continue
             if ended and child.type not in outlook.hoisted:
+                if any(one.type == "yield" for one in child.walk()):
+                    break  # it makes a generator of a function that gives nothing
                 yield child, ended
                 break
-            if child.type in outlook.ends:
+            inner = child.named_children()
+            if outlook.ends & {child.type, f"{child.type}>{inner[0].type if inner else ''}"}:
                 ended = facts.said(child).split(None, 1)[0].rstrip(";")

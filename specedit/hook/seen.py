@@ -17,7 +17,7 @@ from specedit.settings import Settings
 MOST = 100_000  # digests; the older half goes when there are more
 DECIDES = (
     *("model", "engine", "precision", "device", "scope", "allow_extra"),
-    *("gate", "strict", "allow"),
+    *("gate", "strict", "allow", "check_with"),
     *("temperature", "top_p", "seed", "max_tokens", "focus", "whole"),
 )
 

@@ -35,6 +35,7 @@ SUBJECTS = {
     "warm": "server",
     "editor": "editors",
     "lsp": "editors",
+    "ask": "edit",
     "undo": "edit",
     "refine": "edit",
     "view": "edit",

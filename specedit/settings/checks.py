@@ -10,8 +10,10 @@ import re
 from typing import Any
 
 from specedit.errors import UsageError
+from specedit.gate import commands
 from specedit.gate import kinds as gate
 from specedit.settings.table import about, nearest, types
+from specedit.syntax.languages import BY_NAME
 
 LONGEST = 4096  # characters of a value: a question about it must not push the others off the screen
 _TRUE = frozenset({"1", "true", "yes", "on"})
@@ -41,6 +43,8 @@ def checked(name: str, value: Any, where: str) -> Any:
         value = ",".join(value)
     if name == "gate" and isinstance(value, dict):
         value = ", ".join(f"{of}={verdict}" for of, verdict in value.items())
+    if name == "check_with" and isinstance(value, dict):
+        value = "\n".join(f"{of}: {command}" for of, command in value.items())
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         _check_size(name, value, where)
         value = float(value)
@@ -59,6 +63,8 @@ def checked(name: str, value: Any, where: str) -> Any:
         _check_size(name, value, where)
     if name in ("gate", "allow"):
         _check_kinds(name, value, where)
+    if name == "check_with":
+        _check_commands(value, where)
     if name == "top_p" and not 0 < value <= 1:
         raise UsageError(f"{where}: top_p is above 0 and at most 1, not {value}.")
     if (
@@ -83,6 +89,20 @@ def _check_kinds(name: str, value: str, where: str) -> None:
         if kind not in gate.DEFAULT:
             raise UsageError(
                 f"{where}: {name} has no kind {shown(kind)}.", hint=nearest(kind, gate.known())
+            )
+
+
+def _check_commands(value: str, where: str) -> None:
+    """Of `check_with`: each can be run, and says where the file's name goes."""
+    try:
+        found = commands.parsed(value)
+    except ValueError as problem:
+        raise UsageError(f"{where}: check_with: {problem}.") from None
+    for one in found:
+        if one.language and one.language not in BY_NAME:
+            raise UsageError(
+                f"{where}: check_with: there is no language {one.language!r}.",
+                hint=nearest(one.language, list(BY_NAME)),
             )
 
 

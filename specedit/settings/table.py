@@ -89,6 +89,9 @@ class Settings:
     gate: str = _power("", "what becomes of each kind of finding: KIND=refuse|note|off, …")
     strict: bool = _power(False, "refuse whatever the gate would only note")
     allow: str = _power("", "kinds of finding, comma-separated, that refuse nothing")
+    check_with: str = _power(
+        "", "a program that looks at the new text: ruff check {file}, or LANGUAGE: COMMAND a line"
+    )
     clean_only: bool = _power(False, "refuse files with uncommitted changes")
     test: str = _power("", "a command that judges the edit: exit 0 keeps it, else the next try")
     tries: int = _taste(

@@ -18,6 +18,7 @@ from specedit.syntax.placeholder import placeholders
 from specedit.text.diff import hunks
 
 NAMED = 8  # definitions that a message names
+LOST = 10  # places that do not parse, and the grammar does not know what the file is made of
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,9 @@ def check(
         return problems
     worse = list(_syntax(before, after, language))
     problems += worse
-    if not allow_extra and not worse:  # what does not parse hides its definitions
+    if not allow_extra and not any(
+        one.refuses for one in worse
+    ):  # what does not parse hides its definitions
         problems += _lost(before, after, language, instruction)
     return problems
 
@@ -63,6 +66,10 @@ def _empty(after: str, instruction: str) -> Iterator[Problem]:
 def _syntax(before: str, after: str, language: Language) -> Iterator[Problem]:
     old, new = syntax.errors(before, language) or [], syntax.errors(after, language) or []
     if len(new) <= len(old):
+        return
+    if len(old) >= LOST and len(new) <= len(old) * 1.15:
+        said = f"syntax not checked: {len(old)} places of the file before do not parse either"
+        yield Problem("not-checked", said, refuses=False)
         return
     known = Counter(fault.what for fault in old)
     fresh = []

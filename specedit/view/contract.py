@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from specedit.decode.events import FREE
+from specedit.edit.backend import Answer
 from specedit.report import (
     Compared,
     Edit,
@@ -141,6 +142,27 @@ def try_json(t: Try) -> dict[str, Any]:
         "prediction": _tally(f.prediction),
         "drafts": {n: _tally(t) for n, t in f.drafts.items() if n != FREE},
         "timing": _timing(f),
+    }
+
+
+def asked_json(name: str, question: str, answer: Answer) -> dict[str, Any]:
+    """The one object of `ask --json`."""
+    return {
+        "schema": SCHEMA,
+        "command": "ask",
+        "path": name,
+        "question": question,
+        "answer": answer.text,
+        "complete": answer.reason == "stop",
+        "tokens": {
+            "prompt": answer.prompt,
+            "reused": answer.reused,
+            "completion": answer.completion,
+        },
+        "timing": {
+            "prefill_s": round(answer.prefill_s, 4),
+            "decode_s": round(answer.decode_s, 4),
+        },
     }
 
 

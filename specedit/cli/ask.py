@@ -1,0 +1,85 @@
+"""`specedit ask QUESTION FILE`"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from specedit.cli.options import lines_range, settings_options
+from specedit.settings import Resolved
+from specedit.text.terminal import harmless
+
+if TYPE_CHECKING:
+    from specedit.files.source import Source
+
+NAMES = (
+    *("model", "engine", "device", "threads", "precision", "draft", "max_tokens", "temperature"),
+    *("top_p", "seed", "server", "profile", "warm", "json", "quiet", "stdin_filename"),
+)
+
+
+@settings_options(*NAMES)
+def ask(
+    question: Annotated[str, typer.Argument(help="what to answer, in words")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="`-` is stdin")],
+    lines: Annotated[str | None, typer.Option(metavar="A:B", help="about these lines")] = None,
+    symbol: Annotated[
+        str | None, typer.Option(metavar="NAME", help="about this function, method or class")
+    ] = None,
+    *,
+    resolved: Resolved,
+) -> int:
+    """Answer a question about a file on stdout, as it is written; the file stays as it is."""
+    from specedit.backends.connect import connect
+    from specedit.cli.output import put, put_object
+    from specedit.edit.asking import plan_ask
+    from specedit.edit.backend import Answer, Loading, Written
+    from specedit.errors import InputError
+    from specedit.view.contract import asked_json
+
+    settings = resolved.values
+    source = _read(file, settings.stdin_filename)
+    plan = plan_ask(source, question, settings, lines=lines_range(lines), symbol=symbol)
+    answer: Answer | None = None
+    shown = sys.stdout.isatty()
+    waiting = sys.stderr.isatty() and not settings.quiet
+    with closing(connect(settings)) as backend:
+        for event in backend.run(plan):
+            match event:
+                case Loading() if waiting:
+                    print("specedit: the model is loading…", file=sys.stderr)
+                    waiting = False
+                case Written() if not settings.json:
+                    put(harmless(event.text) if shown else event.text)
+                case Answer():
+                    answer = event
+        notes = backend.notes
+    if answer is None:
+        raise InputError("the backend gave no answer.", file=source.name)
+    if settings.json:
+        put_object(asked_json(source.name, question, answer))
+    elif not answer.text.endswith("\n"):
+        put("\n")
+    cut = answer.reason == "length"
+    said = [*notes, *(["the answer is cut off by the limit; raise --max-tokens"] if cut else [])]
+    for note in [] if settings.quiet else said:
+        print(f"specedit: {harmless(note)}", file=sys.stderr)
+    return 0
+
+
+def _read(name: str, stdin_filename: str) -> Source:
+    from specedit.errors import UsageError
+    from specedit.files import source as sources
+    from specedit.files.source import Source
+    from specedit.files.worktree import check_within
+
+    if name == "-":
+        return Source.from_bytes(stdin_filename or "stdin", sys.stdin.buffer.read())
+    if stdin_filename:
+        raise UsageError("--stdin-filename goes with `-`.")
+    found = sources.read(name)
+    check_within(name)
+    return found

@@ -1,0 +1,54 @@
+"""A question about a file: what is asked, and the answer as it comes. Nothing is edited.
+
+Knows Sources and Plans. Does not know the terminal.
+"""
+
+from __future__ import annotations
+
+from specedit.edit import prompt
+from specedit.edit.job import drafters
+from specedit.edit.plan import Message, Plan
+from specedit.edit.splice import AROUND, around, region_of, taken, whole
+from specedit.engines.base import Sampling
+from specedit.errors import UsageError
+from specedit.files.source import Source
+from specedit.settings import Settings
+
+SYSTEM = (
+    "You answer questions about source files. You get one file and one question. "
+    "Answer briefly and in plain words, from what the file says. Name lines and names where it "
+    "helps. Where the file does not tell, say so. Do not rewrite the file."
+)
+
+
+def plan_ask(
+    source: Source,
+    question: str,
+    settings: Settings,
+    *,
+    lines: tuple[int, int] | None = None,
+    symbol: str | None = None,
+) -> Plan:
+    """A question about a file, or about the part of it that `lines` or `symbol` names."""
+    if not question.strip():
+        raise UsageError("The question is empty.", hint='specedit ask "what does it do?" FILE')
+    region = region_of(source, lines, symbol)
+    text = taken(source, region)
+    context = "" if region == whole(source) else around(source, region, AROUND)
+    marks = prompt.fence(text + context)
+    name = source.name.encode("utf-8", "replace").decode()
+    above: tuple[str, ...] = ()
+    what = f"File `{name}`:"
+    if context:
+        head = f"Part of the file `{name}`, for context:\n\n{marks}\n"
+        above = (head, prompt.finished(context), f"{marks}\n\n")
+        what = "The part that is asked about:"
+    asked = f"{marks}\n\n{question.strip()}"
+    user = (*above, f"{what}\n\n{marks}\n", prompt.finished(text), asked)
+    return Plan(
+        messages=(Message("system", (SYSTEM,)), Message("user", user)),
+        instruction=question,
+        draft=tuple(one for one in drafters(settings) if one != "prediction"),
+        max_tokens=settings.max_tokens or None,
+        sampling=Sampling(settings.temperature, settings.top_p, settings.seed),
+    )

@@ -1,0 +1,128 @@
+"""The gate on the command line: what is noted, refused and let pass; and `specedit ask`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
+Script = Callable[..., Path]
+
+BEFORE = "def total(cart):\n    # net\n    return sum(cart)\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    place = tmp_path / "cart.py"
+    place.write_text(BEFORE)
+    return place
+
+
+def test_an_undefined_name_is_refused_and_can_be_let_pass(
+    specedit: Run, file: Path, script: Script
+) -> None:
+    script(replace=[["sum(cart)", "sum(cart) - discount"]])
+    done = specedit("edit", "Subtract it", file)
+    assert (done.returncode, file.read_text()) == (2, BEFORE)
+    assert b"line 3: `discount` is used, and nothing defines it" in done.stderr
+    done = specedit("edit", "Subtract it", file, "--allow", "undefined")
+    assert done.returncode == 0 and "discount" in file.read_text()
+    assert b"`discount`" in done.stderr
+
+
+def test_a_note_is_said_and_strict_refuses_it(specedit: Run, file: Path, script: Script) -> None:
+    script(replace=[["    # net\n", ""]])
+    done = specedit("edit", "Tidy", file, "--strict")
+    assert (done.returncode, file.read_text()) == (2, BEFORE)
+    done = specedit("edit", "Tidy", file, "--gate", "comments=off")
+    assert done.returncode == 0 and b"is lost" not in done.stderr
+    file.write_text(BEFORE)
+    done = specedit("edit", "Tidy", file, "--json")
+    (one,) = json.loads(done.stdout)["files"]
+    (found,) = [each for each in one["findings"] if each["kind"] == "comments"]
+    assert found["file"] == str(file) and found["line"] == 2 and found["verdict"] == "note"
+    assert one["status"] == "edited" and found["text"] in one["notes"]
+
+
+def test_an_answer_that_changes_nothing_says_so_even_when_strict(
+    specedit: Run, file: Path, script: Script
+) -> None:
+    script(replace=[])
+    done = specedit("edit", "Round it", file, "--strict")
+    assert (done.returncode, file.read_text()) == (0, BEFORE)
+    assert b"the answer changes nothing" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        ["--gate", "nonsense=note"],
+        ["--gate", "undefined"],
+        ["--allow", "undefind"],
+        ["--gate", "undefined=maybe"],
+    ],
+)
+def test_a_kind_or_verdict_that_is_none_is_an_error(
+    specedit: Run, file: Path, script: Script, flag: list[str]
+) -> None:
+    script(replace=[])
+    done = specedit("edit", "x", file, *flag)
+    assert done.returncode == 2 and flag[0].encode() in done.stderr
+
+
+def test_a_checker_s_new_words_refuse_where_the_table_says_so(
+    specedit: Run, file: Path, script: Script, tmp_path: Path
+) -> None:
+    lint = tmp_path / "lint.py"
+    lint.write_text(
+        "import sys\n"
+        "for n, line in enumerate(open(sys.argv[1]), 1):\n"
+        "    if 'max' in line: print(f'{sys.argv[1]}:{n}:1: no max here')\n"
+    )
+    script(replace=[["sum(cart)", "max(cart)"]])
+    command = ["--check-with", f"{sys.executable} {lint} {{file}}", "--gate", "checker=refuse"]
+    done = specedit("edit", "Take it", file, *command)
+    assert (done.returncode, file.read_text()) == (2, BEFORE)
+    assert b"line 3: " in done.stderr and b"no max here" in done.stderr
+    done = specedit("edit", "Take it", file, "--check-with", "no-such-checker {file}")
+    assert done.returncode == 0 and b"no-such-checker is not installed" in done.stderr
+
+
+def test_a_question_is_refused_by_edit_and_answered_by_ask(
+    specedit: Run, file: Path, script: Script
+) -> None:
+    script(answer="It sums the cart.")
+    done = specedit("edit", "Explain what this file does", file)
+    assert (done.returncode, done.stdout, file.read_text()) == (2, b"", BEFORE)
+    assert b"specedit ask" in done.stderr
+    done = specedit("ask", "What does it do?", file)
+    assert (done.returncode, done.stdout) == (0, b"It sums the cart.\n")
+    assert file.read_text() == BEFORE
+    done = specedit("ask", "What does it do?", "-", "--json", stdin=BEFORE.encode())
+    found = json.loads(done.stdout)
+    assert (found["command"], found["answer"]) == ("ask", "It sums the cart.")
+
+
+def test_the_bench_counts_what_the_gate_says_by_group(specedit: Run, tmp_path: Path) -> None:
+    row = {"filename": "a.py", "instruction": "x", "before": BEFORE}
+    wrong, right = BEFORE.replace("sum(cart)", "cost"), BEFORE.replace("sum", "max")
+    rows = [
+        {**row, "id": "1", "after": wrong, "passed": False},
+        {**row, "id": "2", "after": right, "passed": True},
+        {**row, "id": "3", "after": BEFORE, "passed": False},
+        {**row, "id": "4", "after": right},
+    ]
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text("".join(json.dumps(one) + "\n" for one in rows))
+    done = specedit("bench", "--gate", answers, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["gate"]
+    assert (found["failed"]["refused"], found["failed"]["noted"]) == (1, 1)
+    assert found["failed"]["kinds"] == {"undefined": 1, "nothing": 1}
+    assert (found["passed"]["answers"], found["passed"]["refused"]) == (1, 0)
+    assert found["real"]["answers"] == 1
