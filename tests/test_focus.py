@@ -279,6 +279,8 @@ def test_a_new_name_asks_for_the_imports_and_a_known_one_does_not() -> None:
     assert asked(before.replace("total = 1", "total = os.cpu_count()")) == []
     assert asked(before.replace("total = 1", "found = len(basket)\n    found.sort()")) == []
     assert asked(before) == []
+    said = before.replace("total = 1", "total = 1  # Zeppelin.fly()")
+    assert asked(said.replace('"""Weigh', '"""Ask Zeppelin.\n\n    Weigh')) == []
 
 
 def test_another_signature_asks_for_the_callers_and_the_same_one_does_not() -> None:
