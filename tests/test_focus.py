@@ -13,7 +13,7 @@ from scripted_backend import Scripted
 
 from specedit.decode.cost import Curve
 from specedit.edit.answering import perform
-from specedit.edit.focus import pays
+from specedit.edit.focus import beginnings, pays
 from specedit.edit.job import Job, Planned, plan_edit
 from specedit.edit.splice import joined, taken
 from specedit.engines.scripted import fenced
@@ -279,6 +279,8 @@ def test_a_new_name_asks_for_the_imports_and_a_known_one_does_not() -> None:
     assert asked(before.replace("total = 1", "total = os.cpu_count()")) == []
     assert asked(before.replace("total = 1", "found = len(basket)\n    found.sort()")) == []
     assert asked(before) == []
+    said = before.replace("total = 1", "total = 1  # Zeppelin.fly()")
+    assert asked(said.replace('"""Weigh', '"""Ask Zeppelin.\n\n    Weigh')) == []
 
 
 def test_another_signature_asks_for_the_callers_and_the_same_one_does_not() -> None:
@@ -539,3 +541,26 @@ def test_a_file_beyond_the_window_of_which_nothing_is_named_says_what_it_defines
     job = plan_edit(source(python()), "Mend the crash", settings)
     with pytest.raises(TooLong, match=r"window"):
         list(perform(job, Scripted(model(), window=12_000), settings))
+
+
+def test_what_is_warmed_is_what_any_instruction_begins_with() -> None:
+    settings = Settings()
+    text = python()
+    warmed = list(beginnings(plan_edit(source(text), "-", settings), settings))
+    assert len(warmed) == 2
+    _, _, backend = performed("Mend the crash", model(places="nothing"), text)
+    asked = backend.plans[0].messages
+    shared = warmed[0].messages
+    assert [m.segments[:2] for m in shared] == [m.segments[:2] for m in asked]
+    _, _, backend = performed(LET, model(), text)
+    assert warmed[1].messages[1].segments[0] == backend.plans[0].messages[1].segments[0]
+    assert "import os" in warmed[1].messages[1].segments[1][:40]
+    assert backend.plans[0].messages[1].segments[1].startswith("import os")
+
+
+def test_a_small_file_is_warmed_whole() -> None:
+    settings = Settings()
+    job = plan_edit(source("x = 1\n"), "-", settings)
+    assert list(beginnings(job, settings)) == [job.plan]
+    large = plan_edit(source(python()), "-", Settings(whole=True))
+    assert list(beginnings(large, Settings(whole=True))) == [large.plan]

@@ -20,8 +20,10 @@ from specedit.text.lines import lines_of
 CALLERS = 8  # places that a changed signature draws in
 _NAME = re.compile(r"(?<![\w$.])[A-Za-z_]\w*")
 _MEMBER = re.compile(r"\b(?:self|this|cls)(?:\.|->)([A-Za-z_]\w*)")
-_OUTSIDE = re.compile(
-    r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`]*`|//.*|(?<!\S)#(?!include).*|/\*.*?\*/|\"\"\".*?\"\"\"",
+_OUTSIDE = re.compile(  # what is no code: strings and comments
+    r"\"\"\".*?\"\"\"|'''.*?'''|/\*.*?\*/"
+    r"|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`]*`"
+    r"|//[^\n]*|(?<!\S)#(?!include)[^\n]*",
     re.DOTALL,
 )
 _SET = re.compile(r"\b(?:self|this|cls)(?:\.|->)([A-Za-z_]\w*)\s*(?::[^=\n]+)?=(?!=)")
