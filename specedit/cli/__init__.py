@@ -66,6 +66,10 @@ COMMANDS = (
 )
 
 
+LONG = ("edit", "rename")  # commands whose help shows what one needs every day
+HELP_ALL = "--help-all"
+
+
 def _register(*names: str) -> None:
     """Add these commands, or all. A command line needs only its own; building all takes 30 ms."""
     for name in names or COMMANDS:
@@ -74,17 +78,27 @@ def _register(*names: str) -> None:
             app.add_typer(module.app, name=name)
         else:
             how = getattr(module, "CONTEXT", None)
-            app.command(name, context_settings=how)(getattr(module, name))
+            more = f"Every option: specedit {name} --help-all" if name in LONG else None
+            app.command(name, context_settings=how, epilog=more)(getattr(module, name))
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; every error ends here, as words on stderr and an exit code."""
     _register(*(name for name in arguments[:1] if name in COMMANDS))
     command = typer.main.get_command(app)
+    if arguments[:1] and arguments[0] in LONG and HELP_ALL in arguments:
+        arguments = _with_every_option(command, arguments)
     code = _ended(command, arguments)
     if code not in (DONE, WOULD_CHANGE) and filters.wanted(command, arguments):
         filters.give_back()
     return code
+
+
+def _with_every_option(command: Any, arguments: Sequence[str]) -> list[str]:
+    """The command line that asks for a help without anything left out."""
+    for parameter in command.commands[arguments[0]].params:
+        parameter.hidden = False
+    return ["--help" if word == HELP_ALL else word for word in arguments]
 
 
 def _ended(command: Any, arguments: Sequence[str]) -> int:
