@@ -393,3 +393,11 @@ def test_a_filter_says_that_it_changed_what_it_gave_out(specedit: Run, file: Pat
     done = specedit("edit", "rename it", "-", stdin=file.read_bytes())
     assert done.returncode == 0 and done.stdout != file.read_bytes()
     assert b"edited" in done.stderr and b"would change" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["edit", "rename"])
+def test_help_is_short_and_the_whole_is_one_word_away(specedit: Run, command: str) -> None:
+    short, whole = (specedit(command, word).stdout for word in ("--help", "--help-all"))
+    assert b"--diff" in short and b"--check" in short and b"--help-all" in short
+    assert b"--top-p" not in short and b"--top-p" in whole
+    assert len(short.splitlines()) < len(whole.splitlines())

@@ -140,6 +140,17 @@ def test_a_member_of_one_class_leaves_what_may_be_another_s() -> None:
     assert "the class before it is not known" in doubts[0].text
 
 
+def test_a_comment_speaks_of_one_class_s_member_only_beside_it() -> None:
+    texts = {
+        "a.py": "class Cart:\n    total = 1  # the total\n",
+        "b.py": "x = 1  # a total of something else\n",
+    }
+    made = rename_tree(
+        Project.of_texts(texts), list(texts), "Cart.total", "amount", "comments", lambda m, p: False
+    )
+    assert list(made.files) == ["a.py"] and made.files["a.py"].text.count("amount") == 2
+
+
 def test_a_package_s_own_name_is_taken_in_another_of_its_files() -> None:
     texts = {
         "go.mod": "module m\n",

@@ -124,3 +124,13 @@ def test_counting() -> None:
         "2 passes",
         "1,234 passes",
     ]
+
+
+def test_what_a_first_use_took_is_named_step_by_step() -> None:
+    steps = {"Fetching tiny": 120.0, "Converting tiny": 60.0, "Loading tiny": 3.0}
+    said = summary.prepared(steps)
+    assert said is not None and "once for this model" in said.plain
+    assert "Fetching tiny 2 min" in said.plain and "Converting tiny 1 min" in said.plain
+    assert "Loading" not in said.plain
+    assert summary.prepared({"Loading tiny": 30.0}) is None
+    assert summary.prepared({"Measuring what passes cost here": 1.0}) is None

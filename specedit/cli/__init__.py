@@ -68,6 +68,10 @@ COMMANDS = (
 )
 
 
+LONG = ("edit", "rename")  # commands whose help shows what one needs every day
+HELP_ALL = "--help-all"
+
+
 def _register(*names: str) -> None:
     """Add these commands, or all. A command line needs only its own; building all takes 30 ms."""
     for name in names or COMMANDS:
@@ -76,7 +80,8 @@ def _register(*names: str) -> None:
             app.add_typer(module.app, name=name)
         else:
             how = getattr(module, "CONTEXT", None)
-            app.command(name, context_settings=how)(getattr(module, name))
+            more = f"Every option: specedit {name} --help-all" if name in LONG else None
+            app.command(name, context_settings=how, epilog=more)(getattr(module, name))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -85,6 +90,8 @@ def run(arguments: Sequence[str]) -> int:
     if "undo" not in arguments[:1]:  # which says itself what it puts back
         _say_unfinished()
     command = typer.main.get_command(app)
+    if arguments[:1] and arguments[0] in LONG and HELP_ALL in arguments:
+        arguments = _with_every_option(command, arguments)
     code = _ended(command, arguments)
     if code not in (DONE, WOULD_CHANGE) and filters.wanted(command, arguments):
         filters.give_back()
@@ -106,6 +113,13 @@ def _say_unfinished() -> None:
                 f"a try of {run.said} is still in {run.tree}: that run was killed.",
                 f"specedit undo --run {run.name} takes it out again.",
             )
+
+
+def _with_every_option(command: Any, arguments: Sequence[str]) -> list[str]:
+    """The command line that asks for a help without anything left out."""
+    for parameter in command.commands[arguments[0]].params:
+        parameter.hidden = False
+    return ["--help" if word == HELP_ALL else word for word in arguments]
 
 
 def _ended(command: Any, arguments: Sequence[str]) -> int:

@@ -20,6 +20,10 @@ Changed = Annotated[bool, typer.Option("--changed", help="the files git sees cha
 Jobs = Annotated[int | None, typer.Option(metavar="N", help="refused: one engine serves all files")]
 Since = Annotated[str | None, typer.Option(metavar="REF", help="the files changed since a commit")]
 
+EVERYDAY = (  # what --help shows of SHARED; --help-all shows the rest, too
+    *("check", "diff", "json", "ask", "model", "server", "compare", "allow_extra"),
+    *("quiet", "verbose"),
+)
 SHORT = {"quiet": ("-q",), "verbose": ("-v",)}
 SPELLED = {"ask": ("--ask/--yes",)}
 SHARED = (
@@ -34,14 +38,18 @@ SHARED = (
 )
 
 
-def _parameter(name: str) -> inspect.Parameter:
+def _parameter(name: str, *, rare: bool) -> inspect.Parameter:
+    """`rare`: what few people need every day is not in the short help."""
     said, kind = about(name), types()[name]
     dashed = "--" + name.replace("_", "-")
     names = SPELLED.get(name, (f"{dashed}/--no-{dashed[2:]}" if kind is bool else dashed,))
     text = said["help"]
     if said["choices"]:
         text += f" ({', '.join(said['choices'])})"
-    option = typer.Option(*names, *SHORT.get(name, ()), help=text, show_default=False)
+    hidden = name in SHARED and name not in EVERYDAY
+    option = typer.Option(
+        *names, *SHORT.get(name, ()), help=text, show_default=False, hidden=hidden and rare
+    )
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
@@ -60,7 +68,7 @@ def settings_options(
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         own = inspect.signature(command, eval_str=True)
         kept = [p for p in own.parameters.values() if p.name != "resolved"]
-        shown = [*kept, *(_parameter(n) for n in names)]
+        shown = [*kept, *(_parameter(n, rare=asks) for n in names)]
 
         @functools.wraps(command)
         def call(**given: Any) -> Any:

@@ -62,6 +62,8 @@ def _lines(edit: Edit) -> Iterator[str]:
         old = " ".join(one.old.split())
         yield f"{edit.path}:{one.line}:{one.column}: {old} -> {one.new}  ({why})"
     for said in edit.findings:
+        if said.kind == "focused":
+            continue  # nobody verified anything
         yield from _said(edit.path, said)
 
 

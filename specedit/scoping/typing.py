@@ -183,10 +183,23 @@ class Typing(Lookup):
         if owners and all(owner.module is not None for owner in owners):
             return owners if name[:1].isupper() or not self.is_called(leaf) else None
         found = self.members(owners, name)
+        if not found and (kept := self._kept(owners, name, deep)) is not None:
+            return kept
         if not found:
             inner = tuple(one for one in self.scopes.owners if one.name == name)
             return inner or (() if name[:1].isupper() and not owners else None)
         return self.type_of_declared(found[0], deep + 1)
+
+    def _kept(self, owners: tuple[Owner, ...], name: str, deep: int) -> Known:
+        """The class of an attribute that only a method sets: `self.x = A()`."""
+        for owner in owners:
+            for one in (owner, *self.above(owner)) if owner.module is None else ():
+                home = (self.beyond.at(one.home) if self.beyond is not None else None) or self
+                assert isinstance(home, Typing)
+                for value in home.rules.kept_in(one.node, name, home.scopes.text):
+                    if (known := home.type_of(value, deep + 1)) is not None:
+                        return known
+        return None
 
     def _type_of_call(self, node: Branch, deep: int) -> Known:
         if (module := self.rules.brings(node, self.scopes.text)) is not None:

@@ -6,13 +6,14 @@ Knows the settings that say how much is shown. Everything goes to stderr; answer
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from types import TracebackType
 
 from rich.text import Text
 
 from specedit.edit.ask import HELP, Chosen, Question, choose
-from specedit.edit.backend import Answer, Event, Ready, Written
+from specedit.edit.backend import Answer, Event, Loading, Ready, Written
 from specedit.edit.job import Planned
 from specedit.edit.tries.items import Trying, TryItem
 from specedit.files.source import Source
@@ -39,6 +40,8 @@ class Screen:
         self._kinds: set[str] = set()
         self._asked = False
         self._path = ""
+        self._steps: dict[str, float] = {}  # seconds of what was done before the model could answer
+        self._step = ("", 0.0)
 
     def __enter__(self) -> Screen:
         if self._settings.trace:
@@ -66,6 +69,7 @@ class Screen:
         if name != self._path:
             self._begin(name, "")
         self._live.event(name, event)
+        self._time(event)
         if self._answered:  # `--compare` runs the file again, without drafts
             return
         if self._trace:
@@ -85,6 +89,16 @@ class Screen:
         if said is not None and not self._settings.quiet:
             self._live.stop()
             self._print(said)
+
+    def _time(self, event: Event) -> None:
+        """How long each step of loading takes."""
+        what, since = self._step
+        now = time.monotonic()
+        if isinstance(event, Loading) and event.what == what:
+            return
+        if what:
+            self._steps[what] = self._steps.get(what, 0.0) + now - since
+        self._step = (event.what, now) if isinstance(event, Loading) else ("", now)
 
     def ask(self, source: Source, edit: Edit) -> Chosen:
         """The part of a change that the person at the keyboard wants."""
@@ -134,6 +148,8 @@ class Screen:
             self._print(Text(f"{why}; nothing half-written. Not done: {names}", "red"))
         verbose, quiet = settings.verbose, settings.quiet
         summary.show(self._console, report, verbose=verbose, quiet=quiet)
+        if not quiet and (prepared := summary.prepared(self._steps)):
+            self._print(prepared)
         if self._trace and self._trace.begun and not quiet:
             words = f"trace: {settings.trace}   (specedit view makes it a page)"
             self._print(Text(code.name(words), "dim"))

@@ -6,6 +6,7 @@ Knows a Report. Every number in it was measured by somebody else.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from rich.console import Console
 from rich.table import Table
@@ -66,6 +67,18 @@ def cost(figures: Figures) -> Text:
     if drafted.proposed:
         text.append(" · ").append(f"{drafted.rate:.0%} accepted", "green")
     return text
+
+
+ONCE = 5.0  # seconds of preparation that a person wonders about
+
+
+def prepared(steps: Mapping[str, float]) -> Text | None:
+    """What was done for a model's first use, each with its seconds; None where little was."""
+    own = {what: took for what, took in steps.items() if not what.startswith("Loading")}
+    if sum(own.values()) < ONCE:
+        return None
+    said = ", ".join(f"{code.harmless(what)} {seconds(took)}" for what, took in own.items())
+    return Text(f"of loading, once for this model on this machine: {said}", "dim")
 
 
 def compared(one: Compared, what: str = "") -> Text:

@@ -111,7 +111,10 @@ def rename_tree(
         for path in one.typings:
             if one.chosen or derives:
                 kept = _kept(project, one, path, name, new, is_here) if derives else frozenset()
-                guess = _of_file(project, one, path, name, new, scope, kept, chosen)
+                # one thing of several: a comment speaks of it only beside it
+                apart = bool(owner or target) and not one.here(path, one.chosen)
+                how = "code" if apart and not derives else scope
+                guess = _of_file(project, one, path, name, new, how, kept, chosen)
                 if guess.places:
                     files[path] = guess
                     continue

@@ -84,6 +84,20 @@ class Python(Rules):
     def named(self, project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
         yield from python_modules.read(project, here, leaf)
 
+    def kept_in(self, node: Branch, name: str, text: Text) -> Iterator[Branch]:
+        """`self.x = value`, and each of `self.x, self.y = one, other`."""
+        for one in node.walk():
+            left, right = one.part("left"), one.part("right")
+            if one.type != "assignment" or left is None or right is None:
+                continue
+            pairs = [(left, right)]
+            if left.type == "pattern_list" and right.type == "expression_list":
+                both = left.named_children(), right.named_children()
+                pairs = list(zip(*both, strict=False)) if len(both[0]) == len(both[1]) else []
+            for to, value in pairs:
+                if to.type == "attribute" and text(to) == f"self.{name}":
+                    yield value
+
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
         """`isinstance(x, A)`, the last one in the function before `x` is used."""
         scopes = typing.scopes

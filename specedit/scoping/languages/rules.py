@@ -173,6 +173,10 @@ class Rules(Tables):
 
     # types
 
+    def kept_in(self, node: Branch, name: str, text: Text) -> Iterator[Branch]:
+        """The values that a class's methods give an attribute which it does not declare."""
+        yield from ()
+
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
         """The class that a test says a variable has, whose own type says none."""
         return None
