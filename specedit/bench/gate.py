@@ -26,7 +26,7 @@ GROUPS = ("failed", "passed", "untested", "real")
 
 
 @dataclass(frozen=True)
-class Answered:
+class JudgedAnswer:
     """One edit that was made: by a model and tested, or by a person."""
 
     id: str
@@ -50,15 +50,15 @@ class Tallied:
         return number / self.answers if self.answers else 0.0
 
 
-def read_answers(path: Path) -> list[Answered]:
+def read_answers(path: Path) -> list[JudgedAnswer]:
     return [_answered(found, where) for where, found in records(path)]
 
 
-def _answered(found: dict[str, Any], where: str) -> Answered:
+def _answered(found: dict[str, Any], where: str) -> JudgedAnswer:
     texts(found, where, "before", "after")
     passed = found.get("passed")
     without = "untested" if "passed" in found else "real"
-    return Answered(
+    return JudgedAnswer(
         str(found.get("id", where)),
         str(found.get("filename") or "file.txt"),
         str(found.get("instruction") or ""),
@@ -68,10 +68,10 @@ def _answered(found: dict[str, Any], where: str) -> Answered:
     )
 
 
-Said = tuple[Answered, list[Finding]]
+Said = tuple[JudgedAnswer, list[Finding]]
 
 
-def judged(answers: Iterable[Answered], verdicts: Verdicts) -> Iterator[Said]:
+def judged(answers: Iterable[JudgedAnswer], verdicts: Verdicts) -> Iterator[Said]:
     """Each answer with everything that is said of it."""
     checks = Checks(verdicts=verdicts)
     for one in answers:

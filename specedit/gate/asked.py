@@ -21,7 +21,7 @@ NOT = re.compile(r"(?i)\b(?:not|no|without|never|avoid|don't|doesn't|instead|rat
 
 
 @dataclass(frozen=True)
-class Wish:
+class AskedFor:
     """Words of an instruction, and what code of that kind holds. `more`: more of it than before."""
 
     said: str
@@ -31,22 +31,28 @@ class Wish:
 
 
 WISHES = (
-    Wish(r"\bgenerators?\b", r"\byield\b|\(\s*[^()]*\bfor\b[^()]*\bin\b", "a generator"),
-    Wish(r"\b(?:raise|raises|raising|throw|throws)\b", r"\braise\b|\bthrow\b|panic", "an error"),
-    Wish(r"\basync(?:hronous(?:ly)?)?\b", r"\basync\b|Async|Future|Task|await", "async code"),
-    Wish(r"\bstatic methods?\b", r"\bstatic(?:method)?\b", "a static method", more=True),
-    Wish(r"\b(?:add|write|with|include)\b.*\bdoc-?strings?\b", r'"""|\'\'\'', "a doc string", True),
-    Wish(r"\badd\b.*\bcomments?\b", r"#|//|/\*|--", "a comment", more=True),
-    Wish(r"\b(?:logging|logger)\b", r"(?i)log", "logging"),
-    Wish(r"\b(?:regex|regular expressions?)\b", r"\bre\.|(?i:regex)|\bmatch", "a pattern"),
-    Wish(r"\bf-?strings?\b", r"\bf[\"']|\br?f[\"']", "an f-string"),
-    Wish(r"\blambdas?\b", r"\blambda\b|=>|->", "a lambda"),
-    Wish(r"\bdata ?classe?s?\b", r"(?i)data ?class", "a dataclass"),
-    Wish(r"\b(?:type hints?|type annotations?|annotate)\b", r"->|:\s*\w", "annotations", more=True),
-    Wish(r"\bmemoi[sz]\w*|\bcach(?:e|es|ing)\b", r"(?i)memo|cache", "a cache"),
-    Wish(r"\bnumpy\b", r"\bnp\b|numpy", "numpy"),
-    Wish(r"\bpandas\b", r"\bpd\b|pandas", "pandas"),
-    Wish(r"\bpathlib\b", r"\bPath\b|pathlib", "pathlib"),
+    AskedFor(r"\bgenerators?\b", r"\byield\b|\(\s*[^()]*\bfor\b[^()]*\bin\b", "a generator"),
+    AskedFor(
+        r"\b(?:raise|raises|raising|throw|throws)\b", r"\braise\b|\bthrow\b|panic", "an error"
+    ),
+    AskedFor(r"\basync(?:hronous(?:ly)?)?\b", r"\basync\b|Async|Future|Task|await", "async code"),
+    AskedFor(r"\bstatic methods?\b", r"\bstatic(?:method)?\b", "a static method", more=True),
+    AskedFor(
+        r"\b(?:add|write|with|include)\b.*\bdoc-?strings?\b", r'"""|\'\'\'', "a doc string", True
+    ),
+    AskedFor(r"\badd\b.*\bcomments?\b", r"#|//|/\*|--", "a comment", more=True),
+    AskedFor(r"\b(?:logging|logger)\b", r"(?i)log", "logging"),
+    AskedFor(r"\b(?:regex|regular expressions?)\b", r"\bre\.|(?i:regex)|\bmatch", "a pattern"),
+    AskedFor(r"\bf-?strings?\b", r"\bf[\"']|\br?f[\"']", "an f-string"),
+    AskedFor(r"\blambdas?\b", r"\blambda\b|=>|->", "a lambda"),
+    AskedFor(r"\bdata ?classe?s?\b", r"(?i)data ?class", "a dataclass"),
+    AskedFor(
+        r"\b(?:type hints?|type annotations?|annotate)\b", r"->|:\s*\w", "annotations", more=True
+    ),
+    AskedFor(r"\bmemoi[sz]\w*|\bcach(?:e|es|ing)\b", r"(?i)memo|cache", "a cache"),
+    AskedFor(r"\bnumpy\b", r"\bnp\b|numpy", "numpy"),
+    AskedFor(r"\bpandas\b", r"\bpd\b|pandas", "pandas"),
+    AskedFor(r"\bpathlib\b", r"\bPath\b|pathlib", "pathlib"),
 )
 _CLASS = re.compile(
     r"(?i)\b(?:create|make|encapsulate\w*|convert|turn|refactor|wrap|define|add|to be|into|as)\b"
@@ -74,7 +80,7 @@ def hits(change: Change) -> Iterator[Hit]:
         yield Hit("missing", 1, "the instruction asks for a parameter, and no definition took one")
 
 
-def _lacks(change: Change, wish: Wish) -> bool:
+def _lacks(change: Change, wish: AskedFor) -> bool:
     if wish.more:
         return not _more(change, wish.holds)
     return re.search(wish.holds, change.after.text) is None
