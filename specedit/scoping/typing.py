@@ -197,7 +197,7 @@ class Typing(Lookup):
                 home = (self.beyond.at(one.home) if self.beyond is not None else None) or self
                 assert isinstance(home, Typing)
                 for value in home.rules.kept_in(one.node, name, home.scopes.text):
-                    if (known := home.type_of(value, deep + 1)) is not None:
+                    if known := home.type_of(value, deep + 1):  # what is not found says nothing
                         return known
         return None
 
