@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-from typing import Any
+from typing import Any, ClassVar
 
 from odd import Odd, dumped, target
 
@@ -72,6 +72,7 @@ class Opener:
     """urllib's, whose answer is here already."""
 
     data = b""
+    headers: ClassVar = {"x-specedit-prediction": "not used: \x1b[2J" * 99}
 
     def open(self, request: object, timeout: float) -> Opener:
         self._rest = io.BytesIO(self.data)
