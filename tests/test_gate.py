@@ -92,6 +92,9 @@ def test_what_the_instruction_asks_for_in_so_many_words(
     [
         ("Explain what this file does", True),
         ("why is the total wrong?", True),
+        ("Do it", False),
+        ("Have it print the total", False),
+        ("Do these functions overlap?", True),
         ("What does gross_total return?", True),
         ("Is this thread-safe?", True),
         ("Summarize the file", True),

@@ -11,7 +11,8 @@ _ASKS = re.compile(
     r"(?i)^\W*(?:(?:please|can you|could you|would you|just)\s+)*"
     r"(?:explain|describe|summari[sz]e|outline|tell me|walk me through"
     r"|(?:what|why|where|when|who|which|whose)\b|how\s+(?:does|do|is|are|many|much|can|would|should)"
-    r"|(?:is|are|does|do|did|was|were|has|have)\s+(?:this|that|the|these|those|there|it|any|we|you)\b)"
+    r"|(?:is|are|does|did|was|were|has)\s+(?:this|that|the|these|those|there|it|any|we|you)\b"
+    r"|do\s+(?:we|you|they|any|these|those)\b)"  # "Do it", "have it print": these are orders
 )
 _EDITS = re.compile(  # a word that wants the file to be another one afterwards
     r"(?i)\b(?:add|chang|fix|writ|put|insert|remov|delet|renam|replac|mak|updat|us(?:e|ing)\b|creat"
