@@ -155,6 +155,73 @@ def test_a_place_that_is_named_is_the_place(instruction: str, expected: list[str
     assert picked(python(), instruction) == expected
 
 
+HOLDS = '''\
+STEP = 3
+
+
+class Basket:
+    def __init__(self, fruit):
+        self.fruit = fruit
+        self.seen = {}
+
+    def heaviest(self, of):
+        best = 0
+        for one in self.fruit:
+            best = max(best, one.weight)
+        return best
+
+    def lightest(self):
+        best = self.heaviest(1)
+        for one in self.fruit:
+            best = min(best, one.weight)
+        return best
+
+
+class Crate:
+    def heaviest(self, of):
+        """The heaviest fruit of the crate, as in a basket."""
+        return max(one.weight for one in self.fruit)
+
+
+def heaviest_of(baskets):
+    """The heaviest fruit of all baskets, none for empty ones."""
+    return max(one.heaviest(1) for one in baskets)
+'''
+
+
+@pytest.mark.parametrize(
+    ("instruction", "alone"),
+    [
+        ("Basket.heaviest must be None at once for a basket without fruit", "Basket.heaviest"),
+        ("Basket::heaviest must be None for empty baskets", "Basket.heaviest"),
+        ("In `Basket`, let `lightest` be None for empty baskets", "Basket.lightest"),
+        ("Let scales.heaviest_of() skip empty baskets", "heaviest_of"),
+        ("Let heaviest_of skip the heaviest fruit", "heaviest_of"),
+        ("Let `heaviest` skip empty baskets", ""),  # two have that name
+        ("Let `heaviest_of` and `lightest` skip empty baskets", ""),
+        ("Use `heaviest_of` where baskets are compared", ""),
+        ("Rename `Basket.lightest` to `smallest`", ""),
+        ("Replace calls of heaviest_of() by a loop", ""),
+        ("Let `lightest` begin at `STEP`", ""),  # which stands elsewhere
+        ("Let `Basket` count its fruit", ""),  # a class is its members, too
+        ("Let `Basket.smallest` exist", ""),
+        ("Let empty baskets be None", ""),
+        ("", ""),
+    ],
+)
+def test_the_only_definition_that_is_named_is_meant_outright(instruction: str, alone: str) -> None:
+    found = blocks(HOLDS, language_of("a.py"))
+    evidence = gathered(HOLDS, found, instruction)
+    assert [one.block.name for one in evidence if one.outright] == [alone] * bool(alone)
+
+
+def test_what_is_meant_outright_is_taken_alone_and_else_others_are_drawn_in() -> None:
+    text = HOLDS + "\n\n" + python()
+    said = "must be None at once for a basket without fruit, whose heaviest fruit weighs nothing"
+    assert picked(text, f"Basket.heaviest {said}") == ["Basket.heaviest"]
+    assert len(picked(text, f"`heaviest` {said}")) != 1
+
+
 @pytest.mark.parametrize(
     "instruction",
     ["Mend the crash", "Make the zeppelin faster", "", "   ", "🍋", "x" * 5000],

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from specedit.focus.blocks import Block
 from specedit.focus.chances import Likely, likely
 from specedit.focus.evidence import Evidence
-from specedit.focus.weights import CLEAR, FEW, MOST, SURE
+from specedit.focus.weights import CLEAR, FEW, MOST, OUTRIGHT, SURE
 
 LONGEST = 20_000  # characters of a line beyond which lines say nothing about a file
 _THINGS = (
@@ -63,7 +63,11 @@ def chosen(evidence: Sequence[Evidence], instruction: str, *, asked: bool = Fals
     if not any(one.any for one in evidence):
         said = "nothing in it is named by the instruction"
         return Covering((), said, unsure=not asked)
-    return _covering(likely(evidence, asked=asked), asked)
+    chances = likely(evidence, asked=asked)
+    meant = [one for one, each in zip(chances, evidence, strict=True) if each.outright]
+    if sum(one.chance for one in meant) >= OUTRIGHT and _lines(meant) <= MOST * _lines(chances):
+        return Covering(tuple(meant))
+    return _covering(chances, asked)
 
 
 def _with_members(named: Sequence[Evidence], evidence: Sequence[Evidence]) -> list[Evidence]:
@@ -79,18 +83,20 @@ def _with_members(named: Sequence[Evidence], evidence: Sequence[Evidence]) -> li
 def _covering(chances: Sequence[Likely], asked: bool) -> Covering:
     """The likeliest places until they have the chance that is enough."""
     enough, most = (SURE, MOST) if asked else (CLEAR, FEW)
-    lines = sum(one.block.lines for one in chances)
     taken: list[Likely] = []
-    covered, held = 0.0, 0
+    covered = 0.0
     for one in sorted(chances, key=lambda one: (-one.chance, one.block.first)):
         if covered >= enough:
             break
         taken.append(one)
         covered += one.chance
-        held += one.block.lines
-    if held > most * lines:
+    if _lines(taken) > most * _lines(chances):
         return Covering((), "it is not clear which part of it is meant", unsure=not asked)
     return Covering(tuple(sorted(taken, key=lambda one: one.block.first)))
+
+
+def _lines(places: Sequence[Likely]) -> int:
+    return sum(one.block.lines for one in places)
 
 
 def readable(text: str) -> bool:

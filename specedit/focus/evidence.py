@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from specedit.focus.blocks import Block
+from specedit.focus.outright import outright
 from specedit.focus.terms import Query, counted, query, stems
 from specedit.text.lines import lines_of
 
@@ -39,6 +40,7 @@ class Evidence:
 
     block: Block
     row: tuple[float, ...]  # one number for each of FEATURES
+    outright: bool = False  # it is of the one definition that the instruction names outright
 
     @property
     def named(self) -> bool:
@@ -82,7 +84,8 @@ def gathered(text: str, found: Sequence[Block], instruction: str) -> list[Eviden
                 0.0,
             )
         )
-    return [Evidence(one, row) for one, row in zip(found, rows, strict=True)]
+    meant = outright(instruction, asked, found, names)
+    return [Evidence(one, row, one in meant) for one, row in zip(found, rows, strict=True)]
 
 
 def _is_called(simple: str, asked: Query) -> bool:
