@@ -12,10 +12,13 @@ import pytest
 from scripted_backend import Scripted
 
 from specedit.decode.cost import Curve
-from specedit.edit.answering import perform
+from specedit.edit.answering import once, perform
 from specedit.edit.focus import beginnings, pays
 from specedit.edit.job import Job, Planned, plan_edit
 from specedit.edit.splice import joined, taken
+from specedit.edit.tries.asking import Earlier, job_of
+from specedit.edit.tries.ways import Way
+from specedit.engines.base import GREEDY
 from specedit.engines.scripted import fenced
 from specedit.errors import TooLong
 from specedit.files.source import Source
@@ -590,6 +593,27 @@ def test_no_prediction_is_a_region_without_one() -> None:
     assert edit.after == python().replace("total = 4\n", "total = 99\n").encode()
     assert edit.figures.prediction.proposed == 0
     assert replace(edit.figures, regions=()).passes == edit.figures.passes
+
+
+def test_a_region_is_told_what_the_file_is_told_and_expects_its_own_part_of_earlier_answers() -> (
+    None
+):
+    text = python()
+    _, job, _ = performed("Let weigh_lemon_4 and weigh_grape_12 start at 99", model())
+    assert [one.symbol for one in job.regions] == ["weigh_lemon_4", "weigh_grape_12"]
+    tried = text.replace("total = 4\n", "total = 98\n")
+    earlier = [Earlier(text), Earlier(tried), Earlier(tried + "\n", "98 is not 99")]
+    backend = Scripted(model())
+    list(once(job_of(job, Way(4, GREEDY, told=True), earlier), backend, Settings()))
+    lemon, grape = backend.plans
+    for plan in (lemon, grape):
+        assert "98 is not 99" in plan.messages[-1].content
+    assert lemon.prediction is not None
+    changed = lemon.prediction.replace("total = 4\n", "total = 98\n")
+    assert lemon.predictions == (changed, lemon.prediction), "the newest first, each once"
+    assert grape.prediction is not None
+    assert "total = 12\n" in grape.prediction
+    assert grape.predictions == (grape.prediction,)
 
 
 def test_all_of_a_file_beyond_the_window_is_edited_in_parts() -> None:

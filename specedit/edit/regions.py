@@ -73,6 +73,10 @@ def plan_of(work: Job, found: Sequence[Block], target: RegionJob, instruction: s
     marks = prompt.fence(text + context)
     expected = text if target.expected is None else target.expected
     predicted = None if work.plan.prediction is None else prompt.finished(expected)
+    earlier = (
+        prompt.finished(carried(source.text, target.region, after))
+        for after in work.plan.predictions
+    )
     messages = prompt.messages(source.name, text, instruction, context=context, beside=work.beside)
     return replace(
         work.plan,
@@ -80,10 +84,7 @@ def plan_of(work: Job, found: Sequence[Block], target: RegionJob, instruction: s
         opening=prompt.opening(marks),
         closing=marks,
         prediction=predicted,
-        predictions=tuple(
-            prompt.finished(carried(source.text, target.region, after))
-            for after in work.plan.predictions
-        ),
+        predictions=tuple(dict.fromkeys(earlier)),
         least=prompt.finished(text),
     )
 
