@@ -47,6 +47,8 @@ def one(
         if not found.edit.problems:
             yield _last(found.edit, [*tries[:-1], replace(tries[-1], kept=True)])
             return
+        if any(one.kind == "cut-off" for one in found.edit.findings):
+            break  # who goes on and on does so again, and each time is as long as the limit
         earlier.append(answer_of(found))
     assert first is not None
     yield keep(_last(first, tries))
