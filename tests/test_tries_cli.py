@@ -76,21 +76,21 @@ def test_a_greedy_answer_that_fails_becomes_one_that_is_green(
 def test_json_names_each_try(
     tree: Repository, script: Callable[..., Path], inside: Specedit
 ) -> None:
-    says(script, WRONG, WRONG, WORSE, RIGHT)
+    says(script, WRONG, WRONG, WORSE, WORSE, WORSE, RIGHT)
     done = inside("edit", "Do it", "calc.py", "--test", QUICK, "--json")
     report = json.loads(done.stdout)
     (file,) = report["files"]
-    assert [one["kept"] for one in file["tries"]] == [False, False, False, True]
-    assert [one["same_as"] for one in file["tries"]] == [None, 1, None, None]
+    assert [one["kept"] for one in file["tries"]] == [*[False] * 5, True]
+    assert [one["same_as"] for one in file["tries"]] == [None, 1, None, 3, 3, None]
     assert file["tries"][0]["test"]["code"] == 1
     assert file["tries"][0]["test"]["line"] == "calc.py:1:1: error: no product"
-    assert file["tries"][3]["test"] == {**file["tries"][3]["test"], "code": 0, "line": ""}
+    assert file["tries"][5]["test"] == {**file["tries"][5]["test"], "code": 0, "line": ""}
     assert {"seed", "temperature", "tokens", "passes", "seconds"} <= file["tries"][0].keys()
-    assert len({(one["seed"], one["temperature"], one["told"]) for one in file["tries"]}) == 4
+    assert len({(one["seed"], one["temperature"], one["told"]) for one in file["tries"]}) == 6
     assert report["totals"]["passes"] == sum(one["passes"] for one in file["tries"])
     prompts = [one["prompt"] for one in file["tries"]]
     assert prompts[1]["reused"] == prompts[1]["tokens"] - 1, "the same prompt is not read again"
-    assert file["tries"][2]["told"] and prompts[2]["tokens"] > prompts[0]["tokens"]
+    assert file["tries"][5]["told"] and prompts[5]["tokens"] > prompts[0]["tokens"]
     assert all(one["reused"] > 0.7 * prompts[0]["tokens"] for one in prompts[2:])
 
 
