@@ -57,6 +57,8 @@ class Desk:
             "SPECEDIT_HOME": str(root / "store"),
             "SPECEDIT_CONFIG": str(root / "config" / "specedit"),
             "SPECEDIT_SERVER": "off",
+            "SPECEDIT_ALLOW": "undefined",  # words become others here, not programs
+            "SPECEDIT_TRIES": "1",
         }
         desk.play(replace=[["Old", "New"]])
         desk.write("a é.py", BUFFER)
