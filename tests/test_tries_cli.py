@@ -190,6 +190,21 @@ def test_a_command_of_a_file_is_for_runs_that_can_be_tested(
     assert specedit("edit", "Do it", "calc.py", "--tries", "1").returncode == 2
 
 
+def test_a_command_of_a_file_leaves_a_rename_that_cannot_be_tested_be(
+    tree: Repository,
+    script: Callable[..., Path],
+    specedit: Specedit,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    script(replace=[["add", "plus"]])
+    monkeypatch.setenv("SPECEDIT_TEST", "exit 1")
+    named = ("rename", "add", "plus")
+    done = specedit(*named, "-", "--stdin-filename", "x.py", stdin=CALC.encode())
+    assert done.returncode == 0 and done.stdout.decode() == CALC.replace("add", "plus")
+    assert specedit(*named, "calc.py", "--ask", stdin=b"y\n").returncode == 0
+    assert tree.read("calc.py") == CALC.replace("add", "plus")
+
+
 @pytest.mark.parametrize("flag", ["--keep-best", "--require-green", "--test-timeout=3"])
 def test_a_flag_of_tests_goes_with_a_test(tree: Repository, inside: Specedit, flag: str) -> None:
     done = inside("edit", "Do it", "calc.py", flag)

@@ -50,7 +50,7 @@ def work(
 ) -> int:
     """Run one command over its files, or as a filter; returns the exit code. `together`: what is
     written is one change of all of them."""
-    settings = _judged(targets, resolved)
+    settings = judged(targets, resolved)
     refuse_conflicts(targets, settings)
     _refuse_untested(resolved)
     if targets.names == ("-",):
@@ -154,7 +154,7 @@ def refuse_conflicts(targets: Targets, settings: Settings) -> None:
         raise UsageError("--audit reads logits, which no remote server gives.")
 
 
-def _judged(targets: Targets, resolved: Resolved) -> Settings:
+def judged(targets: Targets, resolved: Resolved) -> Settings:
     """The settings; a test command of a file is for the runs that can be tested."""
     settings = resolved.values
     other = targets.names == ("-",) or settings.ask or settings.compare
