@@ -56,7 +56,7 @@ class JournalRun:
     files: tuple[Entry, ...]
     place: Path = field(default=Path(), compare=False, repr=False)  # the journal it is in
     instruction: str = ""  # in the person's words, where there was one
-    part: str = ""  # of each file, that it was about: "lines A:B", "symbol NAME", "selected NEAR TEXT"
+    part: str = ""  # of each file: "lines A:B", "symbol NAME" or "selected NEAR TEXT"
     refines: str = ""  # the run that it went on from
 
     @property
