@@ -368,9 +368,13 @@ def test_law_9_killed_while_a_try_is_in_the_tree_nothing_is_lost(
     busy = specedit("edit", "Do it", "calc.py", "--test", "true")
     assert busy.returncode == 2 and "at this moment" in busy.stderr.decode()
     assert specedit("undo").returncode == 2, "it is not over yet"
+    assert specedit("undo", "--forget").returncode == 2, "the originals are nowhere else"
+    assert "at this moment" in specedit("refine", "more").stderr.decode()
+    assert b"killed" not in specedit("undo", "--list").stdout
     child.send_signal(signal.SIGKILL)
     child.communicate()
     assert tree.read("calc.py") == RIGHT, "the try is still there"
+    assert b"its run was killed" in specedit("undo", "--list").stdout
     said = specedit("config").stderr.decode()
     assert "still in" in said and "specedit undo --run" in said
     again = specedit("edit", "Do it", "calc.py", "--test", "true")

@@ -20,6 +20,7 @@ from specedit.edit.splice import spliced, whole
 from specedit.errors import InputError, UsageError
 from specedit.files.journal import JournalRun, digest, runs
 from specedit.files.source import Source
+from specedit.files.trial import at_work
 from specedit.files.worktree import real
 from specedit.settings import Settings
 
@@ -82,6 +83,11 @@ def conversation(store: Path, name: str | None = None) -> Conversation:
         raise UsageError(
             f"The last run was {last.said}; only an edit can be refined.",
             hint="specedit undo --list names the runs.",
+        )
+    if last.trying and at_work(store, last):
+        raise UsageError(
+            "The last run is trying its edit at this moment.",
+            hint="Wait until it is done, or end it.",
         )
     if last.trying:
         raise UsageError("The last run was killed in mid-try.", hint="specedit undo takes it out.")
