@@ -150,6 +150,22 @@ def test_all_files_are_one_try(
     assert tree.status() == ""
 
 
+@pytest.mark.parametrize("other", ["./calc.py", "link.py"])
+def test_a_file_of_two_names_is_one(
+    tree: Repository, script: Callable[..., Path], inside: Specedit, other: str
+) -> None:
+    (tree.root / "link.py").symlink_to("calc.py")
+    script(replace=[["a - b", "a + b"]])
+    done = inside("edit", "Do it", "calc.py", other, "--test", "true", "--json")
+    assert done.returncode == 0, done.stderr
+    assert [one["path"] for one in json.loads(done.stdout)["files"]] == ["calc.py"]
+    script(replace=[])
+    tree.write("b.py", "from calc import add\n")
+    done = inside("rename", "add", "plus", "calc.py", other, "b.py")
+    assert done.returncode == 0, done.stderr
+    assert "def plus" in tree.read("calc.py") and "import plus" in tree.read("b.py")
+
+
 def test_without_writing_the_tree_is_as_it_was_and_the_patch_is_one_that_passes(
     tree: Repository, script: Callable[..., Path], inside: Specedit
 ) -> None:
