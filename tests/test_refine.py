@@ -110,6 +110,20 @@ def test_a_selected_part_stays_the_part(edited: Path, script: Script, inside: Sp
     assert held(edited, "c.py") == "x = 1\ny = 2\nx = 1\ny = 4\nx = 1\ny = 2\n"
 
 
+def test_all_of_a_large_file_is_asked_about_and_that_is_said(
+    edited: Path, script: Script, inside: Specedit
+) -> None:
+    large = "".join(f"def part_{n}(a):\n    return a + {n}\n\n\n" for n in range(300))
+    (edited / "c.py").write_text(large)
+    script(replace=[["a + 150", "a * 150"]])
+    assert inside("edit", "Let part_150 multiply", "c.py").returncode == 0
+    script(replace=[["a + 150", "a - 150"]])
+    done = inside("refine", "no, subtract", "--json")
+    assert held(edited, "c.py") == large.replace("a + 150", "a - 150")
+    (file,) = json.loads(done.stdout)["files"]
+    assert "whole" in [one["kind"] for one in file["findings"]]
+
+
 def test_the_earlier_answer_is_a_prediction(edited: Path, script: Script, inside: Specedit) -> None:
     names = [random.Random(n).randbytes(8).hex() for n in range(80)]
     long = "".join(f"x{name} = 1\n" for name in names[:40])

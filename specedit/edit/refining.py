@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from specedit.edit.beside import Beside
+from specedit.edit.focus import large
 from specedit.edit.job import Job, plan_edit, refuse_question
 from specedit.edit.judge import Judged, guarded
 from specedit.edit.selection import lines_of
@@ -22,6 +23,7 @@ from specedit.files.journal import JournalRun, digest, runs
 from specedit.files.source import Source
 from specedit.files.trial import at_work
 from specedit.files.worktree import real
+from specedit.finding import Finding
 from specedit.settings import Settings
 
 COMMANDS = ("edit", "refine")  # whose runs can be gone on from
@@ -132,8 +134,18 @@ def plan_refine(
     plan = job.plan
     if plan.prediction is not None and region == whole(before):
         plan = replace(plan, predictions=(source.text,))
+    said_of_it = job.findings
+    if region == whole(before) and large(before, settings):
+        why = "all of it was read and written: what was asked before may be anywhere in it"
+        said_of_it = (*said_of_it, Finding("whole", why))
     return replace(
-        job, source=source, region=whole(source), plan=plan, judge=judge, divisible=False
+        job,
+        source=source,
+        region=whole(source),
+        plan=plan,
+        judge=judge,
+        divisible=False,
+        findings=said_of_it,
     )
 
 
