@@ -395,9 +395,10 @@ def test_a_filter_says_that_it_changed_what_it_gave_out(specedit: Run, file: Pat
     assert b"edited" in done.stderr and b"would change" not in done.stderr
 
 
-@pytest.mark.parametrize("command", ["edit", "rename"])
+@pytest.mark.parametrize("command", ["edit", "refine", "rename"])
 def test_help_is_short_and_the_whole_is_one_word_away(specedit: Run, command: str) -> None:
     short, whole = (specedit(command, word).stdout for word in ("--help", "--help-all"))
     assert b"--diff" in short and b"--check" in short and b"--help-all" in short
     assert b"--top-p" not in short and b"--top-p" in whole
+    assert b"--help-all" not in whole, "it shows everything already"
     assert len(short.splitlines()) < len(whole.splitlines())

@@ -104,6 +104,14 @@ def test_what_the_instruction_asks_for_in_so_many_words(
         ("Does this handle None? If not, fix it.", False),
         ("Add a check", False),
         ("-", False),
+        ("Do the same for lists", False),
+        ("Have the loop end there", False),
+        ("Do these handle None?", True),
+        ("Have these been seen before?", True),
+        ("When the list is empty, log that", False),
+        ("Where it is None, stop", False),
+        ("Where is the total set", True),
+        ("When the list is empty, what happens?", True),
     ],
 )
 def test_a_question_is_told_from_an_edit(instruction: str, question: bool) -> None:

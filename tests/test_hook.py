@@ -370,6 +370,10 @@ def tested(tmp_path: Path) -> Hooked:
 def test_a_rule_that_names_a_command_needs_trust(tested: Hooked) -> None:
     code, _, said = tested.specedit("hook", "run")
     assert code == 0 and "hook ignored" in said and tested.asked == 0
+    for words in (("hook", "run"), ("hook", "install")):
+        said = tested.specedit(*words)[2]
+        assert "is not trusted" in said and "has no [[" not in said, "it has one"
+    tested.specedit("hook", "uninstall")
     assert tested.specedit("trust")[0] == 0
     assert tested.specedit("hook", "run")[0] == 1
     assert tested.repo.read("a.py") == "New = 2\n"

@@ -72,6 +72,58 @@ def test_the_model_sees_the_original_and_everything_that_was_asked(
     assert asked.index("Ten times") < asked.index("no, keep") < asked.index("more")
 
 
+def test_all_of_it_taken_back_is_a_change_and_the_same_again_is_none(
+    edited: Path, script: Script, inside: Specedit
+) -> None:
+    says(script, BEFORE, BEFORE)
+    strict = ("--gate", "nothing=refuse", "--tries", "1", "--json")
+    done = inside("refine", "no, leave it", *strict)
+    assert done.returncode == 0 and held(edited) == BEFORE
+    (file,) = json.loads(done.stdout)["files"]
+    assert "nothing" not in [one["kind"] for one in file["findings"]]
+    done = inside("refine", "leave it as it was", *strict)
+    assert done.returncode == 2
+    (file,) = json.loads(done.stdout)["files"]
+    assert "nothing" in [one["kind"] for one in file["findings"]]
+
+
+def test_a_question_is_refused_as_edit_refuses_it(
+    edited: Path, script: Script, inside: Specedit
+) -> None:
+    says(script, KEPT)
+    done = inside("refine", "Why is x ten?")
+    assert done.returncode == 2 and "specedit ask" in done.stderr.decode()
+    assert held(edited) == BARE
+    assert inside("refine", "Why is x ten?", "--allow", "question").returncode == 0
+
+
+def test_a_selected_part_stays_the_part(edited: Path, script: Script, inside: Specedit) -> None:
+    (edited / "c.py").write_text("x = 1\ny = 2\n" * 3)
+    script(replace=[["2", "3"]])
+    done = inside("edit", "One more", "c.py", "--selected", "y = 2", "--near", "4")
+    assert (
+        done.returncode == 0
+        and held(edited, "c.py") == "x = 1\ny = 2\nx = 1\ny = 3\nx = 1\ny = 2\n"
+    )
+    script(replace=[["2", "4"], ["1", "7"]])
+    assert inside("refine", "Two more").returncode == 0
+    assert held(edited, "c.py") == "x = 1\ny = 2\nx = 1\ny = 4\nx = 1\ny = 2\n"
+
+
+def test_all_of_a_large_file_is_asked_about_and_that_is_said(
+    edited: Path, script: Script, inside: Specedit
+) -> None:
+    large = "".join(f"def part_{n}(a):\n    return a + {n}\n\n\n" for n in range(300))
+    (edited / "c.py").write_text(large)
+    script(replace=[["a + 150", "a * 150"]])
+    assert inside("edit", "Let part_150 multiply", "c.py").returncode == 0
+    script(replace=[["a + 150", "a - 150"]])
+    done = inside("refine", "no, subtract", "--json")
+    assert held(edited, "c.py") == large.replace("a + 150", "a - 150")
+    (file,) = json.loads(done.stdout)["files"]
+    assert "whole" in [one["kind"] for one in file["findings"]]
+
+
 def test_the_earlier_answer_is_a_prediction(edited: Path, script: Script, inside: Specedit) -> None:
     names = [random.Random(n).randbytes(8).hex() for n in range(80)]
     long = "".join(f"x{name} = 1\n" for name in names[:40])

@@ -54,6 +54,15 @@ def test_what_is_put_is_marked_and_comes_out_again(tree: Path) -> None:
             assert held(tree) == (A, B) and not journal.runs(store)
 
 
+def test_what_is_tried_is_in_the_journal_however_much_others_write(tree: Path) -> None:
+    store = tree.parent / "store"
+    with trial(tree) as tried:
+        tried.put(texts(tree))
+        journal.prune(store, most=0, most_bytes=0)
+        assert [run.trying for run in journal.runs(store)] == [True]
+    assert held(tree) == (A, B)
+
+
 def test_what_is_kept_is_one_run_that_can_be_undone(tree: Path) -> None:
     store = tree.parent / "store"
     with trial(tree) as tried:

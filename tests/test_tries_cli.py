@@ -150,6 +150,22 @@ def test_all_files_are_one_try(
     assert tree.status() == ""
 
 
+@pytest.mark.parametrize("other", ["./calc.py", "link.py"])
+def test_a_file_of_two_names_is_one(
+    tree: Repository, script: Callable[..., Path], inside: Specedit, other: str
+) -> None:
+    (tree.root / "link.py").symlink_to("calc.py")
+    script(replace=[["a - b", "a + b"]])
+    done = inside("edit", "Do it", "calc.py", other, "--test", "true", "--json")
+    assert done.returncode == 0, done.stderr
+    assert [one["path"] for one in json.loads(done.stdout)["files"]] == ["calc.py"]
+    script(replace=[])
+    tree.write("b.py", "from calc import add\n")
+    done = inside("rename", "add", "plus", "calc.py", other, "b.py")
+    assert done.returncode == 0, done.stderr
+    assert "def plus" in tree.read("calc.py") and "import plus" in tree.read("b.py")
+
+
 def test_without_writing_the_tree_is_as_it_was_and_the_patch_is_one_that_passes(
     tree: Repository, script: Callable[..., Path], inside: Specedit
 ) -> None:
@@ -188,6 +204,21 @@ def test_a_command_of_a_file_is_for_runs_that_can_be_tested(
     done = specedit("edit", "Do it", "-", "--stdin-filename", "x.py", stdin=CALC.encode())
     assert done.returncode == 0 and done.stdout.decode() == CALC.replace("a - b", "a + b")
     assert specedit("edit", "Do it", "calc.py", "--tries", "1").returncode == 2
+
+
+def test_a_command_of_a_file_leaves_a_rename_that_cannot_be_tested_be(
+    tree: Repository,
+    script: Callable[..., Path],
+    specedit: Specedit,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    script(replace=[["add", "plus"]])
+    monkeypatch.setenv("SPECEDIT_TEST", "exit 1")
+    named = ("rename", "add", "plus")
+    done = specedit(*named, "-", "--stdin-filename", "x.py", stdin=CALC.encode())
+    assert done.returncode == 0 and done.stdout.decode() == CALC.replace("add", "plus")
+    assert specedit(*named, "calc.py", "--ask", stdin=b"y\n").returncode == 0
+    assert tree.read("calc.py") == CALC.replace("add", "plus")
 
 
 @pytest.mark.parametrize("flag", ["--keep-best", "--require-green", "--test-timeout=3"])
@@ -353,9 +384,13 @@ def test_law_9_killed_while_a_try_is_in_the_tree_nothing_is_lost(
     busy = specedit("edit", "Do it", "calc.py", "--test", "true")
     assert busy.returncode == 2 and "at this moment" in busy.stderr.decode()
     assert specedit("undo").returncode == 2, "it is not over yet"
+    assert specedit("undo", "--forget").returncode == 2, "the originals are nowhere else"
+    assert "at this moment" in specedit("refine", "more").stderr.decode()
+    assert b"killed" not in specedit("undo", "--list").stdout
     child.send_signal(signal.SIGKILL)
     child.communicate()
     assert tree.read("calc.py") == RIGHT, "the try is still there"
+    assert b"its run was killed" in specedit("undo", "--list").stdout
     said = specedit("config").stderr.decode()
     assert "still in" in said and "specedit undo --run" in said
     again = specedit("edit", "Do it", "calc.py", "--test", "true")

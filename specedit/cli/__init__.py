@@ -68,7 +68,7 @@ COMMANDS = (
 )
 
 
-LONG = ("edit", "rename")  # commands whose help shows what one needs every day
+LONG = ("edit", "refine", "rename")  # commands whose help shows what one needs every day
 HELP_ALL = "--help-all"
 
 
@@ -117,7 +117,9 @@ def _say_unfinished() -> None:
 
 def _with_every_option(command: Any, arguments: Sequence[str]) -> list[str]:
     """The command line that asks for a help without anything left out."""
-    for parameter in command.commands[arguments[0]].params:
+    asked = command.commands[arguments[0]]
+    asked.epilog = None  # it says how to see what is shown now
+    for parameter in asked.params:
         parameter.hidden = False
     return ["--help" if word == HELP_ALL else word for word in arguments]
 

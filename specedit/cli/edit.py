@@ -94,7 +94,7 @@ def edit(
         ),
         planner,
         resolved,
-        Wish(instruction, part_of(part, symbol)),
+        Wish(instruction, part_of(part, symbol, selected, near)),
     )
 
 

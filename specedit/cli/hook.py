@@ -25,16 +25,18 @@ def _say(text: str) -> None:
     print(harmless(text), file=sys.stderr)
 
 
-def _rules(root: Path) -> tuple[list[Rule], Settings]:
-    """The rules of the repository at `root`; a repository around it has rules of its own."""
+def _rules(root: Path) -> tuple[list[Rule], Settings, str]:
+    """The rules of the repository at `root`, and why there are none; a repository around it has
+    rules of its own."""
     from specedit.cli.consent import settled
     from specedit.hook.rules import rules
 
     resolved = settled(start=root)
     found = resolved.pyproject
     if found is None or found.parent.resolve() != root.resolve():
-        return [], resolved.values
-    return rules(resolved.values.hook, str(found)), resolved.values
+        return [], resolved.values, "has no [[tool.specedit.hook]]"
+    why = "is not trusted" if "hook" in resolved.ignored else "has no [[tool.specedit.hook]]"
+    return rules(resolved.values.hook, str(found)), resolved.values, why
 
 
 @app.command()
@@ -45,11 +47,11 @@ def install() -> int:
     from specedit.settings import here
 
     root = git.top(here())
-    rules, _ = _rules(root)
+    rules, _, why = _rules(root)
     for line in native.install(root):
         _say(line)
     if not rules:
-        _say(f"{root / 'pyproject.toml'} has no [[tool.specedit.hook]] yet: nothing is asked.")
+        _say(f"{root / 'pyproject.toml'} {why} yet: nothing is asked.")
     return DONE
 
 
@@ -81,9 +83,9 @@ def run(
     from specedit.settings import here
 
     root = git.top(here())
-    rules, settings = _rules(root)
+    rules, settings, why = _rules(root)
     if not rules:
-        _say("specedit: this repository's pyproject.toml has no [[tool.specedit.hook]]")
+        _say(f"specedit: this repository's pyproject.toml {why}")
         return DONE
     entries = git.indexed(root, git.from_top(root, files)) if files else git.staged_files(root)
     entries = [entry for entry in entries if any(rule.wants(entry.name) for rule in rules)]

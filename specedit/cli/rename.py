@@ -37,12 +37,11 @@ def rename(
     resolved: Resolved,
 ) -> int:
     """Rename an identifier: tree-sitter finds the places, the model verifies them."""
-    from specedit.cli.work import Targets, files_of, nothing, refuse_conflicts, work
+    from specedit.cli.work import Targets, files_of, judged, nothing, refuse_conflicts, work
     from specedit.files.recorder import Wish
     from specedit.text.names import sought
 
-    settings = resolved.values
-    derived = settings.scope == "derived"
+    derived = resolved.values.scope == "derived"
     targets = Targets(
         tuple(files or ()),
         staged=staged,
@@ -52,6 +51,7 @@ def rename(
         containing=sought(old, derived=derived),
         any_case=derived,
     )
+    settings = judged(targets, resolved)
     refuse_conflicts(targets, settings)
     names = targets.names if targets.names == ("-",) else tuple(files_of(targets))
     if not names and targets.from_git:

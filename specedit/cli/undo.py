@@ -36,6 +36,7 @@ def undo(
     further back."""
     from specedit.errors import UsageError
     from specedit.files import journal
+    from specedit.files.undo import forget as drop
     from specedit.files.undo import undo as put_back
 
     if listed and (forget or name or partly):
@@ -46,9 +47,9 @@ def undo(
     if name is None and not (last or listed):
         name = of_here(journal.runs(store))
     if listed:
-        return _list(journal.runs(store), as_json)
+        return _list(store, journal.runs(store), as_json)
     if forget:
-        run = journal.forget(store, name)
+        run = drop(store, name)
         _put_json(_run(run)) if as_json else _say(f"forgotten: {run.said}")
         return DONE
     done = put_back(store, name, partly=partly)
@@ -104,13 +105,14 @@ def _show(done: Undone) -> None:
         console.print(Text(hint, "dim"), soft_wrap=True)
 
 
-def _list(runs: list[JournalRun], as_json: bool) -> int:
+def _list(store: Path, runs: list[JournalRun], as_json: bool) -> int:
     if as_json:
         _put_json({"schema": 1, "command": "undo", "runs": [_run(r) for r in runs]})
         return DONE
     from rich.console import Console
     from rich.text import Text
 
+    from specedit.files.trial import at_work
     from specedit.view import code
 
     out = Console(markup=False, emoji=False, highlight=False)
@@ -119,7 +121,8 @@ def _list(runs: list[JournalRun], as_json: bool) -> int:
     for run in runs:
         out.print(Text.assemble((run.said, "bold"), (f"  {run.name}", "dim")), soft_wrap=True)
         if run.trying:
-            out.print(Text("  a try that nobody has judged: its run was killed", "red"))
+            why = "it is at work" if at_work(store, run) else "its run was killed"
+            out.print(Text(f"  a try that nobody has judged: {why}", "red"))
         if run.instruction:
             out.print(Text(f"  “{code.name(run.instruction)}”"), soft_wrap=True)
         for entry in run.files:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from specedit.cli.folders import expanded, left
 from specedit.cli.links import allowed
 from specedit.cli.output import put_json, put_patch
 from specedit.errors import INTERRUPTED, SpeceditError, UsageError
-from specedit.files.worktree import in_work_tree
+from specedit.files.worktree import beyond, in_work_tree, real
 
 if TYPE_CHECKING:
     from specedit.edit.backend import Backend
@@ -50,7 +51,7 @@ def work(
 ) -> int:
     """Run one command over its files, or as a filter; returns the exit code. `together`: what is
     written is one change of all of them."""
-    settings = _judged(targets, resolved)
+    settings = judged(targets, resolved)
     refuse_conflicts(targets, settings)
     _refuse_untested(resolved)
     if targets.names == ("-",):
@@ -66,7 +67,7 @@ def work(
 def files_of(targets: Targets) -> list[str]:
     """The files named, or those that git chooses."""
     if targets.names and not targets.from_git:
-        return list(dict.fromkeys(one for name in targets.names for one in expanded(name)))
+        return _once(one for name in targets.names for one in expanded(name))
     if not targets.from_git and not targets.containing:
         raise UsageError("Which file?", hint="Name files, `-`, or --staged, --changed, --since REF")
     from specedit.files import git
@@ -84,6 +85,16 @@ def files_of(targets: Targets) -> list[str]:
         what = f" that holds {targets.containing[0]!r}" if targets.containing else ""
         print(f"specedit: git names no file{what}; nothing to do", file=sys.stderr)
     return [str(path) for path in found]
+
+
+def _once(names: Iterable[str]) -> list[str]:
+    """The names, less those of a file that has one already: `a.py ./a.py`, a link beside its file.
+    A run that writes its files together would find its own text in the second. A link out of the
+    work tree is asked about by its name."""
+    found: dict[Path, str] = {}
+    for name in names:
+        found.setdefault(Path(name) if beyond(name) else real(name), name)
+    return list(found.values())
 
 
 def near(path: str) -> str:
@@ -154,7 +165,7 @@ def refuse_conflicts(targets: Targets, settings: Settings) -> None:
         raise UsageError("--audit reads logits, which no remote server gives.")
 
 
-def _judged(targets: Targets, resolved: Resolved) -> Settings:
+def judged(targets: Targets, resolved: Resolved) -> Settings:
     """The settings; a test command of a file is for the runs that can be tested."""
     settings = resolved.values
     other = targets.names == ("-",) or settings.ask or settings.compare

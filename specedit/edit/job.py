@@ -92,15 +92,19 @@ def plan_edit(
     """Edit a file, or the part of it that `lines` (from 1, both ends in) or `symbol` names."""
     if not instruction.strip():
         raise UsageError("The instruction is empty.", hint='specedit edit "what to do" FILE')
-    checks = checks_of(settings)
-    if asks(instruction) and checks.verdicts[QUESTION] == REFUSE:
-        raise UsageError(
-            "This asks for an answer, not for an edit.",
-            hint=f"specedit ask QUESTION {source.name} answers it; --allow question edits.",
-        )
+    refuse_question(instruction, source.name, settings)
     region = region_of(source, lines, symbol)
     known = expected(source, region, settings)
     return job(source, region, instruction, settings, known, beside=beside)
+
+
+def refuse_question(instruction: str, name: str, settings: Settings) -> None:
+    """An error where an instruction asks for an answer, unless the gate lets it pass."""
+    if asks(instruction) and checks_of(settings).verdicts[QUESTION] == REFUSE:
+        raise UsageError(
+            "This asks for an answer, not for an edit.",
+            hint=f"specedit ask QUESTION {name} answers it; --allow question edits.",
+        )
 
 
 def job(

@@ -13,13 +13,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from specedit.edit.beside import Beside
-from specedit.edit.job import Job, plan_edit
+from specedit.edit.focus import large
+from specedit.edit.job import Job, plan_edit, refuse_question
 from specedit.edit.judge import Judged, guarded
+from specedit.edit.selection import lines_of
 from specedit.edit.splice import spliced, whole
 from specedit.errors import InputError, UsageError
 from specedit.files.journal import JournalRun, digest, runs
 from specedit.files.source import Source
+from specedit.files.trial import at_work
 from specedit.files.worktree import real
+from specedit.finding import Finding
 from specedit.settings import Settings
 
 COMMANDS = ("edit", "refine")  # whose runs can be gone on from
@@ -82,6 +86,11 @@ def conversation(store: Path, name: str | None = None) -> Conversation:
             f"The last run was {last.said}; only an edit can be refined.",
             hint="specedit undo --list names the runs.",
         )
+    if last.trying and at_work(store, last):
+        raise UsageError(
+            "The last run is trying its edit at this moment.",
+            hint="Wait until it is done, or end it.",
+        )
     if last.trying:
         raise UsageError("The last run was killed in mid-try.", hint="specedit undo takes it out.")
     turns = [last]
@@ -108,32 +117,58 @@ def plan_refine(
             file=source.name,
             hint='specedit edit "what to do" FILE starts from the text as it is.',
         )
-    lines, symbol = _part(talk.turns[0].part)
+    refuse_question(said, source.name, settings)
+    lines, symbol = _part(talk.turns[0].part, before.text)
     instruction = talk.instruction(said)
     job = plan_edit(before, instruction, settings, lines=lines, symbol=symbol, beside=beside)
     region, checks = job.region, job.checks
 
     def judge(answer: str) -> Judged:
-        return guarded(before, instruction, checks, spliced(before, region, answer))
+        text = spliced(before, region, answer)
+        if text == source.text:  # no change of what is there now, whatever it was before
+            return guarded(source, instruction, checks, text)
+        if text == before.text:
+            return Judged(text)  # all of it taken back is a change like any other
+        return guarded(before, instruction, checks, text)
 
     plan = job.plan
     if plan.prediction is not None and region == whole(before):
         plan = replace(plan, predictions=(source.text,))
+    said_of_it = job.findings
+    if region == whole(before) and large(before, settings):
+        why = "all of it was read and written: what was asked before may be anywhere in it"
+        said_of_it = (*said_of_it, Finding("whole", why))
     return replace(
-        job, source=source, region=whole(source), plan=plan, judge=judge, divisible=False
+        job,
+        source=source,
+        region=whole(source),
+        plan=plan,
+        judge=judge,
+        divisible=False,
+        findings=said_of_it,
     )
 
 
-def _part(said: str) -> tuple[tuple[int, int] | None, str | None]:
+def _part(said: str, text: str) -> tuple[tuple[int, int] | None, str | None]:
     kind, _, what = said.partition(" ")
     if kind == "lines":
         first, _, last = what.partition(":")
         return (int(first), int(last)), None
+    if kind == "selected":
+        near, _, selected = what.partition(" ")
+        return lines_of(text, selected, int(near) or None), None
     return None, what if kind == "symbol" else None
 
 
-def part_of(lines: Sequence[int] | None, symbol: str | None) -> str:
+def part_of(
+    lines: Sequence[int] | None,
+    symbol: str | None,
+    selected: str | None = None,
+    near: int | None = None,
+) -> str:
     """How a journal's run keeps the part that it was about."""
     if lines:
         return f"lines {lines[0]}:{lines[1]}"
+    if selected is not None:
+        return f"selected {near or 0} {selected}"
     return f"symbol {symbol}" if symbol else ""

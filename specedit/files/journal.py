@@ -56,7 +56,7 @@ class JournalRun:
     files: tuple[Entry, ...]
     place: Path = field(default=Path(), compare=False, repr=False)  # the journal it is in
     instruction: str = ""  # in the person's words, where there was one
-    part: str = ""  # of each file, that it was about: "lines A:B", "symbol NAME"
+    part: str = ""  # of each file: "lines A:B", "symbol NAME" or "selected NEAR TEXT"
     refines: str = ""  # the run that it went on from
 
     @property
@@ -137,23 +137,16 @@ def runs(store: Path) -> list[JournalRun]:
     return sorted(found, key=lambda run: run.name, reverse=True)
 
 
-def forget(store: Path, name: str | None = None) -> JournalRun:
-    """Drop the last run (or `name`) from the journal; no file is touched."""
-    with alone(store):
-        clear_up(store)
-        run = pick(store, name)
-        shutil.rmtree(run.kept, ignore_errors=True)
-        return run
-
-
 def prune(
     store: Path, *, keep: str = "", most: int = KEEP_RUNS, most_bytes: int = KEEP_BYTES
 ) -> None:
-    """Forget the oldest runs beyond `most`, or beyond `most_bytes` of kept text."""
+    """Forget the oldest runs beyond `most`, or beyond `most_bytes` of kept text; never one whose
+    try is in a work tree, for nothing else has the originals."""
     total = 0
     for number, run in enumerate(clear_up(store)):
         total += sum(e.size for e in run.files)
-        if run.name != keep and (number >= most or total > most_bytes):
+        beyond = number >= most or total > most_bytes
+        if beyond and run.name != keep and not run.trying:
             shutil.rmtree(run.kept, ignore_errors=True)
 
 

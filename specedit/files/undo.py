@@ -77,13 +77,28 @@ def undo(store: Path, name: str | None = None, *, partly: bool = False) -> Undon
         return Undone(run, tuple(outcomes))
 
 
-def _taken_out(store: Path, run: JournalRun) -> Undone:
-    """A killed run's try. Whatever its command made of the files meanwhile lies beside them all."""
-    if at_work(store, run):
+def forget(store: Path, name: str | None = None) -> JournalRun:
+    """Drop the last run (or `name`) from the journal; no file is touched."""
+    with alone(store):
+        clear_up(store)
+        run = pick(store, name)
+        _check_over(store, run)
+        shutil.rmtree(run.kept, ignore_errors=True)
+        return run
+
+
+def _check_over(store: Path, run: JournalRun) -> None:
+    """An error where somebody tries this run's edit now, and needs the originals."""
+    if run.trying and at_work(store, run):
         raise UsageError(
             f"The run of {run.said} is trying its edit at this moment.",
             hint="Wait until it is done, or end it; then run specedit undo again.",
         )
+
+
+def _taken_out(store: Path, run: JournalRun) -> Undone:
+    """A killed run's try. Whatever its command made of the files meanwhile lies beside them all."""
+    _check_over(store, run)
     outcomes = []
     for entry in reversed(run.files):
         try:

@@ -10,9 +10,13 @@ import re
 _ASKS = re.compile(
     r"(?i)^\W*(?:(?:please|can you|could you|would you|just)\s+)*"
     r"(?:explain|describe|summari[sz]e|outline|tell me|walk me through"
-    r"|(?:what|why|where|when|who|which|whose)\b|how\s+(?:does|do|is|are|many|much|can|would|should)"
+    r"|(?:what|why|who|which|whose)\b"
+    r"|(?:where|when)\b.*\?\W*$"  # "When it is empty, log that" asks nothing
+    r"|(?:where|when)\s+(?:is|are|does|do|did|was|were|can|would|should|will)\b"
+    r"|how\s+(?:does|do|is|are|many|much|can|would|should)"
     r"|(?:is|are|does|did|was|were|has)\s+(?:this|that|the|these|those|there|it|any|we|you)\b"
-    r"|do\s+(?:we|you|they|any|these|those)\b)"  # "Do it", "have it print": these are orders
+    r"|(?:do|have)\s+(?:we|you|they|any)\b"
+    r"|(?:do|have)\s+(?:this|that|the|these|those|it)\b.*\?\W*$)"  # "Do the same here" asks nothing
 )
 _EDITS = re.compile(  # a word that wants the file to be another one afterwards
     r"(?i)\b(?:add|chang|fix|writ|put|insert|remov|delet|renam|replac|mak|updat|us(?:e|ing)\b|creat"
@@ -21,7 +25,7 @@ _EDITS = re.compile(  # a word that wants the file to be another one afterwards
     r"|each\b|every\b)\w*"
 )
 _ABOUT = re.compile(
-    r"(?i)^\W*(?:why|what|where|when|who|which|whose|how|is|are|does|do|did|was|were)\b"
+    r"(?i)^\W*(?:why|what|where|when|who|which|whose|how|is|are|does|do|did|was|were|has|have)\b"
 )
 
 
