@@ -5,7 +5,7 @@ Offsets are bytes of the UTF-8 text. Does not know what any node means.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from dataclasses import field as stored
 from typing import TYPE_CHECKING
@@ -66,12 +66,15 @@ class Branch:
         """The stretch of this node before `end`, as a node of no type."""
         return Branch("", "", False, self.start, end, self.line)
 
-    def walk(self) -> Iterator[Branch]:
+    def walk(self, without: Container[str] = ()) -> Iterator[Branch]:
+        """This node and all below it, in the order of the text; those of a type in `without`
+        and what stands in them are left out, so that a body can be read without the
+        definitions inside it."""
         waiting = [self]
         while waiting:
             one = waiting.pop()
             yield one
-            waiting.extend(reversed(one.children))
+            waiting.extend(child for child in reversed(one.children) if child.type not in without)
 
     def up(self) -> Iterator[Branch]:
         """The parents, nearest first."""

@@ -107,7 +107,9 @@ class GoOutlook(Outlook):
             if node.type not in _FUNCTIONS or body is None:
                 continue
             wanted, named = _results(node)
-            for one in _own_returns(body):
+            for one in body.walk(without=("func_literal",)):
+                if one.type != "return_statement":
+                    continue
                 listed = one.first("expression_list")
                 values = listed.named_children() if listed is not None else []
                 values = [value for value in values if value.type != "comment"]
@@ -144,15 +146,6 @@ def _results(function: Branch) -> tuple[int, bool]:
         named = named or bool(names)
         count += len(names) or 1
     return count, named
-
-
-def _own_returns(body: Branch) -> Iterator[Branch]:
-    waiting = [body]
-    while waiting:
-        node = waiting.pop()
-        if node.type == "return_statement":
-            yield node
-        waiting.extend(one for one in reversed(node.children) if one.type != "func_literal")
 
 
 OUTLOOK = GoOutlook(

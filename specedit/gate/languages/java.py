@@ -90,21 +90,21 @@ class JavaOutlook(Outlook):
 
 def void_returns(facts: Facts, void: bool, body: Branch) -> Iterator[tuple[Branch, str]]:
     """A value out of a method that has none, and none out of one that has."""
-    waiting = [body]
-    while waiting:
-        node = waiting.pop()
-        if node.type == "return_statement":
-            inside = (one for one in node.children[1:] if one.type != ";")
-            value = next((one for one in inside if "comment" not in one.type), None)
-            if void and value is not None:
-                yield node, f"a method of type void returns `{facts.said(value)[:40]}`"
-            if not void and value is None:
-                yield node, "a method that has to return a value returns none"
-        inner = ("lambda_expression", "class_body", "local_function_statement", *_LAMBDAS)
-        waiting.extend(one for one in reversed(node.children) if one.type not in inner)
+    for node in body.walk(without=_INNER):
+        if node.type != "return_statement":
+            continue
+        inside = (one for one in node.children[1:] if one.type != ";")
+        value = next((one for one in inside if "comment" not in one.type), None)
+        if void and value is not None:
+            yield node, f"a method of type void returns `{facts.said(value)[:40]}`"
+        if not void and value is None:
+            yield node, "a method that has to return a value returns none"
 
 
-_LAMBDAS = ("anonymous_method_expression", "declaration_list")
+_INNER = places(
+    "lambda_expression class_body local_function_statement anonymous_method_expression",
+    "declaration_list",
+)
 _IMPORT = "import_declaration"
 
 

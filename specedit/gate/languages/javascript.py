@@ -107,7 +107,9 @@ class JavaScriptOutlook(Outlook):
             if typed is None or body is None or body.type != "statement_block":
                 continue
             said = facts.said(typed).lstrip(": ").strip()
-            for one in _own_returns(body):
+            for one in body.walk(without=_FUNCTIONS):
+                if one.type != "return_statement":
+                    continue
                 value = next(iter(one.named_children()), None)
                 kind = _PLAIN.get(value.type, "") if value is not None else ""
                 if said in ("number", "string", "boolean", "void") and kind not in ("", said):
@@ -129,15 +131,6 @@ _FUNCTIONS = places(
     "function_declaration function_expression arrow_function method_definition class class_body",
     "generator_function generator_function_declaration",
 )
-
-
-def _own_returns(body: Branch) -> Iterator[Branch]:
-    waiting = [body]
-    while waiting:
-        node = waiting.pop()
-        if node.type == "return_statement":
-            yield node
-        waiting.extend(one for one in reversed(node.children) if one.type not in _FUNCTIONS)
 
 
 def _may_be_absent(facts: Facts, typed: Branch | None) -> bool:

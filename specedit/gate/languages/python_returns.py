@@ -57,7 +57,7 @@ def contradictions(facts: Facts) -> Iterator[tuple[Branch, str]]:
             continue
         wanted = _wanted(facts.said(typed))
         name = node.part("name")
-        own, taken = list(_own(body)), _taken(facts, node)
+        own, taken = list(body.walk(without=_INNER)), _taken(facts, node)
         if wanted is None or name is None or any(one.type == "yield" for one in own):
             continue
         says = f"`{facts.said(name)}` says it returns `{' '.join(facts.said(typed).split())}`"
@@ -81,15 +81,6 @@ class _Body:
     def kind(self, value: Branch | None) -> str:
         """The plain kind of a value, or ""."""
         return "None" if value is None else _kind(self.facts, self.own, self.taken, value)
-
-
-def _own(body: Branch) -> Iterator[Branch]:
-    """What stands in a body and in no definition inside it."""
-    waiting = [body]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting.extend(one for one in reversed(node.children) if one.type not in _INNER)
 
 
 def _wanted(said: str) -> list[str] | None:

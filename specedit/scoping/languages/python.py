@@ -150,11 +150,8 @@ def _announcements(scopes: Scopes, function: Scope) -> dict[str, str]:
         return known
     found: dict[str, str] = {}
     body = function.node.part("body") if function.kind == "function" else None
-    waiting = [body] if body is not None else []
-    while waiting:
-        statement = waiting.pop()
-        if statement.type not in ("function_definition", "class_definition", "lambda"):
-            waiting.extend(statement.children)
+    inner = ("function_definition", "class_definition", "lambda")
+    for statement in body.walk(without=inner) if body is not None else ():
         if statement.type in ("global_statement", "nonlocal_statement"):
             for child in statement.children:
                 found[scopes.text(child)] = statement.type

@@ -81,13 +81,10 @@ def _uses(body: Branch, data: bytes) -> Iterator[Branch]:
     def text(node: Branch) -> str:
         return data[node.start : node.end].decode("utf-8", "replace")
 
-    waiting = [body]
-    while waiting:
-        node = waiting.pop()
+    for node in body.walk(without=NESTED):
         if node.type == "self" and (node.parent is None or "scoped" not in node.parent.type):
             yield node
         yield from (one for one in formatted(node, text) if text(one) == "self")
-        waiting.extend(child for child in node.children if child.type not in NESTED)
 
 
 def _last(node: Branch, data: bytes) -> int:
