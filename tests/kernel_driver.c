@@ -117,18 +117,18 @@ static uint64_t passes(int variant, int threads, int kind, const int *widths) {
     int wrong = 0, start = 0;
     for (int w = 0; start < positions; w++) {
         int width = widths[w % 4] < positions - start ? widths[w % 4] : positions - start;
-        specedit_pass pass = {ids + start, 0, width, start, choices, logits};
+        specedit_pass pass = {ids + start, 0, width, start, choices, logits, 0};
         wrong |= specedit_run(model, cache, pool, &pass);
         digest = digest_of(digest, logits, sizeof(float) * (size_t)width * shape.vocabulary);
         chosen = digest_of(chosen, choices, sizeof(int32_t) * (size_t)width);
         start += width;
     }
     const int32_t parents[] = {-1, -1, 0, 1, 2, 2, 3}, kept[] = {1, 3, 6};
-    specedit_pass tree = {ids + 5, parents, 7, start, choices, logits};
+    specedit_pass tree = {ids + 5, parents, 7, start, choices, logits, 0};
     wrong |= specedit_run(model, cache, pool, &tree);
     digest = digest_of(digest, logits, sizeof(float) * 7 * (size_t)shape.vocabulary);
     wrong |= specedit_cache_keep(cache, start, kept, 3);
-    specedit_pass last = {ids + 2, 0, 1, start + 3, choices, logits};
+    specedit_pass last = {ids + 2, 0, 1, start + 3, choices, logits, 0};
     wrong |= specedit_run(model, cache, pool, &last);
     digest = digest_of(digest, logits, sizeof(float) * (size_t)shape.vocabulary);
     specedit_cache_free(cache);

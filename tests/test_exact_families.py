@@ -229,3 +229,43 @@ def test_law_7_a_pass_on_the_kernels_loads_no_torch(
     run = [sys.executable, "-c", code, str(files.path), str(store)]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def states(engine: ExactEngine, ids: list[int], widths: list[int], *, read: bool) -> np.ndarray:
+    """The rows behind the last norm of all ids, from reading them or from choosing after them."""
+    cache, found = engine.new_cache(), np.zeros((len(ids), engine.passes.config.hidden), "f4")
+    for index in range(len(ids)):
+        at = len(cache.ids)
+        part = ids[at : at + widths[index % len(widths)]]
+        if not part:
+            break
+        if read:
+            engine.passes.read(part, cache, states=found[at : at + len(part)])
+        else:
+            engine.passes.choose(part, cache, rows=False, states=found[at : at + len(part)])
+    return found
+
+
+def test_a_pass_shows_the_rows_that_the_output_layer_takes(
+    pair: tuple[object, ExactEngine],
+) -> None:
+    model, engine = pair
+    ids = IDS[:120]
+    with torch.inference_mode():
+        expected = model.model(torch.tensor([ids])).last_hidden_state[0].numpy()  # type: ignore[attr-defined]
+    found = states(engine, ids, [120], read=False)
+    assert np.abs(found - expected).mean() < 0.05 * np.abs(expected).mean()
+
+
+def test_rows_are_bit_equal_read_or_chosen_at_any_chunking(engine: ExactEngine) -> None:
+    whole = states(engine, IDS, [len(IDS)], read=True)
+    assert states(engine, IDS, [1, 7, 64], read=True).tobytes() == whole.tobytes()
+    assert states(engine, IDS, [33, 2, 128], read=False).tobytes() == whole.tobytes()
+
+
+def test_a_buffer_that_is_too_small_for_the_rows_is_refused(
+    pair: tuple[object, ExactEngine],
+) -> None:
+    _, engine = pair
+    with pytest.raises((ValueError, RuntimeError)):
+        engine.passes.choose([1, 2], engine.new_cache(), rows=False, states=bytearray(64))

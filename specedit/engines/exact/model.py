@@ -136,13 +136,16 @@ class Model:
             found, step = product(down, up.mul_(gate).div_(below))  # `square` is still missing
             rows.addcmul_(found, step.mul_(square))
 
+    def normed(self, rows: torch.Tensor) -> torch.Tensor:
+        """Final hidden rows behind the last norm: what the output layer takes."""
+        return rms_norm(rows, (self.config.hidden,), self.norm, self.config.epsilon)
+
     def logits(self, rows: torch.Tensor) -> tuple[list[torch.Tensor], torch.Tensor]:
         """Logits of final hidden rows in parts of the vocabulary, and each row's positive factor.
 
         The logits proper are part * factor; who only wants the largest need not multiply.
         """
-        normed = rms_norm(rows, (self.config.hidden,), self.norm, self.config.epsilon)
-        taken, scale = digits(normed, self.close)
+        taken, scale = digits(self.normed(rows), self.close)
         return [combined(linear, taken) for linear in self.head], scale
 
     def _turns(self, start: int, end: int) -> tuple[torch.Tensor, torch.Tensor]:

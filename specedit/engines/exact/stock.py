@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 
@@ -12,6 +13,8 @@ from specedit.engines.exact.model import Model
 
 class StockPasses:
     """One model on torch and oneDNN."""
+
+    watches = True
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -25,24 +28,33 @@ class StockPasses:
         """Work on so many threads from now on."""
         torch.set_num_threads(count)
 
-    def read(self, ids: Sequence[int], cache: Cache) -> None:
+    def read(self, ids: Sequence[int], cache: Cache, states: Any = None) -> None:
         """Feed ids behind what the cache holds; nobody asks what comes after them."""
         with torch.inference_mode():
-            self.model.read(ids, cache, last=False)
+            hidden = self.model.read(ids, cache, last=states is not None)
+            if hidden is not None:
+                self._shown(hidden, states)
 
     def choose(
-        self, ids: Sequence[int], cache: Cache, *, rows: bool
+        self, ids: Sequence[int], cache: Cache, *, rows: bool, states: Any = None
     ) -> tuple[list[int], list[memoryview] | None]:
         """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32."""
         with torch.inference_mode():
             hidden = self.model.read(ids, cache)
             assert hidden is not None
+            if states is not None:
+                self._shown(hidden, states)
             parts, factor = self.model.logits(hidden)
             largest = _largest(parts, factor)
             if not rows:
                 return largest, None
             logits = torch.cat([part * factor for part in parts], -1)
             return largest, [memoryview(row.numpy()).cast("B") for row in logits]
+
+    def _shown(self, hidden: torch.Tensor, states: Any) -> None:
+        """The rows behind the last norm, into a buffer that can be written to."""
+        flat = torch.frombuffer(memoryview(states).cast("B"), dtype=torch.float32)
+        flat[: hidden.numel()] = self.model.normed(hidden).view(-1)
 
 
 def _largest(parts: list[torch.Tensor], factor: torch.Tensor) -> list[int]:

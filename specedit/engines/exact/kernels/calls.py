@@ -6,9 +6,9 @@ Knows structures and signatures. Does not know which library is loaded (`library
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, c_char_p, c_float, c_int, c_int32, c_uint64, c_void_p
+from ctypes import POINTER, c_char_p, c_float, c_int, c_int8, c_int32, c_uint64, c_void_p
 
-INTERFACE = 1
+INTERFACE = 2
 
 
 class Shape(ctypes.Structure):
@@ -63,6 +63,32 @@ class CPass(ctypes.Structure):
         ("start", c_int32),
         ("choices", POINTER(c_int32)),
         ("logits", POINTER(c_float)),
+        ("hidden", POINTER(c_float)),
+    )
+
+
+class CHead(ctypes.Structure):
+    _fields_ = (
+        ("of_state", CLinear),
+        ("of_id", CLinear),
+        ("down", CLinear),
+        ("output", CLinear),
+        ("bias", c_void_p),
+        ("guessed", c_int32),
+        ("gated", c_int32),
+        ("sharpness", c_float),
+    )
+
+
+class CGuess(ctypes.Structure):
+    _fields_ = (
+        ("states", POINTER(c_float)),
+        ("ids", POINTER(c_int32)),
+        ("width", c_int32),
+        ("most", c_int32),
+        ("made", POINTER(c_float)),
+        ("guesses", POINTER(c_int32)),
+        ("chances", POINTER(c_float)),
     )
 
 
@@ -83,6 +109,11 @@ SIGNATURES = {
     "cache_copy": (c_int, (c_void_p, c_void_p, c_int)),
     "cache_keep": (c_int, (c_void_p, c_int, POINTER(c_int32), c_int)),
     "run": (c_int, (c_void_p, c_void_p, c_void_p, POINTER(CPass))),
+    "guess_run": (c_int, (c_void_p, c_void_p, POINTER(CHead), POINTER(CGuess))),
+    "output_rows": (
+        c_int,
+        (c_void_p, POINTER(c_int32), c_int, POINTER(c_int8), POINTER(c_float), POINTER(c_int32)),
+    ),
     "products": (c_int, (c_void_p, c_void_p, c_int)),
     "attention": (c_int, (c_void_p, c_void_p, c_void_p, c_int, c_int)),
 }

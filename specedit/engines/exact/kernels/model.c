@@ -161,8 +161,8 @@ static void row_begins(void *of, int layer, int row, int thread) {
 }
 
 /* digits of a row, a scale for each piece of it */
-static void row_digits(specedit_model *m, const float *row, int inputs, int piece,
-    digit_rows *to, int index) {
+void row_digits(specedit_model *m, const float *row, int inputs, int piece, digit_rows *to,
+    int index) {
     int digits = m->shape.two ? 2 : 1;
     uint8_t *first = to->digits + (size_t)index * digits * inputs;
     uint8_t *second = m->shape.two ? first + inputs : 0;
@@ -193,6 +193,9 @@ static void row_last_norm(void *of, int layer, int row, int thread) {
     specedit_model *m = of;
     (void)layer;
     row_normed(m, m->weights.norm, row, thread);
+    if (m->pass->hidden)
+        memcpy(m->pass->hidden + (size_t)row * m->shape.hidden_true, m->benches[thread].row,
+            (size_t)m->shape.hidden_true * sizeof(float));
 }
 
 static void row_attended(void *of, int layer, int row, int thread) {
@@ -232,15 +235,13 @@ static void row_choice(void *of, int layer, int piece, int thread) {
 
 /* -- products ----------------------------------------------------------------------------------- */
 
-typedef enum { PLAIN, ADD, GATE, LOGITS, NOTHING } after;
-
-static int product_pieces(const specedit_linear *linear, int threads) {
+int product_pieces(const specedit_linear *linear, int threads) {
     int panels = linear->outputs / LANES, grain = grain_of(panels, threads);
     return (panels + grain - 1) / grain;
 }
 
 /* A few panels of a product, all rows: piece by piece of the inputs, group by group of the rows. */
-static void product_piece(specedit_model *m, const specedit_linear *linear, const digit_rows *rows,
+void product_piece(specedit_model *m, const specedit_linear *linear, const digit_rows *rows,
     after then, const float *bias, float *out, size_t stride, int piece, int thread) {
     const kernel *k = m->kernel;
     int panels = linear->outputs / LANES, grain = grain_of(panels, m->threads);
@@ -418,7 +419,7 @@ int specedit_run(
         *step++ = (pool_step){row_norm, l, w};
         *step++ = (pool_step){product_qkv, l, product_pieces(&layer->qkv, threads)};
         *step++ = (pool_step){attention_heads, l, w};
-        if (!pass.choices && l == m->shape.layers - 1)
+        if (!pass.choices && !pass.hidden && l == m->shape.layers - 1)
             break;
         *step++ = (pool_step){attention_piece, l, attention_pieces(m)};
         *step++ = (pool_step){row_attended, l, w};
@@ -428,8 +429,9 @@ int specedit_run(
         *step++ = (pool_step){row_inner, l, w};
         *step++ = (pool_step){product_down, l, product_pieces(&layer->down, threads)};
     }
-    if (pass.choices) {
+    if (pass.choices || pass.hidden)
         *step++ = (pool_step){row_last_norm, 0, w};
+    if (pass.choices) {
         *step++ = (pool_step){product_head, 0, m->head_pieces};
         *step++ = (pool_step){row_choice, 0, 1};
     }
@@ -441,7 +443,7 @@ int specedit_run(
 
 int specedit_products(specedit_model *m, specedit_pool *pool, int width) {
     int threads = pool_threads(pool);
-    specedit_pass pass = {0, 0, width, 0, 0, 0};
+    specedit_pass pass = {0, 0, width, 0, 0, 0, 0};
     if (width < 1 || model_room(m, width, threads, 1))
         return SPECEDIT_NO_MEMORY;
     m->pass = &pass;
@@ -462,7 +464,7 @@ int specedit_products(specedit_model *m, specedit_pool *pool, int width) {
 int specedit_attention(
     specedit_model *m, specedit_cache *cache, specedit_pool *pool, int start, int width) {
     int threads = pool_threads(pool), tiles = (start + width + TILE - 1) / TILE;
-    specedit_pass pass = {0, 0, width, start, 0, 0};
+    specedit_pass pass = {0, 0, width, start, 0, 0, 0};
     if (width < 1 || start < 0 || specedit_cache_reserve(cache, start + width)
         || model_room(m, width, threads, tiles))
         return SPECEDIT_NO_MEMORY;
@@ -542,6 +544,7 @@ void specedit_model_free(specedit_model *m) {
     free_room(m);
     free_parts(m);
     free_benches(m);
+    guess_free(m);
     free(m->layers);
     free(m->steps);
     free(m);

@@ -32,6 +32,18 @@ typedef struct {
     int pieces;
 } digit_rows;
 
+/* what is done with a product */
+typedef enum { PLAIN, ADD, GATE, LOGITS, NOTHING } after;
+
+/* what a head's rows are worked out in (heads.c) */
+typedef struct {
+    int width, inner, outputs; /* there is room for */
+    float *rows, *inner_rows, *logits;
+    digit_rows states, ids, inside, made;
+    const specedit_head *head;
+    const specedit_guess *guess;
+} guess_room;
+
 struct specedit_model {
     const kernel *kernel;
     specedit_shape shape;
@@ -61,9 +73,21 @@ struct specedit_model {
     const specedit_pass *pass;
     specedit_cache *cache;
     int head_pieces;
+    guess_room guess;
 };
 
 int model_room(specedit_model *model, int width, int threads, int tiles);
+
+/* digits of a row, a scale for each piece of it */
+void row_digits(
+    specedit_model *model, const float *row, int inputs, int piece, digit_rows *to, int index);
+/* pieces of a product by the threads at work, and one of them, of all of the pass's rows */
+int product_pieces(const specedit_linear *linear, int threads);
+void product_piece(specedit_model *model, const specedit_linear *linear, const digit_rows *rows,
+    after then, const float *bias, float *out, size_t stride, int piece, int thread);
+
+/* heads.c */
+void guess_free(specedit_model *model);
 
 /* attention.c */
 void attention_heads(void *of, int layer, int piece, int thread);

@@ -24,6 +24,8 @@ from specedit.models.numbers import Config
 class KernelPasses:
     """One model on the kernels. What it points to in the mapped file lives as long as it does."""
 
+    watches = True
+
     def __init__(self, library: Library, weights: Weights, threads: int, *, close: bool) -> None:
         self.config = weights.config
         self.name = library.name
@@ -60,9 +62,13 @@ class KernelPasses:
         """An empty cache of this model."""
         return KernelCache(self._library.lib, self._model)
 
-    def read(self, ids: Sequence[int], cache: KernelCache) -> None:
-        """Feed ids behind what the cache holds; nobody asks what comes after them."""
-        self._run(ids, cache, None, None)
+    def read(self, ids: Sequence[int], cache: KernelCache, states: Any = None) -> None:
+        """Feed ids behind what the cache holds; nobody asks what comes after them.
+
+        `states` takes the rows behind the last norm, `config.hidden` float32 for each id: any
+        buffer that can be written to.
+        """
+        self._run(ids, cache, None, None, None, states)
 
     def choose(
         self,
@@ -71,8 +77,11 @@ class KernelPasses:
         *,
         rows: bool,
         parents: Sequence[int] | None = None,
+        states: Any = None,
     ) -> tuple[list[int], list[memoryview] | None]:
         """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32.
+
+        `states` takes the rows that the output layer took, `config.hidden` float32 for each id.
 
         With `parents` the ids are a tree: id i stands behind id parents[i], or, where that is -1,
         behind what the cache held. `KernelCache.keep` then says which of them were right.
@@ -80,7 +89,7 @@ class KernelPasses:
         width, vocabulary = len(ids), self.config.vocabulary
         choices = (c_int32 * width)()
         logits = (c_float * (width * vocabulary))() if rows else None
-        self._run(ids, cache, choices, logits, parents)
+        self._run(ids, cache, choices, logits, parents, states)
         if logits is None:
             return list(choices), None
         raw, size = memoryview(logits).cast("B"), vocabulary * 4
@@ -105,10 +114,15 @@ class KernelPasses:
         choices: Any,
         logits: Any,
         parents: Sequence[int] | None = None,
+        states: Any = None,
     ) -> None:
         width = len(ids)
+        hidden = None  # from_buffer refuses one that is too small
+        if states is not None:
+            hidden = (c_float * (width * self.config.hidden)).from_buffer(states)
         tree = None if parents is None else (c_int32 * width)(*parents)
-        given = calls.CPass((c_int32 * width)(*ids), tree, width, len(cache.ids), choices, logits)
+        fed = (c_int32 * width)(*ids)
+        given = calls.CPass(fed, tree, width, len(cache.ids), choices, logits, hidden)
         run = self._library.lib.specedit_run
         with self._busy:
             self._said(run(self._model, cache.handle, self._pool.handle, ctypes.byref(given)))

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPECEDIT_INTERFACE 1 /* whoever loads the library asks for this number first */
+#define SPECEDIT_INTERFACE 2 /* whoever loads the library asks for this number first */
 
 #if defined(_WIN32)
 #define SPECEDIT_EXPORT __declspec(dllexport)
@@ -86,7 +86,41 @@ typedef struct {
     int32_t *choices; /* width: the lowest id of the largest logit. Null: the last layer only leaves
                          its keys and values, and there are no logits */
     float *logits;    /* width x vocabulary, or null */
+    float *hidden;    /* width x hidden_true, or null: the rows behind the last norm, which the output
+                         layer takes; with them the last layer is run whole */
 } specedit_pass;
+
+/* A head: a small layer that makes of a row behind the last norm (the state) the row of the next
+ * position, and a few rows of the output layer that say which id follows there.
+ *
+ *     inner = activation(bias + of_state state + of_id embedding(id))
+ *     made  = state + down inner
+ *     logit = sharpness * (output made)
+ *
+ * With `gated` the first half of `inner` gates (SiLU) the second, else all of it goes through SiLU.
+ * No weight has pieces. */
+typedef struct {
+    specedit_linear of_state; /* hidden to inner */
+    specedit_linear of_id;    /* likewise; without panels the id plays no part */
+    specedit_linear down;     /* inner, or the half of it, to hidden */
+    specedit_linear output;   /* hidden to the ids that a head may guess, rounded up to 16 */
+    const float *bias;        /* inner */
+    int32_t guessed;          /* ids of the output layer that count */
+    int32_t gated;
+    float sharpness;
+} specedit_head;
+
+/* `width` states and the id that follows each; of each the state made, and the `most` likeliest
+ * outputs with the logarithms of their chances, the likeliest first. */
+typedef struct {
+    const float *states; /* width x hidden_true */
+    const int32_t *ids;  /* width, or null where the id plays no part */
+    int32_t width;
+    int32_t most;        /* at most 64 */
+    float *made;         /* width x hidden_true */
+    int32_t *guesses;    /* width x most: places in the output layer; -1 where there are no more */
+    float *chances;      /* width x most */
+} specedit_guess;
 
 typedef struct specedit_model specedit_model;
 typedef struct specedit_cache specedit_cache;
@@ -132,6 +166,15 @@ SPECEDIT_EXPORT int specedit_cache_keep(
 
 SPECEDIT_EXPORT int specedit_run(
     specedit_model *model, specedit_cache *cache, specedit_pool *pool, const specedit_pass *pass);
+
+/* -- heads -------------------------------------------------------------------------------------- */
+
+SPECEDIT_EXPORT int specedit_guess_run(specedit_model *model, specedit_pool *pool,
+    const specedit_head *head, const specedit_guess *guess);
+/* Some outputs of the model's own output layer, in this order, as a layer of their own: panels,
+ * scales and offsets for `count` outputs, rounded up to 16 with zeros. */
+SPECEDIT_EXPORT int specedit_output_rows(const specedit_model *model, const int32_t *ids, int count,
+    int8_t *panels, float *scales, int32_t *offsets);
 
 /* -- parts of a pass alone, for measurements and tests ------------------------------------------ */
 

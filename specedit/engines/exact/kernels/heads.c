@@ -1,0 +1,282 @@
+/* Heads: small layers that guess what follows a row, from the model's own output layer's rows.
+ *
+ * Knows one step: states and ids in, states and likeliest outputs out. Does not know trees, kinds of
+ * heads, or what a guess is for. A guess changes when a text comes, never which, so nothing here
+ * need be the same on every processor, though it is.
+ */
+#include <string.h>
+
+#include "model.h"
+#include "threads.h"
+
+enum {
+    MOST_GUESSES = 64,
+    FAR = 14, /* a logit so far below the largest adds nothing to a sum of chances */
+};
+
+/* e^x for x <= 0, relative error 3e-6; scalar, for there are few */
+static float power_of(float x) {
+    x *= 1.44269504f;
+    if (x < -100.0f)
+        return 0.0f;
+    float shifted = x + 12582912.0f, f = x - (shifted - 12582912.0f);
+    float p = f * 1.3333558e-3f + 9.6181291e-3f;
+    p = p * f + 5.5504109e-2f;
+    p = p * f + 2.4022651e-1f;
+    p = p * f + 6.9314718e-1f;
+    p = p * f + 1.0f;
+    int32_t bits, whole;
+    memcpy(&bits, &p, sizeof bits);
+    memcpy(&whole, &shifted, sizeof whole);
+    bits += (whole - 0x4b400000) * (1 << 23);
+    memcpy(&p, &bits, sizeof p);
+    return p;
+}
+
+static float logarithm_of(float x) { /* x >= 1: a sum in which the largest is 1 */
+    int32_t bits, whole;
+    memcpy(&bits, &x, sizeof bits);
+    whole = ((bits >> 23) & 255) - 127;
+    bits = (bits & 0x7fffff) | 0x3f800000;
+    memcpy(&x, &bits, sizeof x);
+    float t = (x - 1.0f) / (x + 1.0f), s = t * t;
+    return 2.0f * t * (1.0f + s * (0.33333333f + s * (0.2f + s * (0.14285714f + s * 0.11111111f))))
+        + 0.69314718f * (float)whole;
+}
+
+static float silu_of(float x) {
+    float below = power_of(x < 0 ? x : -x); /* e^-|x| */
+    return x < 0 ? x * below / (1.0f + below) : x / (1.0f + below);
+}
+
+void guess_free(specedit_model *m) {
+    guess_room *g = &m->guess;
+    void *all[] = {g->rows, g->inner_rows, g->logits, g->states.digits, g->states.scales,
+        g->ids.digits, g->ids.scales, g->inside.digits, g->inside.scales, g->made.digits,
+        g->made.scales};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        thread_memory_free(all[i]);
+    memset(g, 0, sizeof *g);
+}
+
+static int digits_room(digit_rows *of, int width, int digits, int inputs) {
+    of->digits = thread_memory((size_t)width * digits * inputs);
+    of->scales = thread_memory((size_t)width * sizeof(float));
+    of->pieces = 1;
+    return of->digits && of->scales;
+}
+
+static int room(specedit_model *m, int width, int inner, int outputs) {
+    guess_room *g = &m->guess;
+    if (width <= g->width && inner <= g->inner && outputs <= g->outputs)
+        return SPECEDIT_OK;
+    width = width > g->width ? width : g->width;
+    inner = inner > g->inner ? inner : g->inner;
+    outputs = outputs > g->outputs ? outputs : g->outputs;
+    guess_free(m);
+    int digits = m->shape.two ? 2 : 1, hidden = m->shape.hidden;
+    g->rows = thread_memory((size_t)width * hidden * sizeof(float));
+    g->inner_rows = thread_memory((size_t)width * inner * sizeof(float));
+    g->logits = thread_memory((size_t)width * outputs * sizeof(float));
+    if (!g->rows || !g->inner_rows || !g->logits || !digits_room(&g->states, width, digits, hidden)
+        || !digits_room(&g->ids, width, digits, hidden)
+        || !digits_room(&g->inside, width, digits, inner)
+        || !digits_room(&g->made, width, digits, hidden)) {
+        guess_free(m);
+        return SPECEDIT_NO_MEMORY;
+    }
+    g->width = width;
+    g->inner = inner;
+    g->outputs = outputs;
+    return SPECEDIT_OK;
+}
+
+/* -- the steps ---------------------------------------------------------------------------------- */
+
+static void guess_begins(void *of, int layer, int row, int thread) {
+    specedit_model *m = of;
+    guess_room *g = &m->guess;
+    int hidden = m->shape.hidden, true_hidden = m->shape.hidden_true;
+    float *at = g->rows + (size_t)row * hidden;
+    (void)layer;
+    memset(at, 0, (size_t)hidden * sizeof(float));
+    memcpy(at, g->guess->states + (size_t)row * true_hidden, (size_t)true_hidden * sizeof(float));
+    row_digits(m, at, hidden, hidden, &g->states, row);
+    if (g->head->of_id.panels) {
+        float *id = m->benches[thread].row;
+        m->kernel->widen(
+            m->weights.embedding + (size_t)g->guess->ids[row] * hidden, hidden, id);
+        row_digits(m, id, hidden, hidden, &g->ids, row);
+    }
+}
+
+static void guess_of_state(void *of, int layer, int piece, int thread) {
+    specedit_model *m = of;
+    const specedit_head *h = m->guess.head;
+    (void)layer;
+    product_piece(m, &h->of_state, &m->guess.states, PLAIN, h->bias, m->guess.inner_rows,
+        (size_t)h->of_state.outputs, piece, thread);
+}
+
+static void guess_of_id(void *of, int layer, int piece, int thread) {
+    specedit_model *m = of;
+    const specedit_head *h = m->guess.head;
+    (void)layer;
+    product_piece(m, &h->of_id, &m->guess.ids, ADD, 0, m->guess.inner_rows,
+        (size_t)h->of_id.outputs, piece, thread);
+}
+
+static void guess_inside(void *of, int layer, int row, int thread) {
+    specedit_model *m = of;
+    guess_room *g = &m->guess;
+    int count = g->head->of_state.outputs, inputs = g->head->down.inputs;
+    float *x = g->inner_rows + (size_t)row * count;
+    (void)layer;
+    (void)thread;
+    for (int i = 0; i < inputs; i++)
+        x[i] = g->head->gated ? silu_of(x[i]) * x[inputs + i] : silu_of(x[i]);
+    row_digits(m, x, inputs, inputs, &g->inside, row);
+}
+
+static void guess_down(void *of, int layer, int piece, int thread) {
+    specedit_model *m = of;
+    (void)layer;
+    product_piece(m, &m->guess.head->down, &m->guess.inside, ADD, 0, m->guess.rows,
+        (size_t)m->shape.hidden, piece, thread);
+}
+
+static void guess_made(void *of, int layer, int row, int thread) {
+    specedit_model *m = of;
+    guess_room *g = &m->guess;
+    int hidden = m->shape.hidden, true_hidden = m->shape.hidden_true;
+    const float *at = g->rows + (size_t)row * hidden;
+    (void)layer;
+    (void)thread;
+    memcpy(g->guess->made + (size_t)row * true_hidden, at, (size_t)true_hidden * sizeof(float));
+    row_digits(m, at, hidden, hidden, &g->made, row);
+}
+
+static void guess_logits(void *of, int layer, int piece, int thread) {
+    specedit_model *m = of;
+    const specedit_head *h = m->guess.head;
+    (void)layer;
+    product_piece(m, &h->output, &m->guess.made, PLAIN, 0, m->guess.logits,
+        (size_t)h->output.outputs, piece, thread);
+}
+
+static void guess_likeliest(void *of, int layer, int row, int thread) {
+    specedit_model *m = of;
+    guess_room *g = &m->guess;
+    const float *logits = g->logits + (size_t)row * g->head->output.outputs;
+    int count = g->head->guessed, most = g->guess->most, found = 0;
+    int32_t *ids = g->guess->guesses + (size_t)row * most;
+    float *best = g->guess->chances + (size_t)row * most, sharp = g->head->sharpness;
+    (void)layer;
+    (void)thread;
+    for (int i = 0; i < count; i++) {
+        float logit = logits[i];
+        if (found == most && logit <= best[most - 1])
+            continue;
+        int at = found < most ? found++ : most - 1;
+        for (; at && best[at - 1] < logit; at--) {
+            best[at] = best[at - 1];
+            ids[at] = ids[at - 1];
+        }
+        best[at] = logit;
+        ids[at] = i;
+    }
+    float top = best[0], far = top - (float)FAR / sharp, sum = 0.0f;
+    for (int i = 0; i < count; i++)
+        if (logits[i] > far)
+            sum += power_of((logits[i] - top) * sharp);
+    float all = logarithm_of(sum);
+    for (int i = 0; i < most; i++) {
+        best[i] = i < found ? (best[i] - top) * sharp - all : -__builtin_inff();
+        ids[i] = i < found ? ids[i] : -1;
+    }
+}
+
+/* -- a guess ------------------------------------------------------------------------------------ */
+
+static int layer_fits(const specedit_linear *l, int outputs, int inputs) {
+    return l->panels && l->scales && l->offsets && l->outputs == outputs && l->inputs == inputs
+        && l->piece == inputs;
+}
+
+static int head_fits(const specedit_model *m, const specedit_head *h, const specedit_guess *g) {
+    int hidden = m->shape.hidden, inner = h->of_state.outputs, inside = h->down.inputs;
+    if (!g->states || !g->made || !g->guesses || !g->chances || g->width < 1 || g->width > 1 << 12
+        || g->most < 1 || g->most > MOST_GUESSES || !(h->sharpness > 0) || !h->bias)
+        return 0;
+    if (inner < LANES || inner % LANES || inside < 64 || inside % 64
+        || inner != (h->gated ? 2 * inside : inside) || !layer_fits(&h->of_state, inner, hidden)
+        || !layer_fits(&h->down, (m->shape.hidden_true + LANES - 1) / LANES * LANES, inside)
+        || h->guessed < 1 || h->guessed > h->output.outputs || h->output.outputs % LANES
+        || !layer_fits(&h->output, h->output.outputs, hidden))
+        return 0;
+    if (!h->of_id.panels)
+        return 1;
+    if (!g->ids || !layer_fits(&h->of_id, inner, hidden))
+        return 0;
+    for (int i = 0; i < g->width; i++)
+        if (g->ids[i] < 0 || g->ids[i] >= m->shape.vocabulary)
+            return 0;
+    return 1;
+}
+
+int specedit_guess_run(specedit_model *m, specedit_pool *pool, const specedit_head *head,
+    const specedit_guess *guess) {
+    if (!head_fits(m, head, guess))
+        return SPECEDIT_BAD_ARGUMENT;
+    int threads = pool_threads(pool), w = guess->width, inner = head->of_state.outputs;
+    if (model_room(m, w, threads, 1) || room(m, w, inner, head->output.outputs))
+        return SPECEDIT_NO_MEMORY;
+    specedit_pass pass = {0, 0, w, 0, 0, 0, 0}; /* a product asks it for its rows */
+    m->pass = &pass;
+    m->guess.head = head;
+    m->guess.guess = guess;
+    pool_step steps[8], *step = steps;
+    *step++ = (pool_step){guess_begins, 0, w};
+    *step++ = (pool_step){guess_of_state, 0, product_pieces(&head->of_state, threads)};
+    if (head->of_id.panels)
+        *step++ = (pool_step){guess_of_id, 0, product_pieces(&head->of_id, threads)};
+    *step++ = (pool_step){guess_inside, 0, w};
+    *step++ = (pool_step){guess_down, 0, product_pieces(&head->down, threads)};
+    *step++ = (pool_step){guess_made, 0, w};
+    *step++ = (pool_step){guess_logits, 0, product_pieces(&head->output, threads)};
+    *step++ = (pool_step){guess_likeliest, 0, w};
+    pool_run(pool, steps, (int)(step - steps), m);
+    m->pass = 0;
+    m->guess.head = 0;
+    m->guess.guess = 0;
+    return SPECEDIT_OK;
+}
+
+int specedit_output_rows(const specedit_model *m, const int32_t *ids, int count, int8_t *panels,
+    float *scales, int32_t *offsets) {
+    const specedit_linear *from = &m->weights.head;
+    size_t size = (size_t)from->inputs * LANES;
+    if (count < 1 || !ids || !panels || !scales || !offsets || from->piece < from->inputs)
+        return SPECEDIT_BAD_ARGUMENT;
+    for (int i = 0; i < count; i++)
+        if (ids[i] < 0 || ids[i] >= m->shape.vocabulary)
+            return SPECEDIT_BAD_ARGUMENT;
+    int whole = (count + LANES - 1) / LANES * LANES;
+    for (int i = 0; i < whole; i++) {
+        int8_t *to = panels + (size_t)(i / LANES) * size + (size_t)(i % LANES) * 4;
+        if (i >= count) {
+            for (int quad = 0; quad < from->inputs / 4; quad++)
+                memset(to + (size_t)quad * LANES * 4, 0, 4);
+            scales[i] = 0.0f;
+            offsets[i] = 0;
+            continue;
+        }
+        int id = ids[i];
+        const int8_t *at = from->panels + (size_t)(id / LANES) * size + (size_t)(id % LANES) * 4;
+        for (int quad = 0; quad < from->inputs / 4; quad++)
+            memcpy(to + (size_t)quad * LANES * 4, at + (size_t)quad * LANES * 4, 4);
+        scales[i] = from->scales[id];
+        offsets[i] = from->offsets[id];
+    }
+    return SPECEDIT_OK;
+}
