@@ -13,6 +13,8 @@ from specedit.engines.exact.model import Model
 class StockPasses:
     """One model on torch and oneDNN."""
 
+    trees = False  # a row of its attention is where its position says
+
     def __init__(self, model: Model) -> None:
         self.model = model
         self.config = model.config
@@ -31,9 +33,15 @@ class StockPasses:
             self.model.read(ids, cache, last=False)
 
     def choose(
-        self, ids: Sequence[int], cache: Cache, *, rows: bool
+        self,
+        ids: Sequence[int],
+        cache: Cache,
+        *,
+        rows: bool,
+        parents: Sequence[int] | None = None,
     ) -> tuple[list[int], list[memoryview] | None]:
         """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32."""
+        assert parents is None, "chains only"
         with torch.inference_mode():
             hidden = self.model.read(ids, cache)
             assert hidden is not None

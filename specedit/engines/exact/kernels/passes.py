@@ -24,6 +24,8 @@ from specedit.models.numbers import Config
 class KernelPasses:
     """One model on the kernels. What it points to in the mapped file lives as long as it does."""
 
+    trees = True
+
     def __init__(self, library: Library, weights: Weights, threads: int, *, close: bool) -> None:
         self.config = weights.config
         self.name = library.name
