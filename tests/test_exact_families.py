@@ -197,7 +197,7 @@ def test_a_row_of_a_tree_has_the_bits_of_its_own_path(
             passes = open_exact(files, store=store).passes
         cache = passes.new_cache()
         passes.read(ids, cache)
-        choices, rows = passes.choose(tree, cache, rows=True, parents=parents)  # type: ignore[call-arg]
+        choices, rows = passes.choose(tree, cache, rows=True, parents=parents)
         assert rows is not None
         for row in (0, 11, 23):
             path = [row]

@@ -25,6 +25,8 @@ class Chunk:
     resynced: bool  # the drafter had just found its place again after a divergence
     seconds: float  # forward, crop and drafting together
     which: int = 0  # the prediction that the draft came from, where there were several
+    depth: int = 0  # ids in a row that could have been accepted: less than `proposed` of a tree
+    drafting: float = 0.0  # of the seconds, those that drafting took
 
     @property
     def width(self) -> int:

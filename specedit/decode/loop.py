@@ -1,6 +1,6 @@
 """The loop: offer a draft, keep what the model chose itself, go on. Ids in, chunks out.
 
-Knows token ids and the Engine's three verbs. Does not know text, files, prompts or torch.
+Knows token ids and the Engine's verbs. Does not know text, files, prompts or torch.
 
 The law it keeps: every committed id is the engine's own choice after nothing but committed ids.
 A draft decides how many choices one pass settles, never which.
@@ -11,11 +11,13 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from specedit.decode.drafters.base import Drafter
+from specedit.decode.drafters.base import Costly, Draft, Drafter, Watcher
 from specedit.decode.events import FREE, Chunk, Done
+from specedit.decode.tree import is_chain, shifted, straight, walk
 from specedit.decode.width import Widths
-from specedit.engines.base import GREEDY, Engine, Prefill, Sampling, common
+from specedit.engines.base import GREEDY, Engine, Prefill, Sampling, common, depths
 from specedit.errors import UsageError
 
 
@@ -40,6 +42,9 @@ def decode(
     widths.begin()
     for drafter in drafters:
         drafter.begin(prompt)
+    watchers = [drafter for drafter in drafters if isinstance(drafter, Watcher)]
+    engine.watch(bool(watchers))
+    trees = engine.info.trees
     yield from engine.begin(prompt, sampling, audit=audit)
     digest = hashlib.sha256() if audit else None
     last = prompt[-1]
@@ -49,26 +54,36 @@ def decode(
         started = time.perf_counter()
         base = engine.length
         room = min(left - 1, widths.room)
-        drafts = [d for drafter in drafters if room > 0 and (d := drafter.propose(room))]
-        chosen = widths.choose(drafts)
+        chosen = widths.choose(_proposed(drafters, widths, room, trees)) if room > 0 else None
         draft, offered = chosen if chosen else (None, 0)
         ids = list(draft.ids[:offered]) if draft else []
+        parents = _branching(draft, offered) if draft and ids else None
         forwarding = time.perf_counter()
-        choices = engine.forward([last, *ids])
+        choices = engine.forward([last, *ids], parents)
         forwarded = time.perf_counter()
-        accepted = common(ids, choices.ids)
+        if parents is None:
+            path: Sequence[int] = range(common(ids, choices.ids) + 1)
+        else:
+            path = walk([last, *ids], parents, choices.ids)
         tokens: list[int] = []
-        for token in choices.ids[: accepted + 1]:
-            tokens.append(token)
-            if ends(token):
+        for row in path:
+            tokens.append(choices.ids[row])
+            if ends(tokens[-1]):
                 over = True
                 break
-        accepted = min(accepted, len(tokens))
-        if engine.length > base + len(tokens):
+        accepted = min(len(path) - 1, len(tokens))
+        path = path[: len(tokens)]
+        if parents is not None:
+            engine.keep(base, path)
+        elif engine.length > base + len(tokens):
             engine.crop(base + len(tokens))
-        if digest is not None:
-            for row in (choices.rows or ())[: len(tokens)]:
-                digest.update(row)
+        if digest is not None and choices.rows is not None:
+            for row in path:
+                digest.update(choices.rows[row])
+        if choices.states is not None:
+            states = [choices.states[row] for row in path]
+            for drafter in watchers:
+                drafter.see(states)
         last = tokens[-1]
         left -= len(tokens)
         widths.learn(draft, len(ids), tokens, forwarded - forwarding)
@@ -82,5 +97,44 @@ def decode(
             resynced=bool(draft and ids and draft.resynced),
             seconds=time.perf_counter() - started,
             which=draft.which if draft and ids else 0,
+            depth=len(ids) if parents is None else max(depths(parents)),
+            drafting=forwarding - started,
         )
     yield Done("stop" if over else "length", digest.hexdigest() if digest is not None else None)
+
+
+def _proposed(drafters: Sequence[Drafter], widths: Widths, room: int, trees: bool) -> list[Draft]:
+    """What the drafters offer. Those that cost time are asked where the others leave something to
+    win, and pay for it."""
+    drafts: list[Draft] = []
+    costly: list[tuple[Drafter, Costly]] = []
+    for drafter in drafters:
+        if isinstance(drafter, Costly):
+            costly.append((drafter, drafter))
+        elif draft := drafter.propose(room):
+            drafts.append(draft if trees else _straight(draft))
+    for drafter, spender in costly:
+        seconds = widths.allowance(drafter.name, spender.cost, drafts)
+        if seconds > 0:
+            spender.spend(seconds, *widths.prices)
+            before = time.perf_counter()
+            draft = drafter.propose(room)
+            widths.paid(drafter.name, draft.seconds if draft else time.perf_counter() - before)
+            if draft:
+                drafts.append(draft if trees else _straight(draft))
+    return drafts
+
+
+def _straight(draft: Draft) -> Draft:
+    """The likeliest chain of a draft."""
+    if draft.parents is None:
+        return draft
+    rows = straight(draft.parents)
+    ids, chances = [draft.ids[row] for row in rows], [draft.chances[row] for row in rows]
+    return replace(draft, ids=ids, chances=chances, parents=None)
+
+
+def _branching(draft: Draft, offered: int) -> list[int] | None:
+    """The parents of a pass; None where what is offered of the draft is a chain."""
+    parents = None if draft.parents is None else draft.parents[:offered]
+    return None if parents is None or is_chain(parents) else shifted(parents)

@@ -9,6 +9,12 @@ offering n ids costs c(1 + n) now; if all of them and the id after them hold (S)
 and for each later id that would have held, what an id costs at best (v):
 
     J(n) = c(1 + n) + c(1) * S[n + 1] + v * sum of S[i] for i > n + 1
+
+Of a tree, S is the product of the chances on an id's own way; each id that is not offered but
+stands behind one that is costs another pass if it holds, each further one v.
+
+A drafter that costs time keeps a purse of its own beside the common gate (`Earnings`): what it
+saved is in it, and what it takes to draft goes out of it.
 """
 
 from __future__ import annotations
@@ -22,12 +28,15 @@ from specedit.decode.constants import Constants
 from specedit.decode.cost import TYPICAL, Clock, Curve
 from specedit.decode.drafters.base import Draft
 from specedit.decode.fitted import FITTED
+from specedit.decode.tree import tried
 
 WIDEST = 512
 CHEAP = 1.02  # a pass that costs so much more than the narrowest costs nothing more
 TRUST = 2.0  # passes staked before any draft held
 LOOK = 8
 PATIENCE = 0.02  # of plain decoding may be lost on drafts
+LOSS = 1.0  # passes that a drafter which costs time may lose before it is asked seldom
+FRESH = 0.25  # of what a drafter is thought to earn, what its last proposal says
 EDGES = (0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99, 0.997)
 
 
@@ -53,8 +62,8 @@ class Survival:
         """`tokens` were settled: the accepted part of the draft, and the model's own choice.
 
         That choice is a trial too where the draft went on beyond what was offered."""
-        for n in range(min(len(tokens), len(draft.ids))):
-            chance, held = draft.chances[n], draft.ids[n] == tokens[n]
+        for n, held in tried(draft.ids, draft.parents, tokens):
+            chance = draft.chances[n]
             seen = self._seen.setdefault((draft.source, _bin(chance)), [0.0, 0.0])
             if chance < 0.5:
                 seen[0] += chance
@@ -62,6 +71,14 @@ class Survival:
             else:
                 seen[0] += 1 - chance
                 seen[1] += not held
+
+
+@dataclass
+class Earnings:
+    """What a drafter that costs time has to spend, in seconds, and what it earns at a time."""
+
+    left: float
+    worth: float
 
 
 def _bin(chance: float) -> int:
@@ -105,6 +122,7 @@ class Widths:
         """A new answer: what earlier drafts were worth says nothing about its own."""
         self._survival = Survival(self._constants.inertia)
         self._credit = TRUST * self._cost[1]
+        self._purses: dict[str, Earnings] = {}
 
     def take(self, curve: Curve) -> None:
         """From now on passes cost what `curve` says."""
@@ -129,11 +147,46 @@ class Widths:
         most = -1.0
         stake = self._stake()
         for draft in drafts:
-            length, gain = self._length(self._survival.corrected(draft), draft.beyond)
+            length, gain = self._worth(draft)
             if gain > most:
                 free = min(self._free, len(draft.ids))
                 chosen, most = (draft, max(min(length, stake), free)), gain
         return chosen
+
+    def gain(self, drafts: Sequence[Draft]) -> float:
+        """Seconds that the best of these drafts is expected to save."""
+        return max((self._worth(draft)[1] for draft in drafts), default=0.0)
+
+    def _worth(self, draft: Draft) -> tuple[int, float]:
+        chances = self._survival.corrected(draft)
+        if draft.parents is None:
+            return self._length(chances, draft.beyond)
+        return self._branches(chances, draft.parents)
+
+    @property
+    def prices(self) -> tuple[float, float]:
+        """Seconds of a pass, and of each further id in one of a few."""
+        return self._cost[1], (self._cost[min(9, self._widest)] - self._cost[1]) / 8
+
+    def allowance(self, name: str, cost: float, drafts: Sequence[Draft]) -> float:
+        """Seconds that a drafter may take for a proposal which takes at least `cost`, beside what
+        is proposed already; 0.0 where it had better not be asked."""
+        purse = self._purse(name)
+        seconds = min(self._credit, purse.left)
+        if seconds <= cost or max(purse.worth, 0.0) < self.gain(drafts):
+            return 0.0
+        return seconds
+
+    def paid(self, name: str, seconds: float) -> None:
+        """A drafter took so long, whatever becomes of what it proposed."""
+        purse = self._purse(name)
+        self._credit -= seconds
+        purse.left -= seconds
+        purse.worth -= FRESH * (purse.worth + seconds)
+
+    def _purse(self, name: str) -> Earnings:
+        once = self._cost[1]
+        return self._purses.setdefault(name, Earnings(LOSS * once, 0.5 * once))
 
     def _length(self, chances: Sequence[float], beyond: float) -> tuple[int, float]:
         """The n of the smallest J, and how much smaller it is than J(0)."""
@@ -152,6 +205,31 @@ class Widths:
             later += survival[n]
         return best, price - least
 
+    def _branches(self, chances: Sequence[float], parents: Sequence[int]) -> tuple[int, float]:
+        """As `_length`, of a tree: how many of its first ids, and what that saves."""
+        cost, again, each = self._cost, self._cost[1], self._each
+        alive: list[float] = []
+        behind = [0.0] * len(chances)  # chance that one of an id's children holds
+        first = 0.0
+        for chance, parent in zip(chances, parents, strict=True):
+            alive.append(chance * (alive[parent] if parent >= 0 else 1.0))
+            if parent >= 0:
+                behind[parent] += alive[-1]
+            else:
+                first += alive[-1]
+        later, next_up = sum(alive) - first, first  # with n = 0 offered
+        best, least, none = 0, math.inf, 0.0
+        for n in range(len(chances) + 1):
+            if n:
+                later -= behind[n - 1]
+                next_up += behind[n - 1] - alive[n - 1]
+            price = cost[1 + n] + again * next_up + each * later
+            if n == 0:
+                none = price
+            if price < least:
+                best, least = n, price
+        return best, none - least
+
     def learn(
         self, draft: Draft | None, proposed: int, tokens: Sequence[int], seconds: float
     ) -> None:
@@ -159,8 +237,17 @@ class Widths:
         once = self._cost[1]
         self._credit += (len(tokens) - 1) * once + PATIENCE * len(tokens) * once
         self._credit -= self._cost[1 + proposed] - once
+        for purse in self._purses.values():
+            purse.left += PATIENCE * len(tokens) * once
         if draft is not None:
-            self._credit -= draft.seconds
             self._survival.learn(draft, tokens)
+            if draft.source in self._purses:
+                self._earned(self._purses[draft.source], proposed, tokens)
         if self._clock is not None and self._clock.add(1 + proposed, seconds):
             self.take(self._clock.curve)
+
+    def _earned(self, purse: Earnings, proposed: int, tokens: Sequence[int]) -> None:
+        once = self._cost[1]
+        saved = (len(tokens) - 1) * once - (self._cost[1 + proposed] - once)
+        purse.left += saved
+        purse.worth += FRESH * saved

@@ -12,13 +12,19 @@ The three verbs, and the arithmetic everything above relies on:
 * `crop(length)` forgets everything past the first `length` positions.
 
 So one pass of width w = 1 + draft returns w choices, and plain decoding is w = 1 throughout.
+
+Where `EngineInfo.trees` says so, ids may be a tree: `forward(ids, parents)`, where `parents[i] < i`
+is the index of the id that `ids[i]` stands behind, -1 for the first. Each id sees what the cache
+held and its own ancestors. `keep(start, rows)` then says which of them were right.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
+
+Row = Any  # a hidden row: a buffer of float32 numbers, native order (numpy.frombuffer reads it)
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,8 @@ class EngineInfo:
     window: int  # positions the model can attend to
     vocabulary: int
     exact: bool = False  # logits bit-equal at any chunking, checked on this machine
+    trees: bool = False  # a pass may be a tree; else only chains
+    hidden: int = 0  # numbers of a hidden row that `watch` gives out; 0: it cannot
     note: str = ""  # anything a person should know: "not exact here: ...", "bf16"
 
 
@@ -62,13 +70,16 @@ class Prefill:
 
 @dataclass(frozen=True)
 class Choices:
-    """What the model puts after each id it was fed; `rows` only while auditing.
+    """What the model puts after each id it was fed; `rows` only while auditing, `states` only while
+    watched.
 
-    `rows[i]` are the float32 little-endian logits behind `ids[i]`.
+    `rows[i]` are the float32 little-endian logits that `ids[i]` was chosen from, `states[i]` is the
+    hidden row behind them, after the final norm.
     """
 
     ids: list[int]
     rows: Sequence[bytes] | None = None
+    states: Sequence[Row] | None = None
 
 
 @runtime_checkable
@@ -89,9 +100,28 @@ class Engine(Protocol):
         """Prefill in chunks; exhaust it before `forward`. Abandoned, it leaves a shorter cache."""
         ...
 
-    def forward(self, ids: Sequence[int]) -> Choices: ...
+    def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
+        """Without `parents` the ids are a chain, each behind the one before."""
+        ...
 
     def crop(self, length: int) -> None: ...
+
+    def keep(self, start: int, rows: Sequence[int]) -> None:
+        """Of what the last pass put behind `start` positions, keep these rows: a path from the
+        first, in order. The rest is forgotten, and what is kept moves together."""
+        ...
+
+    def watch(self, on: bool) -> None:
+        """From now on passes give hidden rows out (or no longer); nothing where `hidden` is 0."""
+        ...
+
+
+def depths(parents: Sequence[int]) -> list[int]:
+    """How far each id of a tree stands behind what the cache held, from 0."""
+    found: list[int] = []
+    for parent in parents:
+        found.append(found[parent] + 1 if parent >= 0 else 0)
+    return found
 
 
 def common(ids: Sequence[int], others: Sequence[int]) -> int:

@@ -12,9 +12,9 @@ import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling, common
+from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Row, Sampling, common
 from specedit.errors import ModelError
 
 END = 256
@@ -22,6 +22,18 @@ WINDOW = 1 << 20
 _MASK = (1 << 61) - 1
 
 Answer = Sequence[int] | Callable[[Sequence[int]], Sequence[int]]
+
+
+class _Said(NamedTuple):
+    """An id with all before it: how many there are, a mark of them, whether the script says so."""
+
+    token: int
+    length: int
+    mark: int
+    right: bool
+
+
+NOTHING = _Said(-1, 0, 0, True)
 
 
 class ScriptedEngine:
@@ -36,16 +48,19 @@ class ScriptedEngine:
         vocabulary: int = END + 1,
         delay_s: float = 0.0,
         calls: Path | None = None,
+        trees: bool = True,
+        hidden: int = 4,
     ) -> None:
         self._answer = answer
         self._end = end
         self._delay_s = delay_s
         self._calls = calls
-        self._audit = False
+        self._audit = self._watching = False
         self._script: list[int] = []  # prompt, answer, end
-        self._on_script = 0  # positions of the cache that agree with the script
         self._ids: list[int] = []
-        self._marks: list[int] = [0]  # _marks[n] depends on the first n ids of the cache
+        self._said: list[_Said] = []  # of each id in the cache, what it and those before it are
+        self._parents: Sequence[int] | None = None  # of the last pass
+        self._tree: int | None = None  # where the last pass began, if that was a tree
         self.info = EngineInfo(
             name="scripted",
             device="cpu",
@@ -54,6 +69,8 @@ class ScriptedEngine:
             vocabulary=vocabulary,
             exact=True,
             note="plays a script",
+            trees=trees,
+            hidden=hidden,
         )
 
     @property
@@ -71,45 +88,91 @@ class ScriptedEngine:
         held = prompt[:-1]
         reused = common(held, self._ids)
         answer = self._answer(prompt) if callable(self._answer) else self._answer
-        self._script = [*prompt, *answer, self._end]
-        self._on_script = reused
+        script = [*prompt, *answer, self._end]
+        self._tree = None
         self.crop(reused)
-        self._feed(held[reused:])
+        self._script = script
+        said, self._said = self._said, []
+        for one in said:  # what was on the old script need not be on the new one
+            self._said.append(self._after(self._said[-1] if self._said else NOTHING, one.token))
+        for token in held[reused:]:
+            self._feed(token, self._said[-1] if self._said else NOTHING)
         yield Prefill(len(held), len(held), reused, time.perf_counter() - started)
 
-    def forward(self, ids: Sequence[int]) -> Choices:
+    def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
         if len(self._ids) + len(ids) > self.info.window:
             raise ModelError(
                 f"{len(self._ids) + len(ids)} positions do not fit the window of {self.info.window}"
             )
+        if parents is not None and not self.info.trees:
+            raise ValueError("this engine takes chains only")
+        if self._tree is not None:
+            raise ValueError("a tree is in the cache: keep a path of it, or crop it")
         if self._delay_s:
             time.sleep(self._delay_s)
         first = len(self._ids)
-        self._feed(ids)
-        lengths = range(first + 1, len(self._ids) + 1)
-        chosen = [self._choice(length) for length in lengths]
-        if not self._audit:
-            return Choices(chosen)
-        rows = [struct.pack("<2f", self._marks[n] % 65521, self._choice(n)) for n in lengths]
-        return Choices(chosen, rows)
+        before = self._said[-1] if self._said else NOTHING
+        for index, token in enumerate(ids):
+            parent = index - 1 if parents is None else parents[index]
+            if not -1 <= parent < index:
+                raise ValueError(f"id {index} of a tree cannot stand behind {parent}")
+            self._feed(token, self._said[first + parent] if parent >= 0 else before)
+        self._tree = None if parents is None else first
+        self._parents = parents
+        fed = self._said[first:]
+        chosen = [self._choice(one) for one in fed]
+        rows = states = None
+        if self._audit:
+            rows = [struct.pack("<2f", one.mark % 65521, self._choice(one)) for one in fed]
+        if self._watching:
+            states = self._states(fed)
+        return Choices(chosen, rows, states)
 
     def crop(self, length: int) -> None:
+        if self._tree is not None and length > self._tree:
+            raise ValueError("a tree is in the cache: keep a path of it")
+        self._tree = None
         del self._ids[length:]
-        del self._marks[length + 1 :]
-        self._on_script = min(self._on_script, length)
+        del self._said[length:]
 
-    def _feed(self, ids: Sequence[int]) -> None:
-        for token in ids:
-            at = len(self._ids)
-            if self._on_script == at and at < len(self._script) and self._script[at] == token:
-                self._on_script += 1
-            self._ids.append(token)
-            self._marks.append((self._marks[-1] * 1_000_003 + token + 1) & _MASK)
+    def keep(self, start: int, rows: Sequence[int]) -> None:
+        if self._tree is None:
+            parents: Sequence[int] = range(-1, len(self._ids) - start - 1)
+        else:
+            parents = self._parents or ()
+            if start != self._tree:
+                raise ValueError(f"the last tree began at {self._tree}, not at {start}")
+        above = -1
+        for row in rows:
+            if parents[row] != above:
+                raise ValueError(f"{list(rows)} is no path")
+            above = row
+        self._tree = None
+        self._ids[start:] = [self._ids[start + row] for row in rows]
+        self._said[start:] = [self._said[start + row] for row in rows]
 
-    def _choice(self, length: int) -> int:
-        if self._on_script >= length < len(self._script):
-            return self._script[length]
-        return self._marks[length] % self.info.vocabulary
+    def watch(self, on: bool) -> None:
+        self._watching = on and self.info.hidden > 0
+
+    def _feed(self, token: int, before: _Said) -> None:
+        self._ids.append(token)
+        self._said.append(self._after(before, token))
+
+    def _after(self, before: _Said, token: int) -> _Said:
+        at = before.length
+        right = before.right and at < len(self._script) and self._script[at] == token
+        return _Said(token, at + 1, (before.mark * 1_000_003 + token + 1) & _MASK, right)
+
+    def _choice(self, said: _Said) -> int:
+        if said.right and said.length < len(self._script):
+            return self._script[said.length]
+        return said.mark % self.info.vocabulary
+
+    def _states(self, fed: Sequence[_Said]) -> list[Row]:
+        size = self.info.hidden
+        return [
+            struct.pack(f"={size}f", *(one.mark % 65521 + n for n in range(size))) for one in fed
+        ]
 
 
 class ScriptedTokenizer:

@@ -15,7 +15,7 @@ from specedit.bench.peers.base import PeerOptions, PeerRun, Spent, Task
 from specedit.decode.events import FREE
 from specedit.edit.backend import Answer, Written
 from specedit.edit.plan import Plan
-from specedit.engines.base import GREEDY, Choices, Engine, EngineInfo, Prefill, Sampling
+from specedit.engines.base import GREEDY, Choices, Engine, EngineInfo, Prefill, Sampling, depths
 from specedit.errors import ModelError
 from specedit.settings import Settings
 
@@ -41,14 +41,27 @@ class Dictated:
     ) -> Iterator[Prefill]:
         return self._inner.begin(prompt, sampling, audit=audit)
 
-    def forward(self, ids: Sequence[int]) -> Choices:
+    def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
         first = self._inner.length + 1 - self._start
-        choices = self._inner.forward(ids)
-        told = self._answer[first : first + len(ids)]
-        return Choices([*told, *choices.ids[len(told) :]], choices.rows)
+        choices = self._inner.forward(ids, parents)
+        said, told = choices.ids, self._answer
+        where = range(len(ids)) if parents is None else depths(parents)
+        return replace(
+            choices,
+            ids=[
+                told[first + at] if first + at < len(told) else own
+                for at, own in zip(where, said, strict=True)
+            ],
+        )
 
     def crop(self, length: int) -> None:
         self._inner.crop(length)
+
+    def keep(self, start: int, rows: Sequence[int]) -> None:
+        self._inner.keep(start, rows)
+
+    def watch(self, on: bool) -> None:
+        self._inner.watch(on)
 
 
 class Own:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
+
+from specedit.engines.base import Row
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,10 @@ class Draft:
     `chances[i]` is the chance that `ids[i]` is the model's choice, given that the ids before it
     were; `beyond` is that of the id after the last. `seconds` is what the proposal itself cost,
     for drafters that run a model of their own.
+
+    With `parents` the ids are a tree: `ids[i]` stands behind `ids[parents[i]]`, or behind the last
+    committed id where that is -1, and its chance is given that its parent was right. Parents come
+    before their children and the likelier ids before the others: a pass offers a beginning of it.
     """
 
     ids: Sequence[int]
@@ -27,6 +33,7 @@ class Draft:
     beyond: float = 0.0
     seconds: float = 0.0
     which: int = 0  # of several predictions, the one it came from
+    parents: Sequence[int] | None = None  # None: a chain
 
 
 class Drafter(Protocol):
@@ -47,6 +54,30 @@ class Drafter(Protocol):
 
     def commit(self, tokens: Sequence[int]) -> None:
         """These ids were settled, whoever proposed them."""
+        ...
+
+
+@runtime_checkable
+class Watcher(Protocol):
+    """A drafter that reads the target's hidden rows."""
+
+    def see(self, rows: Sequence[Row]) -> None:
+        """`rows[i]` is what the i-th of the ids that `commit` tells next was chosen from."""
+        ...
+
+
+@runtime_checkable
+class Costly(Protocol):
+    """A drafter whose proposals take time that they have to earn."""
+
+    @property
+    def cost(self) -> float:
+        """Seconds that the next proposal takes at least; 0.0 until that is known."""
+        ...
+
+    def spend(self, seconds: float, once: float, each: float) -> None:
+        """Told before `propose`: what that may take in all. A pass of the target costs `once`, and
+        `each` more for every id of a draft."""
         ...
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
-from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling
+from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling, depths
 from specedit.errors import UsageError
 from specedit.models.numbers import Config
 
@@ -24,6 +24,11 @@ class Passes(Protocol):
     @property
     def config(self) -> Config: ...
 
+    @property
+    def trees(self) -> bool:
+        """Whether `choose` takes `parents`, and its caches can keep a path of them."""
+        ...
+
     def new_cache(self) -> Any: ...
 
     def use_threads(self, count: int) -> None: ...
@@ -33,9 +38,16 @@ class Passes(Protocol):
         ...
 
     def choose(
-        self, ids: Sequence[int], cache: Any, *, rows: bool
+        self,
+        ids: Sequence[int],
+        cache: Any,
+        *,
+        rows: bool,
+        parents: Sequence[int] | None = None,
     ) -> tuple[list[int], Sequence[bytes | memoryview] | None]:
-        """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32."""
+        """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32.
+
+        With `parents` they are a tree, -1 being what the cache held."""
         ...
 
 
@@ -48,6 +60,7 @@ class ExactEngine:
         self._info = info
         self._sampling = GREEDY
         self._audit = False
+        self._watching = False
 
     @property
     def info(self) -> EngineInfo:
@@ -82,26 +95,40 @@ class ExactEngine:
             self.passes.read(wanted[at : at + PREFILL], self.cache)
             yield Prefill(self.length, len(wanted), reused, time.perf_counter() - started)
 
-    def forward(self, ids: Sequence[int]) -> Choices:
+    def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
         self._fits(self.length + len(ids))
         chosen: list[int] = []
         rows: list[bytes] = []
-        for at in range(0, len(ids), WIDEST):
-            self._forward(ids[at : at + WIDEST], chosen, rows)
+        if parents is not None:
+            if not self._info.trees:
+                raise ValueError("this engine takes chains only")
+            self._forward(ids, parents, chosen, rows)
+        else:
+            for at in range(0, len(ids), WIDEST):
+                self._forward(ids[at : at + WIDEST], None, chosen, rows)
         return Choices(chosen, rows if self._audit else None)
 
-    def _forward(self, ids: Sequence[int], chosen: list[int], rows: list[bytes]) -> None:
-        first = self.length + 1  # the position the first choice would take
+    def _forward(
+        self,
+        ids: Sequence[int],
+        parents: Sequence[int] | None,
+        chosen: list[int],
+        rows: list[bytes],
+    ) -> None:
+        first = self.length + 1  # the position that a choice behind the first id would take
         greedy = self._sampling.temperature <= 0
-        largest, logits = self.passes.choose(ids, self.cache, rows=self._audit or not greedy)
+        asked = self._audit or not greedy
+        largest, logits = self.passes.choose(ids, self.cache, rows=asked, parents=parents)
         if greedy:
             chosen.extend(largest)
         else:
             from specedit.engines.sampling import choose
 
             assert logits is not None
+            deep = range(len(ids)) if parents is None else depths(parents)
             chosen.extend(
-                choose(row, self._sampling, first + index) for index, row in enumerate(logits)
+                choose(row, self._sampling, first + depth)
+                for row, depth in zip(logits, deep, strict=True)
             )
         if self._audit:
             assert logits is not None
@@ -109,6 +136,15 @@ class ExactEngine:
 
     def crop(self, length: int) -> None:
         self.cache.crop(length)
+
+    def keep(self, start: int, rows: Sequence[int]) -> None:
+        if list(rows) == list(range(len(rows))):
+            self.cache.crop(start + len(rows))
+        else:
+            self.cache.keep(start, rows)
+
+    def watch(self, on: bool) -> None:
+        self._watching = on and self._info.hidden > 0
 
     def _fits(self, length: int) -> None:
         if length > self._info.window:

@@ -47,7 +47,7 @@ def _on_kernels(weights: Weights, threads: int, precision: str, window: int | No
     assert isinstance(library, Library)
     passes = KernelPasses(library, weights, threads, close=precision == "close")
     note = "; ".join(filter(None, (f"int8, {precision}, {library.name}", library.note)))
-    return ExactEngine(passes, _info(weights.config, threads, window, note))
+    return ExactEngine(passes, _info(weights.config, threads, window, note, trees=True))
 
 
 def _on_stock(weights: Weights, store: Path, threads: int | None, *, close: bool) -> Passes:
@@ -70,7 +70,13 @@ def _torch_threads() -> int:
 
 
 def _info(
-    config: Config, threads: int, window: int | None, note: str, *, exact: bool = True
+    config: Config,
+    threads: int,
+    window: int | None,
+    note: str,
+    *,
+    exact: bool = True,
+    trees: bool = False,
 ) -> EngineInfo:
     return EngineInfo(
         name="exact",
@@ -79,5 +85,6 @@ def _info(
         window=min(window or config.window, config.window),
         vocabulary=config.vocabulary,
         exact=exact,
+        trees=trees,
         note=note,
     )

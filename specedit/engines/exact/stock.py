@@ -15,6 +15,7 @@ class StockPasses:
     """One model on torch and oneDNN."""
 
     watches = True
+    trees = False  # a row of its attention is where its position says
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -36,9 +37,16 @@ class StockPasses:
                 self._shown(hidden, states)
 
     def choose(
-        self, ids: Sequence[int], cache: Cache, *, rows: bool, states: Any = None
+        self,
+        ids: Sequence[int],
+        cache: Cache,
+        *,
+        rows: bool,
+        parents: Sequence[int] | None = None,
+        states: Any = None,
     ) -> tuple[list[int], list[memoryview] | None]:
         """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32."""
+        assert parents is None, "chains only"
         with torch.inference_mode():
             hidden = self.model.read(ids, cache)
             assert hidden is not None

@@ -25,6 +25,7 @@ class KernelPasses:
     """One model on the kernels. What it points to in the mapped file lives as long as it does."""
 
     watches = True
+    trees = True
 
     def __init__(self, library: Library, weights: Weights, threads: int, *, close: bool) -> None:
         self.config = weights.config

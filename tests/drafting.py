@@ -1,0 +1,82 @@
+"""Drafters for the tests of trees: they know the answer, and say it among other things."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+
+from specedit.decode.drafters import Draft
+from specedit.engines.base import Row
+
+
+class Branching:
+    """Proposes random trees; in some of them a beginning of the answer is one path."""
+
+    name = "branching"
+
+    def __init__(self, answer: Sequence[int], seed: int, vocabulary: int, most: int = 12) -> None:
+        self._answer, self._numbers = list(answer), random.Random(seed)
+        self._vocabulary, self._most = vocabulary, most
+        self.rows: list[Row] = []
+
+    def begin(self, prompt: Sequence[int]) -> None:
+        self._at = 0
+
+    def propose(self, room: int) -> Draft | None:
+        numbers = self._numbers
+        size = min(room, numbers.randrange(self._most + 1))
+        if not size:
+            return None
+        ids: list[int] = []
+        parents: list[int] = []
+        right = {-1: self._at}  # ids of the tree that are the answer's, and where those go on
+        for row in range(size):
+            parent = numbers.randrange(-1, row)
+            after = right.get(parent, -1)
+            token = numbers.randrange(self._vocabulary)
+            if 0 <= after < len(self._answer) and numbers.random() < 0.7:
+                token = self._answer[after]
+                right[row] = after + 1
+            ids.append(token)
+            parents.append(parent)
+        chances = [numbers.choice((0.1, 0.6, 0.95, 0.999)) for _ in ids]
+        return Draft(ids, chances, self.name, parents=parents)
+
+    def commit(self, tokens: Sequence[int]) -> None:
+        self._at += len(tokens)
+
+
+class Seeing(Branching):
+    """One that reads hidden rows, too."""
+
+    name = "seeing"
+
+    def see(self, rows: Sequence[Row]) -> None:
+        self.rows.extend(bytes(row) for row in rows)
+
+
+class Spending(Branching):
+    """Chains and trees that cost time, as they say themselves."""
+
+    name = "spending"
+    cost = 0.0
+
+    def __init__(
+        self, answer: Sequence[int], seed: int, vocabulary: int, seconds: Iterator[float]
+    ) -> None:
+        super().__init__(answer, seed, vocabulary)
+        self._seconds = seconds
+        self._allowed = 0.0
+        self.spent = 0.0
+
+    def spend(self, seconds: float, once: float, each: float) -> None:
+        self._allowed = seconds
+
+    def propose(self, room: int) -> Draft | None:
+        draft = super().propose(room)
+        if draft is None:
+            return None
+        self.cost = next(self._seconds)
+        took = min(self.cost, self._allowed)
+        self.spent += took
+        return Draft(draft.ids, draft.chances, self.name, parents=draft.parents, seconds=took)
