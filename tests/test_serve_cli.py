@@ -275,8 +275,7 @@ MESSAGES = [{"role": "user", "content": "x"}]
 
 def test_an_idle_server_ends_by_itself(specedit: Specedit, place: RuntimeFolder) -> None:
     specedit("serve", "--background", "--socket-only", "--idle-minutes", "0.005")
-    until(lambda: place.record() is None)
-    assert not place.socket.exists()
+    until(lambda: place.record() is None and not place.socket.exists())
 
 
 @pytest.mark.parametrize("minutes", ["nan", "inf"])
