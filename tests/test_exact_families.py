@@ -269,3 +269,18 @@ def test_a_buffer_that_is_too_small_for_the_rows_is_refused(
     _, engine = pair
     with pytest.raises((ValueError, RuntimeError)):
         engine.passes.choose([1, 2], engine.new_cache(), rows=False, states=bytearray(64))
+
+
+def test_a_watched_engine_gives_the_rows_of_its_passes(pair: tuple[object, ExactEngine]) -> None:
+    _, engine = pair
+    expected = states(engine, IDS[:40], [40], read=True)
+    for _ in engine.begin(IDS[:31]):
+        pass
+    assert engine.forward(IDS[30:32]).states is None
+    engine.crop(30)
+    engine.watch(True)
+    found = engine.forward(IDS[30:40]).states
+    engine.watch(False)
+    assert found is not None and len(found) == 10 and engine.info.hidden == expected.shape[1]
+    rows = np.stack([np.frombuffer(row, "f4") for row in found])
+    assert np.allclose(rows, expected[30:], rtol=1e-3, atol=1e-3)

@@ -29,11 +29,16 @@ class Passes(Protocol):
         """Whether `choose` takes `parents`, and its caches can keep a path of them."""
         ...
 
+    @property
+    def watches(self) -> bool:
+        """Whether passes fill `states`: the rows behind the last norm, float32."""
+        ...
+
     def new_cache(self) -> Any: ...
 
     def use_threads(self, count: int) -> None: ...
 
-    def read(self, ids: Sequence[int], cache: Any) -> None:
+    def read(self, ids: Sequence[int], cache: Any, states: Any = None) -> None:
         """Feed ids behind what the cache holds; nobody asks what comes after them."""
         ...
 
@@ -44,6 +49,7 @@ class Passes(Protocol):
         *,
         rows: bool,
         parents: Sequence[int] | None = None,
+        states: Any = None,
     ) -> tuple[list[int], Sequence[bytes | memoryview] | None]:
         """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32.
 
@@ -99,14 +105,15 @@ class ExactEngine:
         self._fits(self.length + len(ids))
         chosen: list[int] = []
         rows: list[bytes] = []
+        states: list[memoryview] = []
         if parents is not None:
             if not self._info.trees:
                 raise ValueError("this engine takes chains only")
-            self._forward(ids, parents, chosen, rows)
+            self._forward(ids, parents, chosen, rows, states)
         else:
             for at in range(0, len(ids), WIDEST):
-                self._forward(ids[at : at + WIDEST], None, chosen, rows)
-        return Choices(chosen, rows if self._audit else None)
+                self._forward(ids[at : at + WIDEST], None, chosen, rows, states)
+        return Choices(chosen, rows if self._audit else None, states if self._watching else None)
 
     def _forward(
         self,
@@ -114,11 +121,19 @@ class ExactEngine:
         parents: Sequence[int] | None,
         chosen: list[int],
         rows: list[bytes],
+        states: list[memoryview],
     ) -> None:
         first = self.length + 1  # the position that a choice behind the first id would take
         greedy = self._sampling.temperature <= 0
         asked = self._audit or not greedy
-        largest, logits = self.passes.choose(ids, self.cache, rows=asked, parents=parents)
+        size = 4 * self._info.hidden
+        room = bytearray(len(ids) * size) if self._watching else None
+        largest, logits = self.passes.choose(
+            ids, self.cache, rows=asked, parents=parents, states=room
+        )
+        if room is not None:
+            whole = memoryview(room)
+            states.extend(whole[at : at + size].cast("f") for at in range(0, len(room), size))
         if greedy:
             chosen.extend(largest)
         else:

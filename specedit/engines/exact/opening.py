@@ -86,5 +86,6 @@ def _info(
         vocabulary=config.vocabulary,
         exact=exact,
         trees=trees,
+        hidden=config.hidden,
         note=note,
     )

@@ -16,6 +16,7 @@ class StockPasses:
 
     watches = True
     trees = False  # a row of its attention is where its position says
+    watches = True
 
     def __init__(self, model: Model) -> None:
         self.model = model

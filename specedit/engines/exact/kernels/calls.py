@@ -112,7 +112,10 @@ SIGNATURES = {
     "guess_run": (c_int, (c_void_p, c_void_p, POINTER(CHead), POINTER(CGuess))),
     "output_rows": (
         c_int,
-        (c_void_p, POINTER(c_int32), c_int, POINTER(c_int8), POINTER(c_float), POINTER(c_int32)),
+        (
+            *(c_void_p, POINTER(c_int32), c_int, c_int),
+            *(POINTER(c_int8), POINTER(c_float), POINTER(c_int32)),
+        ),
     ),
     "products": (c_int, (c_void_p, c_void_p, c_int)),
     "attention": (c_int, (c_void_p, c_void_p, c_void_p, c_int, c_int)),

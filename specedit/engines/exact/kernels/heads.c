@@ -252,31 +252,23 @@ int specedit_guess_run(specedit_model *m, specedit_pool *pool, const specedit_he
     return SPECEDIT_OK;
 }
 
-int specedit_output_rows(const specedit_model *m, const int32_t *ids, int count, int8_t *panels,
-    float *scales, int32_t *offsets) {
+int specedit_output_rows(const specedit_model *m, const int32_t *ids, int count, int at,
+    int8_t *panels, float *scales, int32_t *offsets) {
     const specedit_linear *from = &m->weights.head;
     size_t size = (size_t)from->inputs * LANES;
-    if (count < 1 || !ids || !panels || !scales || !offsets || from->piece < from->inputs)
+    if (count < 0 || at < 0 || !ids || !panels || !scales || !offsets || from->piece < from->inputs)
         return SPECEDIT_BAD_ARGUMENT;
     for (int i = 0; i < count; i++)
         if (ids[i] < 0 || ids[i] >= m->shape.vocabulary)
             return SPECEDIT_BAD_ARGUMENT;
-    int whole = (count + LANES - 1) / LANES * LANES;
-    for (int i = 0; i < whole; i++) {
-        int8_t *to = panels + (size_t)(i / LANES) * size + (size_t)(i % LANES) * 4;
-        if (i >= count) {
-            for (int quad = 0; quad < from->inputs / 4; quad++)
-                memset(to + (size_t)quad * LANES * 4, 0, 4);
-            scales[i] = 0.0f;
-            offsets[i] = 0;
-            continue;
-        }
-        int id = ids[i];
-        const int8_t *at = from->panels + (size_t)(id / LANES) * size + (size_t)(id % LANES) * 4;
-        for (int quad = 0; quad < from->inputs / 4; quad++)
-            memcpy(to + (size_t)quad * LANES * 4, at + (size_t)quad * LANES * 4, 4);
-        scales[i] = from->scales[id];
-        offsets[i] = from->offsets[id];
+    for (int i = 0; i < count; i++) {
+        int id = ids[i], to = at + i;
+        int8_t *row = panels + (size_t)(to / LANES) * size + (size_t)(to % LANES) * 4;
+        const int8_t *own = from->panels + (size_t)(id / LANES) * size + (size_t)(id % LANES) * 4;
+        for (size_t quad = 0; quad < size; quad += (size_t)LANES * 4)
+            memcpy(row + quad, own + quad, 4);
+        scales[to] = from->scales[id];
+        offsets[to] = from->offsets[id];
     }
     return SPECEDIT_OK;
 }

@@ -26,6 +26,7 @@ class KernelPasses:
 
     watches = True
     trees = True
+    watches = True
 
     def __init__(self, library: Library, weights: Weights, threads: int, *, close: bool) -> None:
         self.config = weights.config
@@ -95,6 +96,21 @@ class KernelPasses:
             return list(choices), None
         raw, size = memoryview(logits).cast("B"), vocabulary * 4
         return list(choices), [raw[at : at + size] for at in range(0, width * size, size)]
+
+    def guess(self, head: calls.CHead, guess: calls.CGuess) -> None:
+        """One step of a head (`engines.exact.guessing`), into the buffers that `guess` names."""
+        run = self._library.lib.specedit_guess_run
+        with self._busy:
+            pool = self._pool.handle
+            self._said(run(self._model, pool, ctypes.byref(head), ctypes.byref(guess)))
+
+    def output_rows(
+        self, ids: Sequence[int], at: int, panels: Any, scales: Any, offsets: Any
+    ) -> None:
+        """The output layer's rows for these ids, into panels of their own from row `at` on."""
+        wanted = (c_int32 * len(ids))(*ids)
+        take = self._library.lib.specedit_output_rows
+        self._said(take(self._model, wanted, len(ids), at, panels, scales, offsets))
 
     def products(self, width: int) -> None:
         """A pass's integer products and nothing else, for measurements."""

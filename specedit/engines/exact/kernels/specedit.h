@@ -171,10 +171,10 @@ SPECEDIT_EXPORT int specedit_run(
 
 SPECEDIT_EXPORT int specedit_guess_run(specedit_model *model, specedit_pool *pool,
     const specedit_head *head, const specedit_guess *guess);
-/* Some outputs of the model's own output layer, in this order, as a layer of their own: panels,
- * scales and offsets for `count` outputs, rounded up to 16 with zeros. */
+/* Some outputs of the model's own output layer, in this order, into a layer of their own from its
+ * output `at` on: its panels, scales and offsets have room for them, and are zero behind them. */
 SPECEDIT_EXPORT int specedit_output_rows(const specedit_model *model, const int32_t *ids, int count,
-    int8_t *panels, float *scales, int32_t *offsets);
+    int at, int8_t *panels, float *scales, int32_t *offsets);
 
 /* -- parts of a pass alone, for measurements and tests ------------------------------------------ */
 

@@ -1,0 +1,156 @@
+"""Guesses of heads on the kernels: states and ids in, next states and likeliest ids out.
+
+Knows the call interface and the model's own output layer, whose rows for the ids that heads may
+guess are gathered once. Does not know kinds of heads, their files, trees, or what a guess is for.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Sequence
+from ctypes import c_float, c_int8, c_int32
+from dataclasses import dataclass
+from typing import Any
+
+from specedit.engines.exact.geometry import LANES, Geometry, up_to
+from specedit.engines.exact.kernels import calls
+from specedit.engines.exact.kernels.passes import KernelPasses
+
+OWN = 2048  # ids of the text at hand that may be guessed beside the likely ones
+
+
+@dataclass(frozen=True)
+class Panels:
+    """A product's weights in memory: addresses of its panels, scales and offsets."""
+
+    panels: int
+    scales: int
+    offsets: int
+    outputs: int
+    inputs: int
+
+
+@dataclass(frozen=True)
+class HeadWeights:
+    """One step of heads. Without `of_id` the id that follows a state plays no part."""
+
+    of_state: Panels
+    of_id: Panels | None
+    down: Panels
+    bias: int  # the address of as many float32 as `of_state` has outputs
+    gated: bool
+    sharpness: float
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What is behind one state: the state made, and ids with the logarithms of their chances."""
+
+    state: memoryview
+    ids: list[int]
+    chances: list[float]
+
+
+class Guesser:
+    """Heads of one model. `owner` keeps what the weights' addresses point to.
+
+    They may guess the ids of `vocabulary`, and those of the text at hand: `begin` and `add` tell.
+    """
+
+    def __init__(
+        self,
+        passes: KernelPasses,
+        steps: Sequence[HeadWeights],
+        vocabulary: Sequence[int],
+        owner: object,
+    ) -> None:
+        self._passes = passes
+        self._owner = owner
+        self._hidden = passes.config.hidden
+        self._likely = len(vocabulary)
+        self._ids: list[int] = []
+        self._known: set[int] = set()
+        self._output = self._room(up_to(len(vocabulary) + OWN, LANES))
+        self._heads = [_head(step, self._output) for step in steps]
+        self.add(vocabulary)
+
+    @property
+    def depth(self) -> int:
+        """Steps that were trained."""
+        return len(self._heads)
+
+    def begin(self) -> None:
+        """Another text: the last one's own ids are forgotten."""
+        self._known.difference_update(self._ids[self._likely :])
+        del self._ids[self._likely :]
+        self._sized()
+
+    def add(self, ids: Iterable[int]) -> None:
+        """These ids may be guessed too, as far as there is room."""
+        new = [id for id in dict.fromkeys(ids) if id not in self._known]
+        del new[self._output.outputs - len(self._ids) :]
+        if new:
+            self._passes.output_rows(new, len(self._ids), *self._kept)
+            self._ids += new
+            self._known.update(new)
+            self._sized()
+
+    def _room(self, outputs: int) -> calls.CLinear:
+        """The output layer's rows of the ids that may be guessed; none yet."""
+        hidden = Geometry.of(self._passes.config).hidden
+        room = (c_int8 * (outputs * hidden + 64))()
+        start = -ctypes.addressof(room) % 64  # rows of panels lie as the model's own do
+        panels = (c_int8 * (outputs * hidden)).from_buffer(room, start)
+        self._kept = (panels, (c_float * outputs)(), (c_int32 * outputs)())
+        at = (ctypes.addressof(part) for part in self._kept)
+        return calls.CLinear(*at, outputs, hidden, hidden)
+
+    def _sized(self) -> None:
+        for head in self._heads:
+            head.guessed = len(self._ids)
+            head.output.outputs = up_to(len(self._ids), LANES)
+
+    def guess(self, step: int, states: Sequence[Any], ids: Sequence[int], most: int) -> list[Guess]:
+        """What `step` (from 0; the last one for all beyond it) makes of each state and the id
+        behind it: at most `most` ids, the likeliest first. A state is a row of float32."""
+        width, hidden = len(states), self._hidden
+        taken, made = (c_float * (width * hidden))(), (c_float * (width * hidden))()
+        raw = memoryview(taken).cast("B")
+        size = 4 * hidden
+        for row, state in enumerate(states):
+            raw[row * size : (row + 1) * size] = memoryview(state).cast("B")
+        guesses, chances = (c_int32 * (width * most))(), (c_float * (width * most))()
+        self._passes.guess(
+            self._heads[min(step, len(self._heads) - 1)],
+            calls.CGuess(taken, (c_int32 * width)(*ids), width, most, made, guesses, chances),
+        )
+        rows, found = memoryview(made).cast("B"), []
+        for row in range(width):
+            here = slice(row * most, (row + 1) * most)
+            places = [place for place in guesses[here] if place >= 0]
+            found.append(
+                Guess(
+                    rows[row * size : (row + 1) * size],
+                    [self._ids[place] for place in places],
+                    chances[here][: len(places)],
+                )
+            )
+        return found
+
+
+def _head(step: HeadWeights, output: calls.CLinear) -> calls.CHead:
+    none = calls.CLinear()
+    return calls.CHead(
+        _linear(step.of_state),
+        none if step.of_id is None else _linear(step.of_id),
+        _linear(step.down),
+        output,  # a copy: each head's says how much of it is filled
+        step.bias,
+        0,
+        int(step.gated),
+        step.sharpness,
+    )
+
+
+def _linear(of: Panels) -> calls.CLinear:
+    return calls.CLinear(of.panels, of.scales, of.offsets, of.outputs, of.inputs, of.inputs)
