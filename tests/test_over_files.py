@@ -162,6 +162,25 @@ def test_an_interrupt_leaves_a_rename_of_many_files_undone(tmp_path: Path) -> No
     assert not list(slow.repo.root.glob(".specedit-*"))
 
 
+def test_an_interrupt_while_a_rename_is_written_waits_until_all_of_it_is(tmp_path: Path) -> None:
+    made = Hooked.make(tmp_path / "repo", "[tool.specedit]\n")
+    made.repo.commit({f"{n}.py": f"Old = {n}\n" for n in range(3)})
+    code = """
+import signal, sys
+from specedit.files import recorder
+write = recorder.Recorder.write
+def interrupted(self, *given):
+    write(self, *given)
+    signal.raise_signal(signal.SIGINT)
+recorder.Recorder.write = interrupted
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from specedit.cli import run
+print(run(["rename", "Old", "New"]))
+"""
+    assert made.process(code).splitlines()[-1] == "130"
+    assert touched(made) == {"0.py", "1.py", "2.py"}
+
+
 @pytest.mark.parametrize("here", [".", "sub", "sub/deep"])
 @pytest.mark.parametrize("spelled", ["relative", "absolute", "linked"])
 def test_git_applies_a_patch_wherever_it_was_made(desk: Hooked, here: str, spelled: str) -> None:
