@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from odd import Odd, dumped, target
 
-from specedit.backends import warm, wire
+from specedit.backends import talk, warm, wire
 from specedit.backends.runtime import RuntimeFolder, ServerRecord
 from specedit.decode.events import Chunk
 from specedit.edit.backend import Answer, Loading, Ready, Written
@@ -110,7 +110,7 @@ def test_any_answer_of_a_server_is_events_or_our_error(data: bytes) -> None:
         for event in warm.ServerBackend(RECORD).run(Plan(())):
             checked(event)
     with contextlib.suppress(SpeceditError):
-        warm.status(RECORD)
+        talk.status(RECORD)
 
 
 @target(lambda odd: odd.damaged(dumped(odd.changed(json.loads(json.dumps(vars(RECORD)))))))

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specedit.errors import UsageError
-from specedit.hook.rules import CHECK, FIX, MAX_SECONDS, Rule, Step, pattern, rules
+from specedit.hook.globs import pattern
+from specedit.hook.rules import CHECK, FIX, MAX_SECONDS, Rule, Step, rules
 
 FILES = ["a.py", "src/a.py", "src/a.cs", "src/deep/er/b.cs", "b c.py", "é/文.py", "src/.hid.cs"]
 
@@ -108,6 +109,9 @@ def test_a_rule_says_what_is_asked_of_which_files() -> None:
     [
         ({}, "asks for one thing"),
         ({"rename": {"a": "b"}, "instruction": "x"}, "asks for one thing"),
+        ({"rename": {"a": "b"}, "requires": "docstrings"}, "asks for one thing"),
+        ({"requires": "docstring"}, 'requires is "docstrings" or "type annotations"'),
+        ({"requires": ["docstrings"]}, "requires is"),
         ({"instruction": " "}, "in words"),
         ({"instruction": ["x"]}, "in words"),
         ({"rename": {}}, "table of names"),

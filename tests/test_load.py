@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 from warm_server import Running, plan, process, prompt, until
 
-from specedit.backends import runtime
-from specedit.backends import warm as client
+from specedit.backends import runtime, talk
 from specedit.backends.local import LocalBackend
 from specedit.backends.runtime import ServerRecord
 from specedit.backends.warm import ServerBackend
@@ -154,7 +153,7 @@ def load(
     monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
     place = runtime.runtime_folder()
     with process("--port", "0", env={}) as server:
-        until(lambda: place.record() is not None and client._listens(record_of(place)))
+        until(lambda: place.record() is not None and talk.listens(record_of(place)))
         yield Load(Running(place, record_of(place)), answers)
         assert server.poll() is None, "the server died"
         server.terminate()

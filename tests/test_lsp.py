@@ -172,6 +172,9 @@ def test_a_selection_is_edited_with_an_instruction_and_undone(tmp_path: Path) ->
             (action,) = found
             assert action.title == "Edit with instruction…"
             assert "specedit.edit" in str(action.command)
+            asked = lsp.ExecuteCommandParams("specedit.edit", [uri, [2, 3]])
+            with pytest.raises(Exception, match="no instruction"):  # as the action sends it: none
+                await client.workspace_execute_command_async(asked)
             params = lsp.ExecuteCommandParams("specedit.edit", [uri, [2, 3], "Rename it."])
             done = await client.workspace_execute_command_async(params)
             assert done["status"] == "edited"

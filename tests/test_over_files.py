@@ -46,7 +46,8 @@ def test_a_rename_without_files_is_of_the_whole_repository(desk: Hooked) -> None
     assert touched(desk) == TOUCHED
     assert desk.asked == 3, "no model is asked where tree-sitter finds nothing"
     assert desk.repo.read("b dir/é.py") == "class New:\n    pass\n"
-    assert "2 files left as they are: holds `Old` on line 1, but is no code" in err
+    left = err[err.index("2 files left as they are: holds `Old` on line 1, but is no code") :]
+    assert "data.json, notes.md" in left or "notes.md, data.json" in left
     assert desk.specedit("undo")[0] == 0 and touched(desk) == set()
 
 
@@ -160,6 +161,25 @@ def test_an_interrupt_leaves_a_rename_of_many_files_undone(tmp_path: Path) -> No
     assert "nothing half-written" in said.replace("\n", " ")
     assert all(f"{n}.py" in said.partition("Not done:")[2] for n in range(5))
     assert not list(slow.repo.root.glob(".specedit-*"))
+
+
+def test_an_interrupt_while_a_rename_is_written_waits_until_all_of_it_is(tmp_path: Path) -> None:
+    made = Hooked.make(tmp_path / "repo", "[tool.specedit]\n")
+    made.repo.commit({f"{n}.py": f"Old = {n}\n" for n in range(3)})
+    code = """
+import signal, sys
+from specedit.files import recorder
+write = recorder.Recorder.write
+def interrupted(self, *given):
+    write(self, *given)
+    signal.raise_signal(signal.SIGINT)
+recorder.Recorder.write = interrupted
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from specedit.cli import run
+print(run(["rename", "Old", "New"]))
+"""
+    assert made.process(code).splitlines()[-1] == "130"
+    assert touched(made) == {"0.py", "1.py", "2.py"}
 
 
 @pytest.mark.parametrize("here", [".", "sub", "sub/deep"])

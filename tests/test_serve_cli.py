@@ -17,11 +17,10 @@ from typing import Any
 import pytest
 from warm_server import plan, process, until
 
-from specedit.backends import runtime
-from specedit.backends import warm as client
+from specedit.backends import memory, processes, runtime, servers, talk
 from specedit.backends.runtime import RuntimeFolder, ServerRecord
 from specedit.edit.backend import Answer
-from specedit.settings import resolve
+from specedit.settings import Settings, resolve
 
 pytestmark = pytest.mark.tools
 
@@ -45,8 +44,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RuntimeFo
     monkeypatch.setenv("SPECEDIT_SERVER", "auto")
     found = runtime.runtime_folder()
     yield found
-    if (record := found.record()) is not None:
-        client.stop(found, record)
+    for one in servers.warm(found):
+        processes.stop(one.place, one.record)
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +88,7 @@ def test_background_status_stop(specedit: Specedit, place: RuntimeFolder) -> Non
     started = specedit("serve", "--background", "--port", "0")
     assert started.returncode == 0 and started.stdout == b""
     assert b"/v1" in started.stderr
-    until(lambda: client.status(record_of(place))["state"] == "ready")
+    until(lambda: talk.status(record_of(place))["state"] == "ready")
     shown = specedit("serve", "status")
     for word in (b"scripted", b"memory", b"uptime", b"cache", b"requests"):
         assert word in shown.stdout
@@ -137,7 +136,7 @@ def test_warm_true_starts_one_server_for_many_clients(place: RuntimeFolder) -> N
     found: list[str | None] = []
 
     def ask() -> None:
-        server = client.look(settings)[0]
+        server = servers.look(settings)[0]
         assert server is not None
         assert [e for e in server.run(plan("x")) if isinstance(e, Answer)]
         found.append(server.server)
@@ -148,7 +147,7 @@ def test_warm_true_starts_one_server_for_many_clients(place: RuntimeFolder) -> N
     for thread in threads:
         thread.join()
     assert found == [f"unix:{place.socket}"] * 4
-    status = client.status(record_of(place))
+    status = talk.status(record_of(place))
     assert status["requests"]["answered"] == 4 and status["url"] is None
 
 
@@ -158,7 +157,7 @@ def test_an_edit_with_warm_true_starts_a_server(
     assert edit(specedit, user, "--warm")["server"] == f"unix:{place.socket}"
 
 
-def test_a_background_server_with_another_model_is_replaced(
+def test_a_background_server_with_other_threads_is_replaced(
     specedit: Specedit, place: RuntimeFolder, user: Path
 ) -> None:
     specedit("serve", "--background", "--socket-only")
@@ -180,6 +179,71 @@ def test_a_server_that_is_replaced_says_so_and_listens_where_it_did(
     assert any("warm server was replaced: it had threads 0" in one for one in edited["notes"])
     (again,) = edit(specedit, user, "--threads", "1")["files"]
     assert not any("replaced" in one for one in again["notes"])
+
+
+USUAL = Settings().model
+
+
+def models(place: RuntimeFolder) -> list[str]:
+    return [one.model for one in servers.warm(place)]
+
+
+def test_two_models_are_warm_at_once_where_memory_allows(
+    specedit: Specedit, place: RuntimeFolder, user: Path
+) -> None:
+    specedit("serve", "--background", "--port", "0")
+    first = record_of(place)
+    (edited,) = edit(specedit, user, "--model", "other")["files"]
+    assert any(f"beside {USUAL}'s" in note for note in edited["notes"])
+    assert models(place) == [USUAL, "other"] and record_of(place) == first
+    user.write_text(TEXT)
+    assert edit(specedit, user)["server"] == first.address
+    user.write_text(TEXT)
+    again = edit(specedit, user, "--model", "other")
+    assert again["server"] == servers.warm(place)[1].record.address != first.address
+    assert not again["files"][0]["notes"]
+    shown = specedit("serve", "status").stdout.decode()
+    assert shown.count("memory") == 2 and first.url in shown
+    said = json.loads(specedit("serve", "status", "--json").stdout)
+    assert said["pid"] == first.pid and len(said["others"]) == 1
+    assert specedit("serve", "stop", "--model", "third").returncode == 2
+    assert specedit("serve", "stop", "--model", USUAL).returncode == 0
+    assert models(place) == ["other"]
+    assert specedit("serve", "stop").returncode == 0 and models(place) == []
+
+
+def test_a_third_model_takes_the_place_of_the_one_that_rested_longest(
+    specedit: Specedit, place: RuntimeFolder, user: Path
+) -> None:
+    specedit("serve", "--background", "--socket-only")
+    specedit("serve", "--background", "--socket-only", "--model", "other")
+    until(lambda: all(talk.status(o.record)["idle_s"] > 0.2 for o in servers.warm(place)))
+    edit(specedit, user)  # the first has worked since
+    user.write_text(TEXT)
+    (edited,) = edit(specedit, user, "--model", "third")["files"]
+    assert models(place) == [USUAL, "third"]
+    assert any("it had model other, and 2 are warm at most" in note for note in edited["notes"])
+
+
+def test_a_model_that_does_not_fit_beside_another_replaces_it_with_a_word(
+    specedit: Specedit, place: RuntimeFolder, user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "free", lambda: 0)
+    specedit("serve", "--background", "--socket-only")
+    (edited,) = edit(specedit, user, "--model", "other")["files"]
+    assert models(place) == ["other"]
+    assert any("memory has no room for both" in note for note in edited["notes"])
+
+
+def test_a_terminals_server_of_another_model_stands_beside(
+    specedit: Specedit, place: RuntimeFolder
+) -> None:
+    with process("--socket-only", env={}):
+        until(lambda: models(place) == [USUAL])
+        with process("--socket-only", "--model", "other", env={}) as second:
+            until(lambda: models(place) == [USUAL, "other"] or second.poll() is not None)
+            assert models(place) == [USUAL, "other"]
+            assert specedit("serve", "--background", "--model", "third").returncode == 2
 
 
 def test_a_name_that_no_model_has_ends_no_server(
@@ -227,7 +291,7 @@ def test_a_server_killed_in_mid_run_loses_nothing(
 def test_sigterm_ends_a_busy_server_cleanly(place: RuntimeFolder, script: Play) -> None:
     script(answer="ab" * 5_000, delay_s=0.02)
     with process("--port", "0", "--draft", "none", env={}) as server:
-        until(lambda: place.record() is not None and client._listens(record_of(place)))
+        until(lambda: place.record() is not None and talk.listens(record_of(place)))
         record = record_of(place)
         with socket.create_connection(("127.0.0.1", int(record.url.rpartition(":")[2]))) as asking:
             body = json.dumps({"model": "scripted", "stream": True, "messages": MESSAGES}).encode()
@@ -249,11 +313,11 @@ def test_sigterm_ends_a_busy_server_cleanly(place: RuntimeFolder, script: Play) 
 def test_a_server_that_is_stopped_as_a_job_ends_all_the_same(
     specedit: Specedit, place: RuntimeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "HEARD_S", 0.2)
-    monkeypatch.setattr(client, "STOP_S", 60.0)  # it ends by itself, once awake: no SIGKILL
+    monkeypatch.setattr(processes, "HEARD_S", 0.2)
+    monkeypatch.setattr(processes, "STOP_S", 60.0)  # it ends by itself, once awake: no SIGKILL
     with process("--socket-only", env={}) as server:
-        until(lambda: place.record() is not None and client._listens(record_of(place)))
-        until(lambda: client.status(record_of(place))["state"] == "ready")
+        until(lambda: place.record() is not None and talk.listens(record_of(place)))
+        until(lambda: talk.status(record_of(place))["state"] == "ready")
         server.send_signal(signal.SIGSTOP)
         assert specedit("serve", "stop").returncode == 0
         assert server.wait(10) == 0
@@ -349,6 +413,6 @@ def test_a_client_of_a_server_loads_nothing_heavy(
         cwd=user.parent,
         capture_output=True,
         check=True,
-        env={**os.environ, "PYTHONPATH": str(Path(client.__file__).parent.parent)},
+        env={**os.environ, "PYTHONPATH": str(Path(processes.__file__).parent.parent)},
     )
     assert done.stdout.splitlines()[-1] == b"[]"

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from warm_server import process, until
 
-from specedit.backends import runtime
-from specedit.backends import warm as client
+from specedit.backends import runtime, talk
 from specedit.backends.local import LocalBackend
 from specedit.backends.warm import ServerBackend
 from specedit.edit.backend import Answer, Written
@@ -36,7 +35,7 @@ def server(
         until(lambda: place.record() is not None)
         record = place.record()
         assert record is not None
-        until(lambda: client._listens(record))
+        until(lambda: talk.listens(record))
         yield ServerBackend(record)
 
 

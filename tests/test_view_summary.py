@@ -134,3 +134,17 @@ def test_what_a_first_use_took_is_named_step_by_step() -> None:
     assert "Loading" not in said.plain
     assert summary.prepared({"Loading tiny": 30.0}) is None
     assert summary.prepared({"Measuring what passes cost here": 1.0}) is None
+
+
+def left(number: int) -> Edit:
+    said = Finding("skipped", "holds `Old` on line 1, but is no code")
+    return Edit(f"{number:02}.md", "unchanged", b"a", b"a", findings=(said,))
+
+
+def test_files_that_share_a_reason_share_a_line_that_names_them() -> None:
+    why = "holds `Old` on line 1, but is no code"
+    few = said(Report("rename", (EDITED, *map(left, range(3)))))
+    assert f"3 files left as they are: {why}: 00.md, 01.md, 02.md\n" in few
+    many = Report("rename", tuple(map(left, range(20))))
+    assert "06.md, 07.md and 12 more (-v names them)" in said(many)
+    assert "18.md, 19.md\n" in said(many, verbose=True)

@@ -17,7 +17,8 @@ def connect(settings: Settings) -> Backend:
         return RemoteBackend(settings)
     note = ""
     if settings.server == "auto":
-        from specedit.backends.warm import WithFallback, look
+        from specedit.backends.servers import look
+        from specedit.backends.warm import WithFallback
 
         server, note = look(settings)
         if server is not None:

@@ -4,6 +4,7 @@
     FOLDER/server.lock   held as long as the server lives, so that a dead one is never believed
     FOLDER/start.lock    held by the one client that starts a server
     FOLDER/server.sock   the Unix socket; FOLDER/server.log what a background server said
+    FOLDER/second/       the same once more, for a second model
 
 FOLDER is `SPECEDIT_RUNTIME`, or the system's folder for such things, mode 0700 and ours.
 Knows paths, locks and settings. Does not know HTTP. Standard library only: the client reads it.
@@ -49,6 +50,10 @@ class RuntimeFolder:
     """One user's server folder."""
 
     folder: Path
+
+    def places(self) -> tuple[RuntimeFolder, RuntimeFolder]:
+        """This folder and the one in it: two servers may live at once, a folder each."""
+        return self, RuntimeFolder(private(self.folder / "second"))
 
     @property
     def socket(self) -> Path:

@@ -17,6 +17,7 @@ from specedit.settings import Resolved, Settings, checked
 
 if TYPE_CHECKING:
     from specedit.backends.runtime import ServerRecord
+    from specedit.backends.servers import Warm
 
 app = typer.Typer(help="Keep a model warm, and serve OpenAI's API with it.", rich_markup_mode=None)
 
@@ -77,6 +78,7 @@ def serve(
 
         return _background(settings, doors, token, opened)
     from specedit.backends.runtime import runtime_folder
+    from specedit.backends.servers import beside
     from specedit.server.lifetime import PORT, Options, TakenError
     from specedit.server.lifetime import serve as run
 
@@ -90,8 +92,9 @@ def serve(
         background=detached,
         aliases=tuple(dict.fromkeys(alias or ())),
     )
+    where = runtime_folder()
     try:
-        return run(settings, options, runtime_folder(), _listening)
+        return run(settings, options, where if detached else beside(where, settings), _listening)
     except TakenError:
         if detached:  # another client was first: its server will do
             return 0
@@ -102,29 +105,41 @@ def serve(
 def status(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on stdout")] = False,
 ) -> int:
-    """Show the running server: model, memory, uptime, cache, requests."""
+    """Show the running servers: model, memory, uptime, cache, requests."""
     import json
 
-    from specedit.backends import warm as client
+    from specedit.backends import talk
 
-    found = client.status(_running())
-    print(json.dumps(found, indent=2) if as_json else _shown(found))
+    found, *others = [talk.status(one.record) for one in _living()]
+    if as_json:
+        print(json.dumps({**found, "others": others}, indent=2))
+    else:
+        print("\n\n".join(map(_shown, (found, *others))))
     return 0
 
 
 @app.command()
-def stop() -> int:
-    """End the running server; what it runs is finished or cancelled within 5 s."""
-    from specedit.backends import warm as client
+def stop(
+    model: Annotated[
+        str, typer.Option(metavar="NAME", help="only the one that has this model")
+    ] = "",
+) -> int:
+    """End what runs; what a server is at is finished or cancelled within 5 s."""
+    from specedit.backends import processes
     from specedit.backends.runtime import runtime_folder
+    from specedit.backends.servers import warm
+    from specedit.errors import ServerError
 
-    where = runtime_folder()
-    record = where.record()
-    if record is None:
+    living = warm(runtime_folder())
+    wanted = [one for one in living if model in ("", one.model)]
+    if living and not wanted:
+        names = ", ".join(one.model for one in living)
+        raise ServerError(f"No server has {model}.", hint=f"What runs has {names}.")
+    for one in wanted:
+        processes.stop(one.place, one.record)
+        _say(f"the server (process {one.record.pid}) has ended")
+    if not living:
         _say("no server is running")
-        return 0
-    client.stop(where, record)
-    _say(f"the server (process {record.pid}) has ended")
     return 0
 
 
@@ -132,36 +147,38 @@ def _background(
     settings: Settings, doors: list[str], token: str, opened: Callable[[ServerRecord], bool]
 ) -> int:
     """Start this same command once more, detached from the terminal."""
-    from specedit.backends import warm as client
+    from specedit.backends import processes, servers
     from specedit.backends.runtime import runtime_folder
     from specedit.errors import ServerError
 
     where = runtime_folder()
     with where.starting():
-        record = where.record()
-        if record is not None and not (client.answers(record, settings) and opened(record)):
-            if not record.background:
-                raise ServerError(
-                    f"Another server runs in a terminal (process {record.pid}).",
-                    hint="specedit serve stop",
-                )
-            client.stop(where, record)
-            record = None
-        if record is None:  # the token is no flag: command lines can be listed by others
-            secret = {"SPECEDIT_TOKEN": token} if token else {}
-            record = client.launch(where, client.arguments(settings, *doors), secret)
-    _listening(record)
+        one = servers.answering(servers.warm(where), settings)
+        if one is not None and opened(one.record):
+            _listening(one.record)
+            return 0
+        try:
+            room = servers.make_room(where, settings)
+        except servers.LeftAloneError as problem:
+            raise ServerError(problem.message, hint="specedit serve stop") from None
+        if room.note:
+            _say(room.note)
+        # The token is no flag: command lines can be listed by others.
+        secret = {"SPECEDIT_TOKEN": token} if token else {}
+        command = processes.arguments(settings, *doors)
+        _listening(processes.launch(room.place, command, secret))
     return 0
 
 
-def _running() -> ServerRecord:
+def _living() -> list[Warm]:
     from specedit.backends.runtime import runtime_folder
+    from specedit.backends.servers import warm
     from specedit.errors import ServerError
 
-    record = runtime_folder().record()
-    if record is None:
+    living = warm(runtime_folder())
+    if not living:
         raise ServerError("No server is running.", hint="specedit serve --background")
-    return record
+    return living
 
 
 def _listening(record: ServerRecord) -> None:

@@ -23,7 +23,7 @@ def warm(
 ) -> int:
     """Read files into the server's cache (for editors, when a file is opened). Starts a server in
     the background when none runs."""
-    from specedit.backends.warm import look
+    from specedit.backends.servers import look
     from specedit.edit.focus import beginnings
     from specedit.edit.job import plan_edit
     from specedit.engines.base import Prefill

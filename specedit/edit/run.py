@@ -21,7 +21,7 @@ from specedit.edit.tries.items import TryItem
 from specedit.errors import FileError, UsageError
 from specedit.files import source as sources
 from specedit.files.recorder import Recorder
-from specedit.files.replacement import check_unchanged, check_writable
+from specedit.files.replacement import check_unchanged, check_writable, undisturbed
 from specedit.files.source import Source
 from specedit.files.worktree import check_within
 from specedit.report import Edit, Finding, ModelLine, Report
@@ -143,7 +143,8 @@ class Run:
                 elif isinstance(item, Edit):
                     self._edits.append(item)
                 yield given.name, item
-        self._write_held()
+        with undisturbed():  # one change: Ctrl-C comes before all of it, or after
+            self._write_held()
 
     def _one(self, given: Input) -> Iterator[Item]:
         if self._left:

@@ -14,6 +14,8 @@
 --   vim.g.specedit_command = { "specedit" }   -- the program and options for every call
 --   vim.g.specedit_warm = true                -- read a file into the warm server when it is opened
 --   vim.g.specedit_mappings = true            -- <leader>se edits, <leader>sr renames
+--   vim.g.specedit_lsp = false                -- Neovim's own rename and code actions ask specedit:
+--                                                a rename is of all files of the work tree then
 
 if vim.g.loaded_specedit then
   return
@@ -173,6 +175,31 @@ end, { desc = "the whole report of the last edit" })
 if wanted("mappings") then
   vim.keymap.set({ "n", "x" }, "<leader>se", ":Specedit ", { desc = "specedit: edit" })
   vim.keymap.set("n", "<leader>sr", ":SpeceditRename ", { desc = "specedit: rename" })
+end
+
+-- `specedit lsp`, one for all buffers (pip install 'specedit[lsp]').
+local server = nil
+
+local function attach(buffer)
+  if vim.bo[buffer].buftype ~= "" or vim.api.nvim_buf_get_name(buffer) == "" then
+    return
+  end
+  server = server or vim.lsp.start_client({
+    name = "specedit",
+    cmd = program({ "lsp" }),
+    root_dir = vim.fn.getcwd(),
+    on_exit = function() server = nil end,
+  })
+  if server then
+    vim.lsp.buf_attach_client(buffer, server)
+  end
+end
+
+if vim.g.specedit_lsp == true or vim.g.specedit_lsp == 1 then
+  vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile" }, {
+    group = vim.api.nvim_create_augroup("specedit_lsp", { clear = true }),
+    callback = function(given) attach(given.buf) end,
+  })
 end
 
 vim.api.nvim_create_autocmd("BufReadPost", {

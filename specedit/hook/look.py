@@ -23,9 +23,10 @@ from specedit.files.journal import home
 from specedit.files.recorder import Recorder
 from specedit.files.source import UTF16, Source
 from specedit.files.worktree import check_within
+from specedit.hook.met import unmet
 from specedit.hook.rules import CHECK, FIX, Rule, Step, identity
 from specedit.hook.seen import Seen
-from specedit.report import Edit
+from specedit.report import Edit, Finding
 from specedit.settings import Settings
 
 NOT_THERE = "the work tree does not hold what is staged, or another step changed it"
@@ -149,17 +150,35 @@ class Look:
         if clock.rule.test and not self._as_on_disk(file):
             yield Left(file.entry.name, f"not tested for “{step.said}”: {NOT_THERE}")
             return
+        lacks = self._unmet(file, step, file.now)
+        if lacks == "":  # nothing to ask a model for
+            file.settled.append((step, file.now))
+            return
         edit = yield from self._asked(file, clock, step)
         if edit is None:
             yield Left(file.entry.name, _over(clock, step))
             return
+        if edit.status == "unchanged" and lacks:
+            yield Left(file.entry.name, f"“{step.said}” changed nothing, though {lacks}")
+            return
         if edit.status == "unchanged":
             file.settled.append((step, file.now))
             return
+        if edit.changed and (still := self._unmet(file, step, edit.after)):
+            edit = _refused(edit, still)
         yield Objection(step, edit, clock.rule.mode)
         if edit.changed and clock.rule.mode != CHECK:
             file.now = edit.after
             file.settled.append((step, None))
+
+    def _unmet(self, file: _File, step: Step, data: bytes) -> str | None:
+        """What the text lacks of what the step wants, where that can be told."""
+        name = file.entry.name
+        try:
+            source = Source.from_bytes(name, data, self._root / name)
+            return unmet(source, step, self._settings)
+        except RefusedEdit:
+            return None
 
     def _asked(self, file: _File, clock: _Spent, step: Step) -> Generator[Asked, None, Edit | None]:
         """The step's Edit; None when the rule's time ran out over it."""
@@ -266,6 +285,14 @@ def _planned(source: Source, step: Step, settings: Settings) -> Job | Edit:
     from specedit.rename.planning import plan_rename
 
     return plan_rename(source, step.old, step.new, settings, absent_ok=True)
+
+
+def _refused(edit: Edit, lacks: str) -> Edit:
+    """The Edit that does not do what its rule is for."""
+    from specedit.edit.judge import keep
+
+    found = Finding("requires", f"the answer does not meet the rule: {lacks}", refuses=True)
+    return keep(replace(edit, status="refused", findings=(*edit.findings, found)))
 
 
 def _over(clock: _Spent, step: Step) -> str:

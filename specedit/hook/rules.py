@@ -14,13 +14,25 @@ from functools import cached_property
 from typing import Any
 
 from specedit.errors import UsageError
+from specedit.hook.globs import pattern
 from specedit.settings.checks import shown
+from specedit.syntax.lacking import ORDERS
 
 FIX, CHECK = "fix", "check"
 MOST_SECONDS = 1e9  # that a rule may name; 30 years
 MAX_SECONDS = 60.0  # what a commit may wait for one rule that names no limit
 MOST_TRIES = 64
-KEYS = ("rename", "instruction", "files", "exclude", "max_seconds", "mode", "test", "tries")
+KEYS = (
+    "rename",
+    "instruction",
+    "requires",
+    "files",
+    "exclude",
+    "max_seconds",
+    "mode",
+    "test",
+    "tries",
+)
 EXAMPLE = 'rename = {Username = "Email"}, or instruction = "…"'
 
 
@@ -31,6 +43,7 @@ class Step:
     instruction: str = ""
     old: str = ""
     new: str = ""
+    requires: str = ""  # what syntax can tell of the file afterwards
 
     @property
     def said(self) -> str:
@@ -57,70 +70,6 @@ class Rule:
         """Is the rule for this file? `name` counts from the work tree's top, with slashes."""
         files, exclude = self._patterns
         return bool(files.fullmatch(name)) and not exclude.fullmatch(name)
-
-
-def pattern(globs: Sequence[str]) -> re.Pattern[str]:
-    """Any of these globs. `*` and `?` stay in one folder, `**` does not; a glob without a slash
-    means files of that name in any folder, and one that ends in a slash all that is under it."""
-    return re.compile("|".join(_expression(glob) for glob in globs) or r"(?!)", re.DOTALL)
-
-
-def _expression(glob: str) -> str:
-    glob = glob.removeprefix("./")
-    if "/" not in glob and glob != "**":
-        glob = "**/" + glob
-    if glob.endswith("/"):
-        glob += "**"
-    *parts, final = glob.removeprefix("/").split("/")
-    runs = [""]  # of folders, between one `**` and the next
-    for part in parts:
-        if part == "**":
-            runs.append("")
-        else:
-            runs[-1] += _in_folder(part) + "/"
-    runs[-1] += ".+" if final == "**" else _in_folder(final)
-    return f"(?:{_between(runs, '(?:[^/]+/)*')})"
-
-
-def _between(fixed: Sequence[str], gap: str) -> str:
-    """Fixed pieces with a gap between each two. A piece is taken where it first fits and not
-    reconsidered, which is never wrong; a regular expression that tries all ways takes for ever."""
-    if len(fixed) == 1:
-        return fixed[0]
-    head, *middle, last = fixed
-    return head + "".join(f"(?>{gap}?{piece})" for piece in middle if piece) + gap + last
-
-
-def _in_folder(part: str) -> str:
-    """One folder's or file's name; a set in brackets never means a slash."""
-    said, at = [""], 0
-    while at < len(part):
-        char = part[at]
-        at += 1
-        if char == "*":
-            said.append("")
-        elif char == "?":
-            said[-1] += "[^/]"
-        elif char == "\\" and at < len(part):
-            said[-1] += re.escape(part[at])
-            at += 1
-        elif char == "[" and (end := _closing(part, at)) > 0:
-            inner = part[at:end]
-            negated = inner[:1] in ("!", "^")
-            body = inner[negated:].replace("\\", "\\\\").replace("[", "\\[").replace("&", "\\&")
-            body = body.replace("~", "\\~").replace("|", "\\|").replace("^", "\\^")
-            body = body.replace("]", "\\]")
-            said[-1] += f"(?!/)[{'^' if negated else ''}{body}]"
-            at = end + 1
-        else:
-            said[-1] += re.escape(char)
-    return _between(said, "[^/]*")
-
-
-def _closing(part: str, at: int) -> int:
-    """Where the set that begins at `at` ends; a bracket that comes first is a member."""
-    first = at + 1 if part[at : at + 1] in ("!", "^") else at
-    return part.find("]", first + 1)
 
 
 def rules(tables: Sequence[Mapping[str, Any]], where: str = "pyproject.toml") -> list[Rule]:
@@ -165,13 +114,18 @@ def _rule(table: Mapping[str, Any], where: str) -> Rule:
 
 
 def _steps(table: Mapping[str, Any], where: str) -> tuple[Step, ...]:
-    if ("rename" in table) == ("instruction" in table):
+    requires = table.get("requires", "")
+    if "requires" in table and (not isinstance(requires, str) or requires not in ORDERS):
+        known = " or ".join(f'"{one}"' for one in ORDERS)
+        raise UsageError(f"{where}: requires is {known}, not {shown(requires)}.")
+    asked = {"rename", "instruction"} & set(table)
+    if len(asked) > 1 or not (asked or requires) or (requires and "rename" in table):
         raise UsageError(f"{where} asks for one thing.", hint=EXAMPLE)
-    if "instruction" in table:
-        instruction = table["instruction"]
+    if "rename" not in table:
+        instruction = table.get("instruction", ORDERS.get(requires))
         if not isinstance(instruction, str) or not instruction.strip():
             raise UsageError(f"{where}: instruction is what to do, in words.", hint=EXAMPLE)
-        return (Step(instruction=instruction),)
+        return (Step(instruction=instruction, requires=requires),)
     pairs = table["rename"]
     if not isinstance(pairs, dict) or not pairs:
         raise UsageError(f"{where}: rename is a table of names.", hint=EXAMPLE)
@@ -197,4 +151,4 @@ def _globs(table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
 
 def identity(step: Step) -> str:
     """The same for the same question, whatever rule asks it."""
-    return json.dumps([step.instruction, step.old, step.new])
+    return json.dumps([step.instruction, step.requires, step.old, step.new])

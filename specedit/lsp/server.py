@@ -113,7 +113,8 @@ def _editing(server: EditorServer) -> None:
 
     @server.thread()
     @server.command(EDIT)
-    def edit(ls: EditorServer, uri: str, lines: list[int], instruction: str = "") -> dict[str, Any]:
+    def edit(ls: EditorServer, uri: str, lines: list[int], *said: str) -> dict[str, Any]:
+        instruction = said[0] if said else ""
         if not ls.busy.acquire(blocking=False):
             raise JsonRpcInternalError("An edit is running already; cancel it first.")
         try:

@@ -70,7 +70,7 @@ def serve(
         )  # fmt: skip
         runtime_folder.write(record)
         try:
-            return _run(settings, options, record, sockets, started)
+            return _run(settings, options, record, sockets, started, runtime_folder.clear)
         finally:
             runtime_folder.clear()
 
@@ -152,6 +152,7 @@ def _run(
     record: ServerRecord,
     sockets: list[socket.socket],
     started: Callable[[ServerRecord], None],
+    clear: Callable[[], None],
 ) -> int:
     metrics = Metrics()
     worker = Worker(settings, metrics, waiting=options.limits.waiting)
@@ -181,15 +182,13 @@ def _run(
     if worker.failed is not None:
         print(f"specedit: {worker.failed}", file=sys.stderr)
     if not worker.join(0.5) and threading.current_thread() is threading.main_thread():
-        _leave()
+        _leave(clear)
     return 0 if worker.failed is None else worker.failed.code
 
 
-def _leave() -> None:
+def _leave(clear: Callable[[], None]) -> None:
     """The engine is inside a pass or a load that nothing can end but the process."""
-    from specedit.backends.runtime import runtime_folder
-
-    runtime_folder().clear()
+    clear()
     sys.stderr.flush()
     os._exit(0)
 

@@ -16,6 +16,7 @@ from specedit.edit.ask import HELP, Chosen, Question, choose
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
 from specedit.edit.job import Planned
 from specedit.edit.tries.items import Trying, TryItem
+from specedit.files.replacement import undisturbed
 from specedit.files.source import Source
 from specedit.report import Edit, Report
 from specedit.settings import Settings
@@ -133,7 +134,8 @@ class Screen:
         patch_on_screen = settings.diff and sys.stdout.isatty()
         if edit.changed and not (settings.quiet or self._asked or patch_on_screen):
             provenance = prov.of(self._written)
-            self._kinds |= diff.show(self._console, edit, provenance)
+            with undisturbed():  # Ctrl-C leaves no title without its change
+                self._kinds |= diff.show(self._console, edit, provenance)
         self._asked = False
         self._written = []
 

@@ -5,7 +5,6 @@ Knows a Report. Every number in it was measured by somebody else.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 
 from rich.console import Console
@@ -16,7 +15,8 @@ from specedit.report import Compared, Edit, Figures, Replaced, Report
 from specedit.view import code, tries
 from specedit.view.colours import count, say, seconds
 
-SEVERAL = 3  # files, beyond which those that share a reason are counted
+SEVERAL = 3  # files, beyond which those that share a reason share a line
+NAMED = 8  # of them that it names
 DONE = {
     "edited": ("edited", "green"),
     "would-edit": ("would change", "yellow"),
@@ -115,8 +115,8 @@ def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool
                     _about(console, edit, one.text, "yellow" if one.warns else "")
     if quiet or not report.edits:
         return
-    for why, number in many.items():
-        say(console, Text(f"{count(number, 'file')} left as they are: {why}"))
+    for why, names in many.items():
+        _left(console, why, names, len(names) if verbose else NAMED)
     if (found := tries.table(report)) is not None:
         console.print(found)
     if verbose:
@@ -129,12 +129,22 @@ def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool
             say(console, compared(edit.compared, what))
 
 
-def _skipped(report: Report) -> dict[str, int]:
-    """Why files were not asked about, and how many for each reason that several share."""
-    found = Counter(
-        one.text for edit in report.edits for one in edit.findings if one.kind == "skipped"
-    )
-    return {why: number for why, number in found.items() if number > 1}
+def _skipped(report: Report) -> dict[str, list[str]]:
+    """Why files were not asked about, and which, for each reason that several share."""
+    found: dict[str, list[str]] = {}
+    for edit in report.edits:
+        for one in edit.findings:
+            if one.kind == "skipped":
+                found.setdefault(one.text, []).append(code.name(edit.path))
+    return {why: names for why, names in found.items() if len(names) > 1}
+
+
+def _left(console: Console, why: str, names: list[str], most: int) -> None:
+    """The files that share a reason, by name as far as a person reads on."""
+    said = ", ".join(names[:most])
+    if len(names) > most:
+        said += f" and {len(names) - most} more (-v names them)"
+    say(console, Text(f"{count(len(names), 'file')} left as they are: {why}: {said}"))
 
 
 def _about(console: Console, edit: Edit, what: str, style: str) -> None:

@@ -85,7 +85,8 @@ class Writer:
             self._number, self._at = 0, 0.0
             self._model = {"model": asdict(event.model), "load_s": event.load_s}
         elif isinstance(event, Prefill):
-            begun = {"prompt": event.total, "reused": event.reused, "prefill_s": event.seconds}
+            prompt = event.total + 1  # its last id is read by the first pass
+            begun = {"prompt": prompt, "reused": event.reused, "prefill_s": event.seconds}
             self._begin = {**self._model, **begun}
         elif isinstance(event, Written):
             self._flush()

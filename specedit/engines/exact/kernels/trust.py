@@ -39,7 +39,7 @@ class Findings:
 
 
 def findings(library: Path, store: Path, *, again: bool = False) -> Findings:
-    """The kept findings about this very file on this processor, or new ones."""
+    """The kept findings about these very bytes on this processor, or new ones."""
     key, kept = _key(library), _kept(store)
     if not again and isinstance(known := kept.pop(key, None), dict):
         with contextlib.suppress(TypeError):  # another version of this module wrote it
@@ -117,10 +117,11 @@ def _kept(store: Path) -> dict[str, object]:
 
 
 def _key(library: Path) -> str:
-    """This file and this processor: of another, nothing is known."""
-    status = library.stat()
+    """These bytes and this processor: of others, nothing is known. Where the file lies and when it
+    was written says nothing of what it computes: a new version often brings the same one."""
+    code = hashlib.sha256(library.read_bytes()).hexdigest()[:32]
     processor = hashlib.sha256(_processor().encode()).hexdigest()[:16]
-    return f"{library} | {status.st_size} bytes | {status.st_mtime_ns} | {processor}"
+    return f"{code} | {processor}"
 
 
 def _processor() -> str:
