@@ -26,9 +26,9 @@ PACKAGES = Path(__file__).resolve().parents[2]  # where `import specedit` finds 
 
 def arguments(settings: Settings, *more: str) -> list[str]:
     """The command line of a background server that serves these settings."""
-    model = identity(settings)["model"]
-    values = {
-        "model": model,
+    named = identity(settings)
+    values: dict[str, object] = {
+        "model": named["model"],
         "engine": settings.engine,
         "device": settings.device,
         "threads": settings.threads,
@@ -37,6 +37,8 @@ def arguments(settings: Settings, *more: str) -> list[str]:
         "idle-minutes": settings.idle_minutes,
         "cache-bytes": settings.cache_bytes,
     }
+    if named["draft_model"]:
+        values["draft-model"] = named["draft_model"]
     flags = [text for name, value in values.items() for text in (f"--{name}", str(value))]
     return ["serve", "--detached", *flags, *more]
 

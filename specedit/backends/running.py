@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from specedit.decode import cost
 from specedit.decode.events import Chunk, Done
@@ -20,6 +20,7 @@ from specedit.errors import TooLong
 from specedit.report import ModelLine
 
 if TYPE_CHECKING:
+    from specedit.decode.drafters import SmallModel
     from specedit.decode.width import Widths
 
 Render = Callable[[Sequence[tuple[str, Sequence[str]]], str], list[int]]
@@ -38,6 +39,7 @@ class Loaded:
         render: Render,
         widths: Widths,
         curve: tuple[Path, str] | None = None,  # the file and key its cost curve is kept under
+        small: SmallModel | None = None,  # drafts for it
     ) -> None:
         self.line = line
         self.engine = engine
@@ -45,6 +47,7 @@ class Loaded:
         self._render = render
         self._widths = widths
         self._curve = curve
+        self.small = small
         self._measured = widths.curve
 
     def close(self) -> None:
@@ -62,6 +65,12 @@ class Loaded:
 
     def _ids(self, text: str, plan: Plan) -> list[int]:
         return whole_answer(text, plan.closing, self.tokenizer)
+
+    def _trees(self, plan: Plan) -> bool:
+        """Whether a pass may be a tree, asked only where somebody could draft one."""
+        if isinstance(self.engine, Provable) and plan.draft and self.small is not None:
+            self.engine.prove()
+        return self.engine.info.trees
 
     def run(self, plan: Plan) -> Iterator[Event]:
         from specedit.decode import drafters
@@ -90,6 +99,9 @@ class Loaded:
                 predictions=[self._ids(text, plan) for text in plan.predictions],
                 codec=self.tokenizer,
                 instruction=self.tokenizer.encode(plan.instruction),
+                small=self.small,
+                sampling=plan.sampling,
+                trees=self._trees(plan),
             ),
             widths=self._widths,
             ends=reader.ends,
@@ -120,6 +132,13 @@ class Loaded:
                         decode_s=decode_s,
                         logits_digest=event.logits_digest,
                     )
+
+
+@runtime_checkable
+class Provable(Protocol):
+    """An engine that finds out by trying whether its model takes trees."""
+
+    def prove(self) -> None: ...
 
 
 def _most(plan: Plan, prompt: int) -> int:

@@ -152,13 +152,10 @@ def _is_name(model: str) -> bool:
 def identity(settings: Settings) -> dict[str, str]:
     """What must be equal for a server to answer as this process would. A model's name is never
     the folder that lies here by that name: whoever made the folder would choose the model."""
-    model = settings.model
-    path = os.path.expanduser(model)  # noqa: PTH111  (whoever is not there stays a word)
-    if os.path.exists(path) and not _is_name(model):  # noqa: PTH110  (never raises)
-        model = os.path.realpath(path)
     named = folders()
     return {
-        "model": model,
+        "model": _named(settings.model),
+        "draft_model": _named(settings.draft_model) if settings.draft_model else "",
         "engine": settings.engine,
         "device": settings.device,
         "threads": str(settings.threads),
@@ -167,3 +164,10 @@ def identity(settings: Settings) -> dict[str, str]:
         "script": named["SPECEDIT_SCRIPT"] if settings.engine == "scripted" else "",
         "kernel": os.environ.get("SPECEDIT_KERNEL", ""),
     }
+
+
+def _named(model: str) -> str:
+    path = os.path.expanduser(model)  # noqa: PTH111  (whoever is not there stays a word)
+    if os.path.exists(path) and not _is_name(model):  # noqa: PTH110  (never raises)
+        return os.path.realpath(path)
+    return model

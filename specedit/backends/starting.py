@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from specedit.report import ModelLine
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
+    from specedit.decode.drafters import SmallModel
     from specedit.models.files import ModelFiles
 
 STAGES = {"wait": "Waiting for", "fetch": "Fetching", "verify": "Checking"}
@@ -30,7 +32,7 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
     from specedit.decode.width import Widths
 
     if settings.engine == "scripted":
-        return _scripted()
+        return _scripted(settings)
     files = yield from _files(settings.model, home)
     shelf = _Shelf(files)  # tokenizer and template, read while the weights are
     engine = yield from _engine(files, settings, home)
@@ -38,6 +40,9 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
     from specedit.models.template import prompt_ids
 
     tokenizer, template = shelf.take()
+    small = None
+    if wants_model(settings):
+        small = yield from _small(settings, home, files, tokenizer)
     info = engine.info
     line = ModelLine(
         name=files.name,
@@ -60,10 +65,42 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
         curve = cost.measure(engine)
         with suppress(OSError):  # then the next run measures, and this one still edits
             cost.save(kept, key, curve)
-    return Loaded(line, engine, tokenizer, render, Widths(clock=cost.Clock(curve)), (kept, key))
+    widths = Widths(clock=cost.Clock(curve))
+    return Loaded(line, engine, tokenizer, render, widths, (kept, key), small)
 
 
-def _scripted() -> Loaded:
+def wants_model(settings: Settings) -> bool:
+    """Whether a draft model is to be loaded: it is named, and somebody would ask it."""
+    if not settings.draft_model:
+        return False
+    from specedit.decode.drafters import AUTO, MODEL_NAMES
+
+    named = {name.strip() for name in settings.draft.split(",")}
+    return bool(named & {AUTO, *MODEL_NAMES})
+
+
+def _small(
+    settings: Settings, home: Path | None, target: ModelFiles, tokenizer: Any
+) -> Generator[Event, None, SmallModel]:
+    """The draft model, once it is known to fit the target."""
+    from specedit.decode.drafters import SmallModel
+    from specedit.models.kinship import check_drafts
+
+    files = yield from _files(settings.draft_model, home)
+    shelf = _Shelf(files)
+    check_drafts(files, shelf.take()[0], target, tokenizer)
+    engine = yield from _engine(files, replace(settings, engine=_engine_of(settings)), home)
+    small = SmallModel(engine, files.name, tokenizer.size)
+    small.warm()
+    return small
+
+
+def _engine_of(settings: Settings) -> str:
+    """A draft model's engine: the one asked for; where the exact one does not take it, any."""
+    return "auto" if settings.engine == "exact" else settings.engine
+
+
+def _scripted(settings: Settings) -> Loaded:
     import os
 
     from specedit.decode.width import Widths
@@ -79,7 +116,12 @@ def _scripted() -> Loaded:
     def render(turns: Sequence[tuple[str, Sequence[str]]], opening: str) -> list[int]:
         return tokenizer.encode("".join("".join(parts) + "\n" for _, parts in turns) + opening)
 
-    return Loaded(line, engine, tokenizer, render, Widths())
+    small = None
+    if wants_model(settings):
+        from specedit.decode.drafters import SmallModel
+
+        small = SmallModel(scripted.from_file(Path(settings.draft_model)), "scripted")
+    return Loaded(line, engine, tokenizer, render, Widths(), small=small)
 
 
 def _files(model: str, home: Path | None) -> Generator[Event, None, ModelFiles]:

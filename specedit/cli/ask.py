@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from specedit.files.source import Source
 
 NAMES = (
-    *("model", "engine", "device", "threads", "precision", "draft", "max_tokens", "temperature"),
+    *("model", "engine", "device", "threads", "precision", "draft", "draft_model"),
+    *("max_tokens", "temperature"),
     *("top_p", "seed", "server", "profile", "warm", "json", "quiet", "stdin_filename"),
 )
 

@@ -23,7 +23,9 @@ app = typer.Typer(help="Keep a model warm, and serve OpenAI's API with it.", ric
 
 
 @app.callback(invoke_without_command=True)
-@settings_options("model", "engine", "device", "threads", "precision", "draft", "cache_bytes")
+@settings_options(
+    *("model", "engine", "device", "threads", "precision", "draft", "draft_model", "cache_bytes")
+)
 def serve(
     context: typer.Context,
     background: Annotated[

@@ -55,7 +55,7 @@ def replay(
     *,
     codec: Codec | None = None,
     instruction: Sequence[int] = (),
-    names: Sequence[str] = drafters.NAMES,
+    names: Sequence[str] = drafters.FREE_NAMES,
     curve: Curve = ENGINE,
     constants: Constants = FITTED,
 ) -> Replay:

@@ -35,7 +35,7 @@ CHEAP = 1.02  # a pass that costs so much more than the narrowest costs nothing 
 TRUST = 2.0  # passes staked before any draft held
 LOOK = 8
 PATIENCE = 0.02  # of plain decoding may be lost on drafts
-LOSS = 1.0  # passes that a drafter which costs time may lose before it is asked seldom
+LOSS = 1.5  # passes that a drafter which costs time may lose before it is asked seldom
 FRESH = 0.25  # of what a drafter is thought to earn, what its last proposal says
 EDGES = (0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99, 0.997)
 

@@ -8,6 +8,7 @@ which trusts a choice made after a wrong draft is caught.
 from __future__ import annotations
 
 import json
+import math
 import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -50,11 +51,13 @@ class ScriptedEngine:
         calls: Path | None = None,
         trees: bool = True,
         hidden: int = 4,
+        sure: float = 0.0,
     ) -> None:
         self._answer = answer
         self._end = end
         self._delay_s = delay_s
         self._calls = calls
+        self._sure = sure  # chance of its choices in whole rows of logits; 0: rows are marks
         self._audit = self._watching = False
         self._script: list[int] = []  # prompt, answer, end
         self._ids: list[int] = []
@@ -123,7 +126,7 @@ class ScriptedEngine:
         chosen = [self._choice(one) for one in fed]
         rows = states = None
         if self._audit:
-            rows = [struct.pack("<2f", one.mark % 65521, self._choice(one)) for one in fed]
+            rows = [self._row(one) for one in fed]
         if self._watching:
             states = self._states(fed)
         return Choices(chosen, rows, states)
@@ -168,6 +171,15 @@ class ScriptedEngine:
             return self._script[said.length]
         return said.mark % self.info.vocabulary
 
+    def _row(self, said: _Said) -> bytes:
+        if not self._sure:
+            return struct.pack("<2f", said.mark % 65521, self._choice(said))
+        size, choice = self.info.vocabulary, self._choice(said)
+        rest = math.log((1 - self._sure) / max(size - 1, 1))
+        row = [rest] * size
+        row[choice] = math.log(self._sure)
+        return struct.pack(f"<{size}f", *row)
+
     def _states(self, fed: Sequence[_Said]) -> list[Row]:
         size = self.info.hidden
         return [
@@ -197,7 +209,8 @@ def from_file(path: Path) -> ScriptedEngine:
     `{"answer": TEXT}` says TEXT; `{"replace": [[OLD, NEW], ...]}` says the prompt's last fenced
     block with the replacements made, then the closing fence. `then`: a list of such objects, for
     the second prompt and those after it; the last of all answers every further one. `delay_s` slows
-    each pass down, `calls` names a file that gets a line for each prompt.
+    each pass down, `calls` names a file that gets a line for each prompt, `sure` is the chance that
+    its rows of logits give its choices.
     """
     try:
         script: Any = json.loads(path.read_text(encoding="utf-8"))
@@ -213,7 +226,7 @@ def from_file(path: Path) -> ScriptedEngine:
         now = said.pop(0) if len(said) > 1 else said[0]
         return now(prompt) if callable(now) else now
 
-    return ScriptedEngine(answer, delay_s=delay_s, calls=calls)
+    return ScriptedEngine(answer, delay_s=delay_s, calls=calls, sure=float(script.get("sure", 0.0)))
 
 
 def _said(path: Path, script: Any) -> Answer:

@@ -58,7 +58,8 @@ class Repository:
         where = f"{self.pyproject}: [tool.specedit]"
         if is_path(name, value):
             return inside(self.folder, name, value, where)
-        if name == "model" and os.path.exists(self.folder / value):  # noqa: PTH110  (never raises)
+        named = name in ("model", "draft_model") and value
+        if named and os.path.exists(self.folder / value):  # noqa: PTH110  (never raises)
             inside(self.folder, name, value, where)  # a name, and a folder that it may be taken for
         return value
 

@@ -65,8 +65,10 @@ class Settings:
         words=("original", "none"),
     )
     draft: str = _taste(
-        "prediction,lookup", "drafters in order, comma-separated, or none for plain decoding"
+        "auto",
+        "drafters, comma-separated; auto takes what is there, none decodes plainly",
     )
+    draft_model: str = _power("", "a smaller model of the same vocabulary that drafts")
     max_tokens: int = _taste(0, "longest answer; 0 means what the file deserves")
     temperature: float = _taste(0.0, "0 takes the likeliest token, more draws")
     top_p: float = _taste(1.0, "draw from the likeliest tokens that make up this share")

@@ -6,17 +6,72 @@ import difflib
 from collections.abc import Sequence
 
 from specedit.decode.constants import Constants
-from specedit.decode.drafters.base import Codec, Draft, Drafter
+from specedit.decode.drafters.base import Codec, Costly, Draft, Drafter, Watcher
+from specedit.decode.drafters.candidates import CandidatesDrafter
 from specedit.decode.drafters.lookup import LookupDrafter
+from specedit.decode.drafters.model import ModelDrafter
 from specedit.decode.drafters.prediction import PredictionDrafter
 from specedit.decode.drafters.predictions import PredictionsDrafter
+from specedit.decode.drafters.small import SmallModel
 from specedit.decode.fitted import FITTED
+from specedit.engines.base import GREEDY, Sampling
 from specedit.errors import UsageError
 
-NAMES = ("prediction", "lookup")
+FREE_NAMES = ("prediction", "lookup")  # cost next to no time
+MODEL_NAMES = ("model", "candidates")  # need --draft-model
+NAMES = (*FREE_NAMES, *MODEL_NAMES)
+AUTO = "auto"
 NONE = "none"
 
-__all__ = ["NAMES", "NONE", "Codec", "Draft", "Drafter", "build"]
+__all__ = [
+    "AUTO",
+    "FREE_NAMES",
+    "MODEL_NAMES",
+    "NAMES",
+    "NONE",
+    "Codec",
+    "Costly",
+    "Draft",
+    "Drafter",
+    "SmallModel",
+    "Watcher",
+    "build",
+    "check",
+]
+
+
+def check(names: Sequence[str]) -> None:
+    """An error for names that no drafter has, or that do not go together."""
+    said = ",".join(names)
+    for name in names:
+        if name not in (*NAMES, AUTO, NONE):
+            near = difflib.get_close_matches(name, (*NAMES, AUTO, NONE), n=1, cutoff=0.0)[0]
+            raise UsageError(
+                f"unknown drafter: {name!r}",
+                hint=f"did you mean {near!r}? --draft takes {AUTO}, {NONE}, "
+                f"or some of {', '.join(NAMES)}.",
+            )
+    if NONE in names and len(names) > 1:
+        raise UsageError(
+            f"--draft {said} asks for drafts and for none",
+            hint="say --draft none alone, or name the drafters only.",
+        )
+    if AUTO in names and len(names) > 1:
+        raise UsageError(
+            f"--draft {said}: {AUTO} takes what is there by itself",
+            hint=f"say --draft {AUTO} alone, or name the drafters only.",
+        )
+    if len(set(names)) < len(names):
+        raise UsageError(f"--draft {said} names a drafter twice", hint="name each drafter once.")
+
+
+def meant(names: Sequence[str], small: SmallModel | None, *, trees: bool) -> tuple[str, ...]:
+    """The names that `auto` stands for: everything that is there. What does not pay in an answer
+    is asked less and less in it (`decode.width`)."""
+    if tuple(names) != (AUTO,):
+        return () if NONE in names else tuple(names)
+    several = () if small is None else ("candidates",) if trees else ("model",)
+    return (*FREE_NAMES, *several)
 
 
 def build(
@@ -27,34 +82,28 @@ def build(
     codec: Codec | None,
     instruction: Sequence[int] = (),
     constants: Constants = FITTED,
+    small: SmallModel | None = None,
+    sampling: Sampling = GREEDY,
+    trees: bool = False,
 ) -> list[Drafter]:
     """The drafters called `names`; without a prediction there is no prediction drafter.
     `predictions`: further ones, likelier than `prediction`."""
-    for name in names:
-        if name not in (*NAMES, NONE):
-            near = difflib.get_close_matches(name, (*NAMES, NONE), n=1, cutoff=0.0)[0]
-            raise UsageError(
-                f"unknown drafter: {name!r}",
-                hint=f"did you mean {near!r}? --draft takes {', '.join(NAMES)} or {NONE}.",
-            )
-    if NONE in names:
-        if len(names) > 1:
-            raise UsageError(
-                f"--draft {','.join(names)} asks for drafts and for none",
-                hint="say --draft none alone, or name the drafters only.",
-            )
-        return []
-    if len(set(names)) < len(names):
-        raise UsageError(
-            f"--draft {','.join(names)} names a drafter twice", hint="name each drafter once."
-        )
+    check(names)
+    several = [*predictions, *([prediction] if prediction else [])]
     drafters: list[Drafter] = []
-    for name in names:
+    for name in meant(names, small, trees=trees):
         if name == "prediction" and predictions:
-            several = [*predictions, *([prediction] if prediction else [])]
             drafters.append(PredictionsDrafter(several, codec, instruction, constants))
         elif name == "prediction" and prediction:
             drafters.append(PredictionDrafter(prediction, codec, instruction, constants))
         elif name == "lookup":
             drafters.append(LookupDrafter(instruction, constants))
+        elif name in MODEL_NAMES:
+            if small is None:
+                raise UsageError(
+                    f"--draft {name} needs a draft model",
+                    hint="--draft-model NAME: a smaller model of the same vocabulary.",
+                )
+            kind = CandidatesDrafter if name == "candidates" else ModelDrafter
+            drafters.append(kind(small, sampling, eager=not several))
     return drafters

@@ -105,7 +105,7 @@ class ExactEngine:
         self._fits(self.length + len(ids))
         chosen: list[int] = []
         rows: list[bytes] = []
-        states: list[memoryview] = []
+        states: list[memoryview[float]] = []
         if parents is not None:
             if not self._info.trees:
                 raise ValueError("this engine takes chains only")
@@ -121,19 +121,19 @@ class ExactEngine:
         parents: Sequence[int] | None,
         chosen: list[int],
         rows: list[bytes],
-        states: list[memoryview],
+        states: list[memoryview[float]],
     ) -> None:
         first = self.length + 1  # the position that a choice behind the first id would take
         greedy = self._sampling.temperature <= 0
         asked = self._audit or not greedy
-        size = 4 * self._info.hidden
-        room = bytearray(len(ids) * size) if self._watching else None
+        count = self._info.hidden
+        room = bytearray(len(ids) * count * 4) if self._watching else None
         largest, logits = self.passes.choose(
             ids, self.cache, rows=asked, parents=parents, states=room
         )
         if room is not None:
-            whole = memoryview(room)
-            states.extend(whole[at : at + size].cast("f") for at in range(0, len(room), size))
+            whole = memoryview(room).cast("f")
+            states.extend(whole[at : at + count] for at in range(0, len(whole), count))
         if greedy:
             chosen.extend(largest)
         else:

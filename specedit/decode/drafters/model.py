@@ -1,0 +1,106 @@
+"""Drafts of a small model: a chain of what it would say itself, as long as it is sure.
+
+Knows ids and a `SmallModel`. Each id costs a pass of that model, so the draft ends where its own
+certainty, all ids so far taken together, says that one more is not worth that time. What it has
+not read it reads first, and only where passes of the target that settled little have cost as much
+already: an answer that is copied never needs it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from specedit.decode.drafters.base import Draft
+from specedit.decode.drafters.small import CATCH_UP, Guess, SmallModel
+from specedit.engines.base import Sampling
+
+LONGEST = 16  # ids of a draft
+LITTLE = 2  # a pass that settled so few ids is one that a draft model might have helped
+HELPED = 0.3  # of such a pass, what it is thought to save
+SHARE = 0.7  # of a pass of the target, what one more id is worth: other drafts find some of them
+USUAL = 0.85  # chance of the next id, before it is known
+
+
+class ModelDrafter:
+    """Follows a small model. `eager`: there is no prediction, so it reads the prompt at once."""
+
+    name = "model"
+
+    def __init__(self, small: SmallModel, sampling: Sampling, *, eager: bool = False) -> None:
+        self._small = small
+        self._sampling = sampling
+        self._eager = eager
+        self._allowed = self._once = self._width = 0.0
+
+    def begin(self, prompt: Sequence[int]) -> None:
+        self._ids = list(prompt)
+        self._prompt = len(prompt)
+        self._wanted = 0.0  # passes that settled little since it last knew all
+        self._lost = False  # an id was committed that the small model does not know
+        self._small.begin(self._sampling)
+
+    @property
+    def cost(self) -> float:
+        """One id, and reading what of the answer it has not read; the prompt is nobody's draft."""
+        unread = min(self._small.behind(self._ids), len(self._ids) - self._prompt)
+        small = self._small
+        return small.each + (small.reading(unread) if unread > CATCH_UP else 0.0)
+
+    def spend(self, seconds: float, once: float, each: float) -> None:
+        self._allowed, self._once, self._width = seconds, once, each
+
+    def propose(self, room: int) -> Draft | None:
+        small, ids = self._small, self._ids
+        if self._lost or not small.fits(len(ids) + LONGEST) or not self._pays_to_read():
+            return None
+        spent = 0.0
+        if small.behind(ids) > CATCH_UP:
+            unread = min(small.behind(ids), len(ids) - self._prompt)
+            share = unread / small.behind(ids)
+            spent = small.read(ids) * share
+        self._wanted = 0.0
+        started = time.perf_counter()
+        draft = self._drafted(min(room, LONGEST), self._allowed - spent)
+        spent += time.perf_counter() - started
+        ids_, chances, parents = draft
+        return Draft(ids_, chances, self.name, seconds=spent, parents=parents) if ids_ else None
+
+    def _drafted(
+        self, room: int, allowed: float
+    ) -> tuple[list[int], list[float], list[int] | None]:
+        """A chain, its chances; a tree where there are parents."""
+        found = list(self._chain(room, allowed))
+        return [guess.token for guess in found], [guess.chance for guess in found], None
+
+    def _chain(self, room: int, allowed: float, count: int = 1) -> list[Guess]:
+        """Guess after guess, while the next one is worth its time."""
+        small, ended = self._small, time.perf_counter() + allowed
+        found: list[Guess] = []
+        ids = list(self._ids)
+        alive = 1.0
+        while len(found) < room:
+            guess = small.after(ids, count)
+            if guess.token >= small.vocabulary:
+                break
+            found.append(guess)
+            ids.append(guess.token)
+            alive *= guess.chance
+            price = small.each + self._width
+            if alive * USUAL * SHARE * self._once < price:
+                break
+            if time.perf_counter() + small.each > ended:
+                break
+        return found
+
+    def _pays_to_read(self) -> bool:
+        """Whether what it would have to read has been lost already by not having read it."""
+        behind = self._small.behind(self._ids)
+        if behind <= CATCH_UP or (self._eager and behind >= self._prompt):
+            return True
+        return self._wanted * HELPED * self._once >= self._small.reading(behind)
+
+    def commit(self, tokens: Sequence[int]) -> None:
+        self._ids.extend(tokens)
+        self._lost |= max(tokens) >= self._small.vocabulary
+        self._wanted += len(tokens) <= LITTLE

@@ -1,0 +1,29 @@
+"""How likely ids are by one row of logits: what drafts are weighed by.
+
+Knows a row and a temperature. A chance that is a little off costs time and never an id, so sums
+here may run in any order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def likeliest(row: Any, temperature: float, chosen: int, count: int) -> list[tuple[int, float]]:
+    """The id that was chosen with its chance, then the `count` - 1 likeliest others."""
+    logits = np.frombuffer(row, np.float32)
+    most = float(logits.max())
+    scaled = logits - most
+    if temperature > 0:
+        scaled /= temperature
+    np.exp(scaled, out=scaled)
+    scaled /= scaled.sum()
+    found = [(chosen, float(scaled[chosen]))]
+    if count > 1:
+        near = min(count, scaled.size - 1)
+        ids = np.argpartition(scaled, scaled.size - near - 1)[-near - 1 :]
+        ranked = ids[np.argsort(-scaled[ids], kind="stable")]
+        found += [(int(id), float(scaled[id])) for id in ranked if id != chosen][: count - 1]
+    return found
