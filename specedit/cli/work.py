@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -239,7 +240,8 @@ def _files(
         )
     else:
         recorder = None if dry else Recorder(home(), command, wish)
-        run = Run(command, inputs, planner, backend, settings, recorder, refused.one, together)
+        ask = partial(refused.one, alone=len(names) == 1)
+        run = Run(command, inputs, planner, backend, settings, recorder, ask, together)
     why, broken = "", None  # the run ended before its files did
     with Follower(run, settings) as follower:
         try:
