@@ -134,7 +134,7 @@ class Editor:
         from specedit.edit.tries import refused
 
         if not self.settings.test:
-            yield from refused.one(source, planner, self._backend, self.settings)
+            yield from refused.one(source, planner, self._backend, self.settings, alone=True)
             return
         from specedit.edit.run import Input, Proposed
         from specedit.edit.tries.tested import TestedRun

@@ -143,13 +143,14 @@ class Try:
     test: Judgement | None = None
     test_s: float = 0.0
     refused: str = ""
+    noted: str = ""  # why it was asked again, though nothing refuses it
     same_as: int | None = None
     kept: bool = False
 
     @property
     def line(self) -> str:
         """What stood against it, in one line."""
-        return self.refused or (self.test.line if self.test else "")
+        return self.refused or self.noted or (self.test.line if self.test else "")
 
 
 @dataclass(frozen=True)

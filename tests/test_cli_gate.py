@@ -108,6 +108,79 @@ def test_a_question_is_refused_by_edit_and_answered_by_ask(
     assert (found["command"], found["answer"]) == ("ask", "It sums the cart.")
 
 
+def test_a_question_may_be_about_more_than_one_file(
+    specedit: Run, file: Path, script: Script
+) -> None:
+    shop = file.with_name("shop.py")
+    shop.write_text("import cart\nDISCOUNT = 7\n")
+    trace = script(replace=[])  # the model says the last block of its prompt
+    done = specedit("ask", "Who calls it?", file, "--with", shop, "--json")
+    assert done.returncode == 0
+    longer = json.loads(done.stdout)["tokens"]["prompt"]
+    alone = json.loads(specedit("ask", "Who calls it?", file, "--json").stdout)["tokens"]["prompt"]
+    assert longer >= alone + len(shop.read_text()) and trace.exists()
+    done = specedit("ask", "Who calls it?", file, "--with", file.with_name("none.py"))
+    assert done.returncode == 2 and b"none.py" in done.stderr
+
+
+RENAMED = """def one(a):
+    return a
+
+
+def two(b):
+    return one(b)
+"""
+
+
+@pytest.mark.parametrize(
+    ("flags", "code"),
+    [
+        ((), 0),
+        (("--check-with", "{python} {checker} {{file}}"), 0),
+        (("--check-with", "{python} {checker} {{file}}", "--gate", "checker=refuse"), 2),
+        (("--check-with", "{python} {checker} {{file}}", "--strict"), 2),
+        (("--check-with", "{python} {checker} {{file}}", "--strict", "--allow", "checker"), 0),
+        (("--strict",), 0),
+        (("--gate", "comments=refuse"), 2),
+        (("--allow", "nothing"), 2),
+    ],
+)
+def test_a_rename_honours_what_of_the_gate_a_name_can_break(
+    specedit: Run, file: Path, script: Script, flags: tuple[str, ...], code: int
+) -> None:
+    checker = file.with_name("no_uno.py")
+    checker.write_text(
+        "import sys\nif 'uno' in open(sys.argv[1]).read(): print(sys.argv[1] + ':1:1: no uno')\n"
+    )
+    file.write_text(RENAMED)
+    script(replace=[["one", "uno"]])
+    words = [one.format(python=sys.executable, checker=checker) for one in flags]
+    done = specedit("rename", "one", "uno", file, *words)
+    assert done.returncode == code, done.stderr
+    assert file.read_text() == (RENAMED.replace("one", "uno") if code == 0 else RENAMED)
+    if "--check-with" in flags:
+        assert b"no uno" in done.stderr
+    elif code:
+        assert b"changes names and nothing else" in done.stderr
+
+
+def test_settings_of_edits_are_no_obstacle_to_a_rename(
+    specedit: Run, file: Path, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECEDIT_GATE", "comments=refuse")
+    file.write_text(RENAMED)
+    script(replace=[["one", "uno"]])
+    assert specedit("rename", "one", "uno", file).returncode == 0
+
+
+def test_the_last_line_is_the_reason(specedit: Run, file: Path, script: Script) -> None:
+    script(replace=[["sum(cart)", "sum(cart) - discount"]])
+    for words in ((file,), ("-", "--stdin-filename", "cart.py")):
+        done = specedit("edit", "Subtract it", *words, stdin=BEFORE.encode())
+        assert done.returncode == 2
+        assert b"`discount` is used" in done.stderr.splitlines()[-1], done.stderr.decode()
+
+
 def test_the_bench_counts_what_the_gate_says_by_group(specedit: Run, tmp_path: Path) -> None:
     row = {"filename": "a.py", "instruction": "x", "before": BEFORE}
     wrong, right = BEFORE.replace("sum(cart)", "cost"), BEFORE.replace("sum", "max")

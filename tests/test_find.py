@@ -40,6 +40,27 @@ def test_files_are_kept_for_names_and_words(instruction: str, kept: list[str]) -
     assert set(left.values()) <= {NO_NAME, FEW_WORDS}
 
 
+@pytest.mark.parametrize(
+    ("instruction", "kept"),
+    [
+        ("Mend add", ["a.py"]),
+        ("Please fix add, it subtracts", ["a.py"]),
+        ("In put, raise where it is None", ["b.py"]),
+        ("Let the function use return early", ["b.py"]),
+        ("Add a function mul", []),  # add is what is to be done
+        ("Make use of sets", []),
+        ("Mend remove", []),
+    ],
+)
+def test_an_everyday_verb_is_a_name_where_a_name_stands(instruction: str, kept: list[str]) -> None:
+    texts = {
+        "a.py": "def add(a, b):\n    return a - b\n",
+        "b.py": "class Box:\n    def put(self, x):\n        x\n\n    def use(self):\n        1\n",
+        "c.py": "def other():\n    return 0\n",
+    }
+    assert sorted(set(texts) - set(left_out(texts, instruction))) == kept
+
+
 def test_no_files_leave_none_out() -> None:
     assert left_out({}, "anything") == {}
 
@@ -108,8 +129,17 @@ def test_find_that_finds_nothing_is_an_error_and_writes_nothing(
 ) -> None:
     code, statuses, err = said(capsys, "Tune the zeppelin", "--find", "shop")
     assert (code, statuses) == (2, {})
-    assert "None of 3 files" in err
+    assert "None of the 3 files" in err
     assert said(capsys, "x", "-", "--find")[0] == 2
+
+
+def test_one_file_is_the_one_that_is_meant(
+    shop: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (shop.root / "shop/untracked.py").unlink()
+    (shop.root / "shop/cart.py").write_text("def total():\n    return 0\n")
+    code, statuses, _ = said(capsys, "Tune the zeppelin", "--changed", "--find")
+    assert (code, statuses) == (0, {"shop/cart.py": "edited"})
 
 
 def test_a_folder_without_source_or_without_git_says_so(

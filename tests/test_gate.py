@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from specedit.gate.findings import findings
 from specedit.gate.kinds import DEFAULT, NOTE, OFF, REFUSE, parsed, verdicts
-from specedit.gate.question import asks
 from specedit.syntax import trees
 from specedit.syntax.languages import BY_NAME, LANGUAGES
 
@@ -85,37 +84,6 @@ def test_what_the_instruction_asks_for_in_so_many_words(
     found = findings("def items():\n    return [1]\n", after, BY_NAME["python"], instruction)
     assert [one.kind for one in found] == (["missing"] if said else [])
     assert not said or said in found[0].text
-
-
-@pytest.mark.parametrize(
-    ("instruction", "question"),
-    [
-        ("Explain what this file does", True),
-        ("why is the total wrong?", True),
-        ("Do it", False),
-        ("Have it print the total", False),
-        ("Do these functions overlap?", True),
-        ("What does gross_total return?", True),
-        ("Is this thread-safe?", True),
-        ("Summarize the file", True),
-        ("Explain each function in a comment", False),
-        ("Describe the class in its docstring", False),
-        ("Can you rename x to y?", False),
-        ("Does this handle None? If not, fix it.", False),
-        ("Add a check", False),
-        ("-", False),
-        ("Do the same for lists", False),
-        ("Have the loop end there", False),
-        ("Do these handle None?", True),
-        ("Have these been seen before?", True),
-        ("When the list is empty, log that", False),
-        ("Where it is None, stop", False),
-        ("Where is the total set", True),
-        ("When the list is empty, what happens?", True),
-    ],
-)
-def test_a_question_is_told_from_an_edit(instruction: str, question: bool) -> None:
-    assert asks(instruction) is question
 
 
 @given(text=st.text(), language=st.sampled_from(LANGUAGES))

@@ -355,6 +355,15 @@ def test_a_rule_that_cannot_be_meant_stops_the_commit(hooked: Hooked) -> None:
     assert code == 2 and "filez" in out + err and "Did you mean files?" in out + err
 
 
+def test_a_rule_that_is_a_question_is_named(tmp_path: Path) -> None:
+    rules = INSTRUCTION + '[[tool.specedit.hook]]\ninstruction = "Why is Old old?"\n'
+    hooked = Hooked.make(tmp_path / "repo", rules)
+    hooked.repo.write("a.py", "Fine = 1\n")
+    hooked.repo.git("add", "-A")
+    code, out, err = hooked.specedit("hook", "run")
+    assert code == 2 and "The rule “Why is Old old?”: " in out + err
+
+
 TESTED = INSTRUCTION + """test = "grep -q New a.py && ! grep -q bad a.py"\ntries = 3\n"""
 
 

@@ -9,10 +9,16 @@ from pathlib import Path
 
 import pytest
 from conftest import Specedit
+from scripted_backend import Scripted
 
-from specedit.edit.refining import MOST_CHARS, MOST_TURNS, conversation
-from specedit.errors import UsageError
+from specedit.edit.answering import perform
+from specedit.edit.refining import MOST_CHARS, MOST_TURNS, conversation, plan_refine
+from specedit.engines.scripted import fenced
+from specedit.errors import TooLong, UsageError
 from specedit.files.journal import home
+from specedit.files.source import read
+from specedit.report import Edit
+from specedit.settings import Settings
 
 BEFORE = "# one\nx = 1\n# two\ny = 2\n"
 BARE = "x = 10\ny = 20\n"
@@ -110,18 +116,78 @@ def test_a_selected_part_stays_the_part(edited: Path, script: Script, inside: Sp
     assert held(edited, "c.py") == "x = 1\ny = 2\nx = 1\ny = 4\nx = 1\ny = 2\n"
 
 
-def test_all_of_a_large_file_is_asked_about_and_that_is_said(
-    edited: Path, script: Script, inside: Specedit
-) -> None:
-    large = "".join(f"def part_{n}(a):\n    return a + {n}\n\n\n" for n in range(300))
-    (edited / "c.py").write_text(large)
+LARGE = "".join(f"def part_{n}(a):\n    return a + {n}\n\n\n" for n in range(300))
+
+
+@pytest.fixture
+def large(edited: Path, script: Script, inside: Specedit) -> Path:
+    """A large file of which an edit changed one place."""
+    (edited / "c.py").write_text(LARGE)
     script(replace=[["a + 150", "a * 150"]])
     assert inside("edit", "Let part_150 multiply", "c.py").returncode == 0
-    script(replace=[["a + 150", "a - 150"]])
-    done = inside("refine", "no, subtract", "--json")
-    assert held(edited, "c.py") == large.replace("a + 150", "a - 150")
+    return edited
+
+
+@pytest.mark.parametrize(
+    ("said", "others"),
+    [("no, subtract", ()), ("no, subtract, and in part_7 too", (7,))],
+)
+def test_of_a_large_file_the_places_that_were_changed_are_asked_about_and_those_named(
+    large: Path, script: Script, inside: Specedit, said: str, others: tuple[int, ...]
+) -> None:
+    script(replace=[["a + 150", "a - 150"], *(["a + 7\n", "a - 7\n"] for _ in others)])
+    done = inside("refine", said, "--json")
+    expected = LARGE.replace("a + 150", "a - 150")
+    for n in others:
+        expected = expected.replace(f"a + {n}\n", f"a - {n}\n")
+    assert done.returncode == 0 and held(large, "c.py") == expected
     (file,) = json.loads(done.stdout)["files"]
-    assert "whole" in [one["kind"] for one in file["findings"]]
+    assert "focused" in [one["kind"] for one in file["findings"]]
+    names = [one["symbol"] for one in file["regions"]]
+    assert "part_150" in names and len(names) <= 3
+    assert all(f"part_{n}" in names for n in others)
+    assert file["tokens"]["completion"] < len(LARGE) / 20
+    assert inside("undo").returncode == 0
+    assert held(large, "c.py") == LARGE.replace("a + 150", "a * 150")
+
+
+def test_a_place_that_was_added_behind_the_last_line_stays_in_question(
+    edited: Path, script: Script, inside: Specedit
+) -> None:
+    (edited / "c.py").write_text(LARGE)
+    script(replace=[["a + 299\n", "a + 299\n\n\ndef last():\n    return 1\n"]])
+    assert inside("edit", "Behind part_299 add a function last", "c.py").returncode == 0
+    added = held(edited, "c.py")
+    assert added.endswith("return 1\n\n\n")
+    script(replace=[["a + 299\n", "a + 299\n\n\ndef last():\n    return 2\n"]])
+    assert inside("refine", "it returns 2").returncode == 0
+    assert held(edited, "c.py") == added.replace("return 1", "return 2")
+
+
+def test_all_of_a_large_file_where_that_is_wanted(
+    large: Path, script: Script, inside: Specedit
+) -> None:
+    script(replace=[["a + 150", "a - 150"], ["a + 7\n", "a - 7\n"]])
+    done = inside("refine", "no, subtract", "--whole", "--json")
+    assert done.returncode == 0 and "a - 7\n" in held(large, "c.py")
+    assert not json.loads(done.stdout)["files"][0]["regions"]
+
+
+def test_what_is_too_long_for_the_window_is_asked_about_in_part_or_refused(large: Path) -> None:
+    source, settings = read("c.py"), Settings(focus="off")
+
+    def said(prompt: str) -> str:
+        block, closing = fenced(prompt.encode())
+        return (block.replace(b"a + 150", b"a - 150") + closing).decode()
+
+    backend = Scripted(said, window=9_000)
+    job = plan_refine(source, "no, subtract", conversation(home()), settings)
+    *_, edit = perform(job, backend, settings)
+    assert isinstance(edit, Edit) and "narrowed" in [one.kind for one in edit.findings]
+    assert edit.after.decode() == LARGE.replace("a + 150", "a - 150")
+    assert backend.plans[-1].predictions == ("def part_150(a):\n    return a * 150\n",)
+    with pytest.raises(TooLong, match=r"window"):
+        list(perform(job, Scripted(said, window=300), settings))
 
 
 def test_the_earlier_answer_is_a_prediction(edited: Path, script: Script, inside: Specedit) -> None:

@@ -113,7 +113,7 @@ def test_none_passes_and_nothing_is_kept(
     assert done.returncode == 2
     assert tree.read("calc.py") == CALC and tree.status() == ""
     assert "no try of 3 passes" in said and "no product" in said
-    assert "It failed before the edit, too." in said
+    assert "which failed before the edit, too" in said
     assert not journal(), "there is nothing to undo"
 
 
@@ -150,11 +150,12 @@ def test_all_files_are_one_try(
     assert tree.status() == ""
 
 
-@pytest.mark.parametrize("other", ["./calc.py", "link.py"])
+@pytest.mark.parametrize("other", ["./calc.py", "link.py", "hard.py"])
 def test_a_file_of_two_names_is_one(
     tree: Repository, script: Callable[..., Path], inside: Specedit, other: str
 ) -> None:
     (tree.root / "link.py").symlink_to("calc.py")
+    (tree.root / "hard.py").hardlink_to(tree.root / "calc.py")
     script(replace=[["a - b", "a + b"]])
     done = inside("edit", "Do it", "calc.py", other, "--test", "true", "--json")
     assert done.returncode == 0, done.stderr
@@ -227,6 +228,58 @@ def test_a_flag_of_tests_goes_with_a_test(tree: Repository, inside: Specedit, fl
     assert done.returncode == 2 and "goes with --test" in done.stderr.decode()
 
 
+@pytest.mark.parametrize("flag", ["--keep-best", "--require-green", "--test-timeout=3"])
+def test_a_flag_of_tests_is_refused_where_a_command_of_a_file_does_not_count(
+    tree: Repository, inside: Specedit, monkeypatch: pytest.MonkeyPatch, flag: str
+) -> None:
+    monkeypatch.setenv("SPECEDIT_TEST", "true")
+    done = inside("edit", "Do it", "calc.py", "--ask", flag)
+    said = done.stderr.decode()
+    assert done.returncode == 2 and f"{flag.partition('=')[0]} goes with a test, and --ask" in said
+
+
+@pytest.mark.parametrize("command", ["", "  "])
+def test_an_empty_command_is_refused(tree: Repository, inside: Specedit, command: str) -> None:
+    for words in (("edit", "Do it"), ("rename", "add", "plus")):
+        done = inside(*words, "calc.py", "--test", command)
+        assert done.returncode == 2 and "test is" in done.stderr.decode()
+    assert tree.status() == ""
+
+
+def test_a_variable_that_is_empty_takes_a_command_of_a_file_away(
+    tree: Repository, script: Callable[..., Path], inside: Specedit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(replace=[["a - b", "a + b"]])
+    monkeypatch.setenv("SPECEDIT_TEST", "")
+    assert inside("edit", "Do it", "calc.py").returncode == 0
+
+
+def test_where_the_checks_refuse_every_try_they_are_named_and_not_the_command(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    script(replace=[["a - b", "a - c"]])
+    done = inside("edit", "Do it", "calc.py", "--test", "true", "--tries", "2")
+    last = done.stderr.decode().splitlines()[-1]
+    assert done.returncode == 2
+    assert last.startswith("calc.py: the checks refuse all 2 tries; the first: line 2: `c` is used")
+    assert "calc.py: calc.py" not in done.stderr.decode()
+
+
+def test_a_file_that_no_try_changes_is_not_refused(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    tree.commit({"b.py": "b = 1\n"})
+    script(replace=[["a - b", "a + b"]])
+    done = inside("edit", "Do it", "calc.py", "b.py", "--test", "exit 1", "--tries", "2", "--json")
+    assert done.returncode == 2
+    found = {one["path"]: one["status"] for one in json.loads(done.stdout)["files"]}
+    assert found == {"calc.py": "refused", "b.py": "unchanged"}
+    script(replace=[])
+    done = inside("edit", "Do it", "calc.py", "b.py", "--test", "exit 1", "--tries", "2")
+    assert done.returncode == 2, "nothing changed, and the command fails"
+    assert tree.status() == ""
+
+
 def test_a_command_that_fails_before_is_said_and_may_refuse(
     tree: Repository, script: Callable[..., Path], inside: Specedit
 ) -> None:
@@ -251,6 +304,47 @@ def test_a_refused_answer_is_asked_for_again_without_any_command(
     says(script, "def add(a, b:\n", RIGHT)
     assert inside("edit", "Do it", "calc.py", "--tries", "1").returncode == 2
     assert tree.read("calc.py") == CALC
+
+
+def test_an_answer_that_changes_nothing_is_asked_for_again_where_one_file_is_named(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    says(script, CALC, CALC.replace("a - b", "a  -  b"), RIGHT)
+    done = inside("edit", "Do it", "calc.py", "--json")
+    assert done.returncode == 0 and tree.read("calc.py") == RIGHT
+    tries = json.loads(done.stdout)["files"][0]["tries"]
+    assert [one["kept"] for one in tries] == [False, False, True]
+    assert "changes nothing" in tries[0]["noted"] and "white space" in tries[1]["noted"]
+    assert tries[2]["noted"] is None
+    inside("undo")
+    says(script, CALC, RIGHT)
+    assert inside("edit", "Do it", "calc.py", "--tries", "1").returncode == 0
+    assert tree.read("calc.py") == CALC
+
+
+def test_three_answers_that_change_nothing_leave_the_file_be(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    calls = says(script, CALC, CALC, CALC, CALC, RIGHT)
+    done = inside("edit", "Do it", "calc.py", "--json")
+    assert done.returncode == 0 and tree.read("calc.py") == CALC
+    (file,) = json.loads(done.stdout)["files"]
+    assert file["status"] == "unchanged" and len(file["tries"]) == 3
+    assert [one["kept"] for one in file["tries"]] == [True, False, False]
+    assert len(calls.read_text().splitlines()) == 3
+    said = inside("edit", "Do it", "calc.py").stderr.decode()
+    assert "asked again: the answer changes nothing" in said and "kept as it is" in said
+
+
+def test_one_of_many_files_may_stay_as_it_is(
+    tree: Repository, script: Callable[..., Path], inside: Specedit
+) -> None:
+    tree.commit({"b.py": "b = 1\n"})
+    calls = script(replace=[["a - b", "a + b"]])
+    done = inside("edit", "Do it", "calc.py", "b.py", "--json")
+    assert done.returncode == 0
+    assert [one["status"] for one in json.loads(done.stdout)["files"]] == ["edited", "unchanged"]
+    assert len(calls.read_text().splitlines()) == 2, "each is asked about once"
 
 
 def test_a_model_that_changes_nothing_is_judged_as_the_tree_was(

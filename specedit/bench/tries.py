@@ -1,10 +1,11 @@
 """pass@k: the tries of `specedit edit --test` on cases with tests, and what each of them costs.
 
-The tests are the command; with the gate as judge the first answer that nothing refuses is taken,
-and the tests only say whether it was right. Each answered try is a line of a file, if one is named:
-what is there already is not asked again. Beside every try the same try without predictions is run
-where that is wanted: the text is the same, and the table shows what they save. Knows cases, Plans
-and a backend; the ways of trying are `edit.tries`'.
+The tests are the command; with the gate as judge the first answer that nothing refuses and that
+changes something is taken, and the tests only say whether it was right. Each answered try is a line
+of a file, if one is named: what is there already is not asked again, and the checks look at it
+anew. Beside every try the same try without predictions is run where that is wanted: the text is the
+same, and the table shows what they save. Knows cases, Plans and a backend; the ways of trying are
+`edit.tries`'.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ from specedit.bench.cases import Case
 from specedit.bench.quality import tested
 from specedit.edit.answering import Answered, measured
 from specedit.edit.backend import Backend
-from specedit.edit.job import plan_edit
+from specedit.edit.job import Job, plan_edit
 from specedit.edit.tries import failure
 from specedit.edit.tries.asking import Earlier
-from specedit.edit.tries.refused import answer_of, asked
+from specedit.edit.tries.refused import IDLE, IDLES, answer_of, asked
 from specedit.edit.tries.ways import Way, ways
 from specedit.errors import InputError
 from specedit.files.source import Source
+from specedit.finding import Finding
 from specedit.settings import Settings
 
 TESTS, GATE = "tests", "gate"  # who judges
@@ -58,6 +60,7 @@ class Attempt:
     same_as: int | None = None
     alone_passes: int | None = None  # the same try without any prediction,
     alone_s: float | None = None  # and its seconds
+    idle: bool = False  # it changes nothing, or white space only
 
     @property
     def model_s(self) -> float:
@@ -65,7 +68,7 @@ class Attempt:
 
     def done(self, judge: str) -> bool:
         """Whether this judge asks for no further try."""
-        return not self.refused and (judge == GATE or self.passed)
+        return not self.refused and (not self.idle if judge == GATE else self.passed)
 
 
 def attempts(
@@ -86,7 +89,7 @@ def attempts(
     made: list[Attempt] = []
     for way, old in _paired(ways(settings), known):
         if old is not None:
-            one = old
+            one = _anew(job, old)
             earlier.append(Earlier(old.answer, _stands(old)))
         else:
             cpu = time.process_time()
@@ -99,8 +102,28 @@ def attempts(
             earlier.append(answer_of(found, _stands(one)))
         made.append(one)
         yield one
-        if one.done(judge):
+        if over(made, judge):
             return
+
+
+def over(made: Sequence[Attempt], judge: str) -> bool:
+    """Whether no further try is asked for."""
+    rests = judge == GATE and len(made) >= IDLE and any(not one.refused for one in made)
+    return rests or made[-1].done(judge)
+
+
+def _anew(job: Job, one: Attempt) -> Attempt:
+    """A recorded answer, with what the checks say of it now."""
+    found = job.judge(one.text).findings
+    return replace(one, **_said(found))
+
+
+def _said(found: Sequence[Finding]) -> dict[str, Any]:
+    return {
+        "refused": "\n".join(one.text for one in found if one.refuses),
+        "noted": "\n".join(one.text for one in found if one.warns and not one.refuses),
+        "idle": any(one.gate and one.kind in IDLES for one in found),
+    }
 
 
 def _paired(found: Iterator[Way], known: Sequence[Attempt]) -> Iterator[tuple[Way, Attempt | None]]:
@@ -129,8 +152,6 @@ def _attempt(case: Case, way: Way, found: Answered, made: Sequence[Attempt], cpu
         text=text,
         answer=found.answer.text,
         passed=passed,
-        refused="\n".join(edit.problems),
-        noted="\n".join(one.text for one in edit.findings if one.warns and not one.refuses),
         said="" if passed else said,
         prompt=edit.figures.prompt,
         reused=edit.figures.reused,
@@ -141,6 +162,7 @@ def _attempt(case: Case, way: Way, found: Answered, made: Sequence[Attempt], cpu
         cpu_s=round(cpu, 4),
         test_s=round(spent, 4),
         same_as=same.number if same else None,
+        **_said(edit.findings),
     )
 
 
@@ -248,8 +270,8 @@ def curve(found: Sequence[Sequence[Attempt]], judge: str, most: int) -> list[AtM
 
 
 def _until(made: Sequence[Attempt], judge: str) -> Sequence[Attempt]:
-    for at, one in enumerate(made):
-        if one.done(judge):
+    for at in range(len(made)):
+        if over(made[: at + 1], judge):
             return made[: at + 1]
     return made
 
@@ -257,4 +279,7 @@ def _until(made: Sequence[Attempt], judge: str) -> Sequence[Attempt]:
 def _chosen(made: Sequence[Attempt], judge: str) -> Attempt:
     """The try that is kept: the judge's; where it was never content nothing is, and that fails."""
     last = made[-1]
-    return last if last.done(judge) else replace(last, passed=False)
+    if last.done(judge):
+        return last
+    rests = [one for one in made if judge == GATE and not one.refused]
+    return rests[0] if rests else replace(last, passed=False)

@@ -30,12 +30,17 @@ def ask(
     symbol: Annotated[
         str | None, typer.Option(metavar="NAME", help="about this function, method or class")
     ] = None,
+    known: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="FILE", help="a file to know of; again for more"),
+    ] = None,
     *,
     resolved: Resolved,
 ) -> int:
     """Answer a question about a file on stdout, as it is written; the file stays as it is."""
     from specedit.backends.connect import connect
     from specedit.cli.output import put, put_object
+    from specedit.edit import beside
     from specedit.edit.asking import plan_ask
     from specedit.edit.backend import Answer, Loading, Written
     from specedit.errors import InputError
@@ -43,7 +48,14 @@ def ask(
 
     settings = resolved.values
     source = _read(file, settings.stdin_filename)
-    plan = plan_ask(source, question, settings, lines=lines_range(lines), symbol=symbol)
+    plan = plan_ask(
+        source,
+        question,
+        settings,
+        lines=lines_range(lines),
+        symbol=symbol,
+        beside=beside.read(known or ()),
+    )
     answer: Answer | None = None
     shown = sys.stdout.isatty()
     waiting = sys.stderr.isatty() and not settings.quiet

@@ -32,7 +32,8 @@ def expanded(name: str) -> list[str]:
 
 
 def left(names: Iterable[str], instruction: str) -> dict[str, str]:
-    """Of the files, those that the instruction is not likely to be about, each with why."""
+    """Of the files, those that the instruction is not likely to be about, each with why. A single
+    one is meant."""
     from specedit.files import source as sources
     from specedit.focus.files import left_out
 
@@ -40,10 +41,12 @@ def left(names: Iterable[str], instruction: str) -> dict[str, str]:
     for name in names:
         with suppress(FileError):  # its own run says why
             texts[name] = sources.read(name).text
+    if len(texts) < 2:
+        return {}
     found = left_out(texts, instruction)
     if texts and len(found) == len(texts):
         raise UsageError(
-            f"None of {len(texts)} files holds what the instruction speaks of.",
+            f"None of the {len(texts)} files holds what the instruction speaks of.",
             hint="Name the files, or leave out --find: then each is asked about.",
         )
     return found

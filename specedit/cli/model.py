@@ -1,4 +1,4 @@
-"""`specedit model list | pull | verify | path | remove`: what is in the store.
+"""`specedit model list | suggest | pull | verify | path | remove`: what is in the store.
 
 Reads flags, shows what `models` yields. Paths and JSON go to stdout, the rest to stderr.
 """
@@ -51,12 +51,84 @@ def list_models(
             store.sized(item.size),
             state.get(item.state, item.state),
             item.licence,
-            item.sha256[:12],
+            item.sha256[:12] if item.pinned else f"not pinned {item.sha256[:12]}".strip(),
         )
         table.add_row(name, *cells, item.source)
     out = Console(highlight=False)
     Console(highlight=False, width=out.width if out.is_terminal else 200).print(table)
     _console().print(f"* in use. Store: {root}", markup=False)
+
+
+@app.command()
+def suggest(
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on stdout")] = False,
+) -> None:
+    """Which model suits this machine: its memory, and an estimate of what an edit takes here."""
+    from specedit.backends import suggest as models
+    from specedit.models import store
+
+    root = store.store_path()
+    measured, memory = models.measured(root, _in_use()), models.memory()
+    rows = models.rows(measured, memory)
+    best = models.best(rows)
+    if as_json:
+        print(json.dumps(_suggested(rows, best, measured, memory), indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    headings = ("name", "parameters", "download", "memory", "200-line edit", "licence", "")
+    for heading in headings:
+        right = heading in headings[1:5]
+        table.add_column(heading, justify="right" if right else "left", no_wrap=heading != "")
+    for row in rows:
+        entry = row.entry
+        said = [] if row.fits else ["too large for this machine"]
+        said += [] if entry.pinned else ["not pinned"]
+        table.add_row(
+            f"{entry.name} *" if row is best else entry.name,
+            f"{entry.parameters:.1f} billion",
+            store.sized(entry.size),
+            store.sized(entry.memory),
+            f"about {row.seconds:.0f} s",
+            entry.licence,
+            "; ".join([*said, *([entry.note] if entry.note else [])]),
+        )
+    out = Console(highlight=False)
+    Console(highlight=False, width=out.width if out.is_terminal else 200).print(table)
+    what = f"measured here for {measured.model}" if measured.model else "of a typical machine"
+    here = f"{store.sized(memory)} of memory; " if memory else ""
+    _console().print(
+        f"* suits this machine: {here}what a pass costs, {what}, scaled by the parameters. Take "
+        f'it with `model = "{best.entry.name}"` in your settings, or --model.',
+        markup=False,
+    )
+
+
+def _suggested(rows: Any, best: Any, measured: Any, memory: int) -> dict[str, Any]:
+    """The one object of `suggest --json`."""
+    return {
+        "suggested": best.entry.name,
+        "memory": memory or None,
+        "measured": measured.model or None,
+        "rows": [
+            {
+                "name": row.entry.name,
+                "parameters": round(row.entry.parameters * 1e9),
+                "size": row.entry.size,
+                "memory": row.entry.memory,
+                "fits": row.fits,
+                "seconds": round(row.seconds, 1),
+                "licence": row.entry.licence,
+                "pinned": row.entry.pinned,
+                "hub": row.entry.hub,
+                "note": row.entry.note or None,
+                "suits": row.suits,
+            }
+            for row in rows
+        ],
+    }
 
 
 def _plain(item: Any) -> dict[str, Any]:

@@ -53,6 +53,7 @@ def rename(
     )
     settings = judged(targets, resolved)
     refuse_conflicts(targets, settings)
+    _refuse_kinds(resolved)
     names = targets.names if targets.names == ("-",) else tuple(files_of(targets))
     if not names and targets.from_git:
         return nothing("rename", settings)
@@ -63,6 +64,21 @@ def rename(
         return listing(names, planner, settings)
     wish, together = Wish(f"{old} to {new}"), len(names) > 1
     return work("rename", Targets(names, jobs=jobs), planner, resolved, wish, together=together)
+
+
+def _refuse_kinds(resolved: Resolved) -> None:
+    """Of flags that speak of what a rename cannot do; settings are for edits, too."""
+    from specedit.errors import UsageError
+    from specedit.gate.kinds import OF_RENAMES, parsed
+
+    allowed = resolved.values.allow.replace(",", " ").split()
+    for flag, kinds in (("gate", list(parsed(resolved.values.gate))), ("allow", allowed)):
+        others = [one for one in kinds if one not in OF_RENAMES]
+        if others and resolved.origins[flag] == "flag":
+            raise UsageError(
+                f"--{flag} {others[0]}: a rename changes names and nothing else.",
+                hint=f"Of the gate's kinds it knows {', '.join(OF_RENAMES)}.",
+            )
 
 
 def _planner(

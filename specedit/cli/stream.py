@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 from specedit.cli.output import put, put_json
@@ -53,7 +54,9 @@ def _run(command: str, data: bytes, planner: Planner, settings: Settings) -> Rep
 
     given = of_stdin(data, settings.stdin_filename)
     with closing(connect(settings)) as backend:
-        run = Run(command, [given], planner, backend, settings, ask=refused.one)
+        run = Run(
+            command, [given], planner, backend, settings, ask=partial(refused.one, alone=True)
+        )
         with Follower(run, settings) as follower:
             for _ in follower.edits():
                 pass

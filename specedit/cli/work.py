@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,7 +54,7 @@ def work(
     written is one change of all of them."""
     settings = judged(targets, resolved)
     refuse_conflicts(targets, settings)
-    _refuse_untested(resolved)
+    _refuse_untested(settings, resolved)
     if targets.names == ("-",):
         from specedit.cli.stream import filter_stream
 
@@ -88,13 +89,22 @@ def files_of(targets: Targets) -> list[str]:
 
 
 def _once(names: Iterable[str]) -> list[str]:
-    """The names, less those of a file that has one already: `a.py ./a.py`, a link beside its file.
-    A run that writes its files together would find its own text in the second. A link out of the
-    work tree is asked about by its name."""
-    found: dict[Path, str] = {}
+    """The names, less those of a file that has one already: `a.py ./a.py`, a link beside its file,
+    two hard links. A run that writes its files together would find its own text in the second. A
+    link out of the work tree is asked about by its name."""
+    found: dict[Path | tuple[int, int], str] = {}
     for name in names:
-        found.setdefault(Path(name) if beyond(name) else real(name), name)
+        found.setdefault(Path(name) if beyond(name) else _file(name), name)
     return list(found.values())
+
+
+def _file(name: str) -> Path | tuple[int, int]:
+    """What is the same for every name of a file, hard links of it too."""
+    try:
+        stat = Path(name).stat()
+    except (OSError, ValueError):
+        return real(name)  # its own run says why it cannot be read
+    return (stat.st_dev, stat.st_ino) if stat.st_nlink > 1 and stat.st_ino else real(name)
 
 
 def near(path: str) -> str:
@@ -168,17 +178,28 @@ def refuse_conflicts(targets: Targets, settings: Settings) -> None:
 def judged(targets: Targets, resolved: Resolved) -> Settings:
     """The settings; a test command of a file is for the runs that can be tested."""
     settings = resolved.values
+    if resolved.origins["test"] == "flag" and not settings.test:
+        raise UsageError(
+            "--test is empty: nothing would judge the edit.",
+            hint="Is a variable of the shell empty? SPECEDIT_TEST= is how to run without a test.",
+        )
     other = targets.names == ("-",) or settings.ask or settings.compare
     if settings.test and other and resolved.origins["test"] != "flag":
         return replace(settings, test="")
     return settings
 
 
-def _refuse_untested(resolved: Resolved) -> None:
+def _refuse_untested(settings: Settings, resolved: Resolved) -> None:
     """What only says how to test; a file of settings may say it for the commands that do."""
+    if settings.test:
+        return
     for name in ("keep_best", "require_green", "test_timeout"):
-        if resolved.origins[name] == "flag" and not resolved.values.test:
-            raise UsageError(f"--{name.replace('_', '-')} goes with --test COMMAND.")
+        if resolved.origins[name] == "flag":
+            flag = f"--{name.replace('_', '-')}"
+            if not resolved.values.test:
+                raise UsageError(f"{flag} goes with --test COMMAND.")
+            other = "--ask" if settings.ask else "--compare" if settings.compare else "`-`"
+            raise UsageError(f"{flag} goes with a test, and {other} runs without one.")
 
 
 def _files(
@@ -219,7 +240,8 @@ def _files(
         )
     else:
         recorder = None if dry else Recorder(home(), command, wish)
-        run = Run(command, inputs, planner, backend, settings, recorder, refused.one, together)
+        ask = partial(refused.one, alone=len(names) == 1)
+        run = Run(command, inputs, planner, backend, settings, recorder, ask, together)
     why, broken = "", None  # the run ended before its files did
     with Follower(run, settings) as follower:
         try:

@@ -69,10 +69,9 @@ def once(
 
 def judge(work: Job, answer: Answer) -> Judged:
     """The whole new text of the file, and everything that stands against it."""
-    source = work.source
     if answer.reason == "length":
         said = f"cut off by the limit after {answer.completion} tokens; raise --max-tokens"
-        return Judged(source.text, (Finding("cut-off", said, refuses=True),))
+        return Judged(work.source.text, (Finding("cut-off", said, refuses=True),))
     found = list(work.findings)
     if not answer.closed:
         found.append(
@@ -81,7 +80,7 @@ def judge(work: Job, answer: Answer) -> Judged:
                 "the model stopped before it said that it was done: is the end missing?",
             )
         )
-    verdict = work.judge(spliced(source, work.region, answer.text))
+    verdict = work.judge(spliced(work.about, work.region, answer.text))
     return replace(verdict, findings=(*found, *verdict.findings))
 
 
@@ -109,7 +108,7 @@ def _compare(answer: Answer, own: Figures, again: Answer, plain: Figures) -> Com
 def narrow(work: Job, settings: Settings, problem: TooLong) -> Job:
     """A file larger than the window: the smallest definition that the instruction names, or, where
     it is about all of the file, one part after the other."""
-    source = work.source
+    source = work.about
     if work.region != whole(source) or not work.divisible:
         raise TooLong(problem.reason, file=source.name, hint=problem.hint) from problem
     if (parts := in_parts(work)) is not None:
@@ -129,4 +128,6 @@ def narrow(work: Job, settings: Settings, problem: TooLong) -> Job:
     said = f"too long for the window: only {best.qualified} was edited ({lines})"
     note = Finding("narrowed", said, (Spot(best.first_line),))
     told = (one for one in work.findings if one.kind != "whole")
-    return replace(smaller, findings=(*told, note))
+    earlier = (regions.carried(source.text, region, one) for one in work.plan.predictions)
+    plan = replace(smaller.plan, predictions=tuple(dict.fromkeys(earlier)))
+    return replace(work, region=region, plan=plan, findings=(*told, note))

@@ -6,6 +6,7 @@ Knows Sources and Plans. Does not know the terminal.
 from __future__ import annotations
 
 from specedit.edit import prompt
+from specedit.edit.beside import Beside
 from specedit.edit.job import drafters
 from specedit.edit.plan import Message, Plan
 from specedit.edit.splice import AROUND, around, region_of, taken, whole
@@ -28,8 +29,10 @@ def plan_ask(
     *,
     lines: tuple[int, int] | None = None,
     symbol: str | None = None,
+    beside: tuple[Beside, ...] = (),
 ) -> Plan:
-    """A question about a file, or about the part of it that `lines` or `symbol` names."""
+    """A question about a file, or about the part of it that `lines` or `symbol` names; the files
+    `beside` it are shown first."""
     if not question.strip():
         raise UsageError("The question is empty.", hint='specedit ask "what does it do?" FILE')
     region = region_of(source, lines, symbol)
@@ -37,11 +40,11 @@ def plan_ask(
     context = "" if region == whole(source) else around(source, region, AROUND)
     marks = prompt.fence(text + context)
     name = source.name.encode("utf-8", "replace").decode()
-    above: tuple[str, ...] = ()
+    above: tuple[str, ...] = tuple(prompt.others(beside))
     what = f"File `{name}`:"
     if context:
         head = f"Part of the file `{name}`, for context:\n\n{marks}\n"
-        above = (head, prompt.finished(context), f"{marks}\n\n")
+        above = (*above, head, prompt.finished(context), f"{marks}\n\n")
         what = "The part that is asked about:"
     asked = f"{marks}\n\n{question.strip()}"
     user = (*above, f"{what}\n\n{marks}\n", prompt.finished(text), asked)

@@ -21,12 +21,19 @@ from specedit.files.source import Source
 from specedit.finding import Finding, Spot
 from specedit.focus.blocks import LONG, Block, blocks
 from specedit.focus.chances import likely, with_opinion
-from specedit.focus.choice import Covering, about_all, chosen, joined, readable
+from specedit.focus.choice import (
+    Covering,
+    about_all,
+    chosen,
+    joined,
+    readable,
+    with_earlier,
+)
 from specedit.focus.evidence import Evidence, gathered
 from specedit.focus.listing import MOST, Contents, listing
 from specedit.report import Figures
 from specedit.settings import Settings
-from specedit.text.lines import lines_of
+from specedit.text.lines import lines_of, opcodes
 
 TOKEN = 3.5  # characters of source a token has
 READ = 256  # tokens that a prompt is read in at a time
@@ -44,7 +51,7 @@ def focused(
     work: Job, backend: Backend, settings: Settings
 ) -> Generator[Event, None, tuple[Job, Figures | None]]:
     """The Job with its regions, or as it was; and what asking the model cost, if it was asked."""
-    source = work.source
+    source = work.about
     if not wanted(work, settings):
         return work, None
     if not readable(source.text):
@@ -52,6 +59,8 @@ def focused(
     found = blocks(source.text, source.language)
     evidence = gathered(source.text, found, work.instruction)
     choice = chosen(evidence, work.instruction)
+    if work.original is not None:
+        choice = with_earlier(choice, _changed(work, found), evidence, work.instruction)
     asked: Figures | None = None
     if choice.unsure:
         named, asked = yield from opinion(work, found, evidence, backend)
@@ -59,11 +68,20 @@ def focused(
     return (_all(work, choice.why) if choice.whole else _some(work, choice, len(found))), asked
 
 
+def _changed(work: Job, found: Sequence[Block]) -> list[Block]:
+    """Where the file is another by now than the text that is asked about."""
+    old, new = lines_of(work.about.text), lines_of(work.source.text)
+    spans = [(a, max(a + 1, b)) for tag, a, b, *_ in opcodes(old, new) if tag != "equal"]
+    last = len(old)
+    spans = [(min(a, last - 1), b) for a, b in spans]  # what was added behind the last line
+    return [one for one in found if any(a < one.last and one.first <= b for a, b in spans)]
+
+
 def wanted(work: Job, settings: Settings) -> bool:
     """Whether places are to be chosen in this file: nobody has named any, and it pays."""
     if settings.prediction not in ("original", "none"):  # a file's is one of the whole answer
         return False
-    return work.divisible and work.region == whole(work.source) and large(work.source, settings)
+    return work.divisible and work.region == whole(work.about) and large(work.about, settings)
 
 
 def large(source: Source, settings: Settings) -> bool:
@@ -87,15 +105,15 @@ def pays(tokens: float, curve: Curve = TYPICAL) -> bool:
 def beginnings(work: Job, settings: Settings) -> Iterator[Plan]:
     """The Plans whose prompts begin as those of any instruction on the same file do: for a large
     file its outline, and a region with its imports; else the file."""
-    if not wanted(work, settings) or not readable(work.source.text):
+    if not wanted(work, settings) or not readable(work.about.text):
         yield work.plan
         return
-    found = blocks(work.source.text, work.source.language)
-    listed = listing(work.source.text, found)
+    found = blocks(work.about.text, work.about.language)
+    listed = listing(work.about.text, found)
     if len(listed.names) <= MOST:  # a longer one depends on the instruction
         yield _question(work, listed)
     smallest = min(found, key=lambda one: (one.kind == "imports", one.lines))
-    yield plan_of(work, found, region_job(work.source, [smallest], 0.0), work.instruction)
+    yield plan_of(work, found, region_job(work.about, [smallest], 0.0), work.instruction)
 
 
 def _all(work: Job, why: str) -> Job:
@@ -106,16 +124,16 @@ def _all(work: Job, why: str) -> Job:
 def in_parts(work: Job) -> Job | None:
     """The Job as regions that are all of its file, where its instruction is about all of it and
     the regions are not what was too long."""
-    if work.regions or not about_all(work.instruction) or not readable(work.source.text):
+    if work.regions or not about_all(work.instruction) or not readable(work.about.text):
         return None
-    held = joined(blocks(work.source.text, work.source.language), LONG)
+    held = joined(blocks(work.about.text, work.about.language), LONG)
     if len(held) < 2:
         return None
     said = f"too long for the window: edited in {len(held)} parts, one after the other"
     told = (one for one in work.findings if one.kind != "whole")
     return replace(
         work,
-        regions=tuple(region_job(work.source, part, 1.0) for part in held),
+        regions=tuple(region_job(work.about, part, 1.0) for part in held),
         findings=(*told, Finding("focused", said)),
     )
 
@@ -123,7 +141,7 @@ def in_parts(work: Job) -> Job | None:
 def _some(work: Job, choice: Covering, of: int) -> Job:
     chances = {one.block: one.chance for one in choice.taken}
     regions = tuple(
-        region_job(work.source, held, min(1.0, sum(chances[one] for one in held)))
+        region_job(work.about, held, min(1.0, sum(chances[one] for one in held)))
         for held in joined(list(chances), LONG)
     )
     shown = sorted(regions, key=lambda one: -one.chance)[:NAMED]
@@ -141,11 +159,11 @@ def opinion(
     work: Job, found: Sequence[Block], evidence: Sequence[Evidence], backend: Backend
 ) -> Generator[Event, None, tuple[list[Block], Figures]]:
     """The blocks that the model names when it is shown the outline."""
-    listed = listing(work.source.text, found)
+    listed = listing(work.about.text, found)
     if len(listed.names) > MOST:
         best = sorted(likely(evidence), key=lambda one: -one.chance)[:MOST]
-        listed = listing(work.source.text, found, frozenset(one.block for one in best))
-    asking = run(_question(work, listed), work.source.name, backend)
+        listed = listing(work.about.text, found, frozenset(one.block for one in best))
+    asking = run(_question(work, listed), work.about.name, backend)
     while True:
         try:
             event = next(asking)
@@ -159,7 +177,7 @@ def opinion(
 def _question(work: Job, listed: Contents) -> Plan:
     marks = prompt.fence(listed.text)
     return Plan(
-        messages=prompt.places(work.source.name, listed.text, work.instruction),
+        messages=prompt.places(work.about.name, listed.text, work.instruction),
         opening=prompt.opening(marks),
         closing=marks,
         instruction=work.instruction,

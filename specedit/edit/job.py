@@ -35,7 +35,7 @@ class Job:
 
     source: Source
     plan: Plan
-    region: Region  # of the file, that the answer replaces
+    region: Region  # of `about`, that the answer replaces
     instruction: str
     judge: Judge  # what of the whole new text may be written, and what is to be said of it
     checks: Checks = USUAL
@@ -45,13 +45,19 @@ class Job:
     regions: tuple[RegionJob, ...] = ()  # of a large file: the answer is theirs, and the rest stays
     findings: tuple[Finding, ...] = ()  # said in the report, whatever happens
     guess: str | None = None  # the whole text, where planning knows what it will be
+    original: Source | None = None  # what is asked about, where the file holds another text by now
+
+    @property
+    def about(self) -> Source:
+        """The text that the answer is for, and becomes a part of."""
+        return self.source if self.original is None else self.original
 
     @property
     def before(self) -> str:
         """What the answer replaces."""
         if self.regions:
-            return "".join(taken(self.source, one.region) for one in self.regions)
-        return taken(self.source, self.region)
+            return "".join(taken(self.about, one.region) for one in self.regions)
+        return taken(self.about, self.region)
 
 
 @dataclass(frozen=True)

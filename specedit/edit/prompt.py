@@ -71,12 +71,12 @@ def messages(
         around = (head, finished(context), f"{marks}\n\n")
         what, reply = "The region to edit:", "complete edited region, without the lines around it"
     ask = f"{marks}\n\n{instruction.strip()}{REPLY}{reply} in one code block."
-    around = (*_others(beside), *around)
+    around = (*others(beside), *around)
     user = (*around, f"{what}\n\n{marks}\n", body, ask)
     return (Message("system", (SYSTEM,)), Message("user", user))
 
 
-def _others(beside: Sequence[Beside]) -> Iterator[str]:
+def others(beside: Sequence[Beside]) -> Iterator[str]:
     """The files that are only to be known, a segment for each text."""
     if beside:
         yield OTHERS

@@ -13,17 +13,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from specedit.edit.beside import Beside
-from specedit.edit.focus import large
 from specedit.edit.job import Job, plan_edit, refuse_question
 from specedit.edit.judge import Judged, guarded
+from specedit.edit.regions import carried
 from specedit.edit.selection import lines_of
-from specedit.edit.splice import spliced, whole
 from specedit.errors import InputError, UsageError
 from specedit.files.journal import JournalRun, digest, runs
 from specedit.files.source import Source
 from specedit.files.trial import at_work
 from specedit.files.worktree import real
-from specedit.finding import Finding
 from specedit.settings import Settings
 
 COMMANDS = ("edit", "refine")  # whose runs can be gone on from
@@ -108,7 +106,8 @@ def plan_refine(
     beside: tuple[Beside, ...] = (),
 ) -> Job:
     """The Job of one file: asked about its original, judged against it, written over what is there
-    now."""
+    now. Of a large file the places that the earlier runs changed are asked about, and those that
+    the words name."""
     path = str(real(source.path or source.name))
     before = Source.from_bytes(source.name, talk.original(path), source.path)
     if digest(source.data) != talk.after(path):
@@ -121,10 +120,9 @@ def plan_refine(
     lines, symbol = _part(talk.turns[0].part, before.text)
     instruction = talk.instruction(said)
     job = plan_edit(before, instruction, settings, lines=lines, symbol=symbol, beside=beside)
-    region, checks = job.region, job.checks
+    checks = job.checks
 
-    def judge(answer: str) -> Judged:
-        text = spliced(before, region, answer)
+    def judge(text: str) -> Judged:
         if text == source.text:  # no change of what is there now, whatever it was before
             return guarded(source, instruction, checks, text)
         if text == before.text:
@@ -132,21 +130,9 @@ def plan_refine(
         return guarded(before, instruction, checks, text)
 
     plan = job.plan
-    if plan.prediction is not None and region == whole(before):
-        plan = replace(plan, predictions=(source.text,))
-    said_of_it = job.findings
-    if region == whole(before) and large(before, settings):
-        why = "all of it was read and written: what was asked before may be anywhere in it"
-        said_of_it = (*said_of_it, Finding("whole", why))
-    return replace(
-        job,
-        source=source,
-        region=whole(source),
-        plan=plan,
-        judge=judge,
-        divisible=False,
-        findings=said_of_it,
-    )
+    if plan.prediction is not None:
+        plan = replace(plan, predictions=(carried(before.text, job.region, source.text),))
+    return replace(job, source=source, original=before, plan=plan, judge=judge)
 
 
 def _part(said: str, text: str) -> tuple[tuple[int, int] | None, str | None]:

@@ -46,7 +46,7 @@ class _Done:
 def answered(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer, Figures]]:
     """The whole new text as one Answer, from the answers of a Job's regions."""
     started = time.perf_counter()
-    found = blocks(work.source.text, work.source.language)
+    found = blocks(work.about.text, work.about.language)
     done: list[_Done] = []
     for target in work.regions:
         plan = plan_of(work, found, target, work.instruction)
@@ -58,14 +58,14 @@ def answered(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer
         for target, one in second:
             plan = plan_of(work, found, target, _instruction(work, done))
             done.append((yield from _asked(work, plan, target, backend, done, one.why)))
-    answer = _one_answer(work.source, done)
+    answer = _one_answer(work.about, done)
     yield answer
-    return answer, _figures(work.source, done, time.perf_counter() - started)
+    return answer, _figures(work.about, done, time.perf_counter() - started)
 
 
 def plan_of(work: Job, found: Sequence[Block], target: RegionJob, instruction: str) -> Plan:
     """The Plan of one region: the Job's own, with another text and what stands around it."""
-    source = work.source
+    source = work.about
     text = taken(source, target.region)
     context = target.context
     if context is None:
@@ -100,6 +100,8 @@ def carried(before: str, region: Region, after: str) -> str:
             start = c + (first - a if tag == "equal" else 0)
         if a < last <= b:
             end = c + last - a if tag == "equal" else d
+    if last == len(old):
+        end = len(new)  # with what was added behind it
     return "".join(new[start : max(start, end)])
 
 
@@ -151,16 +153,16 @@ def _second(
     work: Job, found: Sequence[Block], done: Sequence[_Done]
 ) -> list[tuple[RegionJob, Drawn]]:
     """The regions that what was written asks to be looked at."""
-    placed = [one.placed(work.source) for one in done]
-    more = drawn(work.source.text, found, placed)
-    return [(region_job(work.source, [one.block], 0.0), one) for one in more]
+    placed = [one.placed(work.about) for one in done]
+    more = drawn(work.about.text, found, placed)
+    return [(region_job(work.about, [one.block], 0.0), one) for one in more]
 
 
 def _instruction(work: Job, done: Sequence[_Done]) -> str:
     """The instruction, with what the first round changed."""
     parts = [(one.target.region, one.answer.text) for one in done if one.round == 1]
-    after = joined(work.source, parts)
-    old, new = (text.encode("utf-8", "replace") for text in (work.source.text, after))
+    after = joined(work.about, parts)
+    old, new = (text.encode("utf-8", "replace") for text in (work.about.text, after))
     changes = patch.patch("file", old, new)
     return prompt.after_others(work.instruction, _hunks(changes.decode("utf-8", "replace")))
 

@@ -70,6 +70,22 @@ def chosen(evidence: Sequence[Evidence], instruction: str, *, asked: bool = Fals
     return _covering(chances, asked)
 
 
+def with_earlier(
+    choice: Covering, earlier: Sequence[Block], evidence: Sequence[Evidence], instruction: str
+) -> Covering:
+    """The same, and the places that an earlier run changed or that are named: what goes on from it
+    is about those, and is sure of them where its words say nothing."""
+    if not earlier or (choice.whole and (len(evidence) < 2 or about_all(instruction))):
+        return choice
+    named = [one.block for one in evidence if one.named]
+    chances = {one.block: one.chance for one in choice.taken}
+    chances |= dict.fromkeys((*earlier, *named), 1.0)
+    taken = [Likely(one.block, chances[one.block]) for one in evidence if one.block in chances]
+    if _lines(taken) > MOST * sum(one.block.lines for one in evidence):
+        return Covering((), "most of it was changed before")
+    return Covering(tuple(taken))
+
+
 def _with_members(named: Sequence[Evidence], evidence: Sequence[Evidence]) -> list[Evidence]:
     """What is named, and what belongs to it."""
     names = {one.block.name for one in named}

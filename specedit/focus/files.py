@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from specedit.focus.blocks import blocks
 from specedit.focus.choice import about_all, readable
 from specedit.focus.evidence import rarity_of
-from specedit.focus.terms import counted, query
+from specedit.focus.terms import counted, query, verbs_as_names
 from specedit.syntax.trees import language_of
 from specedit.text.lines import lines_of
 
@@ -30,6 +30,10 @@ def left_out(texts: Mapping[str, str], instruction: str) -> dict[str, str]:
     asked = query(instruction)
     names = {name: set(_NAME.findall(text)) for name, text in texts.items()}
     known = {one for one in asked.code if any(one in held for held in names.values())}
+    if not known and (everyday := verbs_as_names(instruction)):
+        defined = {name: _defined(name, text) & everyday for name, text in texts.items()}
+        if any(defined.values()):
+            return {name: NO_NAME for name, held in defined.items() if not held}
     if known:
         return {name: NO_NAME for name, held in names.items() if not known & held}
     bags = {name: frozenset(counted(f"{name} {text}")) for name, text in texts.items()}
@@ -42,6 +46,13 @@ def left_out(texts: Mapping[str, str], instruction: str) -> dict[str, str]:
     best = {name: max(_held(name, texts[name], worth)) for name in near}
     most = max(best.values())
     return {name: FEW_WORDS for name in texts if best.get(name, 0.0) < FEW * most}
+
+
+def _defined(name: str, text: str) -> set[str]:
+    """The names that a file defines, each without what holds it."""
+    if not readable(text):
+        return set()
+    return {one.name.rpartition(".")[2] for one in blocks(text, language_of(name)) if one.name}
 
 
 def _held(name: str, text: str, worth: Mapping[str, float]) -> list[float]:

@@ -47,6 +47,23 @@ KINDS = (
 )
 DEFAULT: Verdicts = {kind.name: kind.verdict for kind in KINDS}
 SILENT: Verdicts = dict.fromkeys(DEFAULT, OFF)
+OF_RENAMES = ("undefined", "arguments", "format", CHECKER)  # what a new name can break
+
+
+def of_rename(
+    table: Mapping[str, str], *, strict: bool = False, allowed: Iterable[str] = ()
+) -> Verdicts:
+    """The same for a rename, whose places are the scopes' own word: of the kinds that a new name
+    can break only those count that a person speaks of, and what a program of theirs says."""
+    spoken = {CHECKER: DEFAULT[CHECKER]}
+    spoken |= dict.fromkeys(OF_RENAMES, REFUSE) if strict else {}
+    spoken |= {
+        name: REFUSE if strict and one == NOTE else one
+        for name, one in table.items()
+        if name in OF_RENAMES
+    }
+    let = {name: NOTE for name in allowed if spoken.get(name) == REFUSE}
+    return {**SILENT, **spoken, **let}
 
 
 def known() -> list[str]:

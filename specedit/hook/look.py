@@ -17,7 +17,7 @@ from specedit.edit.job import Job, Planned, plan_edit
 from specedit.edit.run import Input, Proposed
 from specedit.edit.tries import refused
 from specedit.edit.tries.items import TryItem
-from specedit.errors import FileError, RefusedEdit
+from specedit.errors import FileError, RefusedEdit, UsageError
 from specedit.files import git, regular
 from specedit.files.journal import home
 from specedit.files.recorder import Recorder
@@ -196,6 +196,9 @@ class Look:
                     return None
                 if not isinstance(item, Planned | TryItem):
                     yield Asked(file.entry.name, item)
+        except UsageError as problem:
+            said = f"The rule “{step.said}”: {problem.message}"
+            raise UsageError(said, hint=problem.hint) from None
         except RefusedEdit as problem:
             return failed(file.entry.name, problem)
         finally:

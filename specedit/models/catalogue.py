@@ -1,7 +1,8 @@
 """The models specedit knows by name: sizes, digests, licences and where the bytes are.
 
 Knows facts, all fixed at release. Does not know whether a model is on this disk, and fetches
-nothing. A source is only a place to try: the digest decides what is the model.
+nothing. A source is only a place to try: the digest decides what is the model. Where no digest is
+known for certain, the first download's is held from then on (`models.pins`).
 """
 
 from __future__ import annotations
@@ -34,15 +35,36 @@ class Wheels:
 
 @dataclass(frozen=True)
 class Listed:
-    """One model of the catalogue: a single GGUF file, with its sources in the order to try."""
+    """One model of the catalogue: a GGUF file, or a folder of the hub, with its sources in the
+    order to try."""
 
     name: str
-    file: str
+    file: str  # "": all of the hub's repository
     size: int
-    sha256: str
+    sha256: str  # "": not pinned, and the size is about what it is
     licence: str
     hub: str
-    wheels: Wheels
+    wheels: Wheels | None = None
+    parameters: float = 0.0  # in billions
+    note: str = ""  # what a person should know before choosing it
+
+    @property
+    def pinned(self) -> bool:
+        return bool(self.sha256)
+
+    @property
+    def free(self) -> bool:
+        """Whether its licence lets everybody use it for everything."""
+        return self.licence in FREE
+
+    @property
+    def memory(self) -> int:
+        """Bytes that it takes to run on the exact engine, about: its weights as int8 with their
+        scales (1.31 for each parameter of the 1.5B), the program, and one large file's cache."""
+        return int(1.31e9 * self.parameters + 0.6e9)
+
+
+FREE = frozenset({"Apache-2.0", "MIT"})
 
 
 CATALOGUE: tuple[Listed, ...] = (
@@ -60,6 +82,7 @@ CATALOGUE: tuple[Listed, ...] = (
             count=22,
             part_size=50 << 20,
         ),
+        parameters=1.54,
     ),
     Listed(
         name="qwen2.5-coder-0.5b",
@@ -75,6 +98,67 @@ CATALOGUE: tuple[Listed, ...] = (
             count=6,
             part_size=85 << 20,
         ),
+        parameters=0.49,
+    ),
+    # Digests and sizes of the files that the makers keep on the hub, each as several independent
+    # public projects pin them.
+    Listed(
+        name="qwen2.5-coder-3b",
+        file="qwen2.5-coder-3b-instruct-q4_k_m.gguf",
+        size=2_104_932_800,
+        sha256="724fb256bec1ff062b2f65e4569e871ad2e95ab2a3989723d1769c54294730b7",
+        licence="Qwen-Research",
+        hub="Qwen/Qwen2.5-Coder-3B-Instruct-GGUF",
+        parameters=3.09,
+        note="its licence is for research; others need the maker's leave",
+    ),
+    Listed(
+        name="qwen3-4b",
+        file="Qwen3-4B-Q4_K_M.gguf",
+        size=2_497_280_256,
+        sha256="7485fe6f11af29433bc51cab58009521f205840f5b4ae3a32fa7f92e8534fdf5",
+        licence="Apache-2.0",
+        hub="Qwen/Qwen3-4B-GGUF",
+        parameters=4.02,
+        note="not trained for code alone",
+    ),
+    Listed(
+        name="qwen2.5-coder-7b",
+        file="qwen2.5-coder-7b-instruct-q4_k_m.gguf",
+        size=4_683_073_536,
+        sha256="509287f78cb4d4cf6b3843734733b914b2c158e43e22a7f4bf5e963800894d3c",
+        licence="Apache-2.0",
+        hub="Qwen/Qwen2.5-Coder-7B-Instruct-GGUF",
+        parameters=7.62,
+    ),
+    Listed(
+        name="nextcoder-7b",
+        file="",
+        size=30_500_000_000,
+        sha256="",
+        licence="MIT",
+        hub="microsoft/NextCoder-7B",
+        parameters=7.62,
+        note="trained for edits; its maker has it in 32 bits only",
+    ),
+    Listed(
+        name="qwen3-8b",
+        file="Qwen3-8B-Q4_K_M.gguf",
+        size=5_027_783_488,
+        sha256="d98cdcbd03e17ce47681435b5150e34c1417f50b5c0019dd560e4882c5745785",
+        licence="Apache-2.0",
+        hub="Qwen/Qwen3-8B-GGUF",
+        parameters=8.19,
+        note="not trained for code alone",
+    ),
+    Listed(
+        name="qwen2.5-coder-14b",
+        file="qwen2.5-coder-14b-instruct-q4_k_m.gguf",
+        size=8_988_110_272,
+        sha256="c1e659736d89ac1065fb495330fb824d94001974a4bfa78e7270e43476a8d940",
+        licence="Apache-2.0",
+        hub="Qwen/Qwen2.5-Coder-14B-Instruct-GGUF",
+        parameters=14.77,
     ),
 )
 

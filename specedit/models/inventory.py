@@ -13,7 +13,7 @@ from typing import Literal
 
 from specedit.errors import ModelError
 from specedit.files.lock import Lock
-from specedit.models import catalogue, resolve, store
+from specedit.models import catalogue, pins, resolve, store
 from specedit.models.sources import fetch, index
 from specedit.models.sources.fetch import FetchProgress
 from specedit.models.store import Record, Slot
@@ -32,22 +32,24 @@ class Item:
     licence: str
     source: str  # where it came from, or where it would be looked for first
     date: str = ""
+    pinned: bool = True  # its digest is known from elsewhere than its first download
 
 
 def items(root: Path) -> Iterator[Item]:
     """The catalogue first, then whatever else the store holds."""
-    known = {entry.file for entry in catalogue.CATALOGUE}
+    known = {pins.slot_of(entry, root).file for entry in catalogue.CATALOGUE}
     for entry in catalogue.CATALOGUE:
-        slot = Slot(root, entry.file)
-        facts = (entry.size, entry.sha256, entry.licence)
+        slot, sha256 = pins.slot_of(entry, root), pins.digest_of(entry, root)
         record = slot.record()
-        if record and record.sha256 == entry.sha256:
-            yield Item(
-                entry.name, slot, "here", entry.size, *facts, _where(record, entry.hub), record.date
-            )
+        if record and sha256 in ("", record.sha256):
+            facts = (record.size, record.sha256, entry.licence, _where(record, entry.hub))
+            pinned = entry.pinned
+            yield Item(entry.name, slot, "here", record.size, *facts, record.date, pinned)
         else:
             state, have = _unfinished(slot)
-            yield Item(entry.name, slot, state, have, *facts, f"hub {entry.hub}, package index")
+            where = f"hub {entry.hub}" + (", package index" if entry.wheels else "")
+            facts = (entry.size, sha256, entry.licence, where)
+            yield Item(entry.name, slot, state, have, *facts, pinned=entry.pinned)
     for slot in store.slots(root):
         if slot.file not in known and (record := slot.record()):
             facts = (record.size, record.sha256, record.licence)
@@ -58,7 +60,7 @@ def items(root: Path) -> Iterator[Item]:
 def _unfinished(slot: Slot) -> tuple[Literal["unchecked", "part", "absent"], int]:
     if slot.path.exists():
         return "unchecked", store.size_of(slot.path)  # copied there, or found damaged
-    have = slot.part.stat().st_size if slot.part.exists() else 0
+    have = store.size_of(slot.part) if slot.part.exists() else 0
     return ("part" if have else "absent"), have
 
 
@@ -117,4 +119,5 @@ def remove(item: Item) -> int:
 
 def _made_from(item: Item) -> Iterator[Path]:
     """Weights converted from this model: their name holds its digest."""
-    yield from (item.slot.home / "converted").glob(f"*-{item.sha256[:16]}-*")
+    if item.sha256:
+        yield from (item.slot.home / "converted").glob(f"*-{item.sha256[:16]}-*")

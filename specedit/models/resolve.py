@@ -17,7 +17,7 @@ from pathlib import Path
 
 from specedit.errors import ModelError
 from specedit.files import atomic
-from specedit.models import catalogue, store
+from specedit.models import catalogue, pins, store
 from specedit.models.catalogue import Listed
 from specedit.models.configuration import read_bytes
 from specedit.models.cropping import check_croppable
@@ -115,18 +115,19 @@ def unknown(model: str) -> ModelError:
 
 
 def _of_catalogue(entry: Listed, root: Path) -> Steps:
-    slot = Slot(root, entry.file)
+    slot, expected = pins.slot_of(entry, root), pins.digest_of(entry, root)
     record = slot.record()
-    if record and record.sha256 == entry.sha256:
+    if record and expected in ("", record.sha256):
+        pins.hold(entry, root, record.sha256)
         return _files(slot, record)
-    if not slot.path.is_file() or slot.path.stat().st_size != entry.size:
+    if not entry.pinned or not slot.path.is_file() or slot.path.stat().st_size != entry.size:
         return None
     # Somebody put the file there: the digest makes it the model.
     sha256 = yield from fetch.hashed(slot.path, entry.name)
-    if sha256 != entry.sha256:
+    if sha256 != expected:
         raise ModelError(
             f"{slot.path} is not {entry.name}: SHA-256 {sha256[:12]}… where "
-            f"{entry.sha256[:12]}… belongs",
+            f"{expected[:12]}… belongs",
             hint=f"Remove it (specedit model remove {entry.name}) and pull again.",
         )
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
@@ -186,6 +187,6 @@ def _of_folder(path: Path) -> ModelFiles:
 
 def _fetched(model: str, root: Path) -> Iterator[FetchProgress]:
     if entry := catalogue.find(model):
-        yield from fetch.catalogue(entry, root)
+        yield from (fetch.catalogue if entry.pinned else repository.listed)(entry, root)
     elif match := _HUB_ID.fullmatch(model):
         yield from repository.pull(match["name"], match["file"] or "", root)

@@ -10,11 +10,11 @@ from dataclasses import replace
 from functools import partial
 
 from specedit.edit.job import Job, expected, job
-from specedit.edit.judge import Judge, Judged, checks_of
+from specedit.edit.judge import Checks, Judge, Judged
 from specedit.edit.splice import whole
 from specedit.errors import InputError, RefusedEdit, UsageError
 from specedit.files.source import Source
-from specedit.gate.kinds import SILENT
+from specedit.gate.kinds import of_rename, parsed
 from specedit.rename.guard import guard_rename
 from specedit.rename.guess import Outside, Place, RenameGuess
 from specedit.rename.modules import is_here
@@ -99,7 +99,7 @@ def job_of(source: Source, guess: RenameGuess, settings: Settings) -> Job:
         INSTRUCTION.format(old=guess.old, new=guess.new, reach=SAID[settings.scope]),
         settings,
         prediction,
-        replace(checks_of(settings), verdicts=SILENT),  # its places are the scopes' own word
+        checks_of_rename(settings),
     )
     windows = windows_of(source, guess, settings)
     return replace(
@@ -111,6 +111,13 @@ def job_of(source: Source, guess: RenameGuess, settings: Settings) -> Job:
         guess=guess.text,
         findings=(*findings(guess), *checked_in(windows)),
     )
+
+
+def checks_of_rename(settings: Settings) -> Checks:
+    """The checks of a rename, as far as a person speaks of them."""
+    allowed = settings.allow.replace(",", " ").split()
+    found = of_rename(parsed(settings.gate), strict=settings.strict, allowed=allowed)
+    return Checks(settings.allow_extra, found, settings.check_with)
 
 
 def untouched(source: Source, *said: Finding) -> Edit:

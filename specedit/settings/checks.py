@@ -61,6 +61,8 @@ def checked(name: str, value: Any, where: str) -> Any:
         )
     if kind in (int, float):
         _check_size(name, value, where)
+    if name == "test" and value and not value.strip():
+        raise UsageError(f"{where}: test is a command, not {shown(value)}.")
     if name in ("gate", "allow"):
         _check_kinds(name, value, where)
     if name == "check_with":

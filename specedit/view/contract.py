@@ -135,6 +135,7 @@ def try_json(t: Try) -> dict[str, Any]:
         if t.test
         else None,
         "refused": t.refused or None,
+        "noted": t.noted or None,
         "same_as": t.same_as,
         "kept": t.kept,
         "after_sha256": t.after_sha256,

@@ -97,24 +97,29 @@ def compared(one: Compared, what: str = "") -> Text:
 
 
 def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool = False) -> None:
-    """Problems always; notes, the line and (verbose) the table unless quiet."""
-    many = _skipped(report) if len(report.edits) > SEVERAL else {}
+    """Notes, the line and (verbose) the table unless quiet; problems always, and last: an editor
+    shows the end of what was said, and a person reads it first."""
+    if report.edits and not quiet:
+        _about_all(console, report, verbose=verbose)
     for edit in report.edits:
+        if edit.kept:
+            _about(console, edit, f"the answer is kept in {edit.kept}", "dim")
         for one in edit.findings:
             if one.refuses:
                 _about(console, edit, one.text, "red")
-        if edit.kept:
-            _about(console, edit, f"the answer is kept in {edit.kept}", "dim")
-        if not quiet:
-            if verbose:
-                for change in edit.changes:
-                    _about(console, edit, _change(change), "dim")
-            for one in edit.findings:
-                told = one.kind == "skipped" and one.text in many
-                if not (one.refuses or told) and (verbose or not one.is_detail):
-                    _about(console, edit, one.text, "yellow" if one.warns else "")
-    if quiet or not report.edits:
-        return
+
+
+def _about_all(console: Console, report: Report, *, verbose: bool) -> None:
+    """What is said where nobody wanted quiet."""
+    many = _skipped(report) if len(report.edits) > SEVERAL else {}
+    for edit in report.edits:
+        if verbose:
+            for change in edit.changes:
+                _about(console, edit, _change(change), "dim")
+        for one in edit.findings:
+            told = one.kind == "skipped" and one.text in many
+            if not (one.refuses or told) and (verbose or not one.is_detail):
+                _about(console, edit, one.text, "yellow" if one.warns else "")
     for why, names in many.items():
         _left(console, why, names, len(names) if verbose else NAMED)
     if (found := tries.table(report)) is not None:

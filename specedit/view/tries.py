@@ -49,6 +49,8 @@ def way(one: Try) -> str:
 
 def verdict(one: Try) -> tuple[str, str]:
     """What became of it, and its style."""
+    if one.noted:
+        return ("kept as it is", "dim") if one.kept else ("asked again", "yellow")
     if one.kept and (one.test is None or one.test.passed):
         return "passes", "green"
     if one.refused:

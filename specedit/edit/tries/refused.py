@@ -1,4 +1,5 @@
-"""Tries where the checks alone judge: a refused answer is asked for again, in another way.
+"""Tries where the checks alone judge: a refused answer is asked for again, in another way, and so
+is one that changes nothing, where a person named that one file.
 
 Takes the place of `edit.run.one` for one Source. Knows Jobs and backends; writes nothing and runs
 nothing.
@@ -19,20 +20,31 @@ from specedit.edit.tries.items import Tried, Trying
 from specedit.edit.tries.ways import Way, most, ways
 from specedit.errors import TooLong
 from specedit.files.source import Source
+from specedit.gate.kinds import NOTHING
 from specedit.report import Edit, Figures, Finding, Try
 from specedit.settings import Settings
 
+IDLE = 3  # answers of which none changes anything, until the first of them is taken for right
+IDLES = (NOTHING, "whitespace")  # kinds of finding of an answer that does nothing
+
 
 def one(
-    source: Source, planner: Planner, backend: Backend, settings: Settings
+    source: Source,
+    planner: Planner,
+    backend: Backend,
+    settings: Settings,
+    *,
+    alone: bool = False,
 ) -> Generator[Planned | Event | Trying | Tried | Edit, None, None]:
     """Everything that happens to one source until an answer passes its checks, or none is left;
-    the Edit last: of the first answer that passed, else of the first."""
+    the Edit last: of the first answer that passed, else of the first. `alone`: it is the one file
+    that the instruction is for, so that an answer that changes nothing is none."""
     job = planner(source)
     if isinstance(job, Edit):
         yield job
         return
     first: Edit | None = None
+    resting: Edit | None = None  # the first that nothing refuses, though it does nothing
     tries: list[Try] = []
     earlier: list[Earlier] = []
     for way in ways(settings):
@@ -40,18 +52,31 @@ def one(
             yield trying(way, settings)
         found = yield from asked(job, way, earlier, backend, settings)
         job = job if tries else found.job
-        tries.append(tried(way, found, tries))
-        if most(settings) > 1 and (tries[-1].refused or len(tries) > 1):
+        noted = idle(found.edit) if alone and not found.edit.problems else ""
+        tries.append(replace(tried(way, found, tries), noted=noted))
+        if most(settings) > 1 and (tries[-1].line or len(tries) > 1):
             yield Tried(tries[-1], most(settings))
         first = first or found.edit
-        if not found.edit.problems:
+        if not (found.edit.problems or noted):
             yield _last(found.edit, [*tries[:-1], replace(tries[-1], kept=True)])
             return
+        resting = resting or (found.edit if noted else None)
+        if resting is not None and len(tries) >= (settings.tries or IDLE):
+            break
         if any(one.kind == "cut-off" for one in found.edit.findings):
             break  # who goes on and on does so again, and each time is as long as the limit
-        earlier.append(answer_of(found))
+        earlier.append(answer_of(found, noted))
     assert first is not None
-    yield keep(_last(first, tries))
+    if resting is None:
+        yield keep(_last(first, tries))
+        return
+    at = next(at for at, one in enumerate(tries) if one.noted)
+    yield _last(resting, [*tries[:at], replace(tries[at], kept=True), *tries[at + 1 :]])
+
+
+def idle(edit: Edit) -> str:
+    """What the gate says of an answer that does nothing; "" of any other."""
+    return next((f.text for f in edit.findings if f.gate and f.kind in IDLES), "")
 
 
 def trying(way: Way, settings: Settings) -> Trying:

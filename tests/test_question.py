@@ -1,0 +1,204 @@
+"""A question is told from an edit, from both sides."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from specedit.gate.question import asks
+
+QUESTIONS = """
+Explain what this file does
+why is the total wrong?
+Do these functions overlap?
+What does gross_total return?
+Is this thread-safe?
+Summarize the file
+Do these handle None?
+Have these been seen before?
+Where is the total set
+When the list is empty, what happens?
+What does gross_total return
+Explain what total returns
+Explain how errors are handled
+Explain the return value of total
+Describe how the tests are set up
+Describe Cart.total
+Describe the class in one sentence
+Does add handle None?
+Are empty lists skipped?
+Why isn't it cached?
+Tell me what uses this
+Walk me through the loop
+Explain the error handler
+Explain what this does. Be brief.
+What is `use` for?
+Which functions raise?
+Who calls add
+How many tests are there
+How do I use this?
+How come it fails
+Can you explain the regex?
+Could you tell me why it is slow
+Please explain: what is a Cart
+Is there a bug
+Was the cache used
+Has this been tested?
+Outline the structure of the module
+Outline the class
+Summarise what it does in two sentences
+I want to know why this is a list
+Help me understand the parser
+Do you know why it fails?
+Should this be async?
+What happens when x is removed?
+What does adding x change?
+What would break if I renamed add?
+Which one should I use
+Where are errors raised?
+Explain the comment in line 3
+Explain the import order
+What is the difference between add and put
+Give me an overview of the file
+Why does the test fail
+What if x is None?
+Does it make sense to cache this?
+Is add used anywhere?
+Explain the code. Do not change anything.
+Whose job is the validation?
+When is the cache cleared
+What must I pass to total?
+How does it parse and print a date?
+Explain it to me
+Can this be None?
+Isn't that a leak?
+Explain the focus handling
+What does total take and return
+What is the width of the outline
+Describe the parameters of total
+Is it sorted
+Where do we log in
+Which is unused
+What are the side effects, if any?
+Explain the difference between the two loops
+How would I add a test?
+Does anything use this import?
+Will it work on Windows?
+"""
+EDITS = """
+Do it
+Have it print the total
+Explain each function in a comment
+Describe the class in its docstring
+Can you rename x to y?
+Does this handle None? If not, fix it.
+Add a check
+-
+Do the same for lists
+Have the loop end there
+When the list is empty, log that
+Where it is None, stop
+Outline the focused button
+Outline the text in red
+Describe parameters of total in the docstring
+Which is unused: drop it
+Which imports are unused: remove them
+Why is x here? Drop it.
+What is unused should go
+What total returns must be an int
+Summarise the sales per month in the report
+Summarize totals at the end
+Tell the user why it failed
+Explain the error to the user
+Explain in the error message why the login failed
+Describe the flags in the help text
+Describe the module in the README
+What about a docstring for add?
+How about a cache?
+Why not use a set?
+Why don't we use a set here?
+Is this None, return early
+Are the lists empty, skip them
+Whichever is first wins
+Whatever add returns, round it
+Where is the total set: log it
+When is it None, return 0
+Do any cleanup that is needed
+Have any errors go to stderr
+Do not swallow errors
+Can you fix the typo?
+Could you please add a test?
+Would you make it faster?
+Explain the steps with comments
+Explain the regex in a comment above it
+Document what add does
+Show the total in red
+Show me as the author
+List what was sold in the report
+Tell apart empty and missing names
+See that errors are logged
+Which of both is shorter wins; swap them
+What is printed has to go to stderr
+How to use it belongs in the README
+Find out why it is slow and fix it
+Explain why it fails and fix it
+Let what does not parse be skipped
+If it is empty, why bother? Return.
+Describe errors by raising ValueError with a message
+Is x negative, then raise ValueError
+Who is logged in: show the name
+Make it clear what total does
+Can we use a set?
+Could the button be green?
+Has to be sorted
+Outline every heading
+Write what it does into the docstring
+Explain why in a comment
+What does total do? Write it into its docstring.
+Describe each parameter
+Explain the flags in usage
+Which of these is unused: drop it!
+Outline the selected row
+Outline the card, and give it a shadow
+Describe parameters of total in the doc string
+Describe the flags for the users
+Summarize per region
+Which imports are unused? Drop them.
+Explain the magic number with a comment
+Have a look at total and mend it
+Where total is None: return 0
+Let the question be asked twice
+What if it fails: retry twice
+"""
+
+
+@pytest.mark.parametrize("said", QUESTIONS.strip().splitlines())
+def test_a_question_asks(said: str) -> None:
+    assert asks(said)
+    assert asks(said.lower()) and asks(f"Please {said[0].lower()}{said[1:]}")
+
+
+@pytest.mark.parametrize("said", EDITS.strip().splitlines())
+def test_an_edit_asks_nothing(said: str) -> None:
+    assert not asks(said)
+    assert not asks(said.lower())
+
+
+def test_several_sentences_ask_where_all_of_them_do() -> None:
+    assert asks("What does it return? And why is it a list?")
+    assert asks("Why does it fail?\nBe brief. Don’t change anything.")
+    assert not asks("Why does it fail? Mend it.")
+    assert not asks("")
+
+
+def test_no_instruction_takes_for_ever() -> None:
+    started = time.process_time()
+    for said in (
+        "what " + "a " * 5000,
+        "explain in " + "the " * 5000,
+        "please " * 5000,
+        "is " * 5000,
+    ):
+        asks(said)
+    assert time.process_time() - started < 5
