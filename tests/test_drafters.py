@@ -7,6 +7,7 @@ from replaying import CURVE, WordTokenizer, run, texts
 
 from specedit.decode import drafters
 from specedit.decode.drafters import words
+from specedit.decode.drafters.lookup import LookupDrafter
 from specedit.engines.scripted import END
 from specedit.errors import UsageError
 
@@ -52,6 +53,13 @@ def test_lookup_repeats_what_the_prompt_said() -> None:
     assert result.tokens == [*known, END]
     assert result.seconds() < 0.7 * result.plain()
     assert {chunk.source for chunk in result.chunks} <= {"lookup", "free"}
+
+
+def test_lookup_fills_the_room_there_is() -> None:
+    drafter = LookupDrafter()
+    drafter.begin([*range(10, 300), *range(10, 30)])
+    draft = drafter.propose(128)
+    assert draft is not None and list(draft.ids) == list(range(30, 158))
 
 
 def test_lookup_repeats_what_the_answer_said() -> None:

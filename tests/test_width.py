@@ -112,6 +112,16 @@ def test_the_drafter_that_holds_wins_over_the_one_that_claims() -> None:
     assert chosen[0].source == "lookup"
 
 
+def test_of_two_drafts_the_one_whose_ids_hold_is_offered() -> None:
+    """Also where the other is all but sure to diverge soon, which is no merit."""
+    holds = Draft([1] * 200, [0.998] * 200, "prediction", beyond=0.998)
+    diverges = Draft([2] * 90, [0.97] * 90, "lookup", beyond=0.97)
+    for curve in (CURVE, Curve.line(0.4, 0.001), Curve.line(0.1, 0.1)):
+        for drafts in ([holds, diverges], [diverges, holds]):
+            chosen = trusted(curve).choose(drafts)
+            assert chosen is not None and chosen[0] is holds
+
+
 def test_a_new_answer_starts_with_a_clean_sheet() -> None:
     widths = trusted()
     wide = widths.choose([draft(0.999)])

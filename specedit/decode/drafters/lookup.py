@@ -15,7 +15,6 @@ from specedit.decode.fitted import FITTED
 
 ORDERS = (8, 6, 4, 3)  # context lengths that point to their last occurrence
 SHORT = (2, 1)  # context lengths that count what followed
-LONGEST = 96  # ids of a draft
 LEAST = 0.03  # a draft ends where less than this is left of its chance
 
 LENGTHS = (1, 2, 3, 4, 6, 8, 12, 16, 32)  # of contexts, whose chances are known; from the last on
@@ -74,7 +73,7 @@ class LookupDrafter:
         ids: list[int] = []
         chances: list[float] = []
         alive = 1.0
-        while len(ids) < min(room, LONGEST) and alive > LEAST:
+        while len(ids) < room and alive > LEAST:
             if not 0 <= place < len(seen) or run < ORDERS[0]:
                 place, run = self._place(tail, place, run)
             if 0 <= place < len(seen):
