@@ -90,6 +90,18 @@ def test_drafts_stake_no_more_than_they_saved() -> None:
     assert lost <= (2 + 0.02 * 50) * CURVE.seconds(1) + 1e-9
 
 
+def test_plain_ids_save_nothing_however_many_are_told_at_once() -> None:
+    each, together = Widths(CURVE), Widths(CURVE)
+    for widths in (each, together):
+        wrong = draft(0.99, 30)
+        widths.learn(wrong, 30, [8], 0.1)
+        assert widths.wait > 0
+    for _ in range(40):
+        each.learn(None, 0, [8], 0.1)
+    together.learn(None, 0, [8] * 40, 0.1)
+    assert each.room == together.room and each.wait == together.wait
+
+
 def test_a_fully_accepted_draft_proves_only_what_was_reached() -> None:
     widths = trusted()
     before = widths.choose([draft(0.97)])

@@ -23,6 +23,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import accumulate
 from operator import mul
 
@@ -40,6 +41,14 @@ PATIENCE = 0.02  # of plain decoding may be lost on drafts
 LOSS = 1.0  # passes that a drafter which costs time may lose before it is asked seldom
 FRESH = 0.25  # of what a drafter is thought to earn, what its last proposal says
 EDGES = (0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99, 0.997)
+
+
+@lru_cache(maxsize=64)
+def _priced(curve: Curve, widest: int) -> tuple[list[float], float, int]:
+    """Seconds by width, the least seconds of an id, and how many ids cost nothing more."""
+    cost = [curve.seconds(max(1, width)) for width in range(widest + 1)]
+    each = min(seconds / width for width, seconds in enumerate(cost) if width)
+    return cost, each, bisect_right(cost, CHEAP * cost[1]) - 2
 
 
 @dataclass
@@ -129,9 +138,16 @@ class Widths:
     def take(self, curve: Curve) -> None:
         """From now on passes cost what `curve` says."""
         self.curve = curve
-        self._cost = [curve.seconds(max(1, width)) for width in range(self._widest + 1)]
-        self._each = self._constants.overhead * min(s / w for w, s in enumerate(self._cost) if w)
-        self._free = bisect_right(self._cost, CHEAP * self._cost[1]) - 2
+        self._cost, each, self._free = _priced(curve, self._widest)
+        self._each = self._constants.overhead * each
+
+    @property
+    def wait(self) -> int:
+        """Ids to be written plainly before the least draft may be staked again."""
+        if self._stake() > 0:
+            return 0
+        lacks = self._cost[2] - self._cost[1] - self._credit
+        return max(1, math.ceil(lacks / (PATIENCE * self._cost[1])))
 
     @property
     def room(self) -> int:
@@ -238,13 +254,14 @@ class Widths:
     def learn(
         self, draft: Draft | None, proposed: int, tokens: Sequence[int], seconds: float
     ) -> None:
-        """What became of a pass that offered `proposed` ids of `draft` and settled `tokens`."""
+        """What became of a pass that offered `proposed` ids of `draft` and settled `tokens`;
+        without a draft they may be those of several passes."""
         once = self._cost[1]
-        self._credit += (len(tokens) - 1) * once + PATIENCE * len(tokens) * once
-        self._credit -= self._cost[1 + proposed] - once
+        self._credit += PATIENCE * len(tokens) * once
         for purse in self._purses.values():
             purse.left += PATIENCE * len(tokens) * once
         if draft is not None:
+            self._credit += (len(tokens) - 1) * once - (self._cost[1 + proposed] - once)
             self._survival.learn(draft, tokens)
             if draft.source in self._purses:
                 self._earned(self._purses[draft.source], proposed, tokens)

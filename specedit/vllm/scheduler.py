@@ -68,6 +68,8 @@ class PredictedScheduler(Scheduler):
 
     def _offer(self) -> list[Any]:
         """Give each request that decodes its draft for this step; those that have drafters."""
+        if not self._steps.known:
+            return []
         ready = [request for request in self.running if self._decodes(request)]
         offered = []
         left = min(self._budget, self._unused(len(ready)))
@@ -76,9 +78,9 @@ class PredictedScheduler(Scheduler):
         ratio, share = self._steps.ratio(len(self.running)), self._steps.share(len(self.running))
         for request in (*ready[first:], *ready[:first]):
             state = self._state(request)
-            if state is None:
-                continue
             written = request.num_output_tokens
+            if state is None or written - state.written < state.rest:
+                continue
             if written > state.written:
                 state.commit(list(request.output_token_ids[state.written :]))
             room = min(left, self._room(request))
