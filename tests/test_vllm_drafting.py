@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from replaying import WordTokenizer
 
 from specedit.errors import UsageError
 from specedit.vllm import launch
-from specedit.vllm.drafting import MOST, Drafting, Purse, joined, parted
+from specedit.vllm.drafting import MOST, NEXT, Drafting, Purse, joined, parted
 from specedit.vllm.proposer import Proposer
 from specedit.vllm.steps import Steps
 
@@ -145,9 +147,18 @@ def test_what_was_written_asleep_is_read_on_waking() -> None:
 
 def test_several_predictions_travel_as_one_list() -> None:
     predictions = [[1, 2, 3], [4, 5]]
-    assert parted(joined(predictions), 100) == predictions
-    assert parted(joined(predictions), 2) == [[1, 2], [4, 5]]
+    assert parted(joined(predictions, 100), 100) == predictions
+    assert joined(predictions, 2) == [1, 2, NEXT, 4, 5]
+    assert parted(joined(predictions, 100), 2) == [[1, 2], [4, 5]]
     assert parted([], 5) == []
+
+
+def test_no_more_is_read_of_predictions_than_an_answer_can_use() -> None:
+    many = [[n] * 50 for n in range(100)]
+    assert joined(many, 7) == joined(many[:16], 7)
+    assert parted(iter(joined(many, 50)), 7) == [[n] * 7 for n in range(3)]
+    endless = itertools.repeat(5)
+    assert parted(endless, 7) == [[5] * 7]
 
 
 def test_the_second_prediction_is_followed_where_the_first_is_wrong() -> None:

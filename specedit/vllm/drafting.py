@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from specedit.decode.cost import Curve
 from specedit.decode.drafters.base import Codec, Draft
 from specedit.decode.drafters.lookup import LookupDrafter
 from specedit.decode.drafters.prediction import PredictionDrafter
+from specedit.decode.drafters.predictions import MOST as MANY
 from specedit.decode.width import Widths
 
 MOST = 128  # ids of a draft that vLLM takes in one step
@@ -168,20 +170,21 @@ def _line(ratio: float) -> Curve:
     return Curve.line(ratio, 1.0)
 
 
-def joined(predictions: Sequence[Sequence[int]]) -> list[int]:
-    """Several predictions as one list of ids, which is what a request may carry."""
+def joined(predictions: Sequence[Sequence[int]], most: int) -> list[int]:
+    """Several predictions as one list of ids, which is what a request may carry: `MANY` at most,
+    each cut where no answer can reach."""
     found: list[int] = []
-    for ids in predictions:
-        found += [*([NEXT] if found else []), *ids]
+    for ids in predictions[:MANY]:
+        found += [*([NEXT] if found else []), *ids[:most]]
     return found
 
 
-def parted(ids: Sequence[int], most: int) -> list[list[int]]:
-    """The predictions in such a list, each cut where no answer can reach."""
+def parted(ids: Iterable[int], most: int) -> list[list[int]]:
+    """The predictions in such a list, which may have come from anywhere."""
     found: list[list[int]] = [[]]
-    for token in ids:
+    for token in islice(ids, MANY * (most + 1)):
         if token == NEXT:
             found.append([])
         else:
             found[-1].append(token)
-    return [part[:most] for part in found if part]
+    return [part[:most] for part in found if part][:MANY]
