@@ -296,6 +296,26 @@ def test_a_client_that_leaves_frees_the_engine(side: Side, plain: str, stream: b
     assert said(chat(side, **predicted(plain))) == plain
 
 
+def test_who_leaves_in_mid_stream_disturbs_nobody(side: Side, plain: str) -> None:
+    messages = [{"role": "user", "content": "Do it.\n```\n" + "x y z\n" * 60 + "```\n"}]
+    body = {"model": side.model, "messages": messages, "stream": True, "max_tokens": 900}
+    body |= {"temperature": 0, **predicted("x y z\n" * 200)}
+    found: list[str] = []
+    beside = threading.Thread(target=lambda: found.append(said(chat(side, **predicted(plain)))))
+    connection = side.connect()
+    connection.request(
+        "POST", "/v1/chat/completions", json.dumps(body), {"Content-Type": "application/json"}
+    )
+    answer = connection.getresponse()
+    assert answer.status == 200 and answer.read(20)
+    beside.start()
+    answer.close()
+    connection.close()
+    beside.join()
+    assert found == [plain]
+    until(lambda: side.running() == 0)
+
+
 # --- vLLM's own: what is asked without a prediction is as it was, and a prediction saves steps
 
 

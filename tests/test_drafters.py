@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from replaying import CURVE, WordTokenizer, run, texts
 
 from specedit.decode import drafters
 from specedit.decode.drafters import words
+from specedit.decode.drafters.lookup import LookupDrafter
 from specedit.engines.scripted import END
 from specedit.errors import UsageError
 
@@ -52,6 +55,23 @@ def test_lookup_repeats_what_the_prompt_said() -> None:
     assert result.tokens == [*known, END]
     assert result.seconds() < 0.7 * result.plain()
     assert {chunk.source for chunk in result.chunks} <= {"lookup", "free"}
+
+
+@given(st.lists(st.integers(0, 3), max_size=60), st.lists(st.integers(0, 3), max_size=9))
+def test_a_prompt_is_read_as_an_answer_is(prompt: list[int], tail: list[int]) -> None:
+    whole, bit_by_bit = LookupDrafter(), LookupDrafter()
+    whole.begin(prompt)
+    bit_by_bit.commit(prompt)
+    for drafter in (whole, bit_by_bit):
+        drafter.commit(tail)
+    assert whole.propose(20) == bit_by_bit.propose(20)
+
+
+def test_lookup_fills_the_room_there_is() -> None:
+    drafter = LookupDrafter()
+    drafter.begin([*range(10, 300), *range(10, 30)])
+    draft = drafter.propose(128)
+    assert draft is not None and list(draft.ids) == list(range(30, 158))
 
 
 def test_lookup_repeats_what_the_answer_said() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from replaying import WordTokenizer
 
 from specedit.errors import UsageError
 from specedit.vllm import launch
-from specedit.vllm.drafting import MOST, Drafting, Purse, joined, parted
+from specedit.vllm.drafting import MOST, NEXT, Drafting, Purse, joined, parted
 from specedit.vllm.proposer import Proposer
 from specedit.vllm.steps import Steps
 
@@ -108,7 +110,25 @@ def test_drafting_that_saves_nothing_takes_a_few_hundredths_of_the_time(share: f
     answer = list(range(10, 2000))
     count, seconds = drafted(list(range(3000, 5000)), answer, share)
     assert count == len(answer)
-    assert seconds <= 0.03 + share + 0.01 * share * len(answer)
+    assert seconds <= 0.03 + 2 * share + 0.01 * share * len(answer)
+
+
+@pytest.mark.parametrize("ratio", [0.25, 3.0, ALONE, 1000.0], ids=str)
+def test_a_rest_costs_no_steps_and_earns_no_drafts(ratio: float) -> None:
+    """Asked again only where it says so, a wrong prediction is offered a fiftieth at most."""
+    answer, asked, offered = list(range(10, 3000)), 0, 0
+    drafting = Drafting([1, 2, 3], [list(range(5000, 9000))], purse=Purse(Ticking(0.001)))
+    drafting.commit(answer[:1])
+    for at in range(1, len(answer)):
+        if at - drafting.written < drafting.rest:
+            continue
+        drafting.commit(answer[drafting.written : at])
+        asked += 1
+        ids = drafting.propose(MOST, ratio, 0.01)
+        drafting.offered(len(ids))
+        offered += len(ids)
+    assert offered <= (2 + 0.02 * len(answer)) * (ratio + 1)
+    assert asked < len(answer) / 4
 
 
 def test_drafting_that_saves_goes_on() -> None:
@@ -127,9 +147,18 @@ def test_what_was_written_asleep_is_read_on_waking() -> None:
 
 def test_several_predictions_travel_as_one_list() -> None:
     predictions = [[1, 2, 3], [4, 5]]
-    assert parted(joined(predictions), 100) == predictions
-    assert parted(joined(predictions), 2) == [[1, 2], [4, 5]]
+    assert parted(joined(predictions, 100), 100) == predictions
+    assert joined(predictions, 2) == [1, 2, NEXT, 4, 5]
+    assert parted(joined(predictions, 100), 2) == [[1, 2], [4, 5]]
     assert parted([], 5) == []
+
+
+def test_no_more_is_read_of_predictions_than_an_answer_can_use() -> None:
+    many = [[n] * 50 for n in range(100)]
+    assert joined(many, 7) == joined(many[:16], 7)
+    assert parted(iter(joined(many, 50)), 7) == [[n] * 7 for n in range(3)]
+    endless = itertools.repeat(5)
+    assert parted(endless, 7) == [[5] * 7]
 
 
 def test_the_second_prediction_is_followed_where_the_first_is_wrong() -> None:
@@ -160,6 +189,13 @@ def test_one_size_alone_scales_the_line_that_was_believed() -> None:
     for _ in range(8):
         measured.add(1, 0.02)
     assert measured.ratio(1) == pytest.approx(40.0, rel=0.1)
+
+
+def test_before_a_step_was_measured_its_seconds_are_not_known() -> None:
+    measured = Steps()
+    assert not measured.known
+    measured.add(1, 0.02)
+    assert measured.known and measured.share(1) == pytest.approx(0.02, rel=0.01)
 
 
 def test_a_full_batch_leaves_less_room_for_a_draft() -> None:

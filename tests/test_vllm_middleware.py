@@ -11,7 +11,7 @@ import pytest
 from replaying import WordTokenizer
 
 from specedit.vllm import launch
-from specedit.vllm.drafting import PREDICTION, parted
+from specedit.vllm.drafting import MOST, PREDICTION, parted
 from specedit.vllm.middleware import CHAT, LARGEST, Predictions
 
 WORDS = WordTokenizer()
@@ -146,6 +146,19 @@ def test_the_scheduler_gets_the_ids_and_vllm_no_prediction() -> None:
     (body,) = map(json.loads, vllm.bodies)
     assert "prediction" not in body
     assert body["vllm_xargs"] == {"other": 1, PREDICTION: WORDS.encode("a b x d")}
+
+
+@pytest.mark.parametrize("limit", ["max_tokens", "max_completion_tokens"])
+def test_of_a_long_prediction_only_what_an_answer_can_reach_goes_to_the_scheduler(
+    limit: str,
+) -> None:
+    vllm = Vllm("a b c d")
+    long = " ".join("xyz" * 500)
+    _, out, _ = ask(vllm, chat(long, **{limit: 20}))
+    (body,) = map(json.loads, vllm.bodies)
+    assert body["vllm_xargs"][PREDICTION] == WORDS.encode(long)[: 20 + MOST]
+    details = json.loads(out)["usage"]["completion_tokens_details"]
+    assert sum(details.values()) == len(WORDS.encode(long))  # all of it is counted
 
 
 def test_usage_is_openais() -> None:

@@ -90,6 +90,18 @@ def test_drafts_stake_no_more_than_they_saved() -> None:
     assert lost <= (2 + 0.02 * 50) * CURVE.seconds(1) + 1e-9
 
 
+def test_plain_ids_save_nothing_however_many_are_told_at_once() -> None:
+    each, together = Widths(CURVE), Widths(CURVE)
+    for widths in (each, together):
+        wrong = draft(0.99, 30)
+        widths.learn(wrong, 30, [8], 0.1)
+        assert widths.wait > 0
+    for _ in range(40):
+        each.learn(None, 0, [8], 0.1)
+    together.learn(None, 0, [8] * 40, 0.1)
+    assert each.room == together.room and each.wait == together.wait
+
+
 def test_a_fully_accepted_draft_proves_only_what_was_reached() -> None:
     widths = trusted()
     before = widths.choose([draft(0.97)])
@@ -110,6 +122,16 @@ def test_the_drafter_that_holds_wins_over_the_one_that_claims() -> None:
     chosen = widths.choose([boast, modest])
     assert chosen is not None
     assert chosen[0].source == "lookup"
+
+
+def test_of_two_drafts_the_one_whose_ids_hold_is_offered() -> None:
+    """Also where the other is all but sure to diverge soon, which is no merit."""
+    holds = Draft([1] * 200, [0.998] * 200, "prediction", beyond=0.998)
+    diverges = Draft([2] * 90, [0.97] * 90, "lookup", beyond=0.97)
+    for curve in (CURVE, Curve.line(0.4, 0.001), Curve.line(0.1, 0.1)):
+        for drafts in ([holds, diverges], [diverges, holds]):
+            chosen = trusted(curve).choose(drafts)
+            assert chosen is not None and chosen[0] is holds
 
 
 def test_a_new_answer_starts_with_a_clean_sheet() -> None:

@@ -23,6 +23,9 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import accumulate
+from operator import mul
 
 from specedit.decode.constants import Constants
 from specedit.decode.cost import TYPICAL, Clock, Curve
@@ -38,6 +41,14 @@ PATIENCE = 0.02  # of plain decoding may be lost on drafts
 LOSS = 1.5  # passes that a drafter which costs time may lose before it is asked seldom
 FRESH = 0.25  # of what a drafter is thought to earn, what its last proposal says
 EDGES = (0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99, 0.997)
+
+
+@lru_cache(maxsize=64)
+def _priced(curve: Curve, widest: int) -> tuple[list[float], float, int]:
+    """Seconds by width, the least seconds of an id, and how many ids cost nothing more."""
+    cost = [curve.seconds(max(1, width)) for width in range(widest + 1)]
+    each = min(seconds / width for width, seconds in enumerate(cost) if width)
+    return cost, each, bisect_right(cost, CHEAP * cost[1]) - 2
 
 
 @dataclass
@@ -127,9 +138,16 @@ class Widths:
     def take(self, curve: Curve) -> None:
         """From now on passes cost what `curve` says."""
         self.curve = curve
-        self._cost = [curve.seconds(max(1, width)) for width in range(self._widest + 1)]
-        self._each = self._constants.overhead * min(s / w for w, s in enumerate(self._cost) if w)
-        self._free = bisect_right(self._cost, CHEAP * self._cost[1]) - 2
+        self._cost, each, self._free = _priced(curve, self._widest)
+        self._each = self._constants.overhead * each
+
+    @property
+    def wait(self) -> int:
+        """Ids to be written plainly before the least draft may be staked again."""
+        if self._stake() > 0:
+            return 0
+        lacks = self._cost[2] - self._cost[1] - self._credit
+        return max(1, math.ceil(lacks / (PATIENCE * self._cost[1])))
 
     @property
     def room(self) -> int:
@@ -142,26 +160,38 @@ class Widths:
         return max(self._free, staked, 0)
 
     def choose(self, drafts: Sequence[Draft]) -> tuple[Draft, int] | None:
-        """The draft to offer and how many of its ids; None for a pass without a draft."""
+        """The draft to offer and how many of its ids; None for a pass without a draft.
+
+        J prices one draft's way to its own divergence, and says nothing of which draft is the
+        better: that is whose ids, as many as it would offer, are expected to save the most passes
+        for what they cost."""
         chosen: tuple[Draft, int] | None = None
-        most = -1.0
+        most = -math.inf
         stake = self._stake()
         for draft in drafts:
-            length, gain = self._worth(draft)
+            length, gain = self._worth(draft, stake)
             if gain > most:
-                free = min(self._free, len(draft.ids))
-                chosen, most = (draft, max(min(length, stake), free)), gain
+                chosen, most = (draft, length), gain
         return chosen
 
     def gain(self, drafts: Sequence[Draft]) -> float:
         """Seconds that the best of these drafts is expected to save."""
-        return max((self._worth(draft)[1] for draft in drafts), default=0.0)
+        return max((self._worth(draft, len(draft.ids))[1] for draft in drafts), default=0.0)
 
-    def _worth(self, draft: Draft) -> tuple[int, float]:
+    def _worth(self, draft: Draft, stake: int) -> tuple[int, float]:
+        """How many of its ids to offer, and the seconds that these are expected to save."""
         chances = self._survival.corrected(draft)
         if draft.parents is None:
-            return self._length(chances, draft.beyond)
-        return self._branches(chances, draft.parents)
+            alive = list(accumulate(chances, mul))
+            length = self._length(alive, draft.beyond)
+        else:
+            alive = []
+            for chance, parent in zip(chances, draft.parents, strict=True):
+                alive.append(chance * (alive[parent] if parent >= 0 else 1.0))
+            length = self._branches(alive, draft.parents)
+        length = max(min(length, stake), min(self._free, len(draft.ids)))
+        once = self._cost[1]
+        return length, sum(alive[:length]) * once - (self._cost[1 + length] - once)
 
     @property
     def prices(self) -> tuple[float, float]:
@@ -188,58 +218,50 @@ class Widths:
         once = self._cost[1]
         return self._purses.setdefault(name, Earnings(LOSS * once, 0.5 * once))
 
-    def _length(self, chances: Sequence[float], beyond: float) -> tuple[int, float]:
-        """The n of the smallest J, and how much smaller it is than J(0)."""
+    def _length(self, alive: Sequence[float], beyond: float) -> int:
+        """The n of the smallest J; `alive` are the chances that an id is reached and right."""
         cost, again, each = self._cost, self._cost[1], self._each
-        alive = 1.0
-        survival = []
-        for chance in chances:
-            alive *= chance
-            survival.append(alive)
-        survival.append(alive * beyond)
-        later, best, least, price = 0.0, 0, math.inf, 0.0
-        for n in range(len(chances), -1, -1):  # J(n)
+        survival = [*alive, (alive[-1] if alive else 1.0) * beyond]
+        later, best, least = 0.0, 0, math.inf
+        for n in range(len(alive), -1, -1):  # J(n)
             price = cost[1 + n] + again * survival[n] + each * later
             if price < least:
                 best, least = n, price
             later += survival[n]
-        return best, price - least
+        return best
 
-    def _branches(self, chances: Sequence[float], parents: Sequence[int]) -> tuple[int, float]:
-        """As `_length`, of a tree: how many of its first ids, and what that saves."""
+    def _branches(self, alive: Sequence[float], parents: Sequence[int]) -> int:
+        """As `_length`, of a tree: how many of its first ids."""
         cost, again, each = self._cost, self._cost[1], self._each
-        alive: list[float] = []
-        behind = [0.0] * len(chances)  # chance that one of an id's children holds
+        behind = [0.0] * len(alive)  # chance that one of an id's children holds
         first = 0.0
-        for chance, parent in zip(chances, parents, strict=True):
-            alive.append(chance * (alive[parent] if parent >= 0 else 1.0))
+        for chance, parent in zip(alive, parents, strict=True):
             if parent >= 0:
-                behind[parent] += alive[-1]
+                behind[parent] += chance
             else:
-                first += alive[-1]
+                first += chance
         later, next_up = sum(alive) - first, first  # with n = 0 offered
-        best, least, none = 0, math.inf, 0.0
-        for n in range(len(chances) + 1):
+        best, least = 0, math.inf
+        for n in range(len(alive) + 1):
             if n:
                 later -= behind[n - 1]
                 next_up += behind[n - 1] - alive[n - 1]
             price = cost[1 + n] + again * next_up + each * later
-            if n == 0:
-                none = price
             if price < least:
                 best, least = n, price
-        return best, none - least
+        return best
 
     def learn(
         self, draft: Draft | None, proposed: int, tokens: Sequence[int], seconds: float
     ) -> None:
-        """What became of a pass that offered `proposed` ids of `draft` and settled `tokens`."""
+        """What became of a pass that offered `proposed` ids of `draft` and settled `tokens`;
+        without a draft they may be those of several passes."""
         once = self._cost[1]
-        self._credit += (len(tokens) - 1) * once + PATIENCE * len(tokens) * once
-        self._credit -= self._cost[1 + proposed] - once
+        self._credit += PATIENCE * len(tokens) * once
         for purse in self._purses.values():
             purse.left += PATIENCE * len(tokens) * once
         if draft is not None:
+            self._credit += (len(tokens) - 1) * once - (self._cost[1 + proposed] - once)
             self._survival.learn(draft, tokens)
             if draft.source in self._purses:
                 self._earned(self._purses[draft.source], proposed, tokens)

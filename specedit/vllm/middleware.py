@@ -23,7 +23,7 @@ from specedit.vllm.counted import (
     json_object,
     resized,
 )
-from specedit.vllm.drafting import PREDICTION, joined
+from specedit.vllm.drafting import MOST, PREDICTION, joined
 from specedit.vllm.launch import batch_invariant, drafts_spoil_sampling
 from specedit.vllm.words import ServedVocabulary
 
@@ -33,6 +33,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 CHAT = "/v1/chat/completions"
 LARGEST = 64 << 20  # bytes of a body that is looked into
+FAR = 1 << 16  # ids of an answer that nobody limited
 # What OpenAI refuses beside a prediction, and what counts as absent.
 REFUSED = ("logprobs", "top_logprobs", "tools", "functions", "logit_bias", "audio")
 PENALTIES = ("presence_penalty", "frequency_penalty")
@@ -98,9 +99,15 @@ def _rewrite(request: dict[str, Any], ids: list[list[int]]) -> Predicting:
     if ids:
         extra = request.get("vllm_xargs") or {}
         if isinstance(extra, dict):  # anything else is vLLM's to refuse
-            request["vllm_xargs"] = {**extra, PREDICTION: joined(ids)}
+            request["vllm_xargs"] = {**extra, PREDICTION: joined(ids, _reach(request))}
         request["return_token_ids"] = True  # the answer's ids, to be counted and taken out again
     return asked
+
+
+def _reach(request: dict[str, Any]) -> int:
+    """Ids of a prediction that drafts may come from: no answer is longer than its limit."""
+    limits = [request.get(name) for name in ("max_completion_tokens", "max_tokens")]
+    return min((n for n in limits if type(n) is int and n > 0), default=FAR) + MOST
 
 
 def _refusal(request: dict[str, Any]) -> Refusal | None:

@@ -68,6 +68,8 @@ class PredictedScheduler(Scheduler):
 
     def _offer(self) -> list[Any]:
         """Give each request that decodes its draft for this step; those that have drafters."""
+        if not self._steps.known:
+            return []
         ready = [request for request in self.running if self._decodes(request)]
         offered = []
         left = min(self._budget, self._unused(len(ready)))
@@ -76,9 +78,9 @@ class PredictedScheduler(Scheduler):
         ratio, share = self._steps.ratio(len(self.running)), self._steps.share(len(self.running))
         for request in (*ready[first:], *ready[:first]):
             state = self._state(request)
-            if state is None:
-                continue
             written = request.num_output_tokens
+            if state is None or written - state.written < state.rest:
+                continue
             if written > state.written:
                 state.commit(list(request.output_token_ids[state.written :]))
             room = min(left, self._room(request))
@@ -110,8 +112,8 @@ class PredictedScheduler(Scheduler):
     def _drafting(self, request: Any) -> Drafting | None:
         asked = request.sampling_params
         extra = (asked.extra_args if asked is not None else None) or {}
-        ids = _ids(extra.get(PREDICTION))
-        if not ids or request.prompt_token_ids is None:
+        given = extra.get(PREDICTION)
+        if not given or request.prompt_token_ids is None:
             return None
         if self._greedy_only and asked.temperature > 0:
             log.warning("specedit: this build of vLLM spoils drafted samples; none are offered")
@@ -119,8 +121,10 @@ class PredictedScheduler(Scheduler):
         reach = min(request.max_tokens, self.max_model_len) + MOST
         known = self.vllm_config.model_config.get_vocab_size()
         predictions = [
-            part for part in parted(ids, reach) if all(0 <= token < known for token in part)
+            part for part in _parts(given, reach) if min(part) >= 0 and max(part) < known
         ]
+        if not predictions:
+            return None
         return Drafting(request.prompt_token_ids, predictions, self._words)
 
     def _room(self, request: Any) -> int:
@@ -136,9 +140,9 @@ class PredictedScheduler(Scheduler):
         return held
 
 
-def _ids(value: Any) -> list[int]:
-    """The ids in an extra argument; a client may have put anything there."""
+def _parts(value: Any, most: int) -> list[list[int]]:
+    """The predictions in an extra argument; a client may have put anything there."""
     if not isinstance(value, Iterable) or isinstance(value, str):
         return []
-    found = list(value)
-    return found if all(type(token) is int for token in found) else []
+    found = parted(value, most)
+    return found if all(type(token) is int for part in found for token in part) else []

@@ -26,7 +26,7 @@ class StepCost:
     each: float
 
 
-UNKNOWN = StepCost(40.0, 1.0)  # before any was measured: as much as forty ids more
+UNKNOWN = StepCost(40.0, 1.0)  # as much as forty ids more, of unknown seconds
 
 
 class Steps:
@@ -44,8 +44,13 @@ class Steps:
         size = ids.bit_length()
         self._recent.setdefault(size, deque(maxlen=RECENT)).append((ids, seconds))
         self._count += 1
-        if self._count % EVERY == 0:
+        if self._count == 1 or self._count % EVERY == 0:
             self.line = self._fitted()
+
+    @property
+    def known(self) -> bool:
+        """Whether a step was measured: before, its seconds are anybody's guess."""
+        return self._count > 0
 
     def _fitted(self) -> StepCost:
         """The line through the sizes' medians, least squares of relative errors.

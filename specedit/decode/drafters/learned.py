@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate
 
 from specedit.decode.constants import Constants
@@ -64,17 +65,25 @@ class Learned:
         self._constants = constants
         self._ids = ids
         self._codec = codec
-        self._text = b""
-        self._starts: list[int] = []
         self._asked: list[tuple[str, str]] = []
-        if codec is not None:
-            pieces = [codec.piece(token) for token in ids]
-            self._text = b"".join(pieces)
-            self._starts = list(accumulate(map(len, pieces), initial=0))
+        if codec is not None and instruction:
             asked = b"".join(codec.piece(token) for token in instruction)
             self._asked = words.asked(asked.decode("utf-8", "replace"))
         self.foreseen = any(new.encode() in self._text for _, new in self._asked)
         self.begin()
+
+    @cached_property
+    def _pieces(self) -> list[bytes]:
+        """Spelt when a change is first to be learned: a prediction that holds needs none."""
+        return [self._codec.piece(token) for token in self._ids] if self._codec else []
+
+    @cached_property
+    def _text(self) -> bytes:
+        return b"".join(self._pieces)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return list(accumulate(map(len, self._pieces), initial=0))
 
     def begin(self) -> None:
         self._context: dict[tuple[int, int], tuple[tuple[int, ...], Substitution]] = {}

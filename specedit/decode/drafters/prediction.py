@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from specedit.decode.constants import Constants
 from specedit.decode.drafters.base import Codec, Draft
@@ -61,11 +61,19 @@ class PredictionDrafter:
         self._risks = _by_run(constants.risks)
         self._ids = list(prediction)
         self._codec = codec
-        newline = [b"\n" in codec.piece(i) for i in self._ids] if codec else None
-        self._index = Index(self._ids, newline)
         self._learned = Learned(self._ids, codec, instruction, constants)
-        self._newlines = {i for i, n in zip(self._ids, newline or (), strict=False) if n}
         self._restart()
+
+    @cached_property
+    def _newlines(self) -> set[int]:
+        codec = self._codec
+        return {i for i in set(self._ids) if b"\n" in codec.piece(i)} if codec else set()
+
+    @cached_property
+    def _index(self) -> Index:
+        """Made at the first divergence: a prediction that holds needs none."""
+        newlines = self._newlines
+        return Index(self._ids, [i in newlines for i in self._ids] if self._codec else None)
 
     def _restart(self) -> None:
         self._said: list[int] = []
