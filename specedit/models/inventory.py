@@ -52,9 +52,8 @@ def items(root: Path) -> Iterator[Item]:
             yield Item(entry.name, slot, state, have, *facts, pinned=entry.pinned)
     for slot in store.slots(root):
         if slot.file not in known and (record := slot.record()):
-            facts = (record.size, record.sha256, record.licence)
-            where = _where(record, record.name)
-            yield Item(record.name, slot, "here", record.size, *facts, where, record.date)
+            facts = (record.size, record.sha256, record.licence, _where(record, record.name))
+            yield Item(record.name, slot, "here", record.size, *facts, record.date)
 
 
 def _unfinished(slot: Slot) -> tuple[Literal["unchecked", "part", "absent"], int]:
