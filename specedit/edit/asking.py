@@ -6,10 +6,9 @@ Knows Sources and Plans. Does not know the terminal.
 from __future__ import annotations
 
 from specedit.edit import prompt
-from specedit.edit.job import drafters
+from specedit.edit.job import drafters, drawing
 from specedit.edit.plan import Message, Plan
 from specedit.edit.splice import AROUND, around, region_of, taken, whole
-from specedit.engines.base import Sampling
 from specedit.errors import UsageError
 from specedit.files.source import Source
 from specedit.settings import Settings
@@ -50,5 +49,5 @@ def plan_ask(
         instruction=question,
         draft=tuple(one for one in drafters(settings) if one != "prediction"),
         max_tokens=settings.max_tokens or None,
-        sampling=Sampling(settings.temperature, settings.top_p, settings.seed),
+        sampling=drawing(settings),
     )
