@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,27 @@ def test_the_gate_takes_the_first_answer_that_it_does_not_refuse(
     assert len(made) == 2 and not made[1].passed
     (row,) = tries.curve([made], tries.GATE, 2)[1:]
     assert (row.k, row.passed) == (2, 0)
+
+
+def test_the_gate_asks_again_where_an_answer_changes_nothing(
+    backend: Callable[..., tuple[LocalBackend, Settings]],
+) -> None:
+    made = attempts(backend(CASE.before, CASE.before, RIGHT), tries.GATE)
+    assert [(one.idle, one.passed) for one in made] == [*[(True, False)] * 2, (False, True)]
+    assert [row.passed for row in tries.curve([made], tries.GATE, 3)] == [0, 0, 1]
+    made = attempts(backend(*[CASE.before] * 4), tries.GATE)
+    assert len(made) == tries.IDLE
+    assert tries.curve([made], tries.GATE, 4)[-1].passed == 0, "the first is taken, and is wrong"
+
+
+def test_a_recorded_try_is_looked_at_anew(
+    backend: Callable[..., tuple[LocalBackend, Settings]],
+) -> None:
+    made = attempts(backend(CASE.before, RIGHT))
+    old = [replace(one, refused="once refused", noted="", idle=False) for one in made]
+    found, chosen = backend(WRONG)
+    again = list(tries.attempts(CASE, found, chosen, old))
+    assert [(one.idle, one.refused) for one in again] == [(True, ""), (False, "")]
 
 
 def test_beside_each_try_stands_the_same_without_predictions(

@@ -149,26 +149,22 @@ def _widths(axes: Any, results: Sequence[Result]) -> None:
 
 
 def _tries(axes: Any, results: Sequence[Result]) -> None:
-    """The share of cases that pass, against the seconds of the model over those of one try."""
-    for result in results:
+    """The share of cases that pass, by how many tries there are at most; at each point the passes,
+    over those of one try."""
+    for at, result in enumerate(results):
         rows = result["tries"]["curve"]
-        first = rows[0]["seconds"]
-        y = [100 * row["passed"] / row["cases"] for row in rows]
-        for name, what, style in (
-            ("seconds", "specedit", "o-"),
-            ("alone_s", "the same tries without predictions", "v--"),
-        ):
-            if all(row[name] is not None for row in rows):
-                x = [row[name] / first for row in rows]
-                axes.plot(
-                    x, y, style, ms=4, label=f"{what}, judged by the {result['tries']['judge']}"
-                )
-                for row, left, up in zip(rows, x, y, strict=True):
-                    axes.annotate(str(row["k"]), (left, up), fontsize=6, xytext=(2, 3),
-                                  textcoords="offset points")  # fmt: skip
-    axes.set_xlabel("seconds of the model, times those of one try over all cases")
+        x, y = [row["k"] for row in rows], [100 * row["passed"] / row["cases"] for row in rows]
+        judge = f"judged by the {result['tries']['judge']}"
+        axes.plot(x, y, "o-", ms=4, label=judge, color=LOADS[at % len(LOADS)])
+        for row, left, up in zip(rows, x, y, strict=True):
+            cost = row["passes"] / rows[0]["passes"] if rows[0]["passes"] else 0.0
+            axes.annotate(
+                f"×{cost:.2f}", (left, up), fontsize=6, xytext=(0, 5), textcoords="offset points"
+            )
+    _plain_numbers(axes.xaxis, sorted({row["k"] for r in results for row in r["tries"]["curve"]}))
+    axes.set_xlabel("tries at most (×: passes of the model, over those of one try)")
     axes.set_ylabel("cases that pass, %")
-    axes.set_title("Passes in at most k tries (the numbers)", loc="left", fontsize=10)
+    axes.set_title("pass@k", loc="left", fontsize=10)
     axes.legend(fontsize=7, frameon=False)
 
 
