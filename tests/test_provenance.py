@@ -51,9 +51,22 @@ CASES = [
         id="looked up",
     ),
     pytest.param(
-        [written("x", "Y", accepted=1, source="medusa")],
+        [written("x", "Y", accepted=1, source="oracle")],
         [("drafted", "x"), (FREE, "Y")],
         id="a drafter nobody knows yet",
+    ),
+    pytest.param(
+        [
+            written("x", "Y", accepted=1, source="chained"),
+            written("z", "W", accepted=1, source="model"),
+        ],
+        [("guessed", "x"), (FREE, "Y"), ("drafted", "z"), (FREE, "W")],
+        id="heads, and a draft model",
+    ),
+    pytest.param(
+        [written("x", "Y", accepted=1, source="candidates")],
+        [("branched", "x"), (FREE, "Y")],
+        id="candidates",
     ),
     pytest.param(
         [written("", "", accepted=1), written("x", source=FREE)],

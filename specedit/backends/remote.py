@@ -207,6 +207,11 @@ def room(plan: Plan) -> int:
 
 def request_json(plan: Plan, model: str, profile: Profile) -> dict[str, Any]:
     """The body of the request."""
+    if plan.sampling.rejects:
+        raise UsageError(
+            "--sampling rejection: how a named server draws is its own affair.",
+            hint="Leave it out, or work on this machine: --server off.",
+        )
     body: dict[str, Any] = {
         "model": model,
         "messages": [{"role": m.role, "content": m.content} for m in plan.messages],

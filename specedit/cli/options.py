@@ -29,7 +29,16 @@ SPELLED = {"ask": ("--ask/--yes",)}
 SHARED = (
     *("check", "diff", "json", "ask", "stdin_filename"),
     *("model", "engine", "device", "threads", "precision"),
-    *("prediction", "draft", "draft_model", "max_tokens", "temperature", "top_p", "seed"),
+    *(
+        "prediction",
+        "draft",
+        "draft_model",
+        "max_tokens",
+        "temperature",
+        "top_p",
+        "seed",
+        "sampling",
+    ),
     *("focus", "whole"),
     *("server", "profile", "warm", "compare", "audit", "trace", "clean_only"),
     *("gate", "strict", "allow", "check_with", "allow_extra"),

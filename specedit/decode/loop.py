@@ -3,12 +3,14 @@
 Knows token ids and the Engine's verbs. Does not know text, files, prompts or torch.
 
 The law it keeps: every committed id is the engine's own choice after nothing but committed ids.
-A draft decides how many choices one pass settles, never which.
+A draft decides how many choices one pass settles, never which. (By the rule `rejection`, which must
+be asked for, what is kept is the distribution of each choice.)
 """
 
 from __future__ import annotations
 
 import hashlib
+import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -17,7 +19,7 @@ from specedit.decode.drafters.base import Costly, Draft, Drafter, Watcher
 from specedit.decode.events import FREE, Chunk, Done
 from specedit.decode.tree import is_chain, shifted, straight, walk
 from specedit.decode.width import Widths
-from specedit.engines.base import GREEDY, Engine, Prefill, Sampling, common, depths
+from specedit.engines.base import GREEDY, Choices, Engine, Prefill, Sampling, common, depths
 from specedit.errors import UsageError
 
 
@@ -45,7 +47,11 @@ def decode(
     watchers = [drafter for drafter in drafters if isinstance(drafter, Watcher)]
     engine.watch(bool(watchers))
     trees = engine.info.trees
-    yield from engine.begin(prompt, sampling, audit=audit)
+    rejecting = _Rejecting(sampling) if sampling.rejects else None
+    if rejecting is None:
+        yield from engine.begin(prompt, sampling, audit=audit)
+    else:  # the choices are made here, from rows
+        yield from engine.begin(prompt, GREEDY, audit=True)
     digest = hashlib.sha256() if audit else None
     last = prompt[-1]
     left = min(limit, engine.info.window - engine.length)
@@ -54,21 +60,27 @@ def decode(
         started = time.perf_counter()
         base = engine.length
         room = min(left - 1, widths.room)
-        chosen = widths.choose(_proposed(drafters, widths, room, trees)) if room > 0 else None
+        drafts = _proposed(drafters, widths, room, trees) if room > 0 else []
+        chosen = widths.choose(drafts)
         draft, offered = chosen if chosen else (None, 0)
         ids = list(draft.ids[:offered]) if draft else []
         parents = _branching(draft, offered) if draft and ids else None
         forwarding = time.perf_counter()
         choices = engine.forward([last, *ids], parents)
         forwarded = time.perf_counter()
-        if parents is None:
-            path: Sequence[int] = range(common(ids, choices.ids) + 1)
+        path: Sequence[int]
+        if rejecting is not None:
+            path, said = rejecting.settled([last, *ids], parents, choices, drafts)
+        elif parents is None:
+            path = range(common(ids, choices.ids) + 1)
+            said = choices.ids[: len(path)]
         else:
             path = walk([last, *ids], parents, choices.ids)
+            said = [choices.ids[row] for row in path]
         tokens: list[int] = []
-        for row in path:
-            tokens.append(choices.ids[row])
-            if ends(tokens[-1]):
+        for token in said:
+            tokens.append(token)
+            if ends(token):
                 over = True
                 break
         accepted = min(len(path) - 1, len(tokens))
@@ -123,6 +135,28 @@ def _proposed(drafters: Sequence[Drafter], widths: Widths, room: int, trees: boo
             if draft:
                 drafts.append(draft if trees else _straight(draft))
     return drafts
+
+
+class _Rejecting:
+    """Choices by `decode.rejection`, with an answer's own noise."""
+
+    def __init__(self, sampling: Sampling) -> None:
+        from specedit.decode import rejection
+
+        self._rule = rejection
+        self._sampling = sampling
+        self._noise = random.Random(f"choices {sampling.seed}").random
+
+    def settled(
+        self,
+        ids: Sequence[int],
+        parents: Sequence[int] | None,
+        choices: Choices,
+        drafts: Sequence[Draft],
+    ) -> tuple[list[int], list[int]]:
+        draws = [draft.drawn for draft in drafts if draft.drawn is not None]
+        rows = choices.rows or ()
+        return self._rule.settled(ids, parents, rows, draws, self._sampling, self._noise)
 
 
 def _straight(draft: Draft) -> Draft:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from specedit.edit import prompt
 from specedit.edit.beside import Beside
-from specedit.edit.job import drafters
+from specedit.edit.job import drafters, drawing
 from specedit.edit.plan import Message, Plan
 from specedit.edit.splice import AROUND, around, region_of, taken, whole
-from specedit.engines.base import Sampling
 from specedit.errors import UsageError
 from specedit.files.source import Source
 from specedit.settings import Settings
@@ -53,5 +52,5 @@ def plan_ask(
         instruction=question,
         draft=tuple(one for one in drafters(settings) if one != "prediction"),
         max_tokens=settings.max_tokens or None,
-        sampling=Sampling(settings.temperature, settings.top_p, settings.seed),
+        sampling=drawing(settings),
     )

@@ -146,11 +146,16 @@ def job(
             instruction=instruction,
             draft=drafters(settings),
             max_tokens=settings.max_tokens or None,
-            sampling=Sampling(settings.temperature, settings.top_p, settings.seed),
+            sampling=drawing(settings),
             audit=settings.audit,
             fresh=settings.compare,
         ),
     )
+
+
+def drawing(settings: Settings) -> Sampling:
+    """How choices are made."""
+    return Sampling(settings.temperature, settings.top_p, settings.seed, settings.sampling)
 
 
 def drafters(settings: Settings) -> tuple[str, ...]:

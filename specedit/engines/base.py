@@ -27,17 +27,27 @@ from typing import Any, Protocol, runtime_checkable
 Row = Any  # a hidden row: a buffer of float32 numbers, native order (numpy.frombuffer reads it)
 
 
+COUPLED, REJECTION = "coupled", "rejection"
+
+
 @dataclass(frozen=True)
 class Sampling:
     """How a choice is made from logits. Temperature 0 is argmax (lowest id wins a tie).
 
     A sampled choice depends on (seed, position, logits) alone, so that what was predicted
-    cannot change it.
+    cannot change it. By the rule `rejection` only its distribution is kept (`decode.rejection`):
+    more of a draft that was drawn itself is accepted, and the text depends on what was drafted.
     """
 
     temperature: float = 0.0
     top_p: float = 1.0
     seed: int = 0
+    rule: str = COUPLED
+
+    @property
+    def rejects(self) -> bool:
+        """Whether choices are made by rejection; without temperature there is nothing to draw."""
+        return self.rule == REJECTION and self.temperature > 0
 
 
 GREEDY = Sampling()

@@ -40,14 +40,38 @@ def choose(
     aim = uniform(sampling.seed, position)
     if sampling.top_p >= 1:
         return _pick(weight.cumsum(), aim)
+    order, reach = _kept(weight, sampling.top_p)
+    return int(order[_pick(reach, aim)])
+
+
+def distribution(row: npt.NDArray[np.float32] | memoryview | bytes, sampling: Sampling) -> Numbers:
+    """The chance of each id, by temperature and top-p."""
+    wide = np.frombuffer(row, np.float32).astype(np.float64)
+    weight: Numbers = np.exp((wide - wide.max()) / sampling.temperature)
+    if sampling.top_p < 1:
+        order, _ = _kept(weight, sampling.top_p)
+        all_of = weight
+        weight = np.zeros_like(all_of)
+        weight[order] = all_of[order]
+    weight /= weight.sum()
+    return weight
+
+
+def drawn(chances: Numbers, aim: float) -> int:
+    """The id that a number in [0, 1) means."""
+    return _pick(chances.cumsum(), aim)
+
+
+def _kept(weight: Numbers, top_p: float) -> tuple[npt.NDArray[np.intp], Numbers]:
+    """The likeliest ids that make up that share, and how far their weights reach."""
     total = float(weight.cumsum()[-1])
     order = _descending(weight, CANDIDATES)
     reach = weight[order].cumsum()
-    if float(reach[-1]) < sampling.top_p * total:
+    if float(reach[-1]) < top_p * total:
         order = _descending(weight, weight.size)
         reach = weight[order].cumsum()
-    kept = int(np.searchsorted(reach, sampling.top_p * total)) + 1
-    return int(order[_pick(reach[:kept], aim)])
+    kept = int(np.searchsorted(reach, top_p * total)) + 1
+    return order[:kept], reach[:kept]
 
 
 def _pick(reach: Numbers, aim: float) -> int:

@@ -154,7 +154,8 @@ def chat_plan(request: ChatRequest, settings: Settings) -> Plan:
     temperature = settings.temperature if request.temperature is None else request.temperature
     top_p = settings.top_p if request.top_p is None else request.top_p
     seed = settings.seed if request.seed is None else request.seed
-    sampling = Sampling(0.0 if top_p == 0 else temperature, top_p or 1.0, seed)
+    warmth = 0.0 if top_p == 0 else temperature
+    sampling = Sampling(warmth, top_p or 1.0, seed, settings.sampling)
     guesses = [p for p in (request.prediction, *(request.predictions or ())) if p is not None]
     texts = ["".join(guess.content) for guess in guesses]
     return Plan(

@@ -72,6 +72,11 @@ class Settings:
     max_tokens: int = _taste(0, "longest answer; 0 means what the file deserves")
     temperature: float = _taste(0.0, "0 takes the likeliest token, more draws")
     top_p: float = _taste(1.0, "draw from the likeliest tokens that make up this share")
+    sampling: str = _taste(
+        "coupled",
+        "draws that no draft can change, or only their distribution kept",
+        *("coupled", "rejection"),
+    )
     seed: int = _taste(0, "what a drawn answer depends on, besides the text")
     server: str = _power("auto", "auto uses a running server, off never, or a URL")
     profile: str = _power(

@@ -34,6 +34,8 @@ LOOKS = {
     prov.FOUND: Sign("»", ">", "cyan", "#1b9aaa"),
     prov.LOOKED: Sign("≈", "~", "magenta", "#a05bd6"),
     prov.DRAFTED: Sign("◇", "d", "blue", "#3b7dd8"),
+    prov.BRANCHED: Sign("◈", "c", "bright_blue", "#5a67d8"),
+    prov.GUESSED: Sign("△", "h", "green", "#2da44e"),
     prov.FREE: Sign("●", "*", "yellow", "#d98a00"),
 }
 

@@ -19,16 +19,27 @@ from specedit.text.lines import opcodes
 COPIED = "copied"  # from the prediction, where it was expected
 FOUND = "found"  # from the prediction, found again after a divergence
 LOOKED = "looked"  # from text seen before
-DRAFTED = "drafted"  # from any other drafter
+DRAFTED = "drafted"  # what a draft model said
+BRANCHED = "branched"  # what a draft model nearly said, or said among other candidates
+GUESSED = "guessed"  # by heads on the model itself
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
-KINDS = (COPIED, FOUND, LOOKED, DRAFTED, FREE)
+KINDS = (COPIED, FOUND, LOOKED, DRAFTED, BRANCHED, GUESSED, FREE)
+SOURCES = {  # drafters whose ids are all of one kind
+    "lookup": LOOKED,
+    "model": DRAFTED,
+    "candidates": BRANCHED,
+    **dict.fromkeys(("blockwise", "medusa", "chained"), GUESSED),
+    FREE: FREE,
+}
 
 MEANINGS = {
     COPIED: "copied from the prediction",
     FOUND: "found again after a divergence",
     LOOKED: "looked up",
     DRAFTED: "drafted by a model",
+    BRANCHED: "among a model's candidates",
+    GUESSED: "guessed by heads",
     FREE: "decoded freely",
 }
 
@@ -128,7 +139,7 @@ def kinds_of(chunk: Chunk, following: Chunk | None) -> tuple[str, str]:
     if chunk.source == "prediction":
         drafted = FOUND if chunk.resynced else COPIED
     else:
-        drafted = {"lookup": LOOKED, FREE: FREE}.get(chunk.source, DRAFTED)
+        drafted = SOURCES.get(chunk.source, DRAFTED)
     held = chunk.proposed > 0 and chunk.accepted == chunk.proposed
     went_on = following is not None and following.source == chunk.source and not following.resynced
     return drafted, drafted if held and went_on else FREE

@@ -150,6 +150,10 @@ class Writer:
         }
         if chunk.which:
             line["which"] = chunk.which
+        if chunk.depth != chunk.proposed:  # it branched
+            line["depth"] = chunk.depth
+        if chunk.drafting:
+            line["drafting"] = round(chunk.drafting, 6)
         if self._number == 0:
             tried = {"try": self._try, **self._expected} if self._try else {}
             line["begin"] = {**(self._begin or self._model), **tried}
@@ -301,6 +305,8 @@ def _written(line: Mapping[str, Any]) -> Written:
         resynced=bool(line.get("resynced", False)),
         seconds=float(line["seconds"]),
         which=int(line.get("which", 0)),
+        depth=int(line.get("depth", line["proposed"])),
+        drafting=float(line.get("drafting", 0.0)),
     )
     return Written(chunk, tuple(str(p) for p in line.get("pieces", [""] * len(tokens))))
 

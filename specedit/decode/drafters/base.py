@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from specedit.engines.base import Row
 
@@ -34,6 +34,7 @@ class Draft:
     seconds: float = 0.0
     which: int = 0  # of several predictions, the one it came from
     parents: Sequence[int] | None = None  # None: a chain
+    drawn: Any = None  # the `decode.rejection.Draws` among the ids, where they were drawn
 
 
 class Drafter(Protocol):

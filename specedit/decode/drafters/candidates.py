@@ -19,11 +19,12 @@ class CandidatesDrafter(ModelDrafter):
 
     name = "candidates"
 
-    def _drafted(
-        self, room: int, allowed: float
+    count = MOST
+
+    def _shaped(
+        self, chain: list[Guess], room: int
     ) -> tuple[list[int], list[float], list[int] | None]:
-        known = self._small.vocabulary
-        return grown(self._chain(room, allowed, MOST), room, known)
+        return grown(chain, room, self._small.vocabulary)
 
 
 def grown(

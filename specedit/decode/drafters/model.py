@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from specedit.decode.drafters.base import Draft
 from specedit.decode.drafters.small import CATCH_UP, Guess, SmallModel
 from specedit.engines.base import Sampling
+
+if TYPE_CHECKING:
+    from specedit.decode.rejection import Draws
 
 LONGEST = 16  # ids of a draft
 LITTLE = 2  # a pass that settled so few ids is one that a draft model might have helped
@@ -26,6 +30,7 @@ class ModelDrafter:
     """Follows a small model. `eager`: there is no prediction, so it reads the prompt at once."""
 
     name = "model"
+    count = 1  # ids that are asked for at each place
 
     def __init__(self, small: SmallModel, sampling: Sampling, *, eager: bool = False) -> None:
         self._small = small
@@ -61,26 +66,28 @@ class ModelDrafter:
             spent = small.read(ids) * share
         self._wanted = 0.0
         started = time.perf_counter()
-        draft = self._drafted(min(room, LONGEST), self._allowed - spent)
+        chain = self._chain(min(room, LONGEST), self._allowed - spent)
         spent += time.perf_counter() - started
-        ids_, chances, parents = draft
-        return Draft(ids_, chances, self.name, seconds=spent, parents=parents) if ids_ else None
+        if not chain:
+            return None
+        ids, chances, parents = self._shaped(chain, room)
+        drawn = _draws(chain) if self._sampling.rejects else None
+        return Draft(ids, chances, self.name, seconds=spent, parents=parents, drawn=drawn)
 
-    def _drafted(
-        self, room: int, allowed: float
+    def _shaped(
+        self, chain: list[Guess], room: int
     ) -> tuple[list[int], list[float], list[int] | None]:
-        """A chain, its chances; a tree where there are parents."""
-        found = list(self._chain(room, allowed))
-        return [guess.token for guess in found], [guess.chance for guess in found], None
+        """Ids and chances; a tree where there are parents."""
+        return [guess.token for guess in chain], [guess.chance for guess in chain], None
 
-    def _chain(self, room: int, allowed: float, count: int = 1) -> list[Guess]:
+    def _chain(self, room: int, allowed: float) -> list[Guess]:
         """Guess after guess, while the next one is worth its time."""
         small, ended = self._small, time.perf_counter() + allowed
         found: list[Guess] = []
         ids = list(self._ids)
         alive = 1.0
         while len(found) < room:
-            guess = small.after(ids, count)
+            guess = small.after(ids, self.count)
             if guess.token >= small.vocabulary:
                 break
             found.append(guess)
@@ -104,3 +111,9 @@ class ModelDrafter:
         self._ids.extend(tokens)
         self._lost |= max(tokens) >= self._small.vocabulary
         self._wanted += len(tokens) <= LITTLE
+
+
+def _draws(chain: list[Guess]) -> Draws:
+    from specedit.decode.rejection import Draws
+
+    return Draws([guess.token for guess in chain], [guess.drawn_from for guess in chain])

@@ -7,14 +7,17 @@ It lives as long as the target does: the next answer finds its cache and its tim
 
 from __future__ import annotations
 
+import random
 import statistics
 import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from specedit.engines.base import GREEDY, Engine, Sampling, common
 from specedit.engines.likely import likeliest
+from specedit.engines.sampling import distribution, drawn
 
 CATCH_UP = 24  # ids that are fed in one pass together with the last; more are read in chunks
 RECENT = 5  # passes whose median is what one takes: one of them may have had to wait
@@ -28,6 +31,7 @@ class Guess:
     token: int
     chance: float
     others: tuple[tuple[int, float], ...] = ()
+    drawn_from: Any = None  # the distribution it was drawn from, where choices reject
 
 
 class SmallModel:
@@ -40,7 +44,7 @@ class SmallModel:
         self.vocabulary = min(vocabulary or engine.info.vocabulary, engine.info.vocabulary)
         self._times: deque[float] = deque(maxlen=RECENT)  # seconds of narrow passes
         self._read = 0.0  # seconds of reading an id, once known
-        self._sampling = GREEDY
+        self.begin(GREEDY)
         self._held: list[int] = []
 
     @property
@@ -58,6 +62,7 @@ class SmallModel:
     def begin(self, sampling: Sampling) -> None:
         """A new answer, whose choices are made so."""
         self._sampling = sampling
+        self._noise = random.Random(f"drafts {sampling.seed}").random
 
     def behind(self, ids: Sequence[int]) -> int:
         """How many of `ids` it has not read."""
@@ -74,7 +79,8 @@ class SmallModel:
         """Read all of `ids` but the last; the seconds that took."""
         started = time.perf_counter()
         before = self.behind(ids)
-        for _ in self.engine.begin(ids, self._sampling, audit=True):
+        sampling = GREEDY if self._sampling.rejects else self._sampling
+        for _ in self.engine.begin(ids, sampling, audit=True):
             pass
         self._held = list(ids[:-1])
         took = time.perf_counter() - started
@@ -94,7 +100,14 @@ class SmallModel:
         started = time.perf_counter()
         choices = self.engine.forward(fed)
         assert choices.rows is not None, "the draft model's engine audits"
-        found = likeliest(choices.rows[-1], self._sampling.temperature, choices.ids[-1], count)
+        chosen, drawn_from = choices.ids[-1], None
+        if self._sampling.rejects:
+            known = memoryview(choices.rows[-1]).cast("B")[: 4 * self.vocabulary]
+            drawn_from = distribution(known, self._sampling)
+            chosen = drawn(drawn_from, self._noise())
+        found = likeliest(choices.rows[-1], self._sampling.temperature, chosen, count)
         self._times.append(time.perf_counter() - started)
         (token, chance), *others = found
-        return Guess(token, chance, tuple(others))
+        if drawn_from is not None:  # it is kept where the models agree, however unlikely it is
+            chance = (1 + chance) / 2
+        return Guess(token, chance, tuple(others), drawn_from)

@@ -9,8 +9,9 @@ Knows settings; knows no prompt.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from specedit.edit.job import drawing
 from specedit.engines.base import Sampling
 from specedit.settings import Settings
 
@@ -55,7 +56,7 @@ def most(settings: Settings) -> int:
 
 def ways(settings: Settings) -> Iterator[Way]:
     """The tries, in order."""
-    first = Sampling(settings.temperature, settings.top_p, settings.seed)
+    first = drawing(settings)
     yield Way(1, first)
     for number in range(2, most(settings) + 1):
         at = number - 2
@@ -63,4 +64,5 @@ def ways(settings: Settings) -> Iterator[Way]:
         temperature = max(step.temperature, settings.temperature)
         share = settings.top_p if settings.top_p < 1 else SHARE
         seed = (settings.seed + number - 1) % (1 << 63)
-        yield Way(number, Sampling(temperature, share, seed) if temperature else first, step.told)
+        drawn = replace(first, temperature=temperature, top_p=share, seed=seed)
+        yield Way(number, drawn if temperature else first, step.told)
