@@ -17,7 +17,7 @@ from specedit.decode import drafters
 from specedit.decode.drafters import SmallModel
 from specedit.decode.drafters.candidates import CandidatesDrafter, grown
 from specedit.decode.drafters.model import ModelDrafter
-from specedit.decode.drafters.small import NextId
+from specedit.decode.drafters.small import Next
 from specedit.engines.base import GREEDY, Sampling
 from specedit.engines.exact import open_exact
 from specedit.engines.likely import likeliest
@@ -159,9 +159,9 @@ def test_ids_that_the_target_does_not_know_are_not_offered() -> None:
 
 def test_the_likelier_stand_before_the_others_and_parents_before_children() -> None:
     chain = [
-        NextId(7, 0.6, ((8, 0.3), (9, 0.05))),
-        NextId(1, 0.9, ((2, 0.06), (3, 0.01))),
-        NextId(4, 0.5, ((5, 0.4),)),
+        Next(7, 0.6, ((8, 0.3), (9, 0.05))),
+        Next(1, 0.9, ((2, 0.06), (3, 0.01))),
+        Next(4, 0.5, ((5, 0.4),)),
     ]
     ids, chances, parents = grown(chain, 100, 1000)
     assert parents is not None

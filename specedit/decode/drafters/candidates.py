@@ -8,7 +8,7 @@ way; how many pay is decided in `decode.width`.
 from __future__ import annotations
 
 from specedit.decode.drafters.model import ModelDrafter
-from specedit.decode.drafters.small import NextId
+from specedit.decode.drafters.small import Next
 
 MOST = 4  # ids of one place, the chain's own among them
 LEAST = 0.02  # chance of an id's whole way that is worth a look
@@ -22,13 +22,13 @@ class CandidatesDrafter(ModelDrafter):
     count = MOST
 
     def _shaped(
-        self, chain: list[NextId], room: int
+        self, chain: list[Next], room: int
     ) -> tuple[list[int], list[float], list[int] | None]:
         return grown(chain, room, self._small.vocabulary)
 
 
 def grown(
-    chain: list[NextId], room: int, known: int
+    chain: list[Next], room: int, known: int
 ) -> tuple[list[int], list[float], list[int] | None]:
     """The tree of a chain and its candidates: ids, chances given the parent, and parents."""
     nodes: list[tuple[float, int, int, float, int]] = []  # way, depth, rank, chance, token

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from specedit.decode.drafters.base import Draft
-from specedit.decode.drafters.small import CATCH_UP, NextId, SmallModel
+from specedit.decode.drafters.small import CATCH_UP, Next, SmallModel
 from specedit.engines.base import Sampling
 
 if TYPE_CHECKING:
@@ -75,15 +75,15 @@ class ModelDrafter:
         return Draft(ids, chances, self.name, seconds=spent, parents=parents, drawn=drawn)
 
     def _shaped(
-        self, chain: list[NextId], room: int
+        self, chain: list[Next], room: int
     ) -> tuple[list[int], list[float], list[int] | None]:
         """Ids and chances; a tree where there are parents."""
         return [guess.token for guess in chain], [guess.chance for guess in chain], None
 
-    def _chain(self, room: int, allowed: float) -> list[NextId]:
-        """Guess after guess, while the next one is worth its time."""
+    def _chain(self, room: int, allowed: float) -> list[Next]:
+        """Next after guess, while the next one is worth its time."""
         small, ended = self._small, time.perf_counter() + allowed
-        found: list[NextId] = []
+        found: list[Next] = []
         ids = list(self._ids)
         alive = 1.0
         while len(found) < room:
@@ -113,7 +113,7 @@ class ModelDrafter:
         self._wanted += len(tokens) <= LITTLE
 
 
-def _draws(chain: list[NextId]) -> Draws:
+def _draws(chain: list[Next]) -> Draws:
     from specedit.decode.rejection import Draws
 
     return Draws([guess.token for guess in chain], [guess.drawn_from for guess in chain])

@@ -25,7 +25,7 @@ READ_SHARE = 0.15  # of a narrow pass, what reading one id takes, before that is
 
 
 @dataclass(frozen=True)
-class NextId:
+class Next:
     """What comes next: the id it would put there, that id's chance, and the likeliest ids."""
 
     token: int
@@ -88,7 +88,7 @@ class SmallModel:
             self._read = took / before
         return took
 
-    def after(self, ids: Sequence[int], count: int = 1) -> NextId:
+    def after(self, ids: Sequence[int], count: int = 1) -> Next:
         """What comes behind `ids`, and with it the `count` likeliest ids there."""
         kept = min(common(self._held, ids), len(ids) - 1)
         if len(ids) - kept > CATCH_UP or not self._held:
@@ -110,4 +110,4 @@ class SmallModel:
         (token, chance), *others = found
         if drawn_from is not None:  # it is kept where the models agree, however unlikely it is
             chance = (1 + chance) / 2
-        return NextId(token, chance, tuple(others), drawn_from)
+        return Next(token, chance, tuple(others), drawn_from)
