@@ -46,5 +46,7 @@ def test_a_model_needs_its_weights_its_caches_and_room_to_work(
     (folder / "model.safetensors").write_bytes(b"x" * 5000)
     settings = Settings(model=str(folder), engine="exact", cache_bytes=100)
     assert memory.needed(settings) == 5002 + 100 + memory.WORKING
+    drafted = Settings(model=str(folder), draft_model=str(folder), engine="exact", cache_bytes=100)
+    assert memory.needed(drafted) == 2 * 5002 + 100 + memory.WORKING
     assert memory.weights("scripted", "scripted") == 0
     assert memory.weights("no such model", "exact") == 0

@@ -22,7 +22,8 @@ _CGROUP = Path("/sys/fs/cgroup")
 
 def needed(settings: Settings) -> int:
     """Bytes that a server with these settings may come to hold."""
-    return weights(settings.model, settings.engine) + settings.cache_bytes + WORKING
+    names = filter(None, (settings.model, settings.draft_model))
+    return sum(weights(name, settings.engine) for name in names) + settings.cache_bytes + WORKING
 
 
 def weights(model: str, engine: str) -> int:
