@@ -58,7 +58,7 @@ def test_an_everyday_verb_is_a_name_where_a_name_stands(instruction: str, kept: 
         "b.py": "class Box:\n    def put(self, x):\n        x\n\n    def use(self):\n        1\n",
         "c.py": "def other():\n    return 0\n",
     }
-    assert sorted(set(texts) - set(left_out(texts, instruction))) == kept
+    assert sorted(set(texts) - set(sifted(texts, instruction).left)) == kept
 
 
 def test_no_files_leave_none_out() -> None:

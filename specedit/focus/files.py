@@ -44,7 +44,7 @@ def sifted(texts: Mapping[str, str], instruction: str) -> Sifted:
     if not known and (everyday := verbs_as_names(instruction)):
         defined = {name: _defined(name, text) & everyday for name, text in texts.items()}
         if any(defined.values()):
-            return {name: NO_NAME for name, held in defined.items() if not held}
+            return Sifted({name: NO_NAME for name, held in defined.items() if not held})
     if known:
         return Sifted({name: NO_NAME for name, held in names.items() if not known & held})
     bags = {name: frozenset(counted(f"{name} {text}")) for name, text in texts.items()}

@@ -1,8 +1,8 @@
 """A change as people read it: hunks side by side or one under the other, and where each line
 came from.
 
-Knows hunks, provenance, definitions and widths. Does not know how a change came about, or whether it
-is written.
+Knows hunks, provenance, definitions and widths. Does not know how a change came about, nor whether
+it is written.
 """
 
 from __future__ import annotations
