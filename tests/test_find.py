@@ -11,7 +11,7 @@ from git_repository import Repository
 from specedit.cli import run
 from specedit.errors import GitError
 from specedit.files import git
-from specedit.focus.files import FEW_WORDS, NO_NAME, left_out
+from specedit.focus.files import FEW_WORDS, NO_NAME, sifted
 
 FILES = {
     "shop/cart.py": "class Cart:\n    def total(self):\n        # price sum\n        return 0\n",
@@ -35,7 +35,7 @@ FILES = {
 )
 def test_files_are_kept_for_names_and_words(instruction: str, kept: list[str]) -> None:
     texts = {name: text for name, text in FILES.items() if name != "notes.bin"}
-    left = left_out(texts, instruction)
+    left = sifted(texts, instruction).left
     assert sorted(set(texts) - set(left)) == kept
     assert set(left.values()) <= {NO_NAME, FEW_WORDS}
 
@@ -58,11 +58,11 @@ def test_an_everyday_verb_is_a_name_where_a_name_stands(instruction: str, kept: 
         "b.py": "class Box:\n    def put(self, x):\n        x\n\n    def use(self):\n        1\n",
         "c.py": "def other():\n    return 0\n",
     }
-    assert sorted(set(texts) - set(left_out(texts, instruction))) == kept
+    assert sorted(set(texts) - set(sifted(texts, instruction).left)) == kept
 
 
 def test_no_files_leave_none_out() -> None:
-    assert left_out({}, "anything") == {}
+    assert sifted({}, "anything").left == {}
 
 
 @pytest.fixture
@@ -151,3 +151,26 @@ def test_a_folder_without_source_or_without_git_says_so(
     outside.mkdir()
     with pytest.raises(GitError):
         git.under(outside)
+
+
+def test_find_asks_the_model_where_words_leave_it_open(
+    shop: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (shop.root / "shop/bill.py").write_text("def draw(cart):\n    return cart\n")
+    (shop.root / "shop/tax.py").write_text("def total(sum):\n    return sum\n")
+    shop.git("add", ".")
+    texts = {name: text for name, text in FILES.items() if name.endswith(".py")}
+    texts |= {f"shop/{n}.py": (shop.root / f"shop/{n}.py").read_text() for n in ("bill", "tax")}
+    asked = "Round the total sum of the price in the cart"
+    found = sifted(texts, asked)
+    assert found.doubtful and "shop/mail.py" not in found.doubtful
+    one = found.doubtful[0]
+    calls = tmp_path / "calls.txt"
+    script = {"answer": f"- `{one}`\nno/such.py\n```", "calls": str(calls)}
+    (tmp_path / "script.json").write_text(json.dumps(script))
+    _, statuses, err = said(capsys, asked, "--find", "shop", "--check", "--tries", "1")
+    assert f"asking the model about {len(found.doubtful)} files" in err or one in err
+    assert f"{one}: {FEW_WORDS}" not in err, "it is asked about, for the model means it"
+    assert f"shop/mail.py: {FEW_WORDS}" in err or "left as they are" in err
+    assert set(statuses) >= {one, "shop/cart.py"}
+    assert len(calls.read_text().splitlines()) == 3, "one question, and the two files"

@@ -437,7 +437,7 @@ def test_an_answer_that_does_not_meet_the_rule_is_refused_by_its_name(tmp_path: 
     hooked = required(tmp_path, BARE, ["def one():\n", "def one():\n" + DOC])
     code, _, err = hooked.specedit("hook", "run")
     assert code == 2 and hooked.repo.read("a.py") == BARE
-    assert "a.py: “Add a docstring" in err
+    assert "a.py: “requires docstrings”: the answer" in err
     assert "does not meet the rule: `two` (line 6) has no docstring" in err
     assert "the answer is kept in" in err
 

@@ -87,7 +87,9 @@ def test_the_margin_says_where_each_line_came_from_and_the_legend_what_it_means(
 
 
 def test_each_hunk_says_its_seconds() -> None:
-    assert re.search(r"line 2 ─ 0\.[3-7] s ", shown(BEFORE, AFTER, provenance=provenance()))
+    assert re.search(
+        r"line 2 (in .* )?─ 0\.[3-7] s ", shown(BEFORE, AFTER, provenance=provenance())
+    )
 
 
 def test_a_terminal_without_unicode_gets_ascii() -> None:
@@ -222,3 +224,12 @@ def test_provenance_of_a_part_of_a_file_falls_on_its_lines() -> None:
     placed = provenance().onto(text)
     assert set(placed.kinds(0, len("before\n"))) == set()
     assert FREE in placed.kinds(len("before\n"), len(text))
+
+
+def test_each_hunk_says_which_definition_it_is_in() -> None:
+    before = (
+        "x = 1\n\n\nclass User:\n    def name(self):\n        return 1\n" + "\n" * 9 + "y = 2\n"
+    )
+    after = before.replace("return 1", "return 2").replace("y = 2", "y = 3")
+    text = shown(before, after)
+    assert "line 6 in User.name ─" in text and "line 16 ─" in text

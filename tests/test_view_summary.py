@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -44,9 +45,13 @@ def said(report: Report, *, verbose: bool = False, quiet: bool = False) -> str:
 
 def test_one_line_has_seconds_tokens_passes_and_acceptance() -> None:
     assert said(Report("edit", (EDITED,), MODEL)) == (
-        "User.cs: edited, 2 hunks, +2 -3 · 3.9 s (load 0.0, prefill 1.2, decode 2.7) · "
-        "127 tokens · 19 passes · 60% accepted\n"
+        "User.cs: edited, 2 hunks, +2 -3 · 3.9 s · 127 tokens · 19 passes · 60% accepted\n"
     )
+
+
+def test_a_load_that_a_warm_server_would_save_is_said() -> None:
+    slow = replace(EDITED, figures=replace(FIGURES, load_s=2.0, total_s=5.9))
+    assert " · 5.9 s (load 2.0) · 127 tokens" in said(Report("edit", (slow,), MODEL))
 
 
 def test_several_files_have_one_summary() -> None:

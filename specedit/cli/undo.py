@@ -118,8 +118,11 @@ def _list(store: Path, runs: list[JournalRun], as_json: bool) -> int:
     out = Console(markup=False, emoji=False, highlight=False)
     if not runs:
         _say("There is nothing to undo.")
+    next_one = _next(runs)
     for run in runs:
-        out.print(Text.assemble((run.said, "bold"), (f"  {run.name}", "dim")), soft_wrap=True)
+        mark = ("  <- specedit undo", "green") if run.name == next_one else ""
+        head = Text.assemble((run.said, "bold"), (f"  {run.name}", "dim"), mark)
+        out.print(head, soft_wrap=True)
         if run.trying:
             why = "it is at work" if at_work(store, run) else "its run was killed"
             out.print(Text(f"  a try that nobody has judged: {why}", "red"))
@@ -128,6 +131,16 @@ def _list(store: Path, runs: list[JournalRun], as_json: bool) -> int:
         for entry in run.files:
             out.print(Text(f"  {code.name(near(entry.path))}"), soft_wrap=True)
     return DONE
+
+
+def _next(runs: list[JournalRun]) -> str | None:
+    """The run that `specedit undo` would take here."""
+    from specedit.errors import UsageError
+
+    try:
+        return of_here(runs)
+    except UsageError:
+        return None
 
 
 def _run(run: JournalRun) -> dict[str, Any]:

@@ -218,7 +218,7 @@ def _files(
     from specedit.files.recorder import Recorder
 
     names = files_of(targets)
-    skipped = left(names, targets.find) if targets.find else {}
+    skipped = left(names, targets.find, backend, quiet=settings.quiet) if targets.find else {}
     names.sort(key=lambda name: name not in skipped)  # in no time: the time left is the rest's
     planner = leaving(planner, skipped) if skipped else planner
     dry = settings.check or settings.diff

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from specedit.focus.blocks import blocks
 from specedit.focus.choice import about_all, readable
@@ -17,35 +18,49 @@ from specedit.focus.terms import counted, query, verbs_as_names
 from specedit.syntax.trees import language_of
 from specedit.text.lines import lines_of
 
-FEW = 0.6  # of the words' weight that the best file holds, below which another is left out
+FEW = 0.6  # of the words' weight that the best file holds, below which another is left out,
+DOUBT = 0.3  # and below which nobody need be asked about it
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 NO_NAME = "it holds no name that the instruction writes"
 FEW_WORDS = "it holds few of the instruction's words"
 
 
-def left_out(texts: Mapping[str, str], instruction: str) -> dict[str, str]:
-    """The files that are not likely to be meant, each with why; all of them where none is."""
+@dataclass(frozen=True)
+class Sifted:
+    """The files that are not likely to be meant, each with why; all of them where none is. Of them
+    `doubtful`: those that only a model could still tell, the likeliest first."""
+
+    left: Mapping[str, str]
+    doubtful: tuple[str, ...] = ()
+
+
+def sifted(texts: Mapping[str, str], instruction: str) -> Sifted:
+    """What names and words say of the files."""
     if about_all(instruction):
-        return {}
+        return Sifted({})
     asked = query(instruction)
     names = {name: set(_NAME.findall(text)) for name, text in texts.items()}
     known = {one for one in asked.code if any(one in held for held in names.values())}
     if not known and (everyday := verbs_as_names(instruction)):
         defined = {name: _defined(name, text) & everyday for name, text in texts.items()}
         if any(defined.values()):
-            return {name: NO_NAME for name, held in defined.items() if not held}
+            return Sifted({name: NO_NAME for name, held in defined.items() if not held})
     if known:
-        return {name: NO_NAME for name, held in names.items() if not known & held}
+        return Sifted({name: NO_NAME for name, held in names.items() if not known & held})
     bags = {name: frozenset(counted(f"{name} {text}")) for name, text in texts.items()}
     worth = rarity_of(asked.stems, list(bags.values()))
     whole = {name: sum(worth[w] for w in asked.stems & bag) for name, bag in bags.items()}
     most = max(whole.values(), default=0.0)
     if not most:
-        return dict.fromkeys(texts, FEW_WORDS)
-    near = {name for name, value in whole.items() if value >= FEW * most}
+        return Sifted(dict.fromkeys(texts, FEW_WORDS))
+    near = {name for name, value in whole.items() if value >= DOUBT * most}
     best = {name: max(_held(name, texts[name], worth)) for name in near}
-    most = max(best.values())
-    return {name: FEW_WORDS for name in texts if best.get(name, 0.0) < FEW * most}
+    sure = {name for name in near if whole[name] >= FEW * most}
+    most = max(value for name, value in best.items() if name in sure)
+    kept = {name for name in sure if best[name] >= FEW * most}
+    open_ones = [name for name in near - kept if best[name] >= DOUBT * most]
+    doubtful = sorted(open_ones, key=lambda name: (-best[name], name))
+    return Sifted({name: FEW_WORDS for name in texts if name not in kept}, tuple(doubtful))
 
 
 def _defined(name: str, text: str) -> set[str]:

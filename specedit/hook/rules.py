@@ -47,6 +47,8 @@ class Step:
 
     @property
     def said(self) -> str:
+        if self.requires and self.instruction == ORDERS[self.requires]:
+            return f"requires {self.requires}"
         return self.instruction or f"rename {self.old} to {self.new}"
 
 

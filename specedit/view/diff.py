@@ -1,7 +1,8 @@
 """A change as people read it: hunks side by side or one under the other, and where each line
 came from.
 
-Knows hunks, provenance and widths. Does not know how a change came about or whether it is written.
+Knows hunks, provenance, definitions and widths. Does not know how a change came about, nor whether
+it is written.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from rich.text import Text
 from specedit.errors import SpeceditError
 from specedit.files.source import Source
 from specedit.report import Edit
+from specedit.syntax.languages import language_of
+from specedit.syntax.outline import Symbol
+from specedit.syntax.trees import symbols
 from specedit.text.diff import Hunk, Line, hunks
 from specedit.view import code, colours
 from specedit.view import provenance as prov
@@ -37,6 +41,7 @@ class Frame:
     paint: Paint
     provenance: prov.Provenance | None = None
     starts: Sequence[int] = ()  # of the new text's lines
+    symbols: Sequence[Symbol] = ()  # what the old text defines
 
     @property
     def wide(self) -> bool:
@@ -73,7 +78,10 @@ class Shown:
 
         placed = provenance.onto(after) if provenance and provenance.parts else None
         digits = len(str(max(before.count("\n"), after.count("\n")) + 1))
-        self._frame = Frame(console, console.width, digits, tint, paint, placed, starts(after))
+        self._frame = Frame(
+            *(console, console.width, digits, tint, paint, placed, starts(after)),
+            symbols(before, language_of(path, before)),
+        )
 
     @property
     def kinds(self) -> set[str]:
@@ -135,6 +143,8 @@ def rows(hunk: Hunk, frame: Frame) -> Iterator[Text]:
 def _caption(hunk: Hunk, frame: Frame) -> Text:
     rule = "─" if colours.unicode(frame.console) else "-"
     text = Text(f"{rule * 2} line {hunk.first_line} ", "bright_black")
+    if name := _within(frame.symbols, hunk.first_line):
+        text.append("in ").append(name, "bold").append(" ")
     if frame.provenance:
         spent = frame.provenance.seconds(*frame.range(*hunk.after))
         if spent:
@@ -142,6 +152,12 @@ def _caption(hunk: Hunk, frame: Frame) -> Text:
     text.append(rule * max(0, min(frame.width, 100) - text.cell_len), "bright_black")
     text.truncate(frame.width)
     return text
+
+
+def _within(symbols: Sequence[Symbol], line: int) -> str:
+    """The innermost definition that a line belongs to; "" at a file's top."""
+    holding = [one for one in symbols if one.first_line <= line <= one.last_line]
+    return code.name(max(holding, key=lambda one: one.depth).qualified) if holding else ""
 
 
 def _below(hunk: Hunk, frame: Frame) -> Iterator[Text]:

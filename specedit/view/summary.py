@@ -59,8 +59,8 @@ def cost(figures: Figures) -> Text:
     """Seconds, tokens, passes, acceptance."""
     total = figures.total_s or figures.load_s + figures.prefill_s + figures.decode_s
     text = Text.assemble((seconds(total), "bold"))
-    parts = (("load", figures.load_s), ("prefill", figures.prefill_s), ("decode", figures.decode_s))
-    text.append(f" ({', '.join(f'{name} {value:.1f}' for name, value in parts)})")
+    if figures.load_s > max(1.0, total / 4):  # what a warm server would save
+        text.append(f" (load {figures.load_s:.1f})")
     text.append(f" · {count(figures.completion, 'token')}")
     text.append(f" · {count(figures.passes, 'pass', 'passes')}")
     drafted = figures.drafted
