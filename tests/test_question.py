@@ -74,6 +74,11 @@ Explain it to me
 Can this be None?
 Isn't that a leak?
 Explain the focus handling
+whats the point of this class
+Which exceptions can parse raise
+Where do errors end up
+How long should it wait
+Summarize this module for me
 What does total take and return
 What is the width of the outline
 Describe the parameters of total
@@ -153,6 +158,11 @@ Can we use a set?
 Could the button be green?
 Has to be sorted
 Outline every heading
+Which way to round is a parameter
+How often it retries should be configurable
+Where clauses go on their own line
+Who and when should be columns of the table
+Outline buttons on hover
 Write what it does into the docstring
 Explain why in a comment
 What does total do? Write it into its docstring.

@@ -32,7 +32,7 @@ _ASKS = re.compile(
     r"|give (?:me|us) (?:an? )?(?:\w+ )?(?:overview|summary|explanation|idea|outline)\b"
     r"|i(?:'d| would)? (?:want|like|need) to (?:know|understand|see (?:why|how|what))\b"
     r"|i (?:wonder|don't understand|do not understand)\b|do you (?:know|see|think)\b"
-    rf"|(?:what|why|who|whom|which|whose)\b"
+    rf"|(?:whats?|why|who|whom|which|whose)\b"
     r"|how\s+(?:does|do|did|is|are|was|were|many|much|can|could|would|should|will|come|to|long"
     r"|often|far|deep|big|large|fast|slow|complex|safe|well)\b"
     rf"|(?:where|when)\s+(?:{_IS}|{_MAY}|do)\b"
@@ -80,8 +80,9 @@ _YOU_ORDER = re.compile(
     rf"(?:please\s+)?{_ORDERS}\b"
 )
 _DEMANDS = re.compile(  # "What total returns must be an int" is no question
-    rf"(?i){_POLITE}(?:what|which|who|whose)\s+(?!{_MAY}\b)(?:\S+\s+)+?"
-    r"(?:must|should|shall|ought to|needs? to|ha(?:s|ve) to)\s+(?!i\b|we\b|you\b|they\b|it\b)\w"
+    rf"(?i){_POLITE}(?:what|which|who|whose|how \w+)\s+(?!{_MAY}\b)(?:\S+\s+)+?"
+    r"(?:(?:must|should|shall|ought to|needs? to|ha(?:s|ve) to)\s+(?!i\b|we\b|you\b|they\b|it\b)\w"
+    r"|to \w+ (?:is|are|belongs?|goes?|comes?) )"
 )
 _MANNER = re.compile(  # how the answer is wanted, and nothing else
     r"(?i)^\W*(?:be (?:brief|short|concise|precise)|keep (?:it|the answer) (?:short|brief|simple)"
@@ -90,7 +91,7 @@ _MANNER = re.compile(  # how the answer is wanted, and nothing else
     r"|change nothing|just answer)"
 )
 _ABOUT = re.compile(
-    rf"(?i){_POLITE}(?:what|why|where|when|who|whom|which|whose|how|{_IS}|do|have)\b"
+    rf"(?i){_POLITE}(?:whats?|why|where|when|who|whom|which|whose|how|{_IS}|do|have)\b"
 )
 
 _HOW_TO = re.compile(rf"(?i){_POLITE}how to\b")
