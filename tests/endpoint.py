@@ -30,6 +30,7 @@ class Endpoint:
     status: int = 200
     breaks_after: int = 1 << 30  # requests that are answered
     location: str = ""
+    listed: bytes = b""  # what GET says
     extra: dict[str, str] = field(default_factory=dict)  # further headers
 
 
@@ -64,6 +65,12 @@ def listening() -> Iterator[Endpoint]:
                 self.send_header("Location", found.location)
             self.end_headers()
             self.wfile.write(found.answer)
+
+        def do_GET(self) -> None:
+            found.paths.append(self.path)
+            self.send_response(200 if found.listed else 404)
+            self.end_headers()
+            self.wfile.write(found.listed)
 
         def log_message(self, *args: Any) -> None:
             pass

@@ -26,6 +26,15 @@ def connect(settings: Settings) -> Backend:
     return _local(settings, note)
 
 
+def window(settings: Settings) -> int | None:
+    """Ids that a prompt and its answer may have together; None where nobody says it."""
+    if settings.server in ("auto", "off"):
+        return None
+    from specedit.backends import window as told
+
+    return told.window(settings)
+
+
 def _local(settings: Settings, note: str = "") -> Backend:
     from specedit.backends.local import LocalBackend
 

@@ -74,7 +74,7 @@ class RemoteBackend:
     """Runs Plans at a URL. Closing a run's generator closes the connection."""
 
     def __init__(self, settings: Settings) -> None:
-        parts, self._host = _address(settings.server)
+        parts, self._host = address(settings.server)
         self._settings = settings
         self._profile = PROFILES[settings.profile]
         self._secure = parts.scheme == "https"
@@ -149,7 +149,7 @@ class RemoteBackend:
         if self._key:  # as UTF-8, whatever http.client thinks of headers
             headers["Authorization"] = f"Bearer {self._key}".encode().decode("latin-1")
         request = urllib.request.Request(self._url, body, headers, method="POST")
-        opener = urllib.request.build_opener(_NoRedirect)
+        opener = urllib.request.build_opener(NoRedirect)
         self._sent = len(body)
         try:
             with opener.open(request, timeout=SILENCE_S) as answer:
@@ -182,7 +182,7 @@ class RemoteBackend:
         return ServerError(f"{self._host} refused ({code}): {said}", hint=hints.get(code, ""))
 
 
-def _address(server: str) -> tuple[SplitResult, str]:
+def address(server: str) -> tuple[SplitResult, str]:
     """A URL and its host, read as whoever connects will read it."""
     try:
         parts = urlsplit(server)
@@ -325,7 +325,7 @@ def _count(table: dict[str, Any], name: str) -> int:
     return value if isinstance(value, int) and 0 <= value < MOST_TOKENS else 0
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
+class NoRedirect(urllib.request.HTTPRedirectHandler):
     """A redirect would carry the key and the text to a host that nobody named."""
 
     def redirect_request(self, *given: Any, **named: Any) -> None:

@@ -38,7 +38,7 @@ def ask(
     resolved: Resolved,
 ) -> int:
     """Answer a question about a file on stdout, as it is written; the file stays as it is."""
-    from specedit.backends.connect import connect
+    from specedit.backends.connect import connect, window
     from specedit.cli.output import put, put_object
     from specedit.edit import beside
     from specedit.edit.asking import plan_ask
@@ -54,7 +54,7 @@ def ask(
         settings,
         lines=lines_range(lines),
         symbol=symbol,
-        beside=beside.read(known or ()),
+        beside=beside.read(known, window(settings)) if known else (),
     )
     answer: Answer | None = None
     shown = sys.stdout.isatty()

@@ -55,6 +55,7 @@ def edit(
     resolved: Resolved,
 ) -> int:
     """Change files as instructed; `-` reads stdin and writes the new text to stdout."""
+    from specedit.backends.connect import window
     from specedit.cli.work import Targets, work
     from specedit.edit import beside
     from specedit.edit.job import plan_edit
@@ -74,7 +75,7 @@ def edit(
     if selected is not None and (part or symbol):
         raise UsageError("--selected, --lines and --symbol all name the part to edit; give one.")
 
-    others = beside.read(known or ())
+    others = beside.read(known, window(resolved.values)) if known else ()
 
     def planner(source: Source) -> Job:
         held = lines_of(source.text, selected, near) if selected is not None else part

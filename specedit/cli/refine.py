@@ -29,6 +29,7 @@ def refine(
     resolved: Resolved,
 ) -> int:
     """Go on from the last edit: the same files, what was asked before, and this."""
+    from specedit.backends.connect import window
     from specedit.cli.edit import check_words
     from specedit.cli.undo import of_here
     from specedit.cli.work import Targets, near, work
@@ -44,7 +45,8 @@ def refine(
     if files and "-" in files:
         raise UsageError("refine goes on from files; `-` has no earlier run.")
     store = home()
-    talk, others = conversation(store, of_here(runs(store))), beside.read(known or ())
+    talk = conversation(store, of_here(runs(store)))
+    others = beside.read(known, window(resolved.values)) if known else ()
 
     def planner(source: Source) -> Job:
         return plan_refine(source, instruction, talk, resolved.values, others)

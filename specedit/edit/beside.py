@@ -13,7 +13,9 @@ from specedit.files import source as sources
 from specedit.files.source import Source
 from specedit.files.worktree import check_within
 
-LONG = 6000  # characters of a file from which its signatures stand for it
+LONG = 6000  # characters of a file from which its signatures stand for it,
+SHARE = 8  # or, in a window that is known, those of the eighth part of it
+CHARACTERS = 3  # of an id, at least
 HEAD = 4  # lines of a definition that may be its signature
 GAP = "…"
 
@@ -27,22 +29,23 @@ class Beside:
     signatures: bool = False  # only those: the file is long
 
 
-def read(names: Iterable[str]) -> tuple[Beside, ...]:
-    """The files as they are shown."""
+def read(names: Iterable[str], window: int | None = None) -> tuple[Beside, ...]:
+    """The files as they are shown, to a model with a window of so many ids."""
+    long = max(LONG, CHARACTERS * window // SHARE) if window else LONG
     found = []
     for name in dict.fromkeys(names):
         source = sources.read(name)
         check_within(name)
-        found.append(shown(source))
+        found.append(shown(source, long))
     return tuple(found)
 
 
-def shown(source: Source) -> Beside:
-    if len(source.text) <= LONG:
+def shown(source: Source, long: int = LONG) -> Beside:
+    if len(source.text) <= long:
         return Beside(source.name, source.text)
     rows = list(_signatures(source))
-    text = "\n".join(rows) if rows else source.text[:LONG]
-    return Beside(source.name, text[: 2 * LONG], signatures=True)
+    text = "\n".join(rows) if rows else source.text[:long]
+    return Beside(source.name, text[: 2 * long], signatures=True)
 
 
 def _signatures(source: Source) -> Iterator[str]:
