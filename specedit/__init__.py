@@ -33,6 +33,7 @@ A room a subject, each on a floor of its own; imports only go down, and
     focus/                    which places of a large file an instruction is about
     edit/                     what to ask (plan, job), what it becomes (answer, judge), the run
     rename/                   the places of a name, and what is written there
+    heads/                    small additions to a model that guess ahead, and how they are trained
     backends/                 run a Plan: here, in a warm server, at an address
     view/  hook/  server/  lsp/  vllm/  editors/  bench/  cli/  api     the doors
     manual/                   its pages, which `specedit help` shows

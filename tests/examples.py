@@ -25,6 +25,7 @@ NOT_RUN = {
     "specedit bench": "measures for minutes; tests/test_bench_*.py run it small",
     "specedit replay CASES.jsonl": "CASES.jsonl is the reader's; tests/test_replay.py runs it",
     "specedit model": "about real models; tests/test_cli_model.py runs it on small ones",
+    "specedit heads": "about real models; tests/test_heads.py trains heads of a small one",
     "specedit edit … --server": "an address in the network; tests/test_remote.py has its own",
     "specedit edit … --model": "about real models; tests/test_real.py runs one",
     "specedit vllm": "needs a vLLM; tests/test_vllm_cli.py has one that is pretended",

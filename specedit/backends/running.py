@@ -5,7 +5,7 @@ Knows decoding and the tokenizer's seam. Does not know where a model comes from;
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -20,8 +20,9 @@ from specedit.errors import TooLong
 from specedit.report import ModelLine
 
 if TYPE_CHECKING:
-    from specedit.decode.drafters import SmallModel
+    from specedit.decode.drafters import HeadsAtHand, SmallModel
     from specedit.decode.width import Widths
+    from specedit.heads.kept import Keeper
 
 Render = Callable[[Sequence[tuple[str, Sequence[str]]], str], list[int]]
 ROOM = 1024  # tokens an answer may have beyond twice its prompt,
@@ -40,6 +41,8 @@ class Loaded:
         widths: Widths,
         curve: tuple[Path, str] | None = None,  # the file and key its cost curve is kept under
         small: SmallModel | None = None,  # drafts for it
+        heads: Mapping[str, HeadsAtHand] | None = None,  # likewise
+        keeper: Keeper | None = None,  # keeps answers in which heads were wrong
     ) -> None:
         self.line = line
         self.engine = engine
@@ -48,6 +51,8 @@ class Loaded:
         self._widths = widths
         self._curve = curve
         self.small = small
+        self.heads = heads or {}
+        self._keeper = keeper
         self._measured = widths.curve
 
     def close(self) -> None:
@@ -68,7 +73,7 @@ class Loaded:
 
     def _trees(self, plan: Plan) -> bool:
         """Whether a pass may be a tree, asked only where somebody could draft one."""
-        if isinstance(self.engine, Provable) and plan.draft and self.small is not None:
+        if isinstance(self.engine, Provable) and plan.draft and (self.small or self.heads):
             self.engine.prove()
         return self.engine.info.trees
 
@@ -90,19 +95,24 @@ class Loaded:
         if plan.fresh:
             self.engine.crop(0)
         reader = reader_of(plan, self.tokenizer)
+        keeper = self._keeper
         chunks = decode(
             self.engine,
             prompt,
-            drafters=drafters.build(
-                plan.draft,
-                prediction=expected,
-                predictions=[self._ids(text, plan) for text in plan.predictions],
-                codec=self.tokenizer,
-                instruction=self.tokenizer.encode(plan.instruction),
-                small=self.small,
-                sampling=plan.sampling,
-                trees=self._trees(plan),
-            ),
+            drafters=[
+                *([keeper] if keeper else []),
+                *drafters.build(
+                    plan.draft,
+                    prediction=expected,
+                    predictions=[self._ids(text, plan) for text in plan.predictions],
+                    codec=self.tokenizer,
+                    instruction=self.tokenizer.encode(plan.instruction),
+                    small=self.small,
+                    sampling=plan.sampling,
+                    trees=self._trees(plan),
+                    heads=self.heads,
+                ),
+            ],
             widths=self._widths,
             ends=reader.ends,
             limit=min(left, plan.max_tokens or _most(plan, len(prompt))),
@@ -117,10 +127,14 @@ class Loaded:
                     prefill_s, reused = event.seconds, event.reused
                     yield event
                 case Chunk():
+                    if keeper:
+                        keeper.judged(event.source, event.proposed, event.accepted)
                     decode_s += event.seconds
                     completion += len(event.tokens)
                     yield Written(event, reader.take())
                 case Done():
+                    if keeper:
+                        keeper.settle()
                     yield Answer(
                         text=reader.text(),
                         reason=event.reason,

@@ -43,6 +43,9 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
     small = None
     if wants_model(settings):
         small = yield from _small(settings, home, files, tokenizer)
+    from specedit.backends.heads import at_hand
+
+    heads, keeper, without = at_hand(settings, engine, files.name, home or store_path())
     info = engine.info
     line = ModelLine(
         name=files.name,
@@ -51,7 +54,7 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
         device=info.device,
         threads=info.threads,
         exact=info.exact,
-        note=info.note,
+        note="; ".join(filter(None, (info.note, without))),
     )
 
     def render(turns: Sequence[tuple[str, Sequence[str]]], opening: str) -> list[int]:
@@ -66,7 +69,7 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
         with suppress(OSError):  # then the next run measures, and this one still edits
             cost.save(kept, key, curve)
     widths = Widths(clock=cost.Clock(curve))
-    return Loaded(line, engine, tokenizer, render, widths, (kept, key), small)
+    return Loaded(line, engine, tokenizer, render, widths, (kept, key), small, heads, keeper)
 
 
 def wants_model(settings: Settings) -> bool:

@@ -51,6 +51,7 @@ COMMANDS = (
     "ask",
     "rename",
     "model",
+    "heads",
     "hook",
     "serve",
     "vllm",

@@ -23,6 +23,7 @@ READING = (
     "editors",
     "server",
     "models",
+    "heads",
     "settings",
     "trust",
     "vllm",
@@ -43,7 +44,6 @@ SUBJECTS = {
     "config": "settings",
     "bench": "numbers",
     "replay": "numbers",
-    "heads": "engine",
 }
 
 

@@ -69,6 +69,7 @@ class Settings:
         "drafters, comma-separated; auto takes what is there, none decodes plainly",
     )
     draft_model: str = _power("", "a smaller model of the same vocabulary that drafts")
+    learn: bool = _power(False, "keep answers whose drafts were rejected, for heads train")
     max_tokens: int = _taste(0, "longest answer; 0 means what the file deserves")
     temperature: float = _taste(0.0, "0 takes the likeliest token, more draws")
     top_p: float = _taste(1.0, "draw from the likeliest tokens that make up this share")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from specedit.decode.constants import Constants
 from specedit.decode.drafters.base import Codec, Costly, Draft, Drafter, Watcher
 from specedit.decode.drafters.candidates import CandidatesDrafter
+from specedit.decode.drafters.heads import HeadsAtHand, HeadsDrafter
 from specedit.decode.drafters.lookup import LookupDrafter
 from specedit.decode.drafters.model import ModelDrafter
 from specedit.decode.drafters.prediction import PredictionDrafter
@@ -19,13 +20,15 @@ from specedit.errors import UsageError
 
 FREE_NAMES = ("prediction", "lookup")  # cost next to no time
 MODEL_NAMES = ("model", "candidates")  # need --draft-model
-NAMES = (*FREE_NAMES, *MODEL_NAMES)
+HEADS_NAMES = ("chained", "medusa", "blockwise")  # need heads; auto takes the first that is there
+NAMES = (*FREE_NAMES, *MODEL_NAMES, *HEADS_NAMES)
 AUTO = "auto"
 NONE = "none"
 
 __all__ = [
     "AUTO",
     "FREE_NAMES",
+    "HEADS_NAMES",
     "MODEL_NAMES",
     "NAMES",
     "NONE",
@@ -33,6 +36,7 @@ __all__ = [
     "Costly",
     "Draft",
     "Drafter",
+    "HeadsAtHand",
     "SmallModel",
     "Watcher",
     "build",
@@ -65,13 +69,19 @@ def check(names: Sequence[str]) -> None:
         raise UsageError(f"--draft {said} names a drafter twice", hint="name each drafter once.")
 
 
-def meant(names: Sequence[str], small: SmallModel | None, *, trees: bool) -> tuple[str, ...]:
+def meant(
+    names: Sequence[str],
+    small: SmallModel | None,
+    heads: Mapping[str, HeadsAtHand],
+    *,
+    trees: bool,
+) -> tuple[str, ...]:
     """The names that `auto` stands for: everything that is there. What does not pay in an answer
     is asked less and less in it (`decode.width`)."""
     if tuple(names) != (AUTO,):
         return () if NONE in names else tuple(names)
     several = () if small is None else ("candidates",) if trees else ("model",)
-    return (*FREE_NAMES, *several)
+    return (*FREE_NAMES, *[name for name in HEADS_NAMES if name in heads][:1], *several)
 
 
 def build(
@@ -85,19 +95,30 @@ def build(
     small: SmallModel | None = None,
     sampling: Sampling = GREEDY,
     trees: bool = False,
+    heads: Mapping[str, HeadsAtHand] | None = None,
 ) -> list[Drafter]:
     """The drafters called `names`; without a prediction there is no prediction drafter.
     `predictions`: further ones, likelier than `prediction`."""
     check(names)
     several = [*predictions, *([prediction] if prediction else [])]
     drafters: list[Drafter] = []
-    for name in meant(names, small, trees=trees):
+    for name in meant(names, small, heads or {}, trees=trees):
         if name == "prediction" and predictions:
             drafters.append(PredictionsDrafter(several, codec, instruction, constants))
         elif name == "prediction" and prediction:
             drafters.append(PredictionDrafter(prediction, codec, instruction, constants))
         elif name == "lookup":
             drafters.append(LookupDrafter(instruction, constants))
+        elif name in HEADS_NAMES:
+            found = (heads or {}).get(name)
+            if found is None:
+                raise UsageError(
+                    f"--draft {name} needs heads of this kind for the model, and there are none",
+                    hint=f"Train them: specedit heads train --kind {name}",
+                )
+            drafters.append(
+                HeadsDrafter(name, found.guesser, chained=found.chained, most=found.most)
+            )
         elif name in MODEL_NAMES:
             if small is None:
                 raise UsageError(

@@ -31,6 +31,7 @@ class KernelPasses:
     def __init__(self, library: Library, weights: Weights, threads: int, *, close: bool) -> None:
         self.config = weights.config
         self.name = library.name
+        self.digest = weights.source  # whose weights these are: heads are bound to it
         self._library = library
         self._weights = weights
         lib = library.lib

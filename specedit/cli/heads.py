@@ -1,0 +1,257 @@
+"""`specedit heads train | list | eval | remove`: heads that guess ahead of a model.
+
+Reads flags, shows what `specedit.heads` yields. JSON goes to stdout, the rest to stderr.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from specedit.errors import UsageError
+
+if TYPE_CHECKING:
+    from specedit.heads.file import Heads
+    from specedit.heads.making import HeadsTarget, Stage
+    from specedit.heads.measure import Replayed
+
+app = typer.Typer(
+    help="Small trained additions to a model that guess what it writes next.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+DEPTH = 4  # ids ahead
+SHARE = 0.625  # of the hidden width, the inner width of chained heads: 7.4 MB at 1,536
+ALONE = 0.25  # of heads that have weights of their own for every depth: 3.2 MB
+Model = Annotated[
+    str | None, typer.Option("--model", help="whose heads; the one in use if left out")
+]
+WORDS = {
+    "read": "Reading texts",
+    "answer": "Asking for answers",
+    "learn": "Learning",
+    "write": "Writing",
+}
+
+
+@app.command()
+def train(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[PATH]…", help="folders or files of repositories; here if left out"
+        ),
+    ] = None,
+    minutes: Annotated[float, typer.Option(help="how long, reading and learning together")] = 30.0,
+    model: Model = None,
+    kind: Annotated[str, typer.Option(help="chained, medusa or blockwise")] = "chained",
+    threads: Annotated[int, typer.Option(help="CPU threads; 0 means one per core")] = 0,
+) -> None:
+    """Train heads on tracked files and on the model's own answers to edits of them.
+
+    Ctrl-C stops it and loses nothing: the heads learnt so far are there, and the next run goes on.
+    """
+    from specedit.heads import corpus
+    from specedit.heads.kinds import KINDS, Sizes
+    from specedit.heads.making import make
+    from specedit.settings import nearest
+
+    if kind not in KINDS:
+        raise UsageError(f"There is no kind of heads {kind!r}.", hint=nearest(kind, [*KINDS]))
+    if not 0 < minutes <= 24 * 60:
+        raise UsageError("--minutes is more than 0, and a day at most.", hint="--minutes 30")
+    texts = corpus.texts(paths or [Path()])
+    target, place = _target(model, threads)
+    hidden = target.weights.config.hidden
+    share = SHARE if KINDS[kind].shared else ALONE
+    sizes = Sizes(kind, hidden, max(64, round(hidden * share / 64) * 64), DEPTH)
+    console = _console()
+    held = sum(text.held for text in texts)
+    console.print(
+        f"{len(texts) - held} files to learn from, {held} held out; {minutes:g} minutes at most",
+        markup=False,
+    )
+    try:
+        last = _shown(make(target, texts, place, sizes, minutes * 60), console)
+    except KeyboardInterrupt:
+        console.print("interrupted; what was learnt is kept, the next run goes on", markup=False)
+        raise
+    path = place.file(kind)
+    console.print(f"{path} ({path.stat().st_size / 1e6:.1f} MB)", markup=False)
+    if last is not None and last.accepted:
+        console.print(f"accepted on held-out files: {_by_depth(last.accepted)}", markup=False)
+    console.print("Edits use these heads from now on: --draft auto", markup=False)
+
+
+@app.command("list")
+def list_heads(
+    as_json: Annotated[bool, typer.Option("--json", help="a JSON array on stdout")] = False,
+) -> None:
+    """Every file of heads: whose they are, what they learnt from, how often they are right."""
+    from specedit.heads import shelf
+    from specedit.models.store import store_path
+
+    found = list(shelf.items(store_path()))
+    if as_json:
+        print(json.dumps([_plain(item) for item in found], indent=2))
+        return
+    for item in found:
+        print(f"{item.path}{' (came with specedit)' if item.shipped else ''}")
+        if item.heads is None:
+            print(f"  {item.wrong}")
+            continue
+        about = item.heads.about
+        size = item.path.stat().st_size / 1e6
+        print(f"  {about.sizes.kind} for {about.model}, {size:.1f} MB, {about.sizes.depth} deep")
+        print(
+            f"  learnt from {about.positions:,} places of {about.texts} texts, {about.answered:,} "
+            f"of them in answers of its own, {about.rejected:,} in answers kept; {about.steps:,} "
+            f"steps, {about.seconds / 60:.0f} minutes"
+        )
+        print(f"  accepted on held-out files: {_by_depth(about.accepted)}")
+        if about.note:
+            print(f"  {about.note}")
+    if not found:
+        _console().print("no heads: specedit heads train makes some", markup=False)
+
+
+@app.command("eval")
+def evaluate(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="[PATH]…", help="files to measure on; here")
+    ] = None,
+    model: Model = None,
+    kind: Annotated[str, typer.Option(help="chained, medusa or blockwise")] = "chained",
+    passes: Annotated[int, typer.Option(help="passes to measure")] = 200,
+    as_json: Annotated[bool, typer.Option("--json", help="a JSON object on stdout")] = False,
+) -> None:
+    """What heads would settle in a pass, by depth, where the model goes on as a text does."""
+    from specedit.heads import corpus, measure, shelf
+    from specedit.models.store import store_path
+
+    texts = corpus.texts(paths or [Path()])
+    target, _ = _target(model, 0)
+    heads = shelf.opened(store_path(), target.digest, kind, target.name)
+    if heads is None:
+        raise UsageError(
+            f"There are no {kind} heads for {target.name}.",
+            hint=f"Train them: specedit heads train --kind {kind}",
+        )
+    found = measure.measured(target, texts, heads, passes)
+    if as_json:
+        print(json.dumps(asdict(found), indent=2))
+        return
+    _say(found, heads)
+
+
+def _say(found: Replayed, heads: Heads) -> None:
+    print(f"{found.passes} passes of {found.texts} texts, {heads.about.sizes.kind} heads")
+    print(f"  ids a pass    {found.ids / max(1, found.passes):.2f}")
+    print(f"  by depth      {_by_depth(found.accepted)}")
+    print(f"  nodes a pass  {found.nodes / max(1, found.passes):.1f}")
+    print(f"  drafting      {1000 * found.seconds / max(1, found.passes):.1f} ms a pass")
+
+
+@app.command()
+def remove(
+    model: Model = None,
+    kind: Annotated[
+        str | None, typer.Option(help="only this kind; else all, with what they learnt from")
+    ] = None,
+) -> None:
+    """Delete a model's own heads; with all of them, the texts' rows and the answers kept."""
+    from specedit.engines.exact.conversion import source_of
+    from specedit.heads import shelf
+    from specedit.models.resolve import present
+    from specedit.models.store import sized, store_path
+
+    files = present(model or _in_use())
+    freed = shelf.remove(store_path(), source_of(files), kind)
+    said = f"{sized(freed)} freed" if freed else "there were none"
+    _console().print(f"heads of {files.name} removed: {said}", markup=False)
+
+
+def _target(model: str | None, threads: int) -> tuple[HeadsTarget, Any]:
+    """The model on its kernels, and where its heads lie."""
+    from specedit.engines.exact import available, open_exact
+    from specedit.engines.exact.conversion import converted_path, source_of
+    from specedit.engines.exact.kernels import why_not
+    from specedit.engines.exact.weights import open_weights
+    from specedit.heads.making import HeadsTarget
+    from specedit.heads.shelf import HeadsPlace
+    from specedit.models.resolve import present
+    from specedit.models.store import store_path
+    from specedit.models.template import load_template
+    from specedit.models.vocabulary import load_tokenizer
+
+    files, store = present(model or _in_use()), store_path()
+    reason = why_not() or available(files, store)
+    if reason:
+        raise UsageError(
+            f"Heads need the exact engine's compiled kernels: {reason}.",
+            hint="specedit help engine says where they run.",
+        )
+    engine = open_exact(files, store=store, threads=threads or None)
+    if not getattr(engine.passes, "digest", ""):
+        raise UsageError(
+            f"Heads need the exact engine's compiled kernels: {engine.info.note}.",
+            hint="specedit help engine says where they run.",
+        )
+    weights = open_weights(converted_path(files, store), source_of(files))
+    target = HeadsTarget(engine, weights, load_tokenizer(files), load_template(files), files.name)
+    return target, HeadsPlace(store, target.digest)
+
+
+def _shown(steps: Iterator[Stage], console: Any) -> Stage | None:
+    """A bar, with loss and acceptance as they come; without a terminal, a line now and then."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TextColumn("{task.fields[said]}"),
+        TimeElapsedColumn(),
+    )
+    last: Stage | None = None
+    with Progress(
+        *columns, console=console, transient=True, disable=not sys.stderr.isatty()
+    ) as bar:
+        task = bar.add_task("", total=1.0, said="")
+        for step in steps:
+            said = step.said
+            if step.accepted:
+                said = f"loss {step.loss:.2f}, accepted {_by_depth(step.accepted)}; {said}"
+            bar.update(task, description=WORDS[step.what], completed=step.done, said=said)
+            changed = last is None or last.what != step.what or step.accepted != last.accepted
+            if changed and bar.disable and step.what != "write":
+                console.print(f"{WORDS[step.what]}: {said}", markup=False)
+            last = step
+    return last
+
+
+def _by_depth(accepted: tuple[float, ...]) -> str:
+    return ", ".join(f"{100 * part:.0f} %" for part in accepted)
+
+
+def _plain(item: Any) -> dict[str, Any]:
+    about = None if item.heads is None else asdict(item.heads.about)
+    return {"path": str(item.path), "shipped": item.shipped, "wrong": item.wrong, "about": about}
+
+
+def _in_use() -> str:
+    from specedit.cli.consent import settled
+
+    return settled().values.model
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, soft_wrap=True)

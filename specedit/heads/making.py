@@ -1,0 +1,339 @@
+"""Making heads: texts are read, answers are asked for, heads learn, a file is written.
+
+Everything is kept as it comes, so that a run that is stopped loses nothing and the next one goes
+on: rows in shards, answers in a list, what was learnt every few minutes and whenever a run ends.
+Knows the order of things and the time. Does not know the screen; it yields what one would show.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specedit.errors import ModelError, UsageError
+from specedit.files.lock import Lock
+from specedit.heads import reading, rows
+from specedit.heads.corpus import Text
+from specedit.heads.file import About, write
+from specedit.heads.kinds import Sizes
+from specedit.heads.shelf import HeadsPlace
+from specedit.models.store import free, sized
+
+if TYPE_CHECKING:
+    from specedit.engines.exact.engine import ExactEngine
+    from specedit.engines.exact.weights import Array, Weights
+    from specedit.heads.training import Learner
+
+LIKELY = 8192  # ids that heads may guess in any text
+COUNTED = 3_000_000  # ids of the texts that those are found from
+READING = 0.45  # of the time goes into reading, while there is anything new to read;
+ANSWERING = 0.25  # of that, into answers of the model's own
+SHARD = 8192  # places of a shard
+MOST = 600_000  # places that are kept: 1.8 GB of a model 1,536 wide
+ANSWER = 192  # ids of an answer
+REPEATED = 4  # times that a kept answer counts: drafts were wrong in it
+SAVED = 120.0  # seconds between two savings of what was learnt
+INSTRUCTIONS = (
+    "Add a docstring to every function.",
+    "Add a function that checks its arguments, and use it.",
+    "Add type annotations.",
+    "Add a function that formats what this file computes as text, with tests.",
+    "Handle errors: say what went wrong and where.",
+    "Add a class that wraps these functions.",
+)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a person would see: what is done, how far it is, and what was reached."""
+
+    what: str  # "read" | "answer" | "learn" | "write"
+    done: float  # of 1
+    said: str = ""
+    accepted: tuple[float, ...] = ()
+    loss: float = 0.0
+
+
+@dataclass(frozen=True)
+class HeadsTarget:
+    """The model that heads are made for."""
+
+    engine: ExactEngine
+    weights: Weights
+    tokenizer: Any
+    template: str
+    name: str
+
+    @property
+    def digest(self) -> str:
+        return self.weights.source
+
+
+def make(
+    target: HeadsTarget, texts: Sequence[Text], place: HeadsPlace, sizes: Sizes, seconds: float
+) -> Iterator[Stage]:
+    """Train heads for so long, from where an earlier run stopped; the file is there afterwards."""
+    lock = Lock(place.work / "lock")
+    if not lock.take():
+        raise UsageError(
+            f"Heads of {target.name} are being trained already.", hint="Wait until that run ends."
+        )
+    try:
+        _room(place, sizes, seconds)
+        started = time.perf_counter()
+        ids = reading.likely(
+            texts, target.tokenizer, target.weights.config.vocabulary, LIKELY, COUNTED
+        )
+        yield from _read(target, texts, place, started, seconds * READING)
+        found = [part for part in (rows.load(place.work), rows.load(place.kept)) if part]
+        if not found:
+            raise UsageError(
+                "Not one text was read in that time.", hint="Give it longer: --minutes 30"
+            )
+        yield from _learn(target, place, sizes, ids, found, started, seconds)
+    finally:
+        lock.release()
+
+
+def _room(place: HeadsPlace, sizes: Sizes, seconds: float) -> None:
+    """Rows and what training goes on from need room; say so before an hour is spent."""
+    needed = int(min(MOST, seconds * READING * 1000) * sizes.hidden * 2) + (64 << 20)
+    if (here := free(place.work)) < needed:
+        raise ModelError(
+            f"Training heads needs up to {sized(needed)} in {place.work}, "
+            f"and {sized(here)} are free.",
+            hint="Free some space, give --minutes less, or set SPECEDIT_HOME to another disk.",
+        )
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+class _Shards:
+    """Rows on their way into shards; what they are of is written with them."""
+
+    def __init__(self, place: HeadsPlace) -> None:
+        self._folder = place.work
+        self.index = rows.read_index(place.work) or {"texts": [], "answers": 0}
+        self.places = 0 if (known := rows.load(place.work)) is None else len(known)
+        self._parts: list[tuple[Array, Array]] = []
+
+    def known(self, name: str) -> bool:
+        return name in self._names
+
+    @property
+    def _names(self) -> set[str]:
+        return {name for name, _ in self.index["texts"]}
+
+    def add(self, name: str, held: bool, found: tuple[Array, list[int], list[int]]) -> None:
+        """A text that was read."""
+        states, ids, choices = found
+        number = len(self.index["texts"])
+        self.index["texts"].append([name, held])
+        meta = np.stack([np.array(ids), np.array(choices), np.full(len(ids), number)])
+        self._parts.append((states.astype(np.float16), meta.astype(np.int32)))
+        self.places += len(ids)
+        if sum(part[1].shape[1] for part in self._parts) >= SHARD:
+            self.settle()
+
+    def settle(self) -> None:
+        """Put what there is on the disk."""
+        if self._parts:
+            states, metas = zip(*self._parts, strict=True)
+            rows.add(self._folder, np.concatenate(states), np.concatenate(metas, 1))
+            rows.write_index(self._folder, self.index)
+            self._parts = []
+
+
+def _read(
+    target: HeadsTarget, texts: Sequence[Text], place: HeadsPlace, started: float, seconds: float
+) -> Iterator[Stage]:
+    shards = _Shards(place)
+    read = _new(target, texts, shards)
+    answers = _answers(target, texts, place, shards)
+    answering = 0.0
+    try:
+        while (spent := time.perf_counter() - started) < seconds and shards.places < MOST:
+            before = time.perf_counter()
+            wanted = answering < ANSWERING * spent
+            step = next(answers, None) if wanted else None
+            if step is not None:
+                answering += time.perf_counter() - before
+            elif (step := next(read, None)) is None and not wanted:
+                step = next(answers, None)
+            if step is None:
+                break
+            what = f"{shards.places:,} places of {len(shards.index['texts'])} texts"
+            yield Stage(step, min(1.0, spent / seconds), what)
+    finally:
+        shards.settle()
+
+
+def _new(target: HeadsTarget, texts: Sequence[Text], shards: _Shards) -> Iterator[str]:
+    """Read the parts of texts that were not yet: the first of every text, then the second…"""
+    waiting = [(text, reading.samples(text, target.tokenizer, target.template)) for text in texts]
+    number = 0
+    while waiting:
+        left = []
+        for text, parts in waiting:
+            sample = next(parts, None)
+            if sample is None:
+                continue
+            left.append((text, parts))
+            name = f"{text.digest}:{number}"
+            if not shards.known(name):
+                shards.add(name, text.held, reading.rows_of(target.engine.passes, sample))
+                yield "read"
+        waiting, number = left, number + 1
+
+
+def _answers(
+    target: HeadsTarget, texts: Sequence[Text], place: HeadsPlace, shards: _Shards
+) -> Iterator[str]:
+    """The model's own answers to edits of the texts, kept so that none is asked for twice."""
+    path = place.work / "answers.jsonl"
+    known = _kept_answers(path)
+    for turn, instruction in enumerate(INSTRUCTIONS):
+        for text in texts[turn :: len(INSTRUCTIONS)]:
+            name = f"{text.digest}:answer"
+            if shards.known(name):
+                continue
+            prompt = _request(target, text, instruction)
+            answer = known.get(name)
+            if answer is None:
+                answer = _answered(target, prompt)
+                line = json.dumps({"name": name, "answer": answer}) + "\n"
+                with path.open("a", encoding="utf-8") as file:
+                    file.write(line)
+            if len(answer) > 8:
+                found = reading.rows_of(target.engine.passes, reading.Sample(prompt, answer))
+                shards.add(name, text.held, found)
+                shards.index["answers"] += len(answer)
+            yield "answer"
+
+
+def _kept_answers(path: Any) -> dict[str, list[int]]:
+    found = {}
+    for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
+        try:
+            one = json.loads(line)
+            found[one["name"]] = [int(id) for id in one["answer"]]
+        except (ValueError, KeyError, TypeError):
+            continue  # cut off in the middle of a line
+    return found
+
+
+def _request(target: HeadsTarget, text: Text, instruction: str) -> list[int]:
+    from specedit.edit import prompt as words
+    from specedit.models.template import prompt_ids
+
+    part = "".join(text.text.splitlines(keepends=True)[:60])
+    asked = words.messages(text.name.rsplit("/", 1)[-1], part, instruction)
+    turns = [(message.role, message.segments) for message in asked]
+    return prompt_ids(target.tokenizer, target.template, turns, words.opening("```"))
+
+
+def _answered(target: HeadsTarget, prompt: list[int]) -> list[int]:
+    """What the model says, at temperature 0. Copied lines come in wide passes, as in an edit."""
+    from specedit.decode.drafters.lookup import LookupDrafter
+    from specedit.decode.events import Chunk
+    from specedit.decode.loop import decode
+    from specedit.decode.width import Widths
+
+    found: list[int] = []
+    ends = target.tokenizer.ends
+    if len(prompt) + ANSWER > target.engine.info.window:
+        return found
+    for event in decode(
+        target.engine,
+        prompt,
+        drafters=[LookupDrafter()],
+        widths=Widths(),
+        ends=lambda id: id in ends,
+        limit=ANSWER,
+    ):
+        if isinstance(event, Chunk):
+            found.extend(event.tokens)
+    return found
+
+
+# -- learning --------------------------------------------------------------------------------------
+
+
+def _learn(
+    target: HeadsTarget,
+    place: HeadsPlace,
+    sizes: Sizes,
+    ids: Array,
+    found: list[rows.Rows],
+    started: float,
+    seconds: float,
+) -> Iterator[Stage]:
+    from specedit.heads.training import Held, Learner, Teacher, load_state, save_state
+
+    index = rows.read_index(place.work)
+    learn, held = _parted(found, index)
+    teacher = Teacher(target.weights)
+    learner = Learner(sizes, learn, teacher, ids)
+    state = load_state(place.state(sizes.kind), learner)
+    if state is None:
+        yield Stage("learn", 0.0, "a first guess")
+        learner.start()
+    watched = Held(held, teacher, ids, sizes.depth)
+    left = max(1.0, seconds - (time.perf_counter() - started))
+    saved = time.perf_counter()
+    try:
+        for progress in learner.learn(left, watched):
+            said = f"step {progress.step}, {len(learn):,} places"
+            done = min(1.0, (time.perf_counter() - started) / seconds)
+            yield Stage("learn", done, said, progress.accepted, progress.loss)
+            if time.perf_counter() - saved > SAVED:
+                save_state(place.state(sizes.kind), learner)
+                saved = time.perf_counter()
+    finally:  # also where it was interrupted: nothing learnt is lost
+        save_state(place.state(sizes.kind), learner)
+        _written(target, place, learner, watched, ids, index, found)
+    yield Stage("write", 1.0, str(place.file(sizes.kind)), watched.accepted(learner.network))
+
+
+def _parted(found: list[rows.Rows], index: dict[str, Any]) -> tuple[rows.Rows, rows.Rows]:
+    """Rows to learn from and those held out; kept answers are all learnt from."""
+    main = found[0]
+    is_held = np.array([bool(held) for _, held in index.get("texts", ())] or [False])
+    texts = np.clip(main.meta[rows.TEXTS], 0, len(is_held) - 1)
+    held = main.only(is_held[texts])
+    learn = [main.only(~is_held[texts]), *(found[1:] * REPEATED)]
+    return rows.together([part for part in learn if len(part)] or [main]), held
+
+
+def _written(
+    target: HeadsTarget,
+    place: HeadsPlace,
+    learner: Learner,
+    held: Any,
+    ids: Array,
+    index: dict[str, Any],
+    found: Sequence[rows.Rows],
+) -> None:
+    padded = np.zeros(-(-len(ids) // 16) * 16, np.int32)
+    padded[: len(ids)] = ids
+    about = About(
+        sizes=learner.sizes,
+        model=target.name,
+        digest=target.digest,
+        sharpness=held.sharpness(learner.network),
+        guessed=len(ids),
+        accepted=tuple(round(part, 4) for part in held.accepted(learner.network)),
+        texts=sum(":answer" not in name for name, _ in index.get("texts", ())),
+        positions=len(found[0]),
+        answered=int(index.get("answers", 0)),
+        rejected=sum(len(part) for part in found[1:]),
+        steps=learner.step,
+        seconds=round(learner.seconds, 1),
+    )
+    write(place.file(learner.sizes.kind), about, {**learner.network.packed(), "ids": padded})

@@ -1,0 +1,110 @@
+"""Heads while they learn: the same arithmetic as the kernels', in floats that have gradients.
+
+Knows tensors. Does not know texts, files or time. Rows are taken and given in units of their own
+spread (a model's last rows have a few channels a hundred times as large as the others), which is
+folded into the weights when they are packed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch.nn import Linear, Module, ModuleList, Parameter
+from torch.nn.functional import dropout, silu
+
+from specedit.engines.exact import panels
+from specedit.heads.kinds import Sizes
+
+if TYPE_CHECKING:
+    from specedit.heads.file import Array
+
+DROPPED = 0.2
+
+
+class HeadStep(Module):
+    """State and perhaps id to the next state."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        self.of_state = Linear(sizes.hidden, sizes.outputs, bias=False)
+        self.of_id = Linear(sizes.hidden, sizes.outputs, bias=False) if sizes.of.chained else None
+        self.down = Linear(sizes.inner, sizes.hidden, bias=False)
+        for part in (self.of_state, self.of_id):
+            if part is not None:
+                torch.nn.init.normal_(part.weight, std=sizes.hidden**-0.5)
+        torch.nn.init.normal_(self.down.weight, std=0.3 * sizes.inner**-0.5)
+
+
+class Network(Module):
+    """All steps of one file of heads."""
+
+    def __init__(self, sizes: Sizes, spread: Array, id_spread: float) -> None:
+        super().__init__()
+        self.sizes = sizes
+        self.steps = ModuleList(HeadStep(sizes) for _ in range(sizes.steps))
+        self.biases = Parameter(torch.zeros(sizes.depth, sizes.outputs))
+        self.spread: torch.Tensor
+        self.register_buffer("spread", torch.from_numpy(spread.astype(np.float32)))
+        self.id_spread: torch.Tensor
+        self.register_buffer("id_spread", torch.tensor(float(id_spread)))
+
+    def next(self, depth: int, state: torch.Tensor, ids: torch.Tensor | None) -> torch.Tensor:
+        """What step `depth` makes of states and the embeddings of the ids behind them, both in
+        units of their spread."""
+        step: Any = self.steps[min(depth, len(self.steps) - 1)]
+        inner = step.of_state(self._thinned(state)) + self.biases[depth]
+        if step.of_id is not None:
+            assert ids is not None
+            inner = inner + step.of_id(self._thinned(ids))
+        if self.sizes.of.gated:
+            gate, up = inner.chunk(2, -1)
+            inner = silu(gate) * up
+        else:
+            inner = silu(inner)
+        made: torch.Tensor = state + step.down(inner)
+        return made
+
+    def _thinned(self, given: torch.Tensor) -> torch.Tensor:
+        """While learning, a part is left out by chance: texts are few, and weights many."""
+        return dropout(given, DROPPED) if self.training else given
+
+    def states(
+        self, first: torch.Tensor, ids: torch.Tensor | None, deepest: int | None = None
+    ) -> Iterator[torch.Tensor]:
+        """The states made at every depth. `ids`: embeddings [rows, depth, hidden]."""
+        state = first
+        for depth in range(deepest or self.sizes.depth):
+            if self.sizes.of.chained:
+                assert ids is not None
+                state = self.next(depth, state, ids[:, depth])
+            else:
+                state = self.next(depth, first, None)
+            yield state
+
+    def embedded(self, rows: torch.Tensor) -> torch.Tensor:
+        """Embeddings in units of their spread."""
+        found: torch.Tensor = rows / self.id_spread.to(rows.dtype)
+        return found
+
+    def packed(self) -> dict[str, Array]:
+        """The weights as a file of heads has them."""
+        found: dict[str, Array] = {}
+        spread = self.spread.numpy()
+        with torch.no_grad():
+            for at, each in enumerate(self.steps):
+                step: Any = each
+                _pack(found, f"{at}.state", step.of_state.weight.numpy() / spread)
+                if step.of_id is not None:
+                    _pack(found, f"{at}.id", step.of_id.weight.numpy() / float(self.id_spread))
+                _pack(found, f"{at}.down", step.down.weight.numpy() * spread[:, None])
+            for depth, bias in enumerate(self.biases.numpy()):
+                found[f"{depth}.bias"] = bias.astype(np.float32)
+        return found
+
+
+def _pack(found: dict[str, Array], name: str, weight: Array) -> None:
+    made = panels.panels(panels.linear(weight.astype(np.float32)))
+    found.update({f"{name}.{part}": array for part, array in made.items()})

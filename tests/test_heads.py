@@ -1,0 +1,520 @@
+"""Heads: their files, what they learn, the drafts they make, on tiny random models."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from exact_models import kernels_here, save
+from git_repository import Repository
+
+from specedit.decode.cost import Curve
+from specedit.decode.drafters.heads import HeadsDrafter
+from specedit.decode.events import Chunk
+from specedit.decode.loop import decode
+from specedit.decode.width import Widths
+from specedit.engines.exact import open_exact
+from specedit.engines.exact.conversion import converted_path, source_of
+from specedit.engines.exact.engine import ExactEngine
+from specedit.engines.exact.weights import open_weights
+from specedit.errors import ModelError, UsageError
+from specedit.heads import corpus, making, rows, shelf
+from specedit.heads.file import About, DamagedHeads, Heads, check, open_heads, write
+from specedit.heads.kept import Keeper
+from specedit.heads.kinds import KINDS, Sizes
+from specedit.heads.measure import replayed, summed
+from specedit.heads.network import Network
+from specedit.heads.training import Held, Learner, Teacher, load_state, save_state
+
+pytestmark = pytest.mark.skipif(
+    [name for name in kernels_here() if name != "torch"] == [], reason="heads need the kernels"
+)
+HIDDEN, VOCABULARY = 88, 517
+LIKELY = np.arange(VOCABULARY)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Path]:
+    folder = tmp_path_factory.mktemp("model")
+    return save("qwen2, grouped, tied", folder)[1], folder
+
+
+@pytest.fixture(scope="module")
+def engine(small: tuple[Any, Path]) -> ExactEngine:
+    files, store = small
+    return open_exact(files, store=store)
+
+
+@pytest.fixture(scope="module")
+def weights(small: tuple[Any, Path], engine: ExactEngine) -> Any:
+    files, store = small
+    return open_weights(converted_path(files, store), source_of(files))
+
+
+class Words:
+    """A tokenizer for the tiny model: a byte is an id."""
+
+    ends = frozenset({516})
+
+    def encode(self, text: str) -> list[int]:
+        return list(text.encode())
+
+    def piece(self, token: int) -> bytes:
+        return bytes([token % 256])
+
+    def special(self, name: str) -> int | None:
+        return None
+
+    specials: ClassVar[dict[str, int]] = {}
+    begin = None
+    texts: ClassVar[dict[str, str]] = {}
+
+    def encode_template(self, text: str) -> list[int]:
+        return self.encode(text)
+
+
+def language(weights: Any, texts: int, seed: int, words: int = 40) -> rows.Rows:
+    """Texts in which each id is followed by one of its own, now and then by another; the rows are
+    such that the model's output layer says the id that follows."""
+    random_ = np.random.default_rng(seed)
+    after = np.random.default_rng(7 if words == 40 else words).permutation(words)
+    output = Teacher(weights).output(np.arange(words)).float().numpy()
+    output *= 12.0 / np.linalg.norm(output, axis=1, keepdims=True)
+    states, metas = [], []
+    for number in range(texts):
+        ids = [int(random_.integers(words))]
+        for _ in range(40):
+            stray = random_.random() < 0.1
+            ids.append(int(random_.integers(words)) if stray else int(after[ids[-1]]))
+        noise = random_.standard_normal((40, HIDDEN)) * 0.3
+        states.append((output[ids[1:]] + noise).astype(np.float16))
+        metas.append(np.array([ids[:-1], ids[1:], [number] * 40], np.int32))
+    return rows.Rows.of(states, metas)
+
+
+def told(engine: ExactEngine, count: int) -> rows.Rows:
+    """What the model says behind a prompt, with the rows of it."""
+    for _ in engine.begin([5, 6, 7]):
+        pass
+    engine.watch(True)
+    ids, choices, seen = [7], [], []
+    for _ in range(count):
+        found = engine.forward([ids[-1]])
+        assert found.states is not None
+        seen.append(np.frombuffer(found.states[0], np.float32))
+        choices.append(found.ids[0])
+        ids.append(found.ids[0])
+    engine.watch(False)
+    meta = np.array([ids[:-1], choices, [0] * count], np.int32)
+    return rows.Rows.of([np.stack(seen).astype(np.float16)], [meta])
+
+
+@pytest.fixture(scope="module")
+def learnt(weights: Any) -> tuple[rows.Rows, rows.Rows]:
+    return language(weights, 60, 1), language(weights, 8, 2)
+
+
+def sizes(kind: str, depth: int = 3) -> Sizes:
+    return Sizes(kind, HIDDEN, 64, depth)
+
+
+def written(
+    path: Path, network: Network, digest: str, sharpness: float = 1.0, **more: Any
+) -> Heads:
+    ids = np.zeros(-(-VOCABULARY // 16) * 16, np.int32)
+    ids[:VOCABULARY] = LIKELY
+    about = About(
+        network.sizes, "small", digest, (sharpness,) * network.sizes.depth, VOCABULARY, **more
+    )
+    write(path, about, {**network.packed(), "ids": ids})
+    return open_heads(path)
+
+
+def fresh(kind: str, depth: int = 3) -> Network:
+    import torch
+
+    torch.manual_seed(3)
+    return Network(sizes(kind, depth), np.full(HIDDEN, 2.0, np.float32), 0.2).eval()
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_comes_back_as_it_was_written(kind: str, tmp_path: Path) -> None:
+    heads = written(tmp_path / "h.safetensors", fresh(kind), "d" * 64, texts=3, accepted=(0.5,))
+    assert heads.about.sizes == sizes(kind) and heads.ids == LIKELY.tolist()
+    assert heads.about.texts == 3 and heads.about.accepted == (0.5,)
+
+
+def test_it_is_a_safetensors_file(tmp_path: Path) -> None:
+    from safetensors.numpy import load_file
+
+    path = tmp_path / "h.safetensors"
+    written(path, fresh("chained"), "d" * 64)
+    assert load_file(path)["0.state.panels"].dtype == np.int8
+
+
+def test_heads_of_another_model_are_refused_by_name(tmp_path: Path) -> None:
+    heads = written(tmp_path / "h.safetensors", fresh("medusa"), "d" * 64)
+    assert check(heads, "d" * 64, "mine") is heads
+    with pytest.raises(UsageError, match="heads of small, and the model is other") as error:
+        check(heads, "e" * 64, "other")
+    assert "heads train" in error.value.hint
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.001, 0.02, 0.5, 0.999])
+def test_a_file_that_is_cut_off_is_refused(keep: float, tmp_path: Path) -> None:
+    path = tmp_path / "h.safetensors"
+    written(path, fresh("chained"), "d" * 64)
+    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * keep)])
+    with pytest.raises(DamagedHeads, match=r"h\.safetensors"):
+        open_heads(path)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.003, 0.3, 0.99])
+def test_a_file_in_which_a_byte_is_another_is_refused(share: float, tmp_path: Path) -> None:
+    path = tmp_path / "h.safetensors"
+    written(path, fresh("chained"), "d" * 64)
+    data = bytearray(path.read_bytes())
+    data[int(len(data) * share)] ^= 0x55
+    path.write_bytes(data)
+    with pytest.raises(DamagedHeads):
+        open_heads(path)
+
+
+def test_a_foreign_safetensors_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "h.safetensors"
+    header = json.dumps({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
+    path.write_bytes(struct.pack("<Q", len(header)) + header + b"\0" * 4)
+    with pytest.raises(DamagedHeads):
+        open_heads(path)
+
+
+def test_a_file_whose_numbers_do_not_fit_its_tensors_is_refused(tmp_path: Path) -> None:
+    network = fresh("chained")
+    about = About(replace(network.sizes, inner=128), "small", "d", (1.0,) * 3, VOCABULARY)
+    path = tmp_path / "h.safetensors"
+    write(path, about, {**network.packed(), "ids": np.zeros(528, np.int32)})
+    with pytest.raises(DamagedHeads, match="another shape"):
+        open_heads(path)
+
+
+# -- arithmetic ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_kernels_guess_what_the_network_says(
+    kind: str, engine: ExactEngine, weights: Any, tmp_path: Path
+) -> None:
+    import torch
+
+    network = fresh(kind)
+    heads = written(tmp_path / "h.safetensors", network, weights.source)
+    guesser = heads.guesser(engine.passes)  # type: ignore[arg-type]
+    random_ = np.random.default_rng(5)
+    states = random_.standard_normal((5, HIDDEN)).astype(np.float32) * 2
+    ids = [3, 99, 516, 0, 7]
+    teacher = Teacher(weights)
+    for depth in range(3):
+        found = guesser.guess(depth, list(states), ids, 4)
+        with torch.no_grad():
+            embedded = network.embedded(teacher.embedding[torch.tensor(ids)].float())
+            made = network.next(depth, torch.from_numpy(states) / network.spread, embedded)
+            made = made * network.spread
+            expected = (made @ teacher.output(LIKELY).float().T).log_softmax(-1)
+        for row, guess in enumerate(found):
+            state = np.frombuffer(guess.state, np.float32)
+            assert np.abs(state - made[row].numpy()).mean() < 0.05 * np.abs(made.numpy()).mean()
+            assert guess.chances == sorted(guess.chances, reverse=True)
+            near = [float(expected[row, id]) for id in guess.ids]
+            assert np.allclose(guess.chances, near, atol=0.35)
+
+
+def test_a_texts_own_ids_may_be_guessed_and_are_forgotten(
+    engine: ExactEngine, weights: Any, tmp_path: Path
+) -> None:
+    network = fresh("chained")
+    about = About(network.sizes, "small", weights.source, (1.0,) * 3, 16)
+    write(tmp_path / "h", about, {**network.packed(), "ids": np.arange(16, dtype=np.int32)})
+    guesser = open_heads(tmp_path / "h").guesser(engine.passes)  # type: ignore[arg-type]
+    state = np.ones(HIDDEN, np.float32)
+    assert set(guesser.guess(0, [state], [1], 40)[0].ids) == set(range(16))
+    guesser.add([400, 5, 400, 401])
+    assert set(guesser.guess(0, [state], [1], 40)[0].ids) == {*range(16), 400, 401}
+    guesser.begin()
+    assert set(guesser.guess(0, [state], [1], 40)[0].ids) == set(range(16))
+
+
+# -- learning --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_training_lowers_the_loss_and_raises_acceptance(
+    kind: str, learnt: tuple[rows.Rows, rows.Rows], weights: Any
+) -> None:
+    learn, held = learnt
+    teacher = Teacher(weights)
+    learner = Learner(sizes(kind), learn, teacher, LIKELY)
+    watched = Held(held, teacher, LIKELY, 3)
+    before = watched.accepted(learner.network)
+    starts = learner._starts[:8]
+    first = float(learner.loss(starts, 4, 3).detach())
+    learner.start()
+    for _ in range(120):
+        learner._once(3)
+    after = watched.accepted(learner.network)
+    assert float(learner.loss(starts, 4, 3).detach()) < 0.8 * first
+    assert after[0] > before[0] + 0.1, (before, after)
+    assert all(0.2 < s < 2.1 for s in watched.sharpness(learner.network))
+
+
+def test_training_goes_on_where_it_stopped(
+    learnt: tuple[rows.Rows, rows.Rows], weights: Any, tmp_path: Path
+) -> None:
+    learner = Learner(sizes("chained"), learnt[0], Teacher(weights), LIKELY)
+    for _ in range(3):
+        learner._once(1)
+    learner.step = 3
+    save_state(tmp_path / "s", learner)
+    other = Learner(sizes("chained"), learnt[0], Teacher(weights), LIKELY, seed=9)
+    assert load_state(tmp_path / "s", other) is not None and other.step == 3
+    for one, two in zip(learner.network.parameters(), other.network.parameters(), strict=True):
+        assert (one == two).all()
+    (tmp_path / "s").write_bytes(b"PK damaged")
+    assert load_state(tmp_path / "s", other) is None
+    assert load_state(tmp_path / "none", other) is None
+
+
+# -- drafting --------------------------------------------------------------------------------------
+
+
+def answer(engine: ExactEngine, drafters: list[Any], count: int = 60) -> tuple[list[int], int]:
+    found: list[int] = []
+    passes = 0
+    for event in decode(
+        engine,
+        [5, 6, 7],
+        drafters=drafters,
+        widths=Widths(Curve.line(0.1, 0.0001)),
+        ends=lambda id: False,
+        limit=count,
+    ):
+        if isinstance(event, Chunk):
+            found += event.tokens
+            passes += 1
+    return found, passes
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_law_1_heads_change_the_speed_and_never_the_text(
+    kind: str, engine: ExactEngine, weights: Any, tmp_path: Path
+) -> None:
+    heads = written(tmp_path / "h.safetensors", fresh(kind), weights.source)
+    of = KINDS[kind]
+    guesser = heads.guesser(engine.passes)  # type: ignore[arg-type]
+    drafter = HeadsDrafter(kind, guesser, chained=of.chained, most=of.most)
+    engine.crop(0)
+    plain = answer(engine, [])
+    engine.crop(0)
+    found, passes = answer(engine, [drafter])
+    assert found == plain[0]
+    assert passes <= plain[1]  # weights are random: at worst nothing is gained
+
+
+def test_heads_that_learnt_save_passes(engine: ExactEngine, weights: Any, tmp_path: Path) -> None:
+    learn = told(engine, 60)
+    learner = Learner(sizes("chained"), learn, Teacher(weights), LIKELY)
+    learner.start()
+    for _ in range(150):
+        learner._once(3)
+    heads = written(tmp_path / "h.safetensors", learner.network, weights.source)
+    guesser = heads.guesser(engine.passes)  # type: ignore[arg-type]
+    drafter = HeadsDrafter("chained", guesser, chained=True, most=10)
+    engine.crop(0)
+    plain, many = answer(engine, [])
+    engine.crop(0)
+    found, passes = answer(engine, [drafter])
+    assert found == plain and passes < 0.7 * many, (passes, many)
+    drafter.begin([])
+    ids, choices = learn.meta[0].tolist(), learn.meta[1].tolist()
+    replay = list(replayed(drafter, learn.take(np.arange(60)), ids, choices))
+    assert summed(replay, 1).ids > 1.4 * len(replay)
+
+
+def test_a_tree_names_parents_before_children_and_likelier_ids_first(
+    engine: ExactEngine, weights: Any, tmp_path: Path
+) -> None:
+    heads = written(tmp_path / "h.safetensors", fresh("chained"), weights.source, sharpness=3.0)
+    guesser = heads.guesser(engine.passes)  # type: ignore[arg-type]
+    drafter = HeadsDrafter("chained", guesser, chained=True, most=10)
+    drafter.begin([1, 2])
+    assert drafter.propose(8) is None  # no row was seen
+    drafter.see([np.ones(HIDDEN, np.float32)])
+    drafter.commit([4])
+    drafter.spend(9.0, 1.0, 0.001)
+    draft = drafter.propose(30)
+    assert draft is not None and draft.parents is not None and draft.seconds > 0
+    assert all(parent < at for at, parent in enumerate(draft.parents))
+    alive: list[float] = []
+    for parent, chance in zip(draft.parents, draft.chances, strict=True):
+        alive.append(chance * (alive[parent] if parent >= 0 else 1.0))
+    assert alive == sorted(alive, reverse=True) and len(draft.ids) <= 30
+    pairs = list(zip(draft.parents, draft.ids, strict=True))
+    assert len(set(pairs)) == len(pairs)
+
+
+# -- making ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    made_here = Repository.init(tmp_path / "repository")
+    folder = made_here.root
+    for number in range(6):
+        body = "".join(f"def f{number}_{n}(x):\n    return x + {n}\n\n\n" for n in range(30))
+        (folder / f"m{number}.py").write_text(body)
+    (folder / "data.json").write_text("[" + "1, " * 400 + "1]")
+    made_here.git("add", ".")
+    (folder / "untracked.py").write_text("secret = 1\n" * 100)
+    return folder
+
+
+def test_only_tracked_code_is_learnt_from(repository: Path) -> None:
+    found = corpus.texts([repository])
+    assert {Path(text.name).name for text in found} == {f"m{n}.py" for n in range(6)}
+    assert 0 < sum(text.held for text in found) < len(found)
+    assert corpus.texts([repository]) == found
+    with pytest.raises(UsageError, match="not tracked"):
+        corpus.texts([repository / "untracked.py"])
+
+
+@pytest.mark.parametrize("content", [None, "", "   \n" * 300])
+def test_a_folder_without_text_is_an_error(content: str | None, tmp_path: Path) -> None:
+    made_here = Repository.init(tmp_path)
+    if content is not None:
+        (tmp_path / "empty.py").write_text(content)
+        made_here.git("add", ".")
+    with pytest.raises(UsageError, match="nothing to learn from"):
+        corpus.texts([tmp_path])
+
+
+def target(engine: ExactEngine, weights: Any) -> making.HeadsTarget:
+    return making.HeadsTarget(
+        engine, weights, Words(), "{% for m in messages %}{{ m.content }}{% endfor %}", "small"
+    )
+
+
+def made(of: Iterator[making.Stage]) -> list[making.Stage]:
+    return list(of)
+
+
+def test_making_reads_answers_learns_and_goes_on(
+    engine: ExactEngine,
+    weights: Any,
+    repository: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(making, "ANSWER", 12)
+    texts, place = corpus.texts([repository]), shelf.HeadsPlace(tmp_path / "store", weights.source)
+    steps = made(making.make(target(engine, weights), texts, place, sizes("chained"), 4.0))
+    assert {"read", "answer", "learn", "write"} <= {step.what for step in steps}
+    first = open_heads(place.file("chained")).about
+    assert first.positions > 0 and first.answered > 0 and first.steps > 0
+    again = made(making.make(target(engine, weights), texts, place, sizes("chained"), 2.0))
+    assert again[-1].what == "write"
+    second = open_heads(place.file("chained")).about
+    assert second.steps > first.steps and second.positions >= first.positions
+    assert shelf.kinds_here(tmp_path / "store", weights.source) == ["chained"]
+    assert shelf.opened(tmp_path / "store", weights.source, "chained", "small") is not None
+    assert shelf.remove(tmp_path / "store", weights.source) > 0
+    assert not place.folder.exists()
+
+
+@pytest.mark.parametrize("when", ["read", "learn"])
+def test_what_was_learnt_is_kept_when_it_is_interrupted(
+    when: str, engine: ExactEngine, weights: Any, repository: Path, tmp_path: Path
+) -> None:
+    texts, place = corpus.texts([repository]), shelf.HeadsPlace(tmp_path / "store", weights.source)
+    steps = making.make(target(engine, weights), texts, place, sizes("chained"), 6.0)
+    for step in steps:
+        if step.what == when and (when == "read" or step.loss):
+            break
+    with pytest.raises(KeyboardInterrupt):
+        steps.throw(KeyboardInterrupt())
+    kept = rows.load(place.work)
+    assert kept is not None and len(kept) > 0
+    assert place.file("chained").is_file() == (when == "learn")
+    assert place.state("chained").is_file() == (when == "learn")
+    assert not list(place.folder.rglob("*.tmp"))
+
+
+def test_no_room_is_said_before_anything_is_done(
+    engine: ExactEngine,
+    weights: Any,
+    repository: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(making, "free", lambda path: 1000)
+    place = shelf.HeadsPlace(tmp_path / "store", weights.source)
+    texts = corpus.texts([repository])
+    with pytest.raises(ModelError, match="are free"):
+        made(making.make(target(engine, weights), texts, place, sizes("chained"), 4.0))
+
+
+def test_damaged_rows_are_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    rows.add(tmp_path, np.zeros((4, 8)), np.zeros((3, 4)))
+    (tmp_path / "rows-00000.npy").write_bytes(b"nothing")
+    with pytest.raises(UsageError, match="damaged"):
+        rows.load(tmp_path)
+
+
+# -- learning on the job ---------------------------------------------------------------------------
+
+
+def test_answers_with_rejected_drafts_are_kept_and_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from specedit.heads import kept
+
+    monkeypatch.setattr(kept, "MOST", 50)
+    keeper = Keeper(tmp_path, ("chained",))
+    for number in range(4):
+        keeper.begin([1, 2])
+        for at in range(20):
+            keeper.see([np.full(8, at, np.float32)])
+            keeper.commit([at + 10])
+            keeper.judged("chained" if number else "lookup", 3, 0)
+        keeper.settle()
+    found = rows.load(tmp_path)
+    assert found is not None and len(found) == 40  # the first had no heads, the oldest is gone
+    assert found.meta[0][:3].tolist() == [2, 10, 11] and found.meta[1][:2].tolist() == [10, 11]
+    assert found.agrees()[:19].all() and not found.agrees()[19:20].any()
+
+
+def test_what_is_kept_makes_heads_better_at_it(weights: Any) -> None:
+    """A language that training never saw is guessed once answers in it were kept."""
+    teacher, first = Teacher(weights), language(weights, 40, 1)
+    watched = Held(language(weights, 8, 4, words=41), teacher, LIKELY, 3)
+    reached = []
+    for kept in (first, rows.together([first, *[language(weights, 10, 5, words=41)] * 4])):
+        learner = Learner(sizes("chained"), kept, teacher, LIKELY)
+        learner.start()
+        for _ in range(60):
+            learner._once(3)
+        reached.append(watched.accepted(learner.network)[0])
+    assert reached[1] > reached[0] + 0.2, reached
+
+
+def test_learning_is_the_users_to_switch_on() -> None:
+    from specedit.settings.table import Settings, is_power
+
+    assert is_power("learn") and Settings().learn is False
