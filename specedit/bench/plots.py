@@ -159,7 +159,11 @@ def _tries(axes: Any, results: Sequence[Result]) -> None:
         for row, left, up in zip(rows, x, y, strict=True):
             cost = row["passes"] / rows[0]["passes"] if rows[0]["passes"] else 0.0
             axes.annotate(
-                f"×{cost:.2f}", (left, up), fontsize=6, xytext=(0, 5), textcoords="offset points"
+                f"×{cost:.2f}",
+                (left, up),
+                fontsize=6,
+                xytext=(2, -9 if at % 2 else 5),  # two lines may go the same way
+                textcoords="offset points",
             )
     _plain_numbers(axes.xaxis, sorted({row["k"] for r in results for row in r["tries"]["curve"]}))
     axes.set_xlabel("tries at most (×: passes of the model, over those of one try)")
