@@ -142,7 +142,9 @@ def test_a_further_try_has_the_earlier_answers_as_predictions_too(
     assert [one["kept"] for one in file["tries"]] == [False, True]
     assert [one["passes"] for one in file["tries"]] == [10, 10]
     first, second = endpoint.requests
-    assert "predictions" not in first
+    assert [one["content"] for one in first["predictions"]] == [
+        "```\ndef add(a, b):\n    return a - b\n"  # how an answer without a language begins
+    ]
     guesses = [second["prediction"], *second.get("predictions", ())]
     assert any("a * b" in one["content"] for one in guesses)
     assert any("a - b" in one["content"] for one in guesses)
