@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
@@ -31,6 +31,7 @@ class Endpoint:
     breaks_after: int = 1 << 30  # requests that are answered
     location: str = ""
     listed: bytes = b""  # what GET says
+    says: Callable[[dict[str, Any]], bytes] | None = None  # the answer to a request, if not always
     extra: dict[str, str] = field(default_factory=dict)  # further headers
 
 
@@ -64,7 +65,7 @@ def listening() -> Iterator[Endpoint]:
             if found.location:
                 self.send_header("Location", found.location)
             self.end_headers()
-            self.wfile.write(found.answer)
+            self.wfile.write(found.says(found.requests[-1]) if found.says else found.answer)
 
         def do_GET(self) -> None:
             found.paths.append(self.path)

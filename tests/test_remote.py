@@ -92,6 +92,21 @@ def test_earlier_tries_go_as_a_field_of_our_own_or_the_newest_as_the_one(
         assert "predictions" not in sent
 
 
+@pytest.mark.parametrize("profile", ["vllm", "openai", "mistral", "specedit"])
+def test_a_block_is_foreseen_with_its_language_and_without(
+    endpoint: Endpoint, profile: str
+) -> None:
+    named = replace(PLAN, opening="```\n", language="python", prediction="a = 1\nb = 2\nc = 3\n")
+    answer(backend(endpoint, profile), named)
+    (sent,) = endpoint.requests
+    assert sent["prediction"]["content"] == "```python\na = 1\nb = 2\nc = 3\n```"
+    if profile in ("vllm", "specedit"):
+        (bare,) = sent["predictions"]
+        assert bare["content"] == "```\na = 1\nb = 2\n"
+    else:
+        assert "predictions" not in sent
+
+
 def test_without_a_prediction_openai_takes_its_newer_limit(endpoint: Endpoint) -> None:
     answer(backend(endpoint), replace(PLAN, prediction=None))
     assert endpoint.requests == [{**BASE, **WANTS_USAGE, "max_completion_tokens": 99}]

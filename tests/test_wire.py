@@ -27,6 +27,7 @@ messages = st.builds(
 PLAN = {
     "messages": st.lists(messages, min_size=1, max_size=3).map(tuple),
     "opening": texts,
+    "language": texts,
     "closing": texts,
     "nested": st.booleans(),
     "prediction": st.none() | texts,

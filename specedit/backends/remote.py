@@ -34,6 +34,7 @@ MOST_SAID = 500  # characters of what an endpoint says of itself
 ROOM, TIMES = 1 << 16, 8  # of an answer: characters, and how many times its text
 EXACT = "x-specedit-exact"  # a header of the plugin inside vLLM: "no" where batches change rounding
 UNUSED = "x-specedit-prediction"  # another: "not used: WHY"
+FIRST = 2  # lines of a further prediction that only tells how an answer begins
 TOKEN = -1  # the id of a token whose id nobody told
 
 
@@ -226,15 +227,25 @@ def request_json(plan: Plan, model: str, profile: Profile) -> dict[str, Any]:
         body["stop"] = list(plan.stop)
     limit = profile.limit
     if profile.predicts and plan.prediction is not None:
-        texts = (*plan.predictions, plan.prediction)
-        given = [_content(plan.opening + text + plan.closing) for text in texts]
-        body["prediction"] = given.pop(-1 if profile.several else 0)
+        given = [_expected(plan, text) for text in (*plan.predictions, plan.prediction)]
+        body["prediction"] = _content(given.pop(-1 if profile.several else 0))
+        if plan.language:  # some models name none
+            given.append(plan.opening + "".join(plan.prediction.splitlines(True)[:FIRST]))
         if profile.several and given:
-            body["predictions"] = given
+            body["predictions"] = [_content(text) for text in given]
         limit = profile.limit_predicted or limit
     if plan.max_tokens:
         body[limit] = plan.max_tokens
     return body
+
+
+def _expected(plan: Plan, text: str) -> str:
+    """The whole answer of a model that opens the block itself: of 20 commits 17 answers of a 0.5B
+    named the language, and each that was foreseen saved five steps."""
+    opening = plan.opening
+    if plan.language:
+        opening = opening.removesuffix("\n") + plan.language + "\n"
+    return opening + text + plan.closing
 
 
 def _content(text: str) -> dict[str, str]:

@@ -139,6 +139,7 @@ def job(
                 source.name, text, instruction, context=context, beside=beside
             ),
             opening=prompt.opening(marks),
+            language=source.language.lexer if source.language else "",
             closing=marks,
             nested=source.language is None or not source.language.grammar,
             prediction=None if prediction is None else prompt.finished(prediction),

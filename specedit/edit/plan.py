@@ -30,6 +30,7 @@ class Plan:
 
     messages: tuple[Message, ...]
     opening: str = ""  # the answer's beginning, already given: "```\n"
+    language: str = ""  # that a model which opens the block itself writes behind the fence
     closing: str = ""  # the line that ends the answer: "```"; "" means only the end token does
     nested: bool = False  # the answer is prose, and may hold code blocks of its own
     prediction: str | None = None  # the whole expected answer after `opening`, without `closing`
