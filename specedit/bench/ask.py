@@ -65,6 +65,8 @@ def run(wanted: Wanted, settings: Settings, said: Said, *, verbose: bool = False
         _focus(wanted, settings, results, found, said)
     elif wanted.engine_table:
         _widths(settings, results, found, said)
+    elif wanted.drafters:
+        _drafters(wanted, settings, results, found, said)
     elif wanted.serve:
         _load(wanted, settings, results, found, said)
     else:
@@ -306,6 +308,43 @@ def _widths(settings: Settings, results: Results, found: Found, said: Said) -> N
     said("measuring passes")
     results.widths = widths.measure(settings, results.threads)
     found.parts.append(table.widths_table(results.widths))
+
+
+AGAINST = "transformers-assisted,transformers-lookup-10,llama.cpp-plain"  # beside drafters
+
+
+def _drafters(
+    wanted: Wanted, settings: Settings, results: Results, found: Found, said: Said
+) -> None:
+    from specedit.bench import drafting
+    from specedit.bench.side import peers
+
+    names, lost = peers(AGAINST if wanted.against == "all" else wanted.against)
+    loads = {
+        name: chosen(wanted, all_) for name, all_ in drafting.workloads(wanted.drafters).items()
+    }
+    skipped: list[PeerLine] = [*lost]
+    runs: list[drafting.Drafted] = []
+    try:
+        for one in drafting.measure(
+            loads,
+            settings,
+            own=wanted.own,
+            limit=wanted.limit,
+            kept=wanted.attempts,
+            peers=[name for name in names if name.family != "own"],
+            said=said,
+            skipped=skipped,
+        ):
+            runs.append(one)
+    except KeyboardInterrupt:
+        if not runs:
+            raise
+        found.notes.append(INTERRUPTED)
+    results.peers += skipped
+    results.drafters = drafting.as_json(runs)
+    found.parts += table.drafters_tables(results.drafters)
+    found.parts += table.skipped(skipped)
 
 
 AT_ONCE = (1, 2, 4, 8, 16, 32)

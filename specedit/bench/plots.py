@@ -52,6 +52,7 @@ def draw(results: Sequence[Result], folder: Path) -> list[Path]:
         ("seconds", small, _seconds),
         ("widths", widths, _widths),
         ("tries", [r for r in results if r.get("tries")], _tries),
+        ("drafters", [row for r in results for row in r.get("drafters") or ()], _drafters),
         ("load-rate", loads, _load_rate),
         ("load-seconds", loads, _load_seconds),
     ):
@@ -169,6 +170,24 @@ def _tries(axes: Any, results: Sequence[Result]) -> None:
     axes.set_xlabel("tries at most (×: passes of the model, over those of one try)")
     axes.set_ylabel("cases that pass, %")
     axes.set_title("pass@k", loc="left", fontsize=10)
+    axes.legend(fontsize=7, frameon=False)
+
+
+def _drafters(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+    """How many times as fast as plain decoding each drafter is, by what is written."""
+    names = list(dict.fromkeys(row["row"] for row in rows))
+    loads = list(dict.fromkeys(row["workload"] for row in rows))
+    high = 0.8 / len(loads)
+    for at, workload in enumerate(loads):
+        found = {row["row"]: row["times_plain"] for row in rows if row["workload"] == workload}
+        places = [n + at * high for n, name in enumerate(names) if found.get(name)]
+        times = [found[name] for name in names if found.get(name)]
+        axes.barh(places, times, height=high, label=workload, color=LOADS[at % len(LOADS)])
+    axes.set_yticks([n + 0.4 - high / 2 for n in range(len(names))], names, fontsize=7)
+    axes.invert_yaxis()
+    axes.axvline(1, color="#999999", lw=0.8, ls=":")
+    axes.set_xlabel("times as fast as plain decoding")
+    axes.set_title("Drafters, by what is written", loc="left", fontsize=10)
     axes.legend(fontsize=7, frameon=False)
 
 

@@ -41,6 +41,7 @@ class Results:
     load: list[dict[str, Any]] = field(default_factory=list)
     focus: dict[str, Any] | None = None
     gate: dict[str, Any] | None = None
+    drafters: list[dict[str, Any]] = field(default_factory=list)
 
 
 def machine() -> dict[str, Any]:
@@ -76,6 +77,7 @@ def results_json(r: Results) -> dict[str, Any]:
         "load": r.load,
         "focus": r.focus,
         "gate": r.gate,
+        "drafters": r.drafters,
     }
 
 

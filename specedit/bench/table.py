@@ -131,6 +131,29 @@ def tries_table(rows: Sequence[AtMost]) -> RenderableType:
     return table
 
 
+def drafters_tables(rows: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
+    """A table for each workload: what each drafter made of it."""
+    made: list[RenderableType] = []
+    for workload in dict.fromkeys(row["workload"] for row in rows):
+        mine = [row for row in rows if row["workload"] == workload]
+        head = f"{workload}: {mine[0]['cases']} cases, {mine[0]['tokens']:,} tokens"
+        columns = ("tokens/pass", "accepted at 1, 2, 3, 4", "drafting ms", "ms a token", "as plain")
+        table = _table("drafters", *columns)
+        for row in mine:
+            depths = ["-" if at is None else f"{at:.0%}" for at in row["acceptance"][:4]]
+            table.add_row(
+                *(row["row"], _number(row["tokens_a_pass"]), " ".join(depths)),
+                *(f"{row['drafting_ms']:.1f}", f"{row['ms_a_token']:.1f}"),
+                _number(row["times_plain"]) + ("" if row["same"] else " (another text)"),
+            )
+        made += [Text(head, style="bold"), table, Text()]
+    return made
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
 def gate_table(groups: Mapping[str, Tallied]) -> RenderableType:
     """What the gate said of each group: the sums, then each kind with the answers that have it."""
     table = _table("kind", *groups)

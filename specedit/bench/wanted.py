@@ -41,6 +41,7 @@ class Wanted:
     at_once: tuple[int, ...] = ()
     requests: int = 0
     gate: tuple[Path, ...] = ()
+    drafters: tuple[str, ...] = ()  # files of cases, or names of ours (`bench.newtext`)
     answers: Path | None = None
     plots: Path | None = None
     drawn_from: tuple[Path, ...] = ()
@@ -58,6 +59,7 @@ class Wanted:
             "--gate": self.gate,
             "--from": self.drawn_from,
             "--serve": self.serve,
+            "--drafters": self.drafters,
         }
         modes = [flag for flag, value in asked.items() if value]
         if len(modes) > 1:
@@ -68,13 +70,14 @@ class Wanted:
         idle = {
             "CASES": self.cases and files,
             "--cost": self.cost and modes and modes != ["--quality"],
-            "--own": self.own and modes and modes != ["--focus"],
+            "--own": self.own and modes and modes not in (["--focus"], ["--drafters"]),
             "--answers": self.answers and modes != ["--quality"],
-            "--limit": self.limit and files,
+            "--limit": self.limit and files and modes != ["--drafters"],
         }
         if self.tries < 2:
             told = {"--judge gate": self.judge != "tests", "--beside": self.beside}
-            for flag, given in {**told, "--attempts": self.attempts}.items():
+            told["--attempts"] = self.attempts is not None and not self.drafters
+            for flag, given in told.items():
                 if given:
                     raise UsageError(f"{flag} goes with --quality FILE --tries N.")
         if self.judge not in ("tests", "gate"):

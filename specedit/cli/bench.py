@@ -18,7 +18,17 @@ from specedit.cli.options import settings_options
 from specedit.errors import UsageError
 from specedit.settings import Resolved
 
-NAMES = ("model", "engine", "threads", "precision", "tries", "json", "quiet", "verbose")
+NAMES = (
+    "model",
+    "draft_model",
+    "engine",
+    "threads",
+    "precision",
+    "tries",
+    "json",
+    "quiet",
+    "verbose",
+)
 
 
 @settings_options(*NAMES)
@@ -83,6 +93,13 @@ def bench(
         Path | None,
         typer.Option(metavar="FILE", help="of --quality: write each answer and its verdict"),
     ] = None,
+    drafters: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE|functions|text",
+            help="the same answers by every drafter (--attempts keeps them)",
+        ),
+    ] = None,
     cost: Annotated[
         bool, typer.Option("--cost", help="what hosted Predicted Outputs would bill")
     ] = False,
@@ -135,6 +152,7 @@ def bench(
         agreement=tuple(agreement or ()),
         focus=tuple(focus or ()),
         gate=tuple(gate or ()),
+        drafters=tuple(drafters or ()),
         answers=answers,
         cost=cost,
         engine_table=engine_table,

@@ -28,6 +28,7 @@ READING = (
     "trust",
     "vllm",
     "engine",
+    "drafters",
 )
 # Where a command has no page of its own name: the topic of the same subject.
 SUBJECTS = {

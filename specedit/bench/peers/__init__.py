@@ -28,6 +28,7 @@ class Name:
         return self.way in ("plain", "greedy")
 
 
+ASSISTED = "assisted"  # by --draft-model: asked for by its whole name
 LLAMA = ("llama_cpp", "pip install llama-cpp-python")
 OPENVINO = ("openvino_genai", "pip install openvino-genai")
 NAMES = (
@@ -36,6 +37,7 @@ NAMES = (
     Name("transformers-greedy", "transformers", "greedy"),
     Name("transformers-lookup-10", "transformers", "10"),
     Name("transformers-lookup-32", "transformers", "32"),
+    Name("transformers-assisted", "transformers", ASSISTED),
     Name("llama.cpp-plain", "llama", "plain", *LLAMA),
     Name("llama.cpp-lookup-2", "llama_lookup", "2", *LLAMA),
     Name("llama.cpp-lookup-5", "llama_lookup", "5", *LLAMA),
@@ -54,7 +56,7 @@ def wanted(against: str) -> list[Name]:
         words = []
     found = [NAMES[0]]
     for word in words:
-        hits = [n for n in NAMES if word in ("all", n.name) or n.name.startswith(f"{word}-")]
+        hits = [n for n in NAMES if n.name == word or (n.way != ASSISTED and _means(word, n))]
         if not hits:
             raise UsageError(
                 f"--against {word}: there is no such peer.",
@@ -62,6 +64,10 @@ def wanted(against: str) -> list[Name]:
             )
         found += [n for n in hits if n not in found]
     return found
+
+
+def _means(word: str, name: Name) -> bool:
+    return word == "all" or name.name.startswith(f"{word}-")
 
 
 def missing(names: Sequence[Name]) -> list[Name]:

@@ -82,7 +82,7 @@ class Own:
         engine = self.loaded.engine
         self.loaded.engine = Dictated(engine, len(task.prompt), task.answer)
         try:
-            done = self._run(_unending(plan))
+            done = self._run(unending(plan))
         finally:
             self.loaded.engine = engine
         if done.tokens != task.answer:
@@ -111,7 +111,7 @@ class Own:
         return PeerRun(prefill, decode, tuple(tokens), passes, proposed, accepted, spent)
 
 
-def _unending(plan: Plan) -> Plan:
+def unending(plan: Plan) -> Plan:
     """The same prediction, and nothing in the answer ends it: a given answer is written whole."""
     if plan.prediction is None:
         return replace(plan, closing="")

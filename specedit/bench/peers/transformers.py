@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from specedit.bench.peers import ASSISTED
 from specedit.bench.peers.base import PeerOptions, PeerRun, Task, cut, ender
+from specedit.errors import ModelError
 from specedit.models.resolve import present
 
 if TYPE_CHECKING:
@@ -21,8 +23,10 @@ if TYPE_CHECKING:
 class Transformers:
     """One model, `generate` for every task."""
 
-    def __init__(self, model: Any, tokenizer: Any) -> None:
+    def __init__(self, model: Any, tokenizer: Any, assistant: str = "") -> None:
         self._model = model
+        self._assistant = assistant  # the draft model's name, loaded when it is first asked
+        self._assisting: Any = None
         self._tokenizer = tokenizer
         dtype = str(next(model.parameters()).dtype).removeprefix("torch.")
         self.note = f"{dtype}, {torch.get_num_threads()} threads"
@@ -32,7 +36,7 @@ class Transformers:
         prompt = torch.tensor([list(task.prompt)])
         clock = _FirstToken()
         ends = sorted(self._tokenizer.ends)
-        more: dict[str, Any] = {} if way == "greedy" else {"prompt_lookup_num_tokens": int(way)}
+        more = self._more(way)
         if task.dictated:
             more["logits_processor"] = [_Dictated(len(task.prompt), task.answer)]
         else:
@@ -52,6 +56,21 @@ class Transformers:
         first = clock.first or done
         ahead = min(clock.ahead, len(tokens))
         return PeerRun(first - clock.start, done - first, tokens, passes=clock.passes, ahead=ahead)
+
+    def _more(self, way: str) -> dict[str, Any]:
+        """What `generate` is told beside the prompt."""
+        if way == "greedy":
+            return {}
+        if way != ASSISTED:
+            return {"prompt_lookup_num_tokens": int(way)}
+        if not self._assistant:
+            raise ModelError("Assisted generation needs --draft-model NAME.")
+        if self._assisting is None:
+            from transformers import GenerationConfig
+
+            self._assisting = reference(present(self._assistant))
+            self._assisting.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
+        return {"assistant_model": self._assisting}
 
 
 class _FirstToken:
@@ -112,7 +131,7 @@ def open_peer(options: PeerOptions) -> Transformers:
     model = reference(files)
     # a folder's own configuration may punish repetition
     model.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
-    return Transformers(model, load_tokenizer(files))
+    return Transformers(model, load_tokenizer(files), options.settings.draft_model)
 
 
 def reference(files: ModelFiles) -> Any:
