@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -208,3 +210,12 @@ def test_a_real_model_that_drafts_for_itself_is_always_right(
     assert tried
     if name == "model":
         assert all(chunk.accepted == chunk.proposed for chunk in tried)
+
+
+def test_drafting_without_a_draft_model_loads_no_numpy() -> None:
+    """Every edit's cold start would wait for it."""
+    code = (
+        "import sys, specedit.decode.drafters, specedit.decode.loop; print('numpy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

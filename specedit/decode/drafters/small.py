@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from specedit.engines.base import GREEDY, Engine, Sampling, common
-from specedit.engines.likely import likeliest
-from specedit.engines.sampling import distribution, drawn
 
 CATCH_UP = 24  # ids that are fed in one pass together with the last; more are read in chunks
 RECENT = 5  # passes whose median is what one takes: one of them may have had to wait
@@ -90,6 +88,9 @@ class SmallModel:
 
     def after(self, ids: Sequence[int], count: int = 1) -> Next:
         """What comes behind `ids`, and with it the `count` likeliest ids there."""
+        from specedit.engines.likely import likeliest
+        from specedit.engines.sampling import distribution, drawn
+
         kept = min(common(self._held, ids), len(ids) - 1)
         if len(ids) - kept > CATCH_UP or not self._held:
             self.read(ids)
