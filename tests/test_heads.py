@@ -292,6 +292,22 @@ def test_training_goes_on_where_it_stopped(
     assert load_state(tmp_path / "none", other) is None
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_training_goes_on_from_a_file_of_another_spread(kind: str, tmp_path: Path) -> None:
+    import torch
+
+    one, random_ = fresh(kind), np.random.default_rng(1)
+    other = Network(sizes(kind), random_.uniform(0.5, 4, HIDDEN).astype(np.float32), 0.7).eval()
+    other.take(written(tmp_path / "h.safetensors", one, "d"))
+    state, ids = (torch.from_numpy(random_.standard_normal((6, HIDDEN)).astype("f4")) for _ in "ab")
+    for depth in range(3):
+        made = [
+            n.next(depth, state / n.spread, n.embedded(ids)).detach() * n.spread
+            for n in (one, other)
+        ]
+        assert float((made[0] - made[1]).abs().mean()) < 0.02 * float(made[0].abs().mean())
+
+
 # -- drafting --------------------------------------------------------------------------------------
 
 

@@ -118,6 +118,22 @@ class Heads:
         """Where a tensor begins."""
         return self.base + self.start + int(self.entries[name]["data_offsets"][0])
 
+    def array(self, name: str) -> Array:
+        """A tensor as it lies in the file."""
+        import numpy as np
+
+        entry = self.entries[name]
+        begin, end = entry["data_offsets"]
+        kind = {"I8": np.int8, "I32": np.int32, "F32": np.float32}[entry["dtype"]]
+        count = (end - begin) // WIDTHS[entry["dtype"]]
+        return np.frombuffer(self.data, kind, count, self.start + begin).reshape(entry["shape"])
+
+    def weight(self, name: str) -> Array:
+        """A product's weights as floats, padding and all."""
+        tiled, scales = self.array(f"{name}.panels"), self.array(f"{name}.scales")
+        rows = tiled.transpose(0, 2, 1, 3).reshape(tiled.shape[0] * 16, -1)
+        return rows.astype("float32") * scales.reshape(-1, 1)
+
     def guesser(self, passes: KernelPasses) -> Guesser:
         """These heads on a model's kernels; the model must be theirs (`check`)."""
         sizes = self.about.sizes

@@ -19,7 +19,7 @@ from specedit.engines.exact import panels
 from specedit.heads.kinds import Sizes
 
 if TYPE_CHECKING:
-    from specedit.heads.file import Array
+    from specedit.heads.file import Array, Heads
 
 DROPPED = 0.2
 
@@ -89,6 +89,22 @@ class Network(Module):
         found: torch.Tensor = rows / self.id_spread.to(rows.dtype)
         return found
 
+    def take(self, heads: Heads) -> None:
+        """Begin with the weights of a file; its sizes are these."""
+        hidden, spread = self.sizes.hidden, self.spread
+        with torch.no_grad():
+            for at, each in enumerate(self.steps):
+                step: Any = each
+                state = _floats(heads, f"{at}.state")[:, :hidden]
+                step.of_state.weight.copy_(state * spread)
+                if step.of_id is not None:
+                    ids = _floats(heads, f"{at}.id")[:, :hidden]
+                    step.of_id.weight.copy_(ids * self.id_spread)
+                down = _floats(heads, f"{at}.down")[:hidden]
+                step.down.weight.copy_(down / spread[:, None])
+            for depth in range(self.sizes.depth):
+                self.biases[depth] = torch.from_numpy(heads.array(f"{depth}.bias").copy())
+
     def packed(self) -> dict[str, Array]:
         """The weights as a file of heads has them."""
         found: dict[str, Array] = {}
@@ -103,6 +119,10 @@ class Network(Module):
             for depth, bias in enumerate(self.biases.numpy()):
                 found[f"{depth}.bias"] = bias.astype(np.float32)
         return found
+
+
+def _floats(heads: Heads, name: str) -> torch.Tensor:
+    return torch.from_numpy(heads.weight(name))
 
 
 def _pack(found: dict[str, Array], name: str, weight: Array) -> None:
