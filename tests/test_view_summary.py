@@ -8,7 +8,17 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from specedit.report import Compared, Edit, Figures, Finding, ModelLine, Report, Tally
+from specedit.report import (
+    Compared,
+    Edit,
+    Figures,
+    Finding,
+    Judgement,
+    ModelLine,
+    Report,
+    Tally,
+    Try,
+)
 from specedit.view import summary
 from specedit.view.colours import count, seconds
 
@@ -153,3 +163,13 @@ def test_files_that_share_a_reason_share_a_line_that_names_them() -> None:
     many = Report("rename", tuple(map(left, range(20))))
     assert "06.md, 07.md and 12 more (-v names them)" in said(many)
     assert "18.md, 19.md\n" in said(many, verbose=True)
+
+
+def test_the_seconds_of_tests_stand_beside_those_of_the_model() -> None:
+    failed = Try(1, test=Judgement(1, "no product"), test_s=2.0)
+    same = Try(2, test=Judgement(1, "no product"), same_as=1)
+    kept = Try(3, test=Judgement(0), test_s=1.5, kept=True)
+    text = said(Report("edit", (replace(EDITED, tries=(failed, same, kept)),), MODEL))
+    assert text.rstrip().endswith(" · tests 3.5 s")
+    assert text.count("no product") == 1, "what was said of an earlier try is not said again"
+    assert "the same as try 1" in text

@@ -225,7 +225,9 @@ class Live:
             if self._growing and self._growing.share is not None and not self._answered:
                 yield bar(self._growing.share, self.console)
         elif phase.what == "testing" and self._tested is not None:
-            yield Text(code.name(self._tested.command), "bold")
+            number = self._tested.number
+            what = f"try {number}: " if number else "before the edit: "
+            yield Text.assemble(what, (code.name(self._tested.command), "bold"))
             yield Text(colours.seconds(phase.seconds), "dim")
             yield Text(code.name(self._tested.line))
         else:

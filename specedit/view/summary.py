@@ -32,6 +32,8 @@ def line(report: Report) -> Text:
     figures = report.figures
     if figures.passes or figures.total_s:
         text.append(" · ").append_text(cost(figures))
+    if tested := sum(one.test_s for one in tries.whole(report)):
+        text.append(f" · tests {seconds(tested)}")
     return text
 
 

@@ -36,9 +36,14 @@ def _line(item: Tried) -> Text:
     text.append(f"{cost}: ", "dim")
     word, style = verdict(one)
     text.append(word, style)
-    if one.line and not one.kept:
-        text.append(": ").append(code.harmless(one.line))
+    if why := _why(one):
+        text.append(": ").append(why)
     return text
+
+
+def _why(one: Try) -> str:
+    """What stood against it, where that has not been said of an earlier one."""
+    return "" if one.kept or one.same_as else code.harmless(one.line)
 
 
 def way(one: Try) -> str:
@@ -91,7 +96,7 @@ def table(report: Report) -> Table | None:
     for one in rows:
         word, style = verdict(one)
         f = one.figures
-        why = f": {code.harmless(one.line)}" if one.line and not one.kept else ""
+        why = f": {found}" if (found := _why(one)) else ""
         shown.add_row(
             str(one.number),
             way(one).replace("temperature ", "t "),
