@@ -182,6 +182,30 @@ print(run(["rename", "Old", "New"]))
     assert touched(made) == {"0.py", "1.py", "2.py"}
 
 
+def test_a_rename_that_cannot_be_written_whole_is_taken_back(tmp_path: Path) -> None:
+    made = Hooked.make(tmp_path / "repo", "[tool.specedit]\n")
+    made.repo.commit({f"{n}.py": f"Old = {n}\n" for n in range(3)})
+    code = """
+from specedit.errors import InputError
+from specedit.files import recorder
+write = recorder.Recorder.write
+def full(self, source, after):
+    if source.name.endswith("2.py"):
+        raise InputError("not written: No space left on device", file=source.name)
+    write(self, source, after)
+recorder.Recorder.write = full
+from specedit.cli import run
+print(run(["rename", "Old", "New", "--json"]))
+"""
+    said = made.process(code)
+    assert said.splitlines()[-1] == "2" and touched(made) == set()
+    report = json.loads(said[: said.rindex("}") + 1])
+    assert [one["status"] for one in report["files"]] == ["refused"] * 3
+    assert "one change with" in report["files"][0]["problems"][0]
+    assert "No space left" in report["files"][0]["problems"][0]
+    assert "nothing to undo" in made.specedit("undo")[2]
+
+
 @pytest.mark.parametrize("here", [".", "sub", "sub/deep"])
 @pytest.mark.parametrize("spelled", ["relative", "absolute", "linked"])
 def test_git_applies_a_patch_wherever_it_was_made(desk: Hooked, here: str, spelled: str) -> None:

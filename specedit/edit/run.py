@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
+from specedit.edit import joint
 from specedit.edit.answering import perform
 from specedit.edit.backend import Backend, Event, Ready
 from specedit.edit.job import Job, Planned
@@ -21,7 +22,7 @@ from specedit.edit.tries.items import TryItem
 from specedit.errors import FileError, UsageError
 from specedit.files import source as sources
 from specedit.files.recorder import Recorder
-from specedit.files.replacement import check_unchanged, check_writable, undisturbed
+from specedit.files.replacement import check_writable, undisturbed
 from specedit.files.source import Source
 from specedit.files.worktree import check_within
 from specedit.report import Edit, Finding, ModelLine, Report
@@ -110,7 +111,7 @@ class Run:
         self._taken: str | None = None
         self._left = ""
         self._together = together
-        self._held: list[tuple[Input, Source, Edit]] = []
+        self._held: list[joint.ToWrite] = []
 
     @property
     def names(self) -> list[str]:
@@ -181,9 +182,9 @@ class Run:
         if self._recorder is None or not edit.changed:
             return edit
         if self._together:
-            self._held.append((given, source, edit))
+            self._held.append(joint.ToWrite(source, edit, given.uncommitted))
             return edit
-        return self._put(self._recorder, given, source, edit)
+        return joint.put(self._recorder, joint.ToWrite(source, edit, given.uncommitted))
 
     def _write_held(self) -> None:
         """Write what was held for each other, all of it or nothing."""
@@ -191,35 +192,8 @@ class Run:
         if not held or self._recorder is None:
             return
         broken = next((one.path for one in self._edits if one.status in ("refused", "failed")), "")
-        for given, source, _ in () if broken else held:
-            try:
-                check_unchanged(source)
-            except (FileError, OSError):
-                broken = given.name
-        for given, source, edit in held:
-            at = next(n for n, one in enumerate(self._edits) if one is edit)
-            if broken:
-                refused = replace(edit, status="refused", written=False)
-                self._edits[at] = refused.noting(held_with(broken))
-            else:
-                self._edits[at] = self._put(self._recorder, given, source, edit)
-
-    def _put(self, recorder: Recorder, given: Input, source: Source, edit: Edit) -> Edit:
-        recorder.write(source, edit.after)
-        edit = replace(edit, status="edited", written=True)
-        if not given.uncommitted:
-            return edit
-        return edit.noting(held_uncommitted())
-
-
-def held_uncommitted() -> Finding:
-    said = "held uncommitted changes: edited as it was; specedit undo puts it back"
-    return Finding("uncommitted", said)
-
-
-def held_with(broken: str) -> Finding:
-    said = f"not written: it is one change with {broken}, which could not be done"
-    return Finding("held", said, refuses=True)
+        now = joint.written(self._recorder, held, broken)
+        self._edits = [now.get(one.path, one) for one in self._edits]
 
 
 def leaving(planner: Planner, why: Mapping[str, str]) -> Planner:

@@ -66,6 +66,11 @@ class Recorder:
         self._count = 0
 
     @property
+    def store(self) -> Path:
+        """Where the journal lies."""
+        return self._store
+
+    @property
     def run(self) -> JournalRun:
         """What is journalled of this run so far."""
         return self._run

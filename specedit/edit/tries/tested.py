@@ -13,8 +13,9 @@ from pathlib import Path
 from specedit.edit.answering import Answered
 from specedit.edit.backend import Backend, Ready
 from specedit.edit.job import Job
+from specedit.edit.joint import held_uncommitted, held_with
 from specedit.edit.judge import aside, failed
-from specedit.edit.run import Input, Item, Planner, Run, held_uncommitted, held_with
+from specedit.edit.run import Input, Item, Planner, Run
 from specedit.edit.tries.asking import Earlier
 from specedit.edit.tries.command import Ran, running
 from specedit.edit.tries.items import Baseline, Judging, Tried
