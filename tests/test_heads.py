@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import struct
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -344,6 +346,29 @@ def test_law_1_heads_change_the_speed_and_never_the_text(
     assert passes <= plain[1]  # weights are random: at worst nothing is gained
 
 
+@pytest.mark.parametrize("sharpness", [0.5, 20.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_law_2_heads_of_random_weights_cost_a_twentieth_and_two_passes_at_most(
+    kind: str, sharpness: float, engine: ExactEngine, weights: Any, tmp_path: Path
+) -> None:
+    """Also where they are sure of themselves."""
+    heads = written(tmp_path / "h.safetensors", fresh(kind), weights.source, sharpness)
+    of, guesser = KINDS[kind], heads.guesser(engine.passes)  # type: ignore[arg-type]
+    curve, spent, ids = Curve.line(0.1, 0.01), 0.0, 0
+    for event in decode(
+        engine,
+        [5, 6, 7],
+        drafters=[HeadsDrafter(kind, guesser, chained=of.chained, most=of.most)],
+        widths=Widths(curve),
+        ends=lambda id: False,
+        limit=80,
+    ):
+        if isinstance(event, Chunk):
+            spent += curve.seconds(event.width)
+            ids += len(event.tokens)
+    assert spent <= (1.05 * ids + 2) * curve.seconds(1)
+
+
 def test_heads_that_learnt_save_passes(engine: ExactEngine, weights: Any, tmp_path: Path) -> None:
     learn = told(engine, 60)
     learner = Learner(sizes("chained"), learn, Teacher(weights), LIKELY)
@@ -534,3 +559,35 @@ def test_learning_is_the_users_to_switch_on() -> None:
     from specedit.settings.table import Settings, is_power
 
     assert is_power("learn") and Settings().learn is False
+
+
+# -- those in the package --------------------------------------------------------------------------
+
+
+def test_the_packages_own_heads_are_small_and_of_a_model_of_the_catalogue() -> None:
+    from specedit.models import catalogue
+
+    found = [item for item in shelf.items(Path("/nowhere")) if item.shipped]
+    assert found, "the package comes with heads for its own model"
+    known = {entry.sha256: entry.name for entry in catalogue.CATALOGUE}
+    for item in found:
+        assert item.heads is not None, item.wrong
+        about = item.heads.about
+        assert known[about.digest] == about.model
+        assert item.path.parent.name == about.digest[:16]
+        assert item.path.stat().st_size <= 8_000_000
+        assert about.note.startswith("Learnt from") and about.accepted[0] > 0.3
+
+
+def test_law_7_drafting_with_heads_loads_neither_torch_nor_numpy(tmp_path: Path) -> None:
+    path = tmp_path / "h.safetensors"
+    written(path, fresh("chained"), "d" * 64)
+    code = (
+        "import sys; from pathlib import Path; "
+        "from specedit.heads import kept, shelf;"
+        f"from specedit.heads.file import open_heads; open_heads(Path({str(path)!r})).ids;"
+        "list(shelf.items(Path('/nowhere')));"
+        "print([m for m in ('torch', 'numpy', 'transformers') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
