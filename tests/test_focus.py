@@ -218,6 +218,13 @@ def test_the_only_definition_that_is_named_is_meant_outright(instruction: str, a
     assert [one.block.name for one in evidence if one.outright] == [alone] * bool(alone)
 
 
+def test_what_is_to_be_raised_is_no_other_place() -> None:
+    text = HOLDS + "\n\ndef checked(basket):\n    raise ValueError(basket)\n"
+    found = blocks(text, language_of("a.py"))
+    evidence = gathered(text, found, "In heaviest_of, raise ValueError for no baskets")
+    assert [one.block.name for one in evidence if one.outright] == ["heaviest_of"]
+
+
 def test_what_is_meant_outright_is_taken_alone_and_else_others_are_drawn_in() -> None:
     text = HOLDS + "\n\n" + python()
     said = "must be None at once for a basket without fruit, whose heaviest fruit weighs nothing"

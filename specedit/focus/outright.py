@@ -14,6 +14,7 @@ from specedit.focus.terms import Query
 from specedit.syntax.outline import CALLABLE
 
 _PARTS = re.compile(r"\.|::|->|#")
+_RAISED = re.compile(r"(?:Error|Exception|Warning)$")  # named to be raised: no place of the file
 _BEFORE = (  # words before a name with which the places that hold it are meant
     r"(?:us(?:e|es|ed|ing|age|ages)|call(?:s|ed|ing|er|ers)?|invok(?:e|es|ing)|via|with|like|than"
     r"|through|instead|renam(?:e|es|ed|ing)|replac(?:e|es|ed|ing)|remov(?:e|es|ed|ing)"
@@ -38,7 +39,8 @@ def outright(
     pairs = list(zip(found, held, strict=True))
     inside = {n for one, names in pairs if one in meant for n in names}
     elsewhere = {n for one, names in pairs if one not in meant for n in names}
-    if (code - set(name.split("."))) & (elsewhere - inside):
+    others = {one for one in code if not _RAISED.search(one)} - set(name.split("."))
+    if others & (elsewhere - inside):
         return frozenset()
     if any(one.kind not in CALLABLE for one in meant):  # of a type its members are meant, too
         return frozenset()
