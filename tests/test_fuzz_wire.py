@@ -96,7 +96,7 @@ class Said:
 @pytest.fixture(autouse=True)
 def _said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(warm, "_open", lambda record, timeout: Said(SENT.data))
+    monkeypatch.setattr(talk, "_open", lambda record, timeout: Said(SENT.data))
 
 
 SENT = threading.local()
