@@ -23,6 +23,7 @@ COLOURS = {
     "transformers-greedy": "#c44536",
     "transformers-lookup-10": "#e28413",
     "transformers-lookup-32": "#f2b56b",
+    "transformers-assisted": "#8f2d56",
     "llama.cpp-plain": "#3d5a80",
     "llama.cpp-lookup-2": "#5f87b5",
     "llama.cpp-lookup-5": "#6f8fb3",
