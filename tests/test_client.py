@@ -52,7 +52,7 @@ def timeless(event: Event) -> Event:
     """The event without its seconds, which are never the same."""
     match event:
         case Written():
-            return replace(event, chunk=replace(event.chunk, seconds=0.0))
+            return replace(event, chunk=replace(event.chunk, seconds=0.0, drafting=0.0))
         case Answer():
             return replace(event, prefill_s=0.0, decode_s=0.0)
         case Prefill():

@@ -391,11 +391,11 @@ def test_a_rule_that_names_a_command_needs_trust(tested: Hooked) -> None:
 
 def test_a_rule_s_command_judges_and_only_what_passes_is_written(tested: Hooked) -> None:
     tested.specedit("trust")
-    tested.play(answer="New = bad\n```", then=[{"answer": "New = 2\n```"}])
+    tested.play(answer="New = 'bad'\n```", then=[{"answer": "New = 2\n```"}])
     assert tested.specedit("hook", "run")[0] == 1
     assert tested.repo.read("a.py") == "New = 2\n" and tested.asked == 2
     tested.repo.write("a.py", "Old = 2\n")
-    tested.play(answer="New = bad\n```")
+    tested.play(answer="New = 'bad'\n```")
     code, _, said = tested.specedit("hook", "run")
     assert code == 2 and "no try of 3 passes" in said
     assert tested.repo.read("a.py") == "Old = 2\n"
