@@ -299,6 +299,10 @@ def test_a_refused_answer_is_asked_for_again_without_any_command(
     assert done.returncode == 0 and tree.read("calc.py") == RIGHT
     tries = json.loads(done.stdout)["files"][0]["tries"]
     assert [bool(one["refused"]) for one in tries] == [True, False]
+    inside("undo")
+    said = inside("edit", "Do it", "calc.py").stderr.decode()
+    line = next(one for one in said.splitlines() if one.startswith("try 2"))
+    assert "passes" in line.split(": ")[-1]
     assert [one["test"] for one in tries] == [None, None]
     inside("undo")
     says(script, "def add(a, b:\n", RIGHT)

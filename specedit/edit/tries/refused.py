@@ -53,12 +53,13 @@ def one(
         found = yield from asked(job, way, earlier, backend, settings)
         job = job if tries else found.job
         noted = idle(found.edit) if alone and not found.edit.problems else ""
-        tries.append(replace(tried(way, found, tries), noted=noted))
+        passed = not (found.edit.problems or noted)
+        tries.append(replace(tried(way, found, tries), noted=noted, kept=passed))
         if most(settings) > 1 and (tries[-1].line or len(tries) > 1):
             yield Tried(tries[-1], most(settings))
         first = first or found.edit
-        if not (found.edit.problems or noted):
-            yield _last(found.edit, [*tries[:-1], replace(tries[-1], kept=True)])
+        if passed:
+            yield _last(found.edit, tries)
             return
         resting = resting or (found.edit if noted else None)
         if resting is not None and len(tries) >= (settings.tries or IDLE):
