@@ -11,7 +11,7 @@
 
 enum {
     MOST_GUESSES = 64,
-    FAR = 14, /* a logit so far below the largest adds nothing to a sum of chances */
+    FAINT = 14, /* a logit so far below the largest adds nothing to a sum of chances */
 };
 
 /* e^x for x <= 0, relative error 3e-6; scalar, for there are few */
@@ -185,9 +185,9 @@ static void guess_likeliest(void *of, int layer, int row, int thread) {
         best[at] = logit;
         ids[at] = i;
     }
-    float top = best[0], far = top - (float)FAR / sharp, sum = 0.0f;
+    float top = best[0], least = top - (float)FAINT / sharp, sum = 0.0f;
     for (int i = 0; i < count; i++)
-        if (logits[i] > far)
+        if (logits[i] > least)
             sum += power_of((logits[i] - top) * sharp);
     float all = logarithm_of(sum);
     for (int i = 0; i < most; i++) {
