@@ -29,7 +29,8 @@ def test_a_peer_writes_the_dictated_answer(name: Name, real_home: Path) -> None:
     made = task(
         workload("line", 50, "python"), words_of(files), resolve({}).values, own=False, limit=LIMIT
     )
-    options = PeerOptions(replace(resolve({}).values, model=SMALL), 2, 1024)
+    values = replace(resolve({}).values, model=SMALL, draft_model=SMALL)
+    options = PeerOptions(values, 2, 1024)
     peer = import_module(f"specedit.bench.peers.{name.family}").open_peer(options)
     run = peer.run(made, name.way)
     assert run.tokens == made.answer
