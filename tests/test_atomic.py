@@ -82,6 +82,25 @@ def test_a_file_that_somebody_holds_open_for_writing_is_refused(
     assert path.read_text() == "ONE\n"
 
 
+@LINUX
+def test_a_file_of_two_names_that_another_run_writes_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two runs that held it open while they waited let each other through, and one was lost."""
+    monkeypatch.setattr(replacement, "PATIENCE", 0.05)
+    path = tmp_path / "a.py"
+    path.write_text("one\n")
+    (tmp_path / "b.py").hardlink_to(path)
+    seen = read(path)
+    with path.open("r+b", buffering=0) as theirs:
+        assert exchange.take_turn(theirs.fileno())
+        with pytest.raises(InputError, match="open for writing in another program"):
+            replacement.replace(seen, b"two\n")
+        assert path.read_text() == "one\n"
+    replacement.replace(seen, b"two\n")
+    assert (tmp_path / "b.py").read_text() == "two\n"
+
+
 def _kept_from_all(handle: int) -> bool:
     import fcntl
 

@@ -44,8 +44,28 @@ def exchange(first: Path, second: Path) -> bool:
     raise OSError(number, os.strerror(number), str(second))
 
 
-if sys.platform == "linux":
+if sys.platform == "win32":
+
+    def take_turn(handle: int) -> bool | None:
+        """None: a lock there is one against readers too."""
+        return None
+
+else:
     import fcntl
+
+    def take_turn(handle: int) -> bool | None:
+        """Hold the file against others who ask for a turn, until `handle` closes. False: one of
+        them has it. None: the file system knows no such thing."""
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return None
+        return True
+
+
+if sys.platform == "linux":
 
     def keep_from_writers(handle: int) -> bool | None:
         """Let nobody open the file for writing until `handle` closes, or `open_again`.

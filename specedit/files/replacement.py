@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 1.0  # seconds that somebody else's write may take
 CHANGED = "changed on disk while we worked"
+BUSY = "open for writing in another program"
 ROUNDS = 100  # somebody who writes again each time we put something back is given up on
 
 
@@ -153,7 +154,7 @@ def _why_not(draft: Path, data: bytes) -> str:
                     return ""
                 exchange.open_again(handle)  # somebody found it under its old name, and writes now
             time.sleep(0.002)
-    return "open for writing in another program"
+    return BUSY
 
 
 def _put_back(draft: Path, path: Path, ours: tuple[int, bytes]) -> None:
@@ -215,9 +216,9 @@ def _write_through(path: Path, source: Source, after: bytes) -> None:
     """Write in place, so that every hard link sees the new text; put the old back on failure.
 
     A process that is killed here leaves a torn file, whose old text the journal has."""
-    handle = regular.opened(path, os.O_RDWR | regular.NO_LINK)
+    end = time.monotonic() + PATIENCE
+    handle = _in_turn(path, source, end)
     with os.fdopen(handle, "r+b", buffering=0) as file:
-        end = time.monotonic() + PATIENCE
         while exchange.keep_from_all(handle) is False and time.monotonic() < end:
             time.sleep(0.002)
         status = os.fstat(handle)
@@ -238,6 +239,19 @@ def _write_through(path: Path, source: Source, after: bytes) -> None:
     if path.stat().st_mode != status.st_mode:  # writing clears set-id bits; an owner sets them
         with contextlib.suppress(PermissionError):
             regular.set_mode(path, stat.S_IMODE(status.st_mode))
+
+
+def _in_turn(path: Path, source: Source, end: float) -> int:
+    """A handle on the file while no other run writes it. Leases alone let two runs through that
+    wait for each other's handle; so who waits here has none."""
+    while True:
+        handle = regular.opened(path, os.O_RDWR | regular.NO_LINK)
+        if exchange.take_turn(handle) is not False:
+            return handle
+        os.close(handle)
+        if time.monotonic() >= end:
+            raise _changed(source, BUSY)
+        time.sleep(0.002)
 
 
 def _overwrite(handle: int, data: bytes) -> None:
