@@ -119,12 +119,16 @@ export class Box {
 }
 
 
+def _lines(name: str, text: str, wanted: str) -> list[str]:
+    """What lacks it, by name and line."""
+    lacks = lacking(text, language_of(name, text), wanted)
+    assert lacks is not None
+    return [f"{one.name} {one.line}" for one in lacks]
+
+
 @pytest.mark.parametrize(("text", "found"), TEXTS.values(), ids=TEXTS)
 def test_documentation(text: str, found: list[str], request: pytest.FixtureRequest) -> None:
-    name = request.node.callspec.id
-    lacks = lacking(text, language_of(name, text), DOCSTRINGS)
-    assert lacks is not None
-    assert [f"{one.name} {one.line}" for one in lacks] == found
+    assert _lines(request.node.callspec.id, text, DOCSTRINGS) == found
 
 
 TYPED = {
@@ -151,10 +155,7 @@ TYPED = {
 
 @pytest.mark.parametrize(("text", "found"), TYPED.values(), ids=TYPED)
 def test_annotations(text: str, found: list[str], request: pytest.FixtureRequest) -> None:
-    name = request.node.callspec.id
-    lacks = lacking(text, language_of(name, text), ANNOTATIONS)
-    assert lacks is not None
-    assert [f"{one.name} {one.line}" for one in lacks] == found
+    assert _lines(request.node.callspec.id, text, ANNOTATIONS) == found
 
 
 @pytest.mark.parametrize("name", ["a.rb", "a.md", "a.txt"])

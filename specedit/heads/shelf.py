@@ -1,7 +1,7 @@
 """Where heads lie: in the store, a folder for each model's digest; and those in the package.
 
     HOME/heads/DIGEST/KIND.safetensors    finished heads
-    HOME/heads/DIGEST/work/               rows, answers and the state that training goes on from
+    HOME/heads/DIGEST/unfinished/         rows, answers and the state that training goes on from
     HOME/heads/DIGEST/kept/               answers whose drafts were rejected, where `learn` is on
 
 Knows paths. Opens files only to say what they are.
@@ -33,7 +33,7 @@ class HeadsPlace:
 
     @property
     def work(self) -> Path:
-        return self.folder / "work"
+        return self.folder / "unfinished"
 
     @property
     def kept(self) -> Path:
