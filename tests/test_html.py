@@ -16,7 +16,8 @@ from specedit.decode.events import FREE, Chunk
 from specedit.edit.backend import Answer, Ready, Written
 from specedit.report import ModelLine
 from specedit.view.html import page
-from specedit.view.trace import Writer, read
+from specedit.view.trace import read
+from specedit.view.tracing import Writer
 
 pytestmark = pytest.mark.tools
 

@@ -18,7 +18,8 @@ from specedit.edit.backend import Answer, Event, Ready, Written
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.report import ModelLine
-from specedit.view.trace import EMBEDDED, Writer, lines_of, read
+from specedit.view.trace import EMBEDDED, lines_of, read
+from specedit.view.tracing import Writer
 
 MODEL = ModelLine("tiny", "ab12", "exact", "cpu", 2, True)
 READY = Ready(MODEL, 0.5)

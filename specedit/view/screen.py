@@ -24,7 +24,7 @@ from specedit.view import code, colours, diff, summary, tries
 from specedit.view import provenance as prov
 from specedit.view.by_hand import by_hand
 from specedit.view.live import Live
-from specedit.view.trace import Writer
+from specedit.view.tracing import Writer
 
 
 class Screen:

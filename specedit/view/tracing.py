@@ -1,0 +1,199 @@
+"""A trace is written as the events of a run come, and over nothing but an older trace.
+
+Knows the events of a backend, and whose file it may take. `trace` says what it holds and reads it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import stat
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from specedit.edit.backend import Answer, Event, Ready, Written
+from specedit.edit.plan import Plan
+from specedit.edit.tries.items import Trying
+from specedit.engines.base import Prefill
+from specedit.errors import InputError
+from specedit.files import worktree
+from specedit.view.trace import begins_a_trace
+
+
+class Writer:
+    """Writes a trace as the events come. A file's last line is written when its run is over.
+
+    An older trace of that name goes when the first line is written; any other file is refused."""
+
+    def __init__(self, path: str | Path, inputs: Iterable[str] = ()) -> None:
+        inputs = tuple(inputs)
+        _refuse_foreign(Path(path), inputs)
+        self.begun = False  # a pass was made
+        try:
+            self._file: IO[str] = open(  # noqa: SIM115  (closed by `close`; an opener)
+                path,
+                "a",
+                encoding="utf-8",
+                errors="backslashreplace",
+                newline="\n",
+                opener=lambda name, flags: os.open(name, flags, 0o600),
+            )
+            _open_to_readers_of(inputs, self._file.fileno())
+        except OSError as error:
+            raise InputError(
+                f"{path}: the trace cannot be written: {error.strerror}",
+                hint="--trace takes the path of a file to make.",
+            ) from error
+        self._begin: dict[str, Any] = {}
+        self._model: dict[str, Any] = {}
+        self._try: dict[str, Any] = {}
+        self._expected: dict[str, Any] = {}
+        self._answers: dict[str, dict[str, int]] = {}  # of each file, by text: the try that gave it
+        self._waiting: dict[str, Any] | None = None
+        self._number = 0
+        self._at = 0.0
+
+    def event(self, file: str, event: Event) -> None:
+        if isinstance(event, Ready):
+            self._flush()
+            self._number, self._at = 0, 0.0
+            self._model = {"model": asdict(event.model), "load_s": event.load_s}
+        elif isinstance(event, Prefill):
+            prompt = event.total + 1  # its last id is read by the first pass
+            begun = {"prompt": prompt, "reused": event.reused, "prefill_s": event.seconds}
+            self._begin = {**self._model, **begun}
+        elif isinstance(event, Written):
+            self._flush()
+            self._begin_anew()
+            self._waiting = self._line(file, event)
+        elif isinstance(event, Answer):
+            answer = asdict(event)
+            text = answer.pop("text")
+            self._answers.setdefault(file, {}).setdefault(text, self._try.get("number", 1))
+            self._flush(answer)
+            self._number, self._at, self._begin = 0, 0.0, {}
+
+    def trying(self, item: Trying) -> None:
+        """The passes that follow are this try's."""
+        self._try = {"number": item.number, "seed": item.seed}
+        self._try |= {"temperature": item.temperature, "told": item.told}
+
+    def planned(self, file: str, plan: Plan) -> None:
+        """What is expected: the names of the predictions, in the order that a pass numbers them."""
+        known = self._answers.setdefault(file, {})
+        names = {text: f"try {known[text]}" for text in plan.predictions if text in known}
+        if plan.prediction is not None:
+            names.setdefault(plan.prediction, "original")
+        self._expected = {"predictions": list(names.values())} if plan.predictions else {}
+
+    def close(self) -> None:
+        self._flush()
+        self._file.close()
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _begin_anew(self) -> None:
+        """Take away the older trace; a pipe or a device holds none."""
+        if not self.begun and stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
+            self._file.truncate(0)
+        self.begun = True
+
+    def _line(self, file: str, event: Written) -> dict[str, Any]:
+        chunk = event.chunk
+        line: dict[str, Any] = {
+            "file": file,
+            "pass": self._number,
+            "width": chunk.width,
+            "proposed": chunk.proposed,
+            "accepted": chunk.accepted,
+            "source": chunk.source,
+            "resynced": chunk.resynced,
+            "seconds": round(chunk.seconds, 6),
+            "at": round(self._at, 6),
+            "tokens": list(chunk.tokens),
+            "pieces": list(event.pieces),
+        }
+        if chunk.which:
+            line["which"] = chunk.which
+        if chunk.depth != chunk.proposed:  # it branched
+            line["depth"] = chunk.depth
+        if chunk.drafting:
+            line["drafting"] = round(chunk.drafting, 6)
+        if self._number == 0:
+            tried = {"try": self._try, **self._expected} if self._try else {}
+            line["begin"] = {**(self._begin or self._model), **tried}
+        self._number += 1
+        self._at += chunk.seconds
+        return line
+
+    def _flush(self, end: dict[str, Any] | None = None) -> None:
+        if self._waiting is not None:
+            if end is not None:
+                self._waiting["end"] = end
+            self._file.write(json.dumps(self._waiting, ensure_ascii=False) + "\n")
+            self._file.flush()
+            self._waiting = None
+
+
+def _open_to_readers_of(inputs: Iterable[str], handle: int) -> None:
+    """A trace holds the texts it is about: nobody may read it who may not read all of them."""
+    held = os.fstat(handle)
+    if not stat.S_ISREG(held.st_mode) or not hasattr(os, "fchmod"):
+        return
+    allowed = 0o666
+    for name in inputs:
+        with contextlib.suppress(OSError):
+            allowed &= Path(name).stat().st_mode
+    mode = allowed & (held.st_mode if held.st_size else ~_mask())
+    with contextlib.suppress(PermissionError):  # somebody else's file, which we may write
+        os.fchmod(handle, mode | 0o600)
+
+
+def _mask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _refuse_foreign(path: Path, inputs: Iterable[str]) -> None:
+    """A trace may take the place of a trace, and of nothing else, and no link that came with a
+    repository says where it goes."""
+    real = os.path.realpath(path)
+    if _led_away(path, Path(real)):
+        raise InputError(
+            f"{path}: is a link out of this folder, to {real}",
+            hint="--trace names the file itself; nothing was changed.",
+        )
+    if real in map(os.path.realpath, inputs):
+        raise InputError(
+            f"{path}: is a file to work on; no trace is written over it",
+            hint="--trace names another file.",
+        )
+    if path.is_file() and not begins_a_trace(path):
+        raise InputError(
+            f"{path}: exists, and is no trace",
+            hint="--trace names another file; nothing was changed.",
+        )
+
+
+def _led_away(path: Path, real: Path) -> bool:
+    """Whether a name in this work tree (or folder) stands for a file elsewhere, or git's own."""
+    place = worktree.real(".")
+    top = worktree.top_of(place) or place
+    named = Path(os.path.normpath(place / path))
+    if not named.is_relative_to(top):
+        return False
+    return not real.is_relative_to(top) or ".git" in real.relative_to(top).parts
