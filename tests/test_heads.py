@@ -26,12 +26,13 @@ from specedit.engines.exact.conversion import converted_path, source_of
 from specedit.engines.exact.engine import ExactEngine
 from specedit.engines.exact.weights import open_weights
 from specedit.errors import ModelError, UsageError
-from specedit.heads import corpus, making, rows, shelf
+from specedit.heads import answers, corpus, making, rows, shelf
 from specedit.heads.file import About, DamagedHeads, Heads, check, open_heads, write
 from specedit.heads.kept import Keeper
 from specedit.heads.kinds import KINDS, Sizes
 from specedit.heads.measure import replayed, summed
 from specedit.heads.network import Network
+from specedit.heads.target import HeadsTarget
 from specedit.heads.training import Held, Learner, Teacher, load_state, save_state
 
 pytestmark = pytest.mark.skipif(
@@ -446,8 +447,8 @@ def test_a_folder_without_text_is_an_error(content: str | None, tmp_path: Path) 
         corpus.texts([tmp_path])
 
 
-def target(engine: ExactEngine, weights: Any) -> making.HeadsTarget:
-    return making.HeadsTarget(
+def target(engine: ExactEngine, weights: Any) -> HeadsTarget:
+    return HeadsTarget(
         engine, weights, Words(), "{% for m in messages %}{{ m.content }}{% endfor %}", "small"
     )
 
@@ -463,7 +464,7 @@ def test_making_reads_answers_learns_and_goes_on(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(making, "ANSWER", 12)
+    monkeypatch.setattr(answers, "ANSWER", 12)
     texts, place = corpus.texts([repository]), shelf.HeadsPlace(tmp_path / "store", weights.source)
     steps = made(making.make(target(engine, weights), texts, place, sizes("chained"), 4.0))
     assert {"read", "answer", "learn", "write"} <= {step.what for step in steps}

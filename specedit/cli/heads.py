@@ -18,8 +18,9 @@ from specedit.errors import UsageError
 
 if TYPE_CHECKING:
     from specedit.heads.file import Heads
-    from specedit.heads.making import HeadsTarget, Stage
+    from specedit.heads.making import Stage
     from specedit.heads.measure import Replayed
+    from specedit.heads.target import HeadsTarget
 
 app = typer.Typer(
     help="Small trained additions to a model that guess what it writes next.",
@@ -184,8 +185,8 @@ def _target(model: str | None, threads: int) -> tuple[HeadsTarget, Any]:
     from specedit.engines.exact.conversion import converted_path, source_of
     from specedit.engines.exact.kernels import why_not
     from specedit.engines.exact.weights import open_weights
-    from specedit.heads.making import HeadsTarget
     from specedit.heads.shelf import HeadsPlace
+    from specedit.heads.target import HeadsTarget
     from specedit.models.resolve import present
     from specedit.models.store import store_path
     from specedit.models.template import load_template

@@ -7,7 +7,6 @@ Knows the order of things and the time. Does not know the screen; it yields what
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,34 +17,26 @@ import numpy as np
 from specedit.errors import ModelError, UsageError
 from specedit.files.lock import Lock
 from specedit.heads import reading, rows, shelf
+from specedit.heads.answers import given
 from specedit.heads.corpus import Text
 from specedit.heads.file import About, write
 from specedit.heads.kinds import Sizes
+from specedit.heads.shards import Shards
 from specedit.heads.shelf import HeadsPlace
+from specedit.heads.target import HeadsTarget
 from specedit.models.store import free, sized
 
 if TYPE_CHECKING:
-    from specedit.engines.exact.engine import ExactEngine
-    from specedit.engines.exact.weights import Array, Weights
+    from specedit.engines.exact.weights import Array
     from specedit.heads.training import Learner
 
 LIKELY = 8192  # ids that heads may guess in any text
 COUNTED = 3_000_000  # ids of the texts that those are found from
 READING = 0.45  # of the time goes into reading, while there is anything new to read;
 ANSWERING = 0.25  # of that, into answers of the model's own
-SHARD = 8192  # places of a shard
 MOST = 600_000  # places that are kept: 1.8 GB of a model 1,536 wide
-ANSWER = 192  # ids of an answer
 REPEATED = 4  # times that a kept answer counts: drafts were wrong in it
 SAVED = 120.0  # seconds between two savings of what was learnt
-INSTRUCTIONS = (
-    "Add a docstring to every function.",
-    "Add a function that checks its arguments, and use it.",
-    "Add type annotations.",
-    "Add a function that formats what this file computes as text, with tests.",
-    "Handle errors: say what went wrong and where.",
-    "Add a class that wraps these functions.",
-)
 
 
 @dataclass(frozen=True)
@@ -57,21 +48,6 @@ class Stage:
     said: str = ""
     accepted: tuple[float, ...] = ()
     loss: float = 0.0
-
-
-@dataclass(frozen=True)
-class HeadsTarget:
-    """The model that heads are made for."""
-
-    engine: ExactEngine
-    weights: Weights
-    tokenizer: Any
-    template: str
-    name: str
-
-    @property
-    def digest(self) -> str:
-        return self.weights.source
 
 
 def make(
@@ -114,48 +90,12 @@ def _room(place: HeadsPlace, sizes: Sizes, seconds: float) -> None:
 # -- reading ---------------------------------------------------------------------------------------
 
 
-class _Shards:
-    """Rows on their way into shards; what they are of is written with them."""
-
-    def __init__(self, place: HeadsPlace) -> None:
-        self._folder = place.work
-        self.index = rows.read_index(place.work) or {"texts": [], "answers": 0}
-        self.places = 0 if (known := rows.load(place.work)) is None else len(known)
-        self._parts: list[tuple[Array, Array]] = []
-
-    def known(self, name: str) -> bool:
-        return name in self._names
-
-    @property
-    def _names(self) -> set[str]:
-        return {name for name, _ in self.index["texts"]}
-
-    def add(self, name: str, held: bool, found: tuple[Array, list[int], list[int]]) -> None:
-        """A text that was read."""
-        states, ids, choices = found
-        number = len(self.index["texts"])
-        self.index["texts"].append([name, held])
-        meta = np.stack([np.array(ids), np.array(choices), np.full(len(ids), number)])
-        self._parts.append((states.astype(np.float16), meta.astype(np.int32)))
-        self.places += len(ids)
-        if sum(part[1].shape[1] for part in self._parts) >= SHARD:
-            self.settle()
-
-    def settle(self) -> None:
-        """Put what there is on the disk."""
-        if self._parts:
-            states, metas = zip(*self._parts, strict=True)
-            rows.add(self._folder, np.concatenate(states), np.concatenate(metas, 1))
-            rows.write_index(self._folder, self.index)
-            self._parts = []
-
-
 def _read(
     target: HeadsTarget, texts: Sequence[Text], place: HeadsPlace, started: float, seconds: float
 ) -> Iterator[Stage]:
-    shards = _Shards(place)
+    shards = Shards(place)
     read = _new(target, _held_early(texts), shards)
-    answers = _answers(target, texts, place, shards)
+    answers = given(target, texts, place, shards)
     answering = 0.0
     try:
         while (spent := time.perf_counter() - started) < seconds and shards.places < MOST:
@@ -181,7 +121,7 @@ def _held_early(texts: Sequence[Text]) -> list[Text]:
     return [*others[:1], *([held] if held else []), *others[1:]]
 
 
-def _new(target: HeadsTarget, texts: Sequence[Text], shards: _Shards) -> Iterator[str]:
+def _new(target: HeadsTarget, texts: Sequence[Text], shards: Shards) -> Iterator[str]:
     """Read the parts of texts that were not yet: the first of every text, then the second…"""
     waiting = [(text, reading.samples(text, target.tokenizer, target.template)) for text in texts]
     number = 0
@@ -197,76 +137,6 @@ def _new(target: HeadsTarget, texts: Sequence[Text], shards: _Shards) -> Iterato
                 shards.add(name, text.held, reading.rows_of(target.engine.passes, sample))
                 yield "read"
         waiting, number = left, number + 1
-
-
-def _answers(
-    target: HeadsTarget, texts: Sequence[Text], place: HeadsPlace, shards: _Shards
-) -> Iterator[str]:
-    """The model's own answers to edits of the texts, kept so that none is asked for twice."""
-    path = place.work / "answers.jsonl"
-    known = _kept_answers(path)
-    for turn, instruction in enumerate(INSTRUCTIONS):
-        for text in texts[turn :: len(INSTRUCTIONS)]:
-            name = f"{text.digest}:answer"
-            if shards.known(name):
-                continue
-            prompt = _request(target, text, instruction)
-            answer = known.get(name)
-            if answer is None:
-                answer = _answered(target, prompt)
-                line = json.dumps({"name": name, "answer": answer}) + "\n"
-                with path.open("a", encoding="utf-8") as file:
-                    file.write(line)
-            if len(answer) > 8:
-                found = reading.rows_of(target.engine.passes, reading.Sample(prompt, answer))
-                shards.add(name, text.held, found)
-                shards.index["answers"] += len(answer)
-            yield "answer"
-
-
-def _kept_answers(path: Any) -> dict[str, list[int]]:
-    found = {}
-    for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
-        try:
-            one = json.loads(line)
-            found[one["name"]] = [int(id) for id in one["answer"]]
-        except (ValueError, KeyError, TypeError):
-            continue  # cut off in the middle of a line
-    return found
-
-
-def _request(target: HeadsTarget, text: Text, instruction: str) -> list[int]:
-    from specedit.edit import prompt as words
-    from specedit.models.template import prompt_ids
-
-    part = "".join(text.text.splitlines(keepends=True)[:60])
-    asked = words.messages(text.name.rsplit("/", 1)[-1], part, instruction)
-    turns = [(message.role, message.segments) for message in asked]
-    return prompt_ids(target.tokenizer, target.template, turns, words.opening("```"))
-
-
-def _answered(target: HeadsTarget, prompt: list[int]) -> list[int]:
-    """What the model says, at temperature 0. Copied lines come in wide passes, as in an edit."""
-    from specedit.decode.drafters.lookup import LookupDrafter
-    from specedit.decode.events import Chunk
-    from specedit.decode.loop import decode
-    from specedit.decode.width import Widths
-
-    found: list[int] = []
-    ends = target.tokenizer.ends
-    if len(prompt) + ANSWER > target.engine.info.window:
-        return found
-    for event in decode(
-        target.engine,
-        prompt,
-        drafters=[LookupDrafter()],
-        widths=Widths(),
-        ends=lambda id: id in ends,
-        limit=ANSWER,
-    ):
-        if isinstance(event, Chunk):
-            found.extend(event.tokens)
-    return found
 
 
 # -- learning --------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from specedit.engines.exact.weights import Array
     from specedit.heads.corpus import Text
     from specedit.heads.file import Heads
-    from specedit.heads.making import HeadsTarget
+    from specedit.heads.target import HeadsTarget
 
 NODES = 16  # of a tree that are offered
 
