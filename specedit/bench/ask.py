@@ -285,6 +285,9 @@ def _focus(wanted: Wanted, settings: Settings, results: Results, found: Found, s
     from specedit.bench import focus
 
     cases = chosen(wanted, [case for path in wanted.focus for case in read_cases(path)])
+    if wanted.equal:
+        _equality(cases, settings, results, found, said)
+        return
     looked: list[focus.Looked] = []
     backend = closing(connect(settings)) if wanted.own else nullcontext()
     with backend as asked, suppress(KeyboardInterrupt):
@@ -293,6 +296,21 @@ def _focus(wanted: Wanted, settings: Settings, results: Results, found: Found, s
             said(f"chose places in {len(looked)} files: {one.id}")
     results.focus = focus.as_json(looked)
     found.parts.append(focus.as_text(results.focus))
+
+
+def _equality(
+    cases: list[Case], settings: Settings, results: Results, found: Found, said: Said
+) -> None:
+    from specedit.backends.connect import connect
+    from specedit.bench import equality
+
+    compared: list[equality.Compared] = []
+    with closing(connect(settings)) as asked, suppress(KeyboardInterrupt):
+        for one in equality.measure(cases, settings, asked):
+            compared.append(one)
+            said(f"edited {len(compared)} files both ways: {one.id}")
+    results.focus = equality.as_json(compared)
+    found.parts.append(equality.as_text(results.focus))
 
 
 def _cost(

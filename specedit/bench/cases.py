@@ -1,6 +1,7 @@
 """Cases to measure on: one file before, the instruction, and what it should become.
 
-Knows the JSON lines that `specedit bench CASES` reads. Does not know models.
+Knows the JSON lines that `specedit bench CASES` reads; a record names its text, `before`, or the
+file that it is in, `path`. Does not know models.
 """
 
 from __future__ import annotations
@@ -67,7 +68,20 @@ def texts(record: dict[str, Any], where: str, *names: str) -> None:
 
 def read_cases(path: Path) -> list[Case]:
     """The cases of a file of JSON lines, in order."""
-    return [_case(found, where) for where, found in records(path)]
+    return [_case(_with_text(found, path.parent, where), where) for where, found in records(path)]
+
+
+def _with_text(found: dict[str, Any], folder: Path, where: str) -> dict[str, Any]:
+    """A record with the text of the file that it names: `path`, seen from where its cases are."""
+    if "before" in found or not isinstance(found.get("path"), str):
+        return found
+    named = folder / found["path"]
+    try:
+        before = named.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        said = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
+        raise InputError(f"{where}: {named}: {said}", hint="`path` names a file.") from problem
+    return {"filename": named.name, **found, "before": before}
 
 
 def _case(found: dict[str, Any], where: str) -> Case:

@@ -35,6 +35,7 @@ class Wanted:
     renames: tuple[Path, ...] = ()
     agreement: tuple[Path, ...] = ()
     focus: tuple[Path, ...] = ()
+    equal: bool = False  # of `focus`: edit each file both ways
     cost: bool = False
     engine_table: bool = False
     serve: tuple[str, ...] = ()
@@ -73,6 +74,7 @@ class Wanted:
             "--own": self.own and modes and modes not in (["--focus"], ["--drafters"]),
             "--answers": self.answers and modes != ["--quality"],
             "--limit": self.limit and files and modes != ["--drafters"],
+            "--equal": self.equal and modes != ["--focus"],
         }
         if self.tries < 2:
             told = {"--judge gate": self.judge != "tests", "--beside": self.beside}

@@ -85,6 +85,12 @@ def bench(
             help="edits of large files: do they lie in the places chosen (--own asks the model)",
         ),
     ] = None,
+    equal: Annotated[
+        bool,
+        typer.Option(
+            "--equal", help="of --focus: is a file edited in places what it is edited whole"
+        ),
+    ] = False,
     gate: Annotated[
         list[Path] | None,
         typer.Option(metavar="FILE", help="answers and commits: what the gate says of them"),
@@ -151,6 +157,7 @@ def bench(
         renames=tuple(rename or ()),
         agreement=tuple(agreement or ()),
         focus=tuple(focus or ()),
+        equal=equal,
         gate=tuple(gate or ()),
         drafters=tuple(drafters or ()),
         answers=answers,
