@@ -1,7 +1,9 @@
 """A file as blocks: the places that an edit may be about, one behind the other, nothing left out.
 
 A block is a definition's own lines with the comments above it; what is long is cut at blank lines,
-what belongs to no definition lies in blocks of its own. Knows outlines; knows no instruction.
+what belongs to no definition lies in blocks of its own, and so does the comment that a file begins
+with: a model that writes the imports anew drops a licence easily, and nobody asked about it.
+Knows outlines; knows no instruction.
 """
 
 from __future__ import annotations
@@ -19,10 +21,16 @@ LONG = 90  # lines of a block that is cut,
 USUAL = 45  # and of the pieces it is cut into
 OWN = 4  # lines from which a property or a value is a block of its own
 TYPES = frozenset({"class", "interface", "enum"})
+COMMENT = "comment"  # the kind of the comment that a file begins with
 _COMMENT = re.compile(r"\s*(?:#(?!\s*(?:include|define|if|endif))|//|/\*|\*|--|<!--|@\w|\[\w)")
 _IMPORT = re.compile(
     r"\s*(?:import\b|from\s+\S+\s+import\b|using\s+[\w.=\s]+;|#\s*include\b|use\s|require\b|package\b"
     r"|(?:const|let|var)\s.*\brequire\()"
+)
+_HEAD = re.compile(  # from a file's beginning on: line comments, blocks of them, blank lines
+    r"(?:[ \t]*(?:(?:#(?!\s*(?:include|define|pragma|if|ifdef|ifndef|endif)\b|!?\[)|//|--)[^\n]*"
+    r"|/\*(?:(?!\*/).)*\*/[ \t]*|<!--(?:(?!-->).)*-->[ \t]*)?(?:\n|\Z))+",
+    re.DOTALL,
 )
 
 
@@ -33,7 +41,7 @@ class Block:
     first: int
     last: int
     name: str = ""  # "Class.member"
-    kind: str = "lines"  # of the definition; "imports", or "lines" outside of any
+    kind: str = "lines"  # of the definition; "imports", "comment", or "lines" outside of any
     head: bool = True  # it holds the definition's first line
 
     @property
@@ -51,9 +59,10 @@ def blocks(text: str, language: Language | None) -> list[Block]:
     for number, one in enumerate(symbols):  # outer before inner
         for line in range(_lead(one.first_line, lines, owner), min(one.last_line, len(lines)) + 1):
             owner[line] = number
-    found: list[Block] = []
-    first = 1
-    for line in range(2, len(lines) + 2):
+    head = _head(text, owner)
+    found = [Block(a, b, "", COMMENT) for a, b in _pieces(1, head, lines)] if head else []
+    first = head + 1
+    for line in range(first + 1, len(lines) + 2):
         if line <= len(lines) and owner[line] == owner[first]:
             continue
         blank = not any(one.strip() for one in lines[first - 1 : line - 1])
@@ -66,6 +75,16 @@ def blocks(text: str, language: Language | None) -> list[Block]:
             )
         first = line
     return found
+
+
+def _head(text: str, owner: Sequence[int]) -> int:
+    """The last line of the comment that the file begins with; 0 where nothing follows it."""
+    matched = _HEAD.match(text)
+    begun = matched.group() if matched else ""
+    own = next((line for line in range(1, len(owner)) if owner[line] >= 0), len(owner)) - 1
+    last = min(begun.count("\n"), own)
+    said = any(line.strip() for line in begun.split("\n")[:last])
+    return last if said and last < len(owner) - 1 else 0
 
 
 def _stands_alone(one: Symbol) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specedit.focus.blocks import Block
+from specedit.focus.blocks import COMMENT, Block
 from specedit.focus.chances import Likely, likely
 from specedit.focus.evidence import Evidence
 from specedit.focus.weights import CLEAR, FEW, MOST, OUTRIGHT, SURE
@@ -121,11 +121,13 @@ def readable(text: str) -> bool:
 
 
 def joined(taken: Sequence[Block], most: int) -> list[tuple[Block, ...]]:
-    """Blocks that follow each other, together, as long as they are no more than `most` lines."""
+    """Blocks that follow each other, together, as long as they are no more than `most` lines. The
+    comment that a file begins with stays alone: what is written of it is about it."""
     found: list[list[Block]] = []
     for one in sorted(taken, key=lambda one: one.first):
         held = found[-1] if found else []
-        if held and held[-1].last + 1 == one.first and one.last - held[0].first < most:
+        near = held and held[-1].last + 1 == one.first and one.last - held[0].first < most
+        if near and (held[-1].kind == COMMENT) == (one.kind == COMMENT):
             held.append(one)
         else:
             found.append([one])

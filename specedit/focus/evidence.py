@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from specedit.focus.blocks import Block
-from specedit.focus.outright import outright
+from specedit.focus.blocks import COMMENT, Block
+from specedit.focus.outright import given, outright, revalued
 from specedit.focus.terms import Query, counted, query, stems
 from specedit.text.lines import lines_of
 
@@ -32,6 +32,10 @@ FEATURES = (
 OWN = 8  # of them come from the instruction
 K1, B = 1.2, 0.5  # how soon a word's repetitions stop counting, how much long blocks pay
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
+_OF_COMMENTS = re.compile(  # what an instruction says that means the comment a file begins with
+    r"(?i)\b(?:comments?|licen[cs]\w*|copyrights?|headers?|authors?|banner|shebang|years?|spdx"
+    r"|notices?|encoding|pragmas?|directives?|top|beginning|head|documentation|docs?)\b"
+)
 
 
 @dataclass(frozen=True)
@@ -58,17 +62,22 @@ def gathered(text: str, found: Sequence[Block], instruction: str) -> list[Eviden
     lines = lines_of(text)
     asked = query(instruction)
     texts = ["".join(lines[one.first - 1 : one.last]) for one in found]
+    quotes = _quotes(asked, texts)
+    if not _OF_COMMENTS.search(instruction):  # the words of a licence are no evidence
+        read = zip(found, texts, quotes, strict=True)
+        texts = [one if block.kind != COMMENT or quoted else "" for block, one, quoted in read]
     names = [frozenset(_NAME.findall(one)) for one in texts]
     scores, covers = _words(asked, texts)
     rarity = _rarity(asked, names)
     most = max(scores, default=0.0)
-    quotes = _quotes(asked, texts)
     weights = _weights(asked, [frozenset(stems(one.name.rpartition(".")[2])) for one in found])
+    values = [given(one, said) for one, said in zip(found, texts, strict=True)]
+    constant = revalued(instruction, asked, found, values)
     rows = []
     for at, one in enumerate(found):
         simple = one.name.rpartition(".")[2]
         holders = set(one.name.split(".")[:-1])
-        named = one.name in asked.code or simple in asked.code
+        named = one.name in asked.code or simple in asked.code or one in constant
         rows.append(
             (
                 float(named),
@@ -84,7 +93,7 @@ def gathered(text: str, found: Sequence[Block], instruction: str) -> list[Eviden
                 0.0,
             )
         )
-    meant = outright(instruction, asked, found, names)
+    meant = outright(instruction, asked, found, names) or constant
     return [Evidence(one, row, one in meant) for one, row in zip(found, rows, strict=True)]
 
 

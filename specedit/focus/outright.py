@@ -1,7 +1,8 @@
 """The one definition that an instruction names outright: `let Cart.total return early`.
 
 A name is outright where it is spelled as code, is the only one of the file that is, and where the
-sentence speaks of the definition rather than of those who hold its name. Knows blocks and words.
+sentence speaks of the definition rather than of those who hold its name. So is a constant, where
+the sentence gives it another value: `change LIMIT to 20`. Knows blocks and words.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from specedit.focus.blocks import Block
-from specedit.focus.terms import Query
+from specedit.focus.blocks import TYPES, Block
+from specedit.focus.terms import STOP, Query
 from specedit.syntax.outline import CALLABLE
 
 _PARTS = re.compile(r"\.|::|->|#")
@@ -21,6 +22,46 @@ _BEFORE = (  # words before a name with which the places that hold it are meant
     r"|delet(?:e|es|ed|ing)|mov(?:e|es|ed|ing)|inlin(?:e|es|ed|ing))"
     r"\s+(?:(?:of|to|the|function|method)\s+)*`?(?:[\w$]+(?:\.|::|->|#))*"
 )
+_GIVEN = re.compile(  # a line that gives a name its value
+    r"(?m)^[ \t]*(?:#[ \t]*define[ \t]+([A-Za-z_]\w*)[ \t]+\S"
+    r"|(?:[\w$<>\[\],*&:. \t]{0,60}[\s*&])?([A-Za-z_$][\w$]*)(?:\[\w*\])?[ \t]*"
+    r"(?::[^=\n{(]{1,60})?:?=(?![=>]))"
+)
+_VALUE = (  # words before or behind a constant's name that are about its value
+    r"(?i)\b(?:change|set|let|make|raise|lower|reduce|increase|decrease|double|halve|bump|turn)\s+"
+    r"(?:(?:the|value|default|constant|limit|variable|of)\s+)*`?{0}`?(?![\w$(])"
+    r"|(?<![\w$])`?{0}`?\s+(?:should|must|shall|has to|is to)\s+(?:be|become|hold|include)\b"
+)
+_SPOKEN = re.compile(  # where a plain word is the name of what is to be edited
+    r"^\W*([A-Za-z_]\w*)(?=:\s|\s+(?:should|must|shall)\b)"
+    r"|\b(?:in|of|to|for|from|let|make|function|method)\s+([A-Za-z_]\w*)"
+    r"(?=[:.,;](?:\s|$)|\s*$|\s+(?:should|must|shall)\b)"
+)
+
+
+def _spoken_of(instruction: str) -> frozenset[str]:
+    """Words that stand where a definition's name does: `capwords: return early`, `in errprint`."""
+    return frozenset(one for pair in _SPOKEN.findall(instruction.strip()) for one in pair if one)
+
+
+def given(one: Block, text: str) -> frozenset[str]:
+    """The names that a block gives values outside of functions: constants and fields."""
+    if one.kind in CALLABLE:
+        return frozenset()
+    return frozenset(name for pair in _GIVEN.findall(text) for name in pair if name)
+
+
+def revalued(
+    instruction: str, asked: Query, found: Sequence[Block], values: Sequence[frozenset[str]]
+) -> frozenset[Block]:
+    """The block of the one constant that is to have another value, or none."""
+    meant = {
+        name: [one for one, names in zip(found, values, strict=True) if name in names]
+        for name in asked.names
+        if re.search(_VALUE.format(re.escape(name)), instruction)
+    }
+    places = [blocks for blocks in meant.values() if blocks]
+    return frozenset(places[0]) if len(places) == 1 and len(places[0]) == 1 else frozenset()
 
 
 def outright(
@@ -28,7 +69,8 @@ def outright(
 ) -> frozenset[Block]:
     """All blocks of that definition, or none. `held`: the names that stand in each block."""
     code = _said(asked)
-    named = {one.name for one in found if one.name and {one.name, _last(one.name)} & code}
+    said = code | {one for one in _spoken_of(instruction) if one not in STOP}
+    named = {one.name for one in found if one.name and {one.name, _last(one.name)} & said}
     full = {n for n in named if any("." in one and f".{n}".endswith(f".{one}") for one in code)}
     named -= {n for n in named - full if _last(n) in map(_last, full)}
     named -= {n for n in named if any(one.startswith(f"{n}.") for one in named)}
@@ -42,7 +84,8 @@ def outright(
     others = {one for one in code if not _RAISED.search(one)} - set(name.split("."))
     if others & (elsewhere - inside):
         return frozenset()
-    if any(one.kind not in CALLABLE for one in meant):  # of a type its members are meant, too
+    held_by_it = any(one.name.startswith(f"{name}.") for one in found)
+    if held_by_it or any(one.kind in TYPES for one in meant):  # its members are meant, too
         return frozenset()
     about_others = re.search(rf"(?i)\b{_BEFORE}{re.escape(_last(name))}(?![\w$])", instruction)
     return frozenset() if about_others else meant

@@ -1,0 +1,137 @@
+"""The comment that a file begins with, a licence most often, is a place of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from scripted_backend import Scripted
+
+from specedit.edit.answering import perform
+from specedit.edit.job import plan_edit
+from specedit.engines.scripted import fenced
+from specedit.files.source import Source
+from specedit.focus.blocks import LONG, blocks
+from specedit.focus.choice import joined
+from specedit.focus.evidence import gathered
+from specedit.report import Edit
+from specedit.settings import Settings
+from specedit.syntax.trees import language_of
+
+LICENCE = "Use of total and count\n{0} is granted to all who weigh fruit.\n{0} No limit."
+
+
+def heads(text: str, name: str) -> list[tuple[int, int, str]]:
+    found = blocks(text, language_of(name))
+    return [(one.first, one.last, one.kind) for one in found[:2]]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a.py", "#!/bin/x\n# L\n\nimport os\n", [(1, 3, "comment"), (4, 4, "imports")]),
+        ("a.py", "import os\n# L\n", [(1, 2, "imports")]),
+        ("a.py", '"""What."""\n\nimport os\n', [(1, 3, "imports")]),
+        ("a.py", "# all of it\n# is one\n", [(1, 2, "lines")]),
+        ("a.py", "# L\n\n# about f\ndef f():\n    pass\n", [(1, 2, "comment"), (3, 5, "function")]),
+        ("a.py", "# about f\ndef f():\n    pass\n", [(1, 3, "function")]),
+        ("a.h", "/* L\n   M */\n#include <a>\n", [(1, 2, "comment"), (3, 3, "imports")]),
+        ("a.h", "/* L */ int x;\n/* M */\n#include <a>\n", [(1, 3, "imports")]),
+        ("a.h", "#pragma once\n// L\n\n#include <a>\n", [(1, 4, "imports")]),
+        ("a.go", "// L\n\n// Package a is.\npackage a\n", [(1, 3, "comment"), (4, 4, "imports")]),
+        ("a.ts", "/*\n L\n*/\n\nimport a from 'a'\n", [(1, 4, "comment"), (5, 5, "imports")]),
+        ("a.rs", "#![no_std]\nuse a::b;\n", [(1, 2, "imports")]),
+    ],
+)
+def test_the_comment_at_the_head_is_a_block(
+    name: str, text: str, expected: list[tuple[int, int, str]]
+) -> None:
+    assert heads(text, name) == expected
+
+
+def test_a_long_one_is_cut_and_nothing_of_it_is_lost() -> None:
+    text = "".join(f"# {n}\n" for n in range(3 * LONG)) + "import os\n"
+    found = blocks(text, language_of("a.py"))
+    assert max(one.lines for one in found) <= LONG
+    assert [n for one in found for n in range(one.first, one.last + 1)] == list(
+        range(1, 3 * LONG + 2)
+    )
+    assert {one.kind for one in found[:-1]} == {"comment"}
+
+
+def file(comment: str = "#") -> str:
+    licence = f"{comment} " + LICENCE.format(comment)
+    rest = "\n\n".join(
+        f"def weigh_{n}(basket):\n    return LIMIT + basket.fruit[{n}]\n" for n in range(200)
+    )
+    return f"{licence}\n\nimport os\nimport sys\n\nLOWEST = 10\nLIMIT = 10\n\n\n{rest}"
+
+
+@pytest.mark.parametrize(
+    ("instruction", "counts"),
+    [
+        ("Weigh the total of all fruit without limit", False),
+        ('Say "who weigh fruit." less often', True),
+        ("Mention the total of fruit in the licence", True),
+        ("Change the year of the copyright", False),  # none of its words are there
+    ],
+)
+def test_its_words_count_where_the_instruction_is_about_it(instruction: str, counts: bool) -> None:
+    found = blocks(file(), language_of("a.py"))
+    head = gathered(file(), found, instruction)[0]
+    assert head.block.kind == "comment"
+    assert head.any == counts
+
+
+def test_it_is_no_part_of_the_region_behind_it() -> None:
+    found = blocks(file(), language_of("a.py"))
+    assert [len(held) for held in joined(found[:2], LONG)] == [1, 1]
+
+
+def dropping(prompt: str) -> str:
+    """A model that writes what is at the head anew, and leaves out its comments."""
+    if "Which parts will be changed?" in prompt:
+        return "imports 5-10\n```"
+    block, closing = fenced(prompt.encode())
+    kept = [one for one in block.decode().splitlines(True) if not one.startswith("#")]
+    return "".join(kept).replace("LOWEST = 10", "LOWEST = 7000") + closing.decode()
+
+
+def edited(said: Callable[[str], str], instruction: str) -> Edit:
+    job = plan_edit(Source.from_bytes("a.py", file().encode()), instruction, Settings())
+    *_, edit = perform(job, Scripted(said), Settings())
+    assert isinstance(edit, Edit)
+    return edit
+
+
+def test_a_licence_outlives_an_edit_of_the_imports() -> None:
+    edit = edited(dropping, "Let `LOWEST` be 7000")
+    assert edit.figures.regions
+    assert edit.after == file().replace("LOWEST = 10", "LOWEST = 7000").encode()
+
+
+@pytest.mark.parametrize(
+    ("instruction", "names"),
+    [
+        ("Change BASE to 7", ["imports"]),
+        ("Let `BASE` be 7", ["imports"]),
+        ("BASE should be 7", ["imports"]),
+        ("Double the constant BASE", ["imports"]),
+        ("Change weight to 7", ["Shop"]),  # a field of the class
+        ("Use BASE in fetch_all", ["fetch_all"]),
+        ("In fetch_all, change BASE to 7", ["fetch_all"]),
+        ("fetch: return early", ["Shop.fetch"]),
+        ("Print the name in fetch", ["Shop.fetch"]),
+    ],
+)
+def test_a_constant_and_a_plain_word_are_named_outright_by_what_is_said_of_them(
+    instruction: str, names: list[str]
+) -> None:
+    text = (
+        "import os\n\nBASE = 10\n\n\nclass Shop:\n    weight = 3\n\n    def fetch(self):\n"
+        "        local = BASE\n        return local\n\n\ndef fetch_all(shop):\n    return BASE\n"
+        + "".join(f"\n\ndef f{n}(shop):\n    base = {n}\n    return base\n" for n in range(9))
+    )
+    found = blocks(text, language_of("a.py"))
+    meant = [e.block for e in gathered(text, found, instruction) if e.outright]
+    assert [one.name or one.kind for one in meant] == names
