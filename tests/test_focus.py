@@ -28,7 +28,8 @@ from specedit.focus.choice import about_all, chosen, readable
 from specedit.focus.choice import joined as together
 from specedit.focus.evidence import gathered
 from specedit.focus.listing import listing
-from specedit.focus.neighbours import Placed, drawn, signature
+from specedit.focus.neighbours import Placed, drawn
+from specedit.focus.signatures import signature, stands
 from specedit.focus.surroundings import GAP, HERE, surroundings
 from specedit.focus.terms import query, stem
 from specedit.report import Edit
@@ -375,6 +376,36 @@ def test_another_signature_asks_for_the_callers_and_the_same_one_does_not() -> N
     assert asked("def f(a, b):\n    return a\n") == ["g"]
     assert asked("def f(a):\n    return a + 1\n") == []
     assert asked("def f( a ):\n    return a\n") == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "calling", "right"),
+    [
+        ("def f(a):", "def f(b):", "f(1)", True),
+        ("def f(a):", "def f(b):", "f(a=1)", False),
+        ("def f(self, a):", "def f(self, b):", "x.f(1)\nif a == 2: pass", True),
+        ("def f(a):", "def f(a: int) -> str:", "f(1)", True),
+        ("def f(a):", "def f(a, b=2):", "f(1)", True),
+        ("def f(a):", "def f(a, b):", "f(1)", False),
+        ("def f(a, b):", "def f(a):", "f(1, 2)", False),
+        ("def f(a=1):", "def f(a):", "f()", False),
+        ("def f(a, b=1):", "def f(a, b=(1, 2)):", "f(1)", True),
+        ("def f(a):", "def f(a, *rest, **more):", "f(1)", True),
+        ("def f(a: int):", "def f(a: str):", "f(1)", False),
+        ("function f(a: A) {", "function f(a: A, b?: B) {", "f(1)", True),
+        ("fn f(&self, a: u8) {", "fn f(&self, b: u8) {", "x.f(1)", True),
+        ("int f(int a) { return a; }", "int f(int b) { return b; }", "f(1)", True),
+        ("int f(int a) { return a; }", "int f(long a) { return a; }", "f(1)", False),
+        ("func f(a int) int { return a }", "func f(b int) int { return b }", "f(1)", True),
+        ("func f(a int) {}", "func f(a int, b int) {}", "f(1)", False),
+        ("int f(int a);", "int f(int a, int b = 0);", "f(1)", True),
+        ("def f(a):", "x = 1", "f(1)", False),
+    ],
+)
+def test_a_call_stands_where_it_gives_what_is_taken(
+    before: str, after: str, calling: str, right: bool
+) -> None:
+    assert stands(before, after, "f", calling) == right
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from specedit.focus.blocks import Block
 from specedit.focus.listing import title
+from specedit.focus.signatures import signature, stands
 from specedit.syntax.outline import CALLABLE
 from specedit.text.lines import lines_of
 
@@ -106,7 +107,7 @@ def _brought(text: str) -> Iterator[str]:
 
 
 def _callers(lines: Sequence[str], found: Sequence[Block], one: Placed) -> Iterator[Drawn]:
-    """Where a definition is called whose first line is another now."""
+    """Where a definition is called that takes something else now, so that the call must change."""
     for block in one.blocks:
         simple = block.name.rpartition(".")[2]
         if not block.head or block.kind not in CALLABLE or not simple:
@@ -122,22 +123,12 @@ def _callers(lines: Sequence[str], found: Sequence[Block], one: Placed) -> Itera
                 calls.search(line) and number != title(other, lines)[0]
                 for number, line in enumerate(lines[other.first - 1 : other.last], other.first)
             )
+            and not stands(
+                one.before, one.after, simple, "".join(lines[other.first - 1 : other.last])
+            )
         ]
         for other in calling[:CALLERS]:
             yield Drawn(other, f"it calls `{simple}`, which has another signature now")
-
-
-def signature(text: str, simple: str) -> str:
-    """The name and parameters of a definition in a text, blanks aside; "" where it is not there."""
-    found = re.search(rf"(?<![\w$.]){re.escape(simple)}\s*(?:<[^>\n]*>)?\(", text)
-    if found is None:
-        return ""
-    depth, at = 0, found.end() - 1
-    for at in range(found.end() - 1, min(len(text), found.end() + 4000)):
-        depth += {"(": 1, ")": -1}.get(text[at], 0)
-        if depth == 0:
-            break
-    return "".join(text[found.start() : at + 1].split())
 
 
 def _fields(text: str, found: Sequence[Block], one: Placed) -> Iterator[Drawn]:
