@@ -304,7 +304,7 @@ def _equality(
     from specedit.backends.connect import connect
     from specedit.bench import equality
 
-    compared: list[equality.Compared] = []
+    compared: list[equality.BothWays] = []
     with closing(connect(settings)) as asked, suppress(KeyboardInterrupt):
         for one in equality.measure(cases, settings, asked):
             compared.append(one)

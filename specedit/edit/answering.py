@@ -6,6 +6,7 @@ Knows Jobs and backends. Writes nothing and does not know the terminal.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from specedit.edit import regions
@@ -15,6 +16,7 @@ from specedit.edit.fold import run
 from specedit.edit.job import Job, Planned, job
 from specedit.edit.judge import Judged, conclude, keep
 from specedit.edit.splice import named_symbol, region_of, spliced, symbol_names, taken, whole
+from specedit.edit.wider import wider
 from specedit.errors import TooLong
 from specedit.finding import Finding, Spot
 from specedit.report import Compared, Edit, Figures
@@ -33,6 +35,14 @@ class Answered:
 def perform(work: Job, backend: Backend, settings: Settings) -> Iterator[Planned | Event | Edit]:
     """What is planned, the backend's events, then the Edit. Nothing is written."""
     found = yield from answered(work, backend, settings)
+    more = wider(work, found.job, found.edit, settings)
+    if more is not None:
+        spent = found.edit.figures
+        with suppress(TooLong):
+            found = yield from once(more, backend, settings)
+            found = replace(
+                found, edit=replace(found.edit, figures=found.edit.figures.beside(spent))
+            )
     yield keep(found.edit)
 
 

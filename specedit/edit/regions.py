@@ -22,8 +22,10 @@ from specedit.files.source import Source
 from specedit.finding import Finding, Spot
 from specedit.focus.blocks import Block, blocks
 from specedit.focus.neighbours import Drawn, Placed, drawn
+from specedit.focus.pertinence import pertinent
 from specedit.focus.surroundings import surroundings
 from specedit.report import Figures, Focused
+from specedit.syntax import trees as syntax
 from specedit.text import patch
 from specedit.text.lines import lines_of, opcodes
 
@@ -54,10 +56,12 @@ def answered(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer
         if done[-1].answer.reason == "length":
             break
     else:
-        second = [] if work.plan.copies else _second(work, found, done)
+        second = [] if work.plan.copies or _broken(work, done) else _second(work, found, done)
         for target, one in second:
             plan = plan_of(work, found, target, _instruction(work, done))
-            done.append((yield from _asked(work, plan, target, backend, done, one.why)))
+            again = yield from _asked(work, plan, target, backend, done, one.why)
+            kept = pertinent(taken(work.about, target.region), again.answer.text, one.name)
+            done.append(replace(again, answer=replace(again.answer, text=kept)))
     answer = _one_answer(work.about, done)
     yield answer
     return answer, _figures(work.about, done, time.perf_counter() - started)
@@ -147,6 +151,14 @@ def _asked(
             ready = False
         elif not isinstance(event, Answer):
             yield event
+
+
+def _broken(work: Job, done: Sequence[_Done]) -> bool:
+    """Whether what was written does not parse: it will be refused, and asks for nothing."""
+    source = work.about
+    after = joined(source, [(one.target.region, one.answer.text) for one in done])
+    language = source.language
+    return len(syntax.errors(after, language)) > len(syntax.errors(source.text, language))
 
 
 def _second(

@@ -54,6 +54,7 @@ class Drawn:
 
     block: Block
     why: str
+    name: str = ""  # that the lines hold which may change
 
 
 def drawn(text: str, found: Sequence[Block], written: Sequence[Placed]) -> list[Drawn]:
@@ -84,7 +85,7 @@ def _imports(
     known.update(name for other in changed for name in _brought(other.after))
     fresh = [n for n in _used(one.after) if n not in known]
     if fresh:
-        yield Drawn(imports, f"`{fresh[0]}` is new")
+        yield Drawn(imports, f"`{fresh[0]}` is new", fresh[0])
 
 
 def _used(text: str) -> list[str]:
@@ -128,7 +129,7 @@ def _callers(lines: Sequence[str], found: Sequence[Block], one: Placed) -> Itera
             )
         ]
         for other in calling[:CALLERS]:
-            yield Drawn(other, f"it calls `{simple}`, which has another signature now")
+            yield Drawn(other, f"it calls `{simple}`, which has another signature now", simple)
 
 
 def _fields(text: str, found: Sequence[Block], one: Placed) -> Iterator[Drawn]:
@@ -146,5 +147,5 @@ def _fields(text: str, found: Sequence[Block], one: Placed) -> Iterator[Drawn]:
     said = f"`{fresh[0]}` is new in {holder}"
     maker = {f"{holder}.{name}" for name in (*_MAKERS, holder.rpartition(".")[2])}
     heads = [block for block in found if block.name == holder and block.head][:1]
-    yield from (Drawn(block, said) for block in found if block.name in maker)
-    yield from (Drawn(block, said) for block in heads)
+    yield from (Drawn(block, said, fresh[0]) for block in found if block.name in maker)
+    yield from (Drawn(block, said, fresh[0]) for block in heads)

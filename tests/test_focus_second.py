@@ -1,0 +1,153 @@
+"""What becomes of an answer for places that is refused, and what a second round may change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from scripted_backend import Scripted
+
+from specedit.edit.answering import perform
+from specedit.edit.job import plan_edit
+from specedit.engines.scripted import fenced
+from specedit.files.source import Source
+from specedit.focus.pertinence import pertinent
+from specedit.report import Edit
+from specedit.settings import Settings
+
+
+def text(functions: int = 90) -> str:
+    parts = [
+        f"def weigh_{n}(items):\n    total = {n}\n    for item in items:\n"
+        f"        total += item.grams * {n}\n    return total\n"
+        for n in range(functions)
+    ]
+    return "\n\n".join(['"""What is weighed."""\n\nimport os\n', *parts])
+
+
+NAMED = "Let weigh_4 start at 99"
+
+
+def model(
+    places: Callable[[str], str],
+    whole: Callable[[str], str] = str,
+    second: Callable[[str], str] = str,
+) -> Callable[[str], str]:
+    """What it writes for places, for all of the file, and for what is looked at again."""
+
+    def said(prompt: str) -> str:
+        block, closing = fenced(prompt.encode())
+        given = block.decode()
+        if "Elsewhere in the file this is done already" in prompt:
+            return second(given) + closing.decode()
+        part = "The region to edit:" in prompt
+        return (places if part else whole)(given) + closing.decode()
+
+    return said
+
+
+def performed(
+    said: Callable[[str], str], instruction: str = NAMED, before: str = "", **chosen: object
+) -> tuple[Edit, Scripted]:
+    settings = Settings(**chosen)  # type: ignore[arg-type]
+    backend = Scripted(said)
+    source = Source.from_bytes("a.py", (before or text()).encode())
+    *_, edit = perform(plan_edit(source, instruction, settings), backend, settings)
+    assert isinstance(edit, Edit)
+    return edit, backend
+
+
+def right(given: str) -> str:
+    return given.replace("total = 4\n", "total = 99\n")
+
+
+def broken(given: str) -> str:
+    return given.replace("(items):", "(items:", 1)
+
+
+def test_what_is_refused_for_places_is_asked_of_all_of_it() -> None:
+    edit, backend = performed(model(broken, right))
+    assert edit.status == "would-edit"
+    assert edit.after == right(text()).encode()
+    assert edit.figures.regions == ()
+    assert [one.kind for one in edit.findings] == ["whole"]
+    assert "does not parse" in edit.findings[0].text
+    assert len(backend.plans) == 2
+    alone, _ = performed(model(broken, right), whole=True)
+    assert edit.figures.completion > alone.figures.completion  # the first answer counts
+
+
+@pytest.mark.parametrize(
+    ("places", "chosen", "functions"),
+    [
+        (right, {}, 90),
+        (str, {}, 90),
+        (broken, {"focus": "40"}, 90),
+        (broken, {"max_tokens": 5}, 90),
+        (broken, {}, 400),
+    ],
+    ids=["it is right", "nothing changed", "--focus 40", "cut off", "a long file"],
+)
+def test_all_of_it_is_not_asked_for_else(
+    places: Callable[[str], str], chosen: dict[str, object], functions: int
+) -> None:
+    _, backend = performed(model(places, right), before=text(functions), **chosen)  # type: ignore[arg-type]
+    asked = [plan.messages[-1].segments[-1] for plan in backend.plans]
+    assert [one for one in asked if "complete edited region" in one]
+    assert not [one for one in asked if "complete edited file" in one]
+
+
+def test_what_is_refused_both_ways_is_refused() -> None:
+    edit, backend = performed(model(broken, broken))
+    assert edit.status == "refused"
+    assert edit.figures.regions == ()
+    assert len(backend.plans) == 2
+
+
+def floor(given: str) -> str:
+    return given.replace("total = 4\n", "total = math.floor(4)\n")
+
+
+def test_a_second_round_changes_what_it_is_for_and_nothing_else() -> None:
+    def again(given: str) -> str:
+        return "import math\nimport os\n"  # and the doc string is gone
+
+    edit, _ = performed(model(floor, second=again), "Let weigh_4 floor its start")
+    assert (
+        edit.after == floor(text()).replace("import os\n", "import math\nimport os\n", 1).encode()
+    )
+    assert [one.round for one in edit.figures.regions] == [1, 2]
+
+
+def test_what_does_not_parse_asks_for_nothing() -> None:
+    edit, backend = performed(
+        model(lambda given: broken(floor(given)), broken), "Let weigh_4 floor its start"
+    )
+    assert edit.status == "refused"
+    assert len(backend.plans) == 2  # the place, and all of the file
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "name", "expected"),
+    [
+        ("a\nb\n", "a\nimport x\nb\n", "x", "a\nimport x\nb\n"),
+        ("a\nb\n", "a\nb\n", "x", "a\nb\n"),
+        ("a\nb\n", "A\nb\nimport x\n", "x", "a\nb\nimport x\n"),
+        ("from a import b\n", "from a import b, x\n", "x", "from a import b, x\n"),
+        ("a\nb\nc\n", "import x\n", "x", "a\nb\nc\nimport x\n"),
+        (
+            "#include <a>\n",
+            "#include <a>\n#include <b.h>\n",
+            "strlen",
+            "#include <a>\n#include <b.h>\n",
+        ),
+        ("y = f(1)\nz\n", "y = f(1, 2)\nZ\n", "f", "y = f(1, 2)\nZ\n"),
+        ("y = f(1)\nq\nz\n", "y = f(1, 2)\nq\nZ\n", "f", "y = f(1, 2)\nq\nz\n"),
+        ("y = f(1)\nz\n", "z\n", "f", "z\n"),
+        ("a\n", "a\nprefix\n", "fix", "a\n"),
+        ("a\n", "b\n", "", "b\n"),
+        ("a\n", "a\nimport x", "x", "a\nimport x\n"),
+    ],
+)
+def test_what_holds_the_name_is_kept(before: str, after: str, name: str, expected: str) -> None:
+    assert pertinent(before, after, name) == expected
