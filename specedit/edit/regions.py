@@ -158,7 +158,8 @@ def _broken(work: Job, done: Sequence[_Done]) -> bool:
     source = work.about
     after = joined(source, [(one.target.region, one.answer.text) for one in done])
     language = source.language
-    return len(syntax.errors(after, language)) > len(syntax.errors(source.text, language))
+    now, then = (syntax.errors(text, language) or [] for text in (after, source.text))
+    return len(now) > len(then)
 
 
 def _second(
