@@ -8,8 +8,11 @@ from collections.abc import Iterator
 
 from specedit.gate.facts import Facts
 from specedit.gate.languages.outlook import Outlook
+from specedit.gate.languages.python_form import form
 from specedit.gate.languages.python_formats import formats
+from specedit.gate.languages.python_idle import idle
 from specedit.gate.languages.python_returns import contradictions
+from specedit.gate.languages.python_values import given_back
 from specedit.gate.signature import Signature
 from specedit.scoping.languages.tables import places
 from specedit.scoping.scope import Declared
@@ -101,6 +104,15 @@ class PythonOutlook(Outlook):
 
     def contradictions(self, facts: Facts) -> Iterator[tuple[Branch, str]]:
         return contradictions(facts)
+
+    def given_back(self, facts: Facts) -> Iterator[tuple[Branch, list[str]]]:
+        return given_back(facts)
+
+    def form(self, text: str) -> str | None:
+        return form(text)
+
+    def idle(self, facts: Facts) -> Iterator[tuple[Branch, str]]:
+        return idle(facts)
 
     def argument_name(self, facts: Facts, argument: Branch) -> str:
         name = argument.part("name") if argument.type == "keyword_argument" else None
