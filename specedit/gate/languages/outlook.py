@@ -95,6 +95,16 @@ class Outlook:
         tell: list, dict, set, tuple, str, bool, int, float, None."""
         yield from ()
 
+    # the ways through a function
+
+    def returning(self, facts: Facts) -> Iterator[tuple[str, Branch, bool]]:
+        """Each function that returns values, by name, and whether it does so on every way."""
+        yield from ()
+
+    def traps(self, facts: Facts) -> Iterator[tuple[Branch, str]]:
+        """Loops without an end, and locals that may not be set where they are read."""
+        yield from ()
+
     # what does nothing
 
     def idle(self, facts: Facts) -> Iterator[tuple[Branch, str]]:
