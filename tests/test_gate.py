@@ -76,6 +76,13 @@ def test_the_table_says_what_becomes_of_a_kind() -> None:
         ("Convert it into a class.", "def items():\n    return [2]\n", "a class"),
         ("Make the class abstract.", "def items():\n    return [2]\n", ""),
         ("Raise ValueError when empty.", "def items():\n    return [2]\n", "an error"),
+        ("Return a dictionary of counts.", "def items():\n    return [2]\n", "a dictionary"),
+        ("Return a dictionary of counts.", "def items():\n    return {2: 1}\n", ""),
+        ("Return a dictionary of counts.", "def items():\n    return max([2])\n", ""),
+        ("Return a tuple.", "def items():\n    a = sum([1])\n    return 3 - sum([a])\n", "a tuple"),
+        ("Sort them, ignoring case.", "def items():\n    return sorted([2])\n", "ignores case"),
+        ("Add an optional parameter n.", "def items(n):\n    return [n]\n", "go on working"),
+        ("Add an optional parameter n.", "def items(n=1):\n    return [n]\n", ""),
     ],
 )
 def test_what_the_instruction_asks_for_in_so_many_words(
@@ -84,6 +91,106 @@ def test_what_the_instruction_asks_for_in_so_many_words(
     found = findings("def items():\n    return [1]\n", after, BY_NAME["python"], instruction)
     assert [one.kind for one in found] == (["missing"] if said else [])
     assert not said or said in found[0].text
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind"),
+    [
+        # a word inside of another takes no name away
+        ("def total(a):\n    return a\n", "def sums(a):\n    return a + 1\n", "renamed"),
+        # another way of writing the same
+        (
+            "def f(a):\n    b = list()\n    return a, b\n",
+            "def f(a):\n    c = []\n    return a, c\n",
+            "nothing",
+        ),
+        (
+            "def f(a):\n    b = list()\n    return a, b\n",
+            "def f(a):\n    a = []\n    return a, a\n",
+            "",
+        ),
+        (
+            "def f(a):\n    return not a in f\n",
+            "def f(a: int):\n    return a not in f\n",
+            "nothing",
+        ),
+        ("def f(a):\n    return not a in f\n", "def f(b):\n    return b not in f\n", ""),
+        # Python's own types, classes and modules
+        (
+            "def f(a):\n    return a\n",
+            "def f(a):\n    b = []\n    b.add(a)\n    return b\n",
+            "library",
+        ),
+        (
+            "def f(a):\n    return a\n",
+            "def f(a):\n    a.get(1, 0).append(2)\n    return a\n",
+            "library",
+        ),
+        ("def f(a):\n    return a\n", "def f(a):\n    a.get(1, []).append(2)\n    return a\n", ""),
+        (
+            "def f(a):\n    return a\n",
+            "from math import root\n\ndef f(a):\n    return root(a)\n",
+            "library",
+        ),
+        (
+            "def f(a):\n    return a\n",
+            "from math import sqrt\n\ndef f(a):\n    return sqrt(a)\n",
+            "",
+        ),
+        ("x = difflib\n", "x = difflib.unified_diff([], [], encoding=1)\n", "library"),
+        ("x = difflib\n", "x = difflib.unified_diff([], [], n=1)\n", ""),
+        # ways through a function
+        (
+            "def f(a):\n    return a\n",
+            "def f(a):\n    if a:\n        return a\n    print(a)\n",
+            "paths",
+        ),
+        (
+            "def f(a):\n    return a\n",
+            "def f(a):\n    if a:\n        return a\n    else:\n        raise ValueError(a)\n",
+            "",
+        ),
+        (
+            "def f(a):\n    return a\n",
+            "def f(a):\n    try:\n        return g(a)\n    except E:\n        return a\n",
+            "",
+        ),
+        (
+            "def f(a):\n    return a\n",
+            "def f(a):\n    while a:\n        print(1)\n    return a\n",
+            "paths",
+        ),
+        (
+            "def f(a):\n    return a\n",
+            "def f(a):\n    while a:\n        a -= 1\n    return a\n",
+            "",
+        ),
+        (
+            "def f(a):\n    return a\n",
+            "def f(a):\n    while a:\n        a.pop()\n    return a\n",
+            "",
+        ),
+        (
+            "def f(a):\n    return a\n",
+            "def f(a):\n    for b in a:\n        print(b)\n    return b\n",
+            "paths",
+        ),
+        (
+            "def f(a):\n    return a\n",
+            "def f(a):\n    b = 0\n    for b in a:\n        print(b)\n    return b\n",
+            "",
+        ),
+        (
+            "def f(a):\n    return a\n",
+            "def f(a):\n    if a:\n        b = 1\n    else:\n        return 2\n    return b\n",
+            "",
+        ),
+    ],
+)
+def test_what_python_alone_tells(before: str, after: str, kind: str) -> None:
+    found = findings(before, after, BY_NAME["python"], "Return what it has to")
+    kinds = [one.kind for one in found if one.kind != "undefined"]
+    assert kinds == [kind] * bool(kind), found
 
 
 @given(text=st.text(), language=st.sampled_from(LANGUAGES))

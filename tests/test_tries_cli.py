@@ -403,7 +403,7 @@ def test_the_command_may_change_the_file_and_fail(
     spoil = "if grep -q 'a \\* b' calc.py; then echo mine > calc.py; fi; exit 1"
     done = inside("edit", "Do it", "calc.py", "--test", spoil, "--tries", "1", "--json")
     assert done.returncode == 2 and tree.status() == ""
-    (note,) = json.loads(done.stdout)["files"][0]["notes"]
+    note = json.loads(done.stdout)["files"][0]["notes"][-1]
     assert Path(note.rpartition(" ")[2]).read_text() == "mine\n"
     Path(note.rpartition(" ")[2]).unlink()
 

@@ -16,16 +16,23 @@ from specedit.scoping.scope import FUNCTIONS, Declared
 
 
 def hits(change: Change) -> Iterator[Hit]:
-    old = _taken(change.before)
     called = {one.name for one in calls(change.after)}
+    for one, needed in demanding(change):
+        if one.name not in called and not one.name.startswith("_"):
+            said = f"`{one.name}` needs `{needed}` now: callers that do not give it fail"
+            yield Hit("callers", one.leaf.line, said)
+
+
+def demanding(change: Change) -> Iterator[tuple[Declared, str]]:
+    """Definitions that need more than they did, and a parameter that is new and has no default."""
+    old = _taken(change.before)
     for key, (one, now) in _taken(change.after).items():
-        if key not in old or one.name in called or one.name.startswith("_"):
+        if key not in old:
             continue
         before = old[key][1]
         fresh = sorted(now.needed - before.needed - before.names)
         if fresh and len(now.needed) > len(before.needed):
-            said = f"`{one.name}` needs `{fresh[0]}` now: callers that do not give it fail"
-            yield Hit("callers", one.leaf.line, said)
+            yield one, fresh[0]
 
 
 def _taken(facts: Facts) -> dict[tuple[str, str], tuple[Declared, Signature]]:

@@ -38,6 +38,11 @@ KINDS = (
     Kind("elsewhere", NOTE, "a definition changed that the instruction does not name"),
     Kind("renamed", NOTE, "a definition lost its name, and nobody asked for that"),
     Kind("missing", NOTE, "the instruction asks for something that the answer does not have"),
+    Kind("paths", NOTE, "a function can end without its value, a loop never, a local is not set"),
+    Kind("unasked", NOTE, "new code runs when the file is loaded, or nothing uses it"),
+    Kind(
+        "effect", NOTE, "new code that runs and changes nothing, or a new name that nothing reads"
+    ),
     Kind("imports", NOTE, "an import is new and not used, or not used any more"),
     Kind("comments", NOTE, "a comment or a doc string is lost, and its code is still there"),
     Kind("whitespace", NOTE, "lines changed in white space only"),

@@ -21,6 +21,8 @@ _NAMED = re.compile(
 )
 _QUOTED = re.compile(r"`([A-Za-z_]\w*)(?:\(\))?`")
 _KINDS = frozenset({"function", "method", "class"})
+# "Change it to count all, instead of the first": what it does is to change, and not its name.
+_MILD = re.compile(r"(?i)\b(?:chang|switch|instead|longer)\w*")
 
 
 def hits(change: Change) -> Iterator[Hit]:
@@ -35,7 +37,8 @@ def _renamed(change: Change) -> Iterator[Hit]:
     names, had = {one.name for one in new}, {one.name for one in old}
     words = set(WORD.findall(said))
     come = [one for one in new if one.name not in had]
-    if TAKES.search(said) or any(one.name.rpartition(".")[2] in words for one in come):
+    asked = TAKES.search(said if re.search(r"(?i)\bname", said) else _MILD.sub("", said))
+    if asked or any(one.name.rpartition(".")[2] in words for one in come):
         return
     for one in old:
         short = one.name.rpartition(".")[2]

@@ -20,7 +20,7 @@ ALIKE = 0.6  # of their words in common, and a definition goes on under another 
 MEMBERS = 3  # members gone without a word; fewer is what many honest edits do
 
 TAKES = re.compile(  # a word that takes something away, or makes another of it
-    r"(?i)(?:remov|delet|drop(?!d)|strip|clean|prun|renam|replac|inlin|merg|mov(?:e|ing)|extract"
+    r"(?i)\b(?:remov|delet|drop(?!d)|strip|clean|prun|renam|replac|inlin|merg|mov(?:e|ing)|extract"
     r"|split|combin|fold(?!e)|conver|turn|instead|swap|switch|chang|eliminat|collaps|unif"
     r"|rid\b|longer\b)"
 )

@@ -89,3 +89,28 @@ class Outlook:
     def contradictions(self, facts: Facts) -> Iterator[tuple[Branch, str]]:
         """Returns that a definition's own words do not allow: where, and in one sentence."""
         yield from ()
+
+    def given_back(self, facts: Facts) -> Iterator[tuple[Branch, list[str]]]:
+        """Each function that returns something, and the kinds of its values, "" where nobody can
+        tell: list, dict, set, tuple, str, bool, int, float, None."""
+        yield from ()
+
+    # the ways through a function
+
+    def returning(self, facts: Facts) -> Iterator[tuple[str, Branch, bool]]:
+        """Each function that returns values, by name, and whether it does so on every way."""
+        yield from ()
+
+    def traps(self, facts: Facts) -> Iterator[tuple[Branch, str]]:
+        """Loops without an end, and locals that may not be set where they are read."""
+        yield from ()
+
+    # what does nothing
+
+    def idle(self, facts: Facts) -> Iterator[tuple[Branch, str]]:
+        """Code that runs and has no effect: where, and in one sentence."""
+        yield from ()
+
+    def form(self, text: str) -> str | None:
+        """A form that only texts have that do the same; None where there is none."""
+        return None

@@ -8,8 +8,20 @@ from collections.abc import Iterator
 
 from specedit.gate.facts import Facts
 from specedit.gate.languages.outlook import Outlook
+from specedit.gate.languages.python_form import form
 from specedit.gate.languages.python_formats import formats
+from specedit.gate.languages.python_idle import idle
+from specedit.gate.languages.python_paths import endless, returning
 from specedit.gate.languages.python_returns import contradictions
+from specedit.gate.languages.python_signatures import (
+    HARMLESS,
+    behind_first,
+    decorators,
+    made,
+    parameters,
+)
+from specedit.gate.languages.python_unset import unset
+from specedit.gate.languages.python_values import given_back
 from specedit.gate.signature import Signature
 from specedit.scoping.languages.tables import places
 from specedit.scoping.scope import Declared
@@ -62,36 +74,36 @@ class PythonOutlook(Outlook):
 
     def signatures(self, facts: Facts, declared: Declared, callee: Branch) -> list[Signature]:
         if declared.kind == "class":
-            return _made(facts, declared)
+            return made(facts, declared)
         if re.search(rf"\.{re.escape(declared.name)}\s*=(?!=)", facts.text):
             return []  # somebody puts another thing there
         node = declared.node
-        decorators = _decorators(facts, node)
-        if not decorators <= _HARMLESS:
+        adorned = decorators(facts, node)
+        if not adorned <= HARMLESS:
             return []
-        taken = _parameters(facts, node)
+        taken = parameters(facts, node)
         if taken is None or declared.kind != "method":
             return [taken] if taken else []
         receiver = facts.typing.receiver(callee) if facts.typing else None
-        if receiver is None or "property" in decorators:
+        if receiver is None or "property" in adorned:
             return []
         said = facts.said(receiver)
         if said in ("self", "cls") or said.startswith("super("):
-            bound = "staticmethod" not in decorators
+            bound = "staticmethod" not in adorned
         elif declared.owner is not None and said == declared.owner.name:
-            bound = "classmethod" in decorators
+            bound = "classmethod" in adorned
         else:
             return []
-        if said == "cls" and not decorators & {"classmethod", "staticmethod"}:
+        if said == "cls" and not adorned & {"classmethod", "staticmethod"}:
             return []
-        return [_behind_first(taken) if bound else taken]
+        return [behind_first(taken) if bound else taken]
 
     def takes(self, facts: Facts, declared: Declared) -> Signature | None:
-        decorators = _decorators(facts, declared.node)
-        taken = _parameters(facts, declared.node) if decorators <= _HARMLESS else None
-        if taken is None or declared.kind != "method" or "staticmethod" in decorators:
+        adorned = decorators(facts, declared.node)
+        taken = parameters(facts, declared.node) if adorned <= HARMLESS else None
+        if taken is None or declared.kind != "method" or "staticmethod" in adorned:
             return taken
-        return _behind_first(taken)
+        return behind_first(taken)
 
     def is_once(self, facts: Facts, node: Branch) -> bool:
         return node.parent is not None and node.parent.type in ("module", "block")
@@ -101,6 +113,22 @@ class PythonOutlook(Outlook):
 
     def contradictions(self, facts: Facts) -> Iterator[tuple[Branch, str]]:
         return contradictions(facts)
+
+    def given_back(self, facts: Facts) -> Iterator[tuple[Branch, list[str]]]:
+        return given_back(facts)
+
+    def returning(self, facts: Facts) -> Iterator[tuple[str, Branch, bool]]:
+        return returning(facts)
+
+    def traps(self, facts: Facts) -> Iterator[tuple[Branch, str]]:
+        yield from endless(facts)
+        yield from unset(facts)
+
+    def form(self, text: str) -> str | None:
+        return form(text)
+
+    def idle(self, facts: Facts) -> Iterator[tuple[Branch, str]]:
+        return idle(facts)
 
     def argument_name(self, facts: Facts, argument: Branch) -> str:
         name = argument.part("name") if argument.type == "keyword_argument" else None
@@ -121,93 +149,6 @@ _NAMING = places(  # statements that use no name, whatever stands there
     "global_statement nonlocal_statement delete_statement import_statement",
     "import_from_statement future_import_statement",
 )
-_HARMLESS = places(
-    "staticmethod classmethod property abstractmethod abc.abstractmethod override typing.override",
-    "cache lru_cache functools.cache functools.lru_cache",
-)
-
-
-def _decorators(facts: Facts, node: Branch) -> set[str]:
-    around = node.parent
-    if around is None or around.type != "decorated_definition":
-        return set()
-    said = (facts.said(one) for one in around.children if one.type == "decorator")
-    return {one.lstrip("@ ").split("(")[0].split("#")[0].strip() for one in said}
-
-
-def _made(facts: Facts, declared: Declared) -> list[Signature]:
-    """What a class takes that says all of it itself."""
-    node = declared.node
-    owners = facts.typing.scopes.owners if facts.typing else []
-    owner = next((one for one in owners if one.node is node), None)
-    if owner is None or _decorators(facts, node):
-        return []
-    makers = owner.members.get("__init__", [])
-    if "__new__" in owner.members or "__call__" in owner.members or len(makers) > 1:
-        return []
-    superclasses = node.part("superclasses")
-    based = superclasses is not None and facts.said(superclasses).strip("() ") not in ("", "object")
-    if not makers:
-        return [] if based else [Signature()]
-    if based and "metaclass" in facts.said(superclasses or node):
-        return []
-    if _decorators(facts, makers[0].node):
-        return []
-    taken = _parameters(facts, makers[0].node)
-    return [_behind_first(taken)] if taken is not None else []
-
-
-def _behind_first(taken: Signature) -> Signature:
-    """Without the instance."""
-    if not taken.places:
-        return taken
-    return Signature(
-        taken.places[1:],
-        taken.needed - {taken.places[0]},
-        max(0, taken.only_places - 1),
-        taken.only_named,
-        taken.more,
-        taken.any_name,
-    )
-
-
-def _parameters(facts: Facts, node: Branch) -> Signature | None:
-    listed = node.part("parameters")
-    if listed is None:
-        return None
-    order: list[str] = []
-    needed: set[str] = set()
-    named: set[str] = set()
-    more = any_name = only = False
-    first = 0
-    for one in listed.named_children():
-        if "comment" in one.type:
-            continue
-        if one.type == "positional_separator":
-            first = len(order)
-            continue
-        if one.type == "keyword_separator":
-            only = True
-            continue
-        inner = one.children[0] if one.type == "typed_parameter" else one
-        if inner.type == "list_splat_pattern":
-            more = only = True
-            continue
-        if inner.type == "dictionary_splat_pattern":
-            any_name = True
-            continue
-        leaf = inner.part("name") if "default" in inner.type else inner
-        if leaf is None or leaf.type != "identifier":
-            return None
-        name = facts.said(leaf)
-        if "default" not in one.type:
-            needed.add(name)
-        if only:
-            named.add(name)
-        else:
-            order.append(name)
-    taken = frozenset(needed), first, frozenset(named), more, any_name
-    return Signature(tuple(order), *taken)
 
 
 OUTLOOK = PythonOutlook(
