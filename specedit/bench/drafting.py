@@ -21,11 +21,14 @@ from specedit.bench.peers.base import Task
 from specedit.bench.peers.own import Dictated, load, unending
 from specedit.bench.side import Bench, PeerLine
 from specedit.bench.tasks import Words, task
+from specedit.bench.workloads import workloads as generated
+from specedit.decode.drafters import HEADS_NAMES
 from specedit.edit.backend import Written
 from specedit.edit.plan import Message, Plan
 from specedit.errors import ModelError, UsageError
 from specedit.settings import Settings
 
+CANDIDATES_OF_HEADS = "candidates (heads)"
 ROWS: dict[str, tuple[str, ...]] = {
     "none": (),
     "lookup": ("lookup",),
@@ -36,9 +39,11 @@ ROWS: dict[str, tuple[str, ...]] = {
     "medusa": ("medusa",),
     "chained": ("chained",),
     "candidates": ("candidates",),
+    CANDIDATES_OF_HEADS: (),  # the first heads that are there, all that they guess
     "all": ("auto",),
 }
 PLAIN = "none"
+RENAMES = "renames"  # edits of our own making, of that kind
 DEPTHS = 8  # of which the acceptance is told
 LIMIT = 200  # tokens of an answer, where nothing is said
 
@@ -92,6 +97,8 @@ def workloads(names: Sequence[str]) -> dict[str, list[Case]]:
     for name in names:
         if name in newtext.NAMES:
             found[name] = newtext.cases(name)
+        elif name == RENAMES:
+            found[name] = list(generated((name[:-1],), (50, 200), ("python", "go")))
         else:
             found[Path(name).stem] = read_cases(Path(name))
     return found
@@ -156,6 +163,12 @@ def _there(loaded: Any, skipped: list[PeerLine]) -> Iterator[tuple[str, tuple[st
     """The rows that can be made here; of the others, why not."""
     bare = Plan((Message("user", ("x",)),), opening="", max_tokens=1)
     for row, names in ROWS.items():
+        if row == CANDIDATES_OF_HEADS:
+            if found := [name for name in HEADS_NAMES if name in loaded.heads]:
+                yield row, (found[0],)
+            else:
+                skipped.append(PeerLine(row, skipped="there are no heads for this model"))
+            continue
         try:
             for _ in loaded.run(replace(bare, draft=names)):
                 pass
@@ -189,14 +202,18 @@ def _run(
     plan = replace(made.plan, draft=names, fresh=True, max_tokens=made.limit)
     if not {"prediction", "auto"} & {*names}:
         plan = replace(plan, prediction=None)
-    engine = loaded.engine
+    engine, heads = loaded.engine, loaded.heads
+    if row in HEADS_NAMES:  # one guess of each depth; all of them are a row of their own
+        loaded.heads = {name: replace(found, most=1) for name, found in heads.items()}
+    if loaded.small is not None:
+        loaded.small.forget()  # what an earlier row read is not free
     if made.dictated:
         loaded.engine = Dictated(engine, len(made.prompt), made.answer)
         plan = unending(plan)
     try:
         chunks = [event.chunk for event in loaded.run(plan) if isinstance(event, Written)]
     finally:
-        loaded.engine = engine
+        loaded.engine, loaded.heads = engine, heads
     if not chunks:
         raise ModelError(f"{made.id}: the model wrote nothing")
     tokens = tuple(token for chunk in chunks for token in chunk.tokens)

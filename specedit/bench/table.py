@@ -132,9 +132,16 @@ def tries_table(rows: Sequence[AtMost]) -> RenderableType:
 
 
 def drafters_tables(rows: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
-    """A table for each workload: what each drafter made of it."""
+    """A table for each workload: what each drafter made of it; before them, all side by side."""
     made: list[RenderableType] = []
-    for workload in dict.fromkeys(row["workload"] for row in rows):
+    loads = list(dict.fromkeys(row["workload"] for row in rows))
+    if len(loads) > 1:
+        all_of = _table("times plain", *loads)
+        times = {(row["row"], row["workload"]): row["times_plain"] for row in rows}
+        for name in dict.fromkeys(row["row"] for row in rows):
+            all_of.add_row(name, *(_number(times.get((name, load))) for load in loads))
+        made += [all_of, Text()]
+    for workload in loads:
         mine = [row for row in rows if row["workload"] == workload]
         head = f"{workload}: {mine[0]['cases']} cases, {mine[0]['tokens']:,} tokens"
         columns = ("tokens/pass", "accepted at 1, 2, 3, 4", "drafting ms", "ms a token", "as plain")

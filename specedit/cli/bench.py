@@ -102,7 +102,7 @@ def bench(
     drafters: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="FILE|functions|text",
+            metavar="FILE|functions|text|renames",
             help="the same answers by every drafter (--attempts keeps them)",
         ),
     ] = None,

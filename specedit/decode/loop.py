@@ -15,7 +15,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from specedit.decode.drafters.base import Costly, Draft, Drafter, Watcher
+from specedit.decode import merge
+from specedit.decode.drafters.base import Costly, Draft, Drafter, Guided, Watcher
 from specedit.decode.events import FREE, Chunk, Done
 from specedit.decode.tree import is_chain, shifted, straight, walk
 from specedit.decode.width import Widths
@@ -61,7 +62,7 @@ def decode(
         base = engine.length
         room = min(left - 1, widths.room)
         drafts = _proposed(drafters, widths, room, trees) if room > 0 else []
-        chosen = widths.choose(drafts)
+        chosen = widths.choose(drafts, trees=trees)
         draft, offered = chosen if chosen else (None, 0)
         ids = list(draft.ids[:offered]) if draft else []
         parents = _branching(draft, offered) if draft and ids else None
@@ -101,14 +102,15 @@ def decode(
         widths.learn(draft, len(ids), tokens, forwarded - forwarding)
         for drafter in drafters:
             drafter.commit(tokens)
+        told = merge.told(draft, len(ids), [row - 1 for row in path[1:]]) if draft and ids else None
         yield Chunk(
             tokens=tuple(tokens),
             proposed=len(ids),
             accepted=accepted,
-            source=draft.source if draft and ids else FREE,
-            resynced=bool(draft and ids and draft.resynced),
+            source=told.source if told else FREE,
+            resynced=bool(told and told.resynced),
             seconds=time.perf_counter() - started,
-            which=draft.which if draft and ids else 0,
+            which=told.which if told else 0,
             depth=len(ids) if parents is None else max(depths(parents)),
             drafting=forwarding - started,
         )
@@ -129,9 +131,12 @@ def _proposed(drafters: Sequence[Drafter], widths: Widths, room: int, trees: boo
         seconds = widths.allowance(drafter.name, spender.cost, drafts)
         if seconds > 0:
             spender.spend(seconds, *widths.prices)
+            if isinstance(drafter, Guided):
+                drafter.guide(drafts)
             before = time.perf_counter()
             draft = drafter.propose(room)
-            widths.paid(drafter.name, draft.seconds if draft else time.perf_counter() - before)
+            spent = draft.seconds if draft else time.perf_counter() - before
+            widths.paid(drafter.name, spent, drafts)
             if draft:
                 drafts.append(draft if trees else _straight(draft))
     return drafts

@@ -13,8 +13,8 @@ and for each later id that would have held, what an id costs at best (v):
 Of a tree, S is the product of the chances on an id's own way; each id that is not offered but
 stands behind one that is costs another pass if it holds, each further one v.
 
-A drafter that costs time keeps a purse of its own beside the common gate (`Earnings`): what it
-saved is in it, and what it takes to draft goes out of it.
+Drafters that cost time keep purses of their own beside the common gate (`decode.purse`), and what
+they propose goes into one tree with all that is proposed for a pass (`decode.merge`).
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from specedit.decode.constants import Constants
 from specedit.decode.cost import TYPICAL, Clock, Curve
 from specedit.decode.drafters.base import Draft
 from specedit.decode.fitted import FITTED
+from specedit.decode.merge import together
+from specedit.decode.purse import Purses
 from specedit.decode.tree import tried
 
 WIDEST = 512
@@ -38,8 +40,7 @@ CHEAP = 1.02  # a pass that costs so much more than the narrowest costs nothing 
 TRUST = 2.0  # passes staked before any draft held
 LOOK = 8
 PATIENCE = 0.02  # of plain decoding may be lost on drafts
-LOSS = 1.5  # passes that a drafter which costs time may lose before it is asked seldom
-FRESH = 0.25  # of what a drafter is thought to earn, what its last proposal says
+ENOUGH = 4  # ids that are likely already: nobody who costs time need be asked for more
 EDGES = (0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99, 0.997)
 
 
@@ -84,14 +85,6 @@ class Survival:
                 seen[1] += not held
 
 
-@dataclass
-class Earnings:
-    """What a drafter that costs time has to spend, in seconds, and what it earns at a time."""
-
-    left: float
-    worth: float
-
-
 def _bin(chance: float) -> int:
     n = 0
     for edge in EDGES:
@@ -133,7 +126,7 @@ class Widths:
         """A new answer: what earlier drafts were worth says nothing about its own."""
         self._survival = Survival(self._constants.inertia)
         self._credit = TRUST * self._cost[1]
-        self._purses: dict[str, Earnings] = {}
+        self._purses = Purses()
 
     def take(self, curve: Curve) -> None:
         """From now on passes cost what `curve` says."""
@@ -159,8 +152,9 @@ class Widths:
         staked = bisect_right(self._cost, self._cost[1] + self._credit) - 2
         return max(self._free, staked, 0)
 
-    def choose(self, drafts: Sequence[Draft]) -> tuple[Draft, int] | None:
-        """The draft to offer and how many of its ids; None for a pass without a draft.
+    def choose(self, drafts: Sequence[Draft], *, trees: bool = False) -> tuple[Draft, int] | None:
+        """The draft to offer and how many of its ids; None for a pass without a draft. Where a
+        pass may be a tree, what cost time to draft goes into one with all that was proposed.
 
         J prices one draft's way to its own divergence, and says nothing of which draft is the
         better: that is whose ids, as many as it would offer, are expected to save the most passes
@@ -168,19 +162,22 @@ class Widths:
         chosen: tuple[Draft, int] | None = None
         most = -math.inf
         stake = self._stake()
+        if trees and len(drafts) > 1 and any(draft.source in self._purses for draft in drafts):
+            chances = [self._survival.corrected(draft) for draft in drafts]
+            one = together(drafts, chances, self.room)
+            return one, self._worth(one, stake, one.chances)[0]
         for draft in drafts:
             length, gain = self._worth(draft, stake)
             if gain > most:
                 chosen, most = (draft, length), gain
         return chosen
 
-    def gain(self, drafts: Sequence[Draft]) -> float:
-        """Seconds that the best of these drafts is expected to save."""
-        return max((self._worth(draft, len(draft.ids))[1] for draft in drafts), default=0.0)
-
-    def _worth(self, draft: Draft, stake: int) -> tuple[int, float]:
+    def _worth(
+        self, draft: Draft, stake: int, chances: Sequence[float] | None = None
+    ) -> tuple[int, float]:
         """How many of its ids to offer, and the seconds that these are expected to save."""
-        chances = self._survival.corrected(draft)
+        if chances is None:
+            chances = self._survival.corrected(draft)
         if draft.parents is None:
             alive = list(accumulate(chances, mul))
             length = self._length(alive, draft.beyond)
@@ -201,22 +198,24 @@ class Widths:
     def allowance(self, name: str, cost: float, drafts: Sequence[Draft]) -> float:
         """Seconds that a drafter may take for a proposal which takes at least `cost`, beside what
         is proposed already; 0.0 where it had better not be asked."""
-        purse = self._purse(name)
-        seconds = min(self._credit, purse.left)
-        if seconds <= cost or max(purse.worth, 0.0) < self.gain(drafts):
+        allowed = self._purses.allowed(name, cost, self.doubt(drafts), self._cost[1])
+        seconds = min(self._credit, allowed)
+        return seconds if seconds > cost else 0.0
+
+    def doubt(self, drafts: Sequence[Draft]) -> float:
+        """The chance that what is proposed already ends within a few ids."""
+        return 1 - max((self._sure(draft) for draft in drafts), default=0.0)
+
+    def _sure(self, draft: Draft) -> float:
+        """The chance that its first few ids all hold. A tree is in doubt by its nature."""
+        if len(draft.ids) < ENOUGH or draft.parents is not None:
             return 0.0
-        return seconds
+        return math.prod(self._survival.corrected(draft)[:ENOUGH])
 
-    def paid(self, name: str, seconds: float) -> None:
-        """A drafter took so long, whatever becomes of what it proposed."""
-        purse = self._purse(name)
+    def paid(self, name: str, seconds: float, drafts: Sequence[Draft] = ()) -> None:
+        """A drafter took so long beside these drafts, whatever becomes of what it proposed."""
         self._credit -= seconds
-        purse.left -= seconds
-        purse.worth -= FRESH * (purse.worth + seconds)
-
-    def _purse(self, name: str) -> Earnings:
-        once = self._cost[1]
-        return self._purses.setdefault(name, Earnings(LOSS * once, 0.5 * once))
+        self._purses.paid(name, seconds, self.doubt(drafts), self._cost[1])
 
     def _length(self, alive: Sequence[float], beyond: float) -> int:
         """The n of the smallest J; `alive` are the chances that an id is reached and right."""
@@ -258,18 +257,15 @@ class Widths:
         without a draft they may be those of several passes."""
         once = self._cost[1]
         self._credit += PATIENCE * len(tokens) * once
-        for purse in self._purses.values():
-            purse.left += PATIENCE * len(tokens) * once
+        self._purses.settled(len(tokens), once)
         if draft is not None:
-            self._credit += (len(tokens) - 1) * once - (self._cost[1 + proposed] - once)
-            self._survival.learn(draft, tokens)
-            if draft.source in self._purses:
-                self._earned(self._purses[draft.source], proposed, tokens)
+            saved = (len(tokens) - 1) * once - (self._cost[1 + proposed] - once)
+            self._credit += saved
+            for part in draft.parts or (draft,):
+                self._survival.learn(part, tokens)
+            if draft.parts:
+                self._purses.shared(draft, proposed, tokens, *self.prices)
+            elif draft.source in self._purses:
+                self._purses.saved(draft.source, saved)
         if self._clock is not None and self._clock.add(1 + proposed, seconds):
             self.take(self._clock.curve)
-
-    def _earned(self, purse: Earnings, proposed: int, tokens: Sequence[int]) -> None:
-        once = self._cost[1]
-        saved = (len(tokens) - 1) * once - (self._cost[1 + proposed] - once)
-        purse.left += saved
-        purse.worth += FRESH * saved

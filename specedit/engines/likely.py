@@ -6,13 +6,17 @@ here may run in any order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 
-def likeliest(row: Any, temperature: float, chosen: int, count: int) -> list[tuple[int, float]]:
-    """The id that was chosen with its chance, then the `count` - 1 likeliest others."""
+def likeliest(
+    row: Any, temperature: float, chosen: int, count: int, also: Sequence[int] = ()
+) -> list[tuple[int, float]]:
+    """The id that was chosen with its chance, then the `count` - 1 likeliest others, then those of
+    `also` that are not among them."""
     logits = np.frombuffer(row, np.float32)
     most = float(logits.max())
     scaled = logits - most
@@ -26,4 +30,6 @@ def likeliest(row: Any, temperature: float, chosen: int, count: int) -> list[tup
         ids = np.argpartition(scaled, scaled.size - near - 1)[-near - 1 :]
         ranked = ids[np.argsort(-scaled[ids], kind="stable")]
         found += [(int(id), float(scaled[id])) for id in ranked if id != chosen][: count - 1]
+    told = {id for id, _ in found}
+    found += [(id, float(scaled[id])) for id in also if id not in told and id < scaled.size]
     return found

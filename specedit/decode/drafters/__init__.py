@@ -126,5 +126,6 @@ def build(
                     hint="--draft-model NAME: a smaller model of the same vocabulary.",
                 )
             kind = CandidatesDrafter if name == "candidates" else ModelDrafter
-            drafters.append(kind(small, sampling, eager=not several))
+            ahead = [one for one in drafters if isinstance(one, LookupDrafter)]
+            drafters.append(kind(small, sampling, eager=not several, ahead=ahead))
     return drafters

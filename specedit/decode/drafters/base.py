@@ -34,7 +34,10 @@ class Draft:
     seconds: float = 0.0
     which: int = 0  # of several predictions, the one it came from
     parents: Sequence[int] | None = None  # None: a chain
+    modelled: bool = False  # the chances are a language model's own, of each place
     drawn: Any = None  # the `decode.rejection.Draws` among the ids, where they were drawn
+    parts: Sequence[Draft] = ()  # of one made of several (`decode.merge`): those,
+    said: Sequence[Sequence[int]] = ()  # and by number, which of them have each of its ids
 
 
 class Drafter(Protocol):
@@ -79,6 +82,23 @@ class Costly(Protocol):
     def spend(self, seconds: float, once: float, each: float) -> None:
         """Told before `propose`: what that may take in all. A pass of the target costs `once`, and
         `each` more for every id of a draft."""
+        ...
+
+
+@runtime_checkable
+class Guided(Protocol):
+    """A drafter that goes on from what others offer."""
+
+    def guide(self, drafts: Sequence[Draft]) -> None:
+        """Told before `propose`: what the others propose for the same pass."""
+        ...
+
+
+class Ahead(Protocol):
+    """A drafter that can say what would follow ids which nobody committed."""
+
+    def ahead(self, ids: Sequence[int], room: int) -> Draft | None:
+        """What it would propose if `ids`, the last of which may be guesses, were committed."""
         ...
 
 

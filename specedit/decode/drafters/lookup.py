@@ -80,9 +80,24 @@ class LookupDrafter:
             seen.append(token)
 
     def propose(self, room: int) -> Draft | None:
+        ids, chances, (place, run) = self._way(self._seen, room, self._from, self._run)
+        if not ids:
+            return None
+        self._from, self._run = place, run
+        return Draft(ids, chances, self.name)
+
+    def ahead(self, ids: Sequence[int], room: int) -> Draft | None:
+        found, chances, _ = self._way(ids, room, -1, 0)
+        return Draft(found, chances, self.name) if found else None
+
+    def _way(
+        self, said: Sequence[int], room: int, place: int, run: int
+    ) -> tuple[list[int], list[float], tuple[int, int]]:
+        """Ids that followed such a tail before, their chances, and what the first of them follows:
+        its place, and for how long it has been right."""
         seen = self._seen
-        tail = seen[-ORDERS[0] :]
-        place, run = self._from, self._run
+        tail = list(said[-ORDERS[0] :])
+        first = (place, run)
         ids: list[int] = []
         chances: list[float] = []
         alive = 1.0
@@ -99,12 +114,12 @@ class LookupDrafter:
                 if token < 0:
                     break
             if not ids:
-                self._from, self._run = place - 1 if place > 0 else -1, max(run - 1, 0)
+                first = (place - 1 if place > 0 else -1, max(run - 1, 0))
             ids.append(token)
             chances.append(chance)
             alive *= chance
             tail = [*tail[-ORDERS[0] + 1 :], token]
-        return Draft(ids, chances, self.name) if ids else None
+        return ids, chances, first
 
     def _place(self, tail: list[int], place: int, run: int) -> tuple[int, int]:
         """What to follow: the last occurrence of the longest context, unless already on it."""

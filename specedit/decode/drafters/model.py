@@ -12,16 +12,18 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from specedit.decode.drafters.base import Draft
-from specedit.decode.drafters.small import CATCH_UP, Next, SmallModel
+from specedit.decode.drafters.base import Ahead, Draft
+from specedit.decode.drafters.small import ALONE, CATCH_UP, Guide, Next, SmallModel
+from specedit.decode.merge import merged
 from specedit.engines.base import Sampling
 
 if TYPE_CHECKING:
     from specedit.decode.rejection import Draws
 
 LONGEST = 16  # ids of a draft
+GUIDING = 8  # ids of other drafts that one pass of the small model checks
 LITTLE = 2  # a pass that settled so few ids is one that a draft model might have helped
-HELPED = 0.3  # of such a pass, what it is thought to save
+HELPED = 1.0  # passes that it is thought to have saved by then
 SHARE = 0.7  # of a pass of the target, what one more id is worth: other drafts find some of them
 USUAL = 0.85  # chance of the next id, before it is known
 
@@ -32,10 +34,19 @@ class ModelDrafter:
     name = "model"
     count = 1  # ids that are asked for at each place
 
-    def __init__(self, small: SmallModel, sampling: Sampling, *, eager: bool = False) -> None:
+    def __init__(
+        self,
+        small: SmallModel,
+        sampling: Sampling,
+        *,
+        eager: bool = False,
+        ahead: Sequence[Ahead] = (),
+    ) -> None:
         self._small = small
         self._sampling = sampling
         self._eager = eager
+        self._others = ahead
+        self._guide = ALONE
         self._allowed = self._once = self._width = 0.0
 
     def begin(self, prompt: Sequence[int]) -> None:
@@ -55,6 +66,9 @@ class ModelDrafter:
     def spend(self, seconds: float, once: float, each: float) -> None:
         self._allowed, self._once, self._width = seconds, once, each
 
+    def guide(self, drafts: Sequence[Draft]) -> None:
+        self._guide = guide_of(drafts)
+
     def propose(self, room: int) -> Draft | None:
         small, ids = self._small, self._ids
         if self._lost or not small.fits(len(ids) + LONGEST) or not self._pays_to_read():
@@ -72,7 +86,9 @@ class ModelDrafter:
             return None
         ids, chances, parents = self._shaped(chain, room)
         drawn = _draws(chain) if self._sampling.rejects else None
-        return Draft(ids, chances, self.name, seconds=spent, parents=parents, drawn=drawn)
+        return Draft(
+            ids, chances, self.name, seconds=spent, parents=parents, drawn=drawn, modelled=True
+        )
 
     def _shaped(
         self, chain: list[Next], room: int
@@ -86,18 +102,21 @@ class ModelDrafter:
         found: list[Next] = []
         ids = list(self._ids)
         alive = 1.0
+        guide = self._guide
         while len(found) < room:
-            guess = small.after(ids, self.count)
-            if guess.token >= small.vocabulary:
-                break
-            found.append(guess)
-            ids.append(guess.token)
-            alive *= guess.chance
+            said = small.after(ids, self.count, guide)
+            for guess in said:
+                if guess.token >= small.vocabulary or len(found) >= room:
+                    return found
+                found.append(guess)
+                ids.append(guess.token)
+                alive *= guess.chance
             price = small.each + self._width
             if alive * USUAL * SHARE * self._once < price:
                 break
             if time.perf_counter() + small.each > ended:
                 break
+            guide = guide_of([d for one in self._others if (d := one.ahead(ids, GUIDING))])
         return found
 
     def _pays_to_read(self) -> bool:
@@ -111,6 +130,12 @@ class ModelDrafter:
         self._ids.extend(tokens)
         self._lost |= max(tokens) >= self._small.vocabulary
         self._wanted += len(tokens) <= LITTLE
+
+
+def guide_of(drafts: Sequence[Draft]) -> Guide:
+    """What the drafts say comes next, the likeliest of it."""
+    nodes = merged([(draft, draft.chances) for draft in drafts], GUIDING)
+    return Guide(nodes.ids, nodes.parents)
 
 
 def _draws(chain: list[Next]) -> Draws:

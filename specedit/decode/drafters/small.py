@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from specedit.engines.base import GREEDY, Engine, Sampling, common
+from specedit.decode.tree import is_chain, straight
+from specedit.engines.base import GREEDY, Choices, Engine, Sampling, common
 
 CATCH_UP = 24  # ids that are fed in one pass together with the last; more are read in chunks
 RECENT = 5  # passes whose median is what one takes: one of them may have had to wait
@@ -32,6 +33,18 @@ class Next:
     drawn_from: Any = None  # the distribution it was drawn from, where choices reject
 
 
+@dataclass(frozen=True)
+class Guide:
+    """What others think that comes next, a tree: it may be right, and checking it costs a small
+    model little more than its next id."""
+
+    ids: Sequence[int] = ()
+    parents: Sequence[int] = ()
+
+
+ALONE = Guide()
+
+
 class SmallModel:
     """One draft model and its cache."""
 
@@ -43,7 +56,7 @@ class SmallModel:
         self._times: deque[float] = deque(maxlen=RECENT)  # seconds of narrow passes
         self._read = 0.0  # seconds of reading an id, once known
         self.begin(GREEDY)
-        self._held: list[int] = []
+        self.forget()
 
     @property
     def each(self) -> float:
@@ -54,8 +67,12 @@ class SmallModel:
         """Go through the weights once, so that a first draft takes no longer than the others."""
         for _ in range(3):
             self.after([0, 0])
-            self._held = []
+            self.forget()
         del self._times[0]
+
+    def forget(self) -> None:
+        """It has read nothing."""
+        self._held: list[int] = []
 
     def begin(self, sampling: Sampling) -> None:
         """A new answer, whose choices are made so."""
@@ -86,29 +103,54 @@ class SmallModel:
             self._read = took / before
         return took
 
-    def after(self, ids: Sequence[int], count: int = 1) -> Next:
-        """What comes behind `ids`, and with it the `count` likeliest ids there."""
-        from specedit.engines.likely import likeliest
-        from specedit.engines.sampling import distribution, drawn
-
+    def after(self, ids: Sequence[int], count: int = 1, guide: Guide = ALONE) -> list[Next]:
+        """What comes behind `ids`, and with it the `count` likeliest ids there; and the same
+        behind each id that it says itself as long as `guide` says so too, in one pass. Where the
+        guide says something else, its ids are among the likeliest."""
         kept = min(common(self._held, ids), len(ids) - 1)
         if len(ids) - kept > CATCH_UP or not self._held:
             self.read(ids)
             kept = len(ids) - 1
         self.engine.crop(kept)
         fed = list(ids[kept:])
-        self._held = list(ids)
         started = time.perf_counter()
-        choices = self.engine.forward(fed)
+        chain = is_chain(guide.parents)
+        if not chain and not self.engine.info.trees:
+            rows = straight(guide.parents)
+            guide, chain = Guide([guide.ids[row] for row in rows], range(-1, len(rows) - 1)), True
+        size = len(fed)
+        above = [*range(-1, size - 1), *(parent + size for parent in guide.parents)]
+        choices = self.engine.forward([*fed, *guide.ids], None if chain else above)
+        found: list[Next] = []
+        path = list(range(len(fed)))
+        at = -1
+        while True:
+            here = {guide.ids[row]: row for row, up in enumerate(guide.parents) if up == at}
+            found.append(self._next(choices, len(fed) + at, count, list(here)))
+            if found[-1].token not in here:
+                break
+            at = here[found[-1].token]
+            path.append(len(fed) + at)
+        if chain:
+            self.engine.crop(kept + len(path))
+        else:
+            self.engine.keep(kept, path)
+        self._held = [*ids, *(one.token for one in found[:-1])]
+        self._times.append(time.perf_counter() - started)
+        return found
+
+    def _next(self, choices: Choices, at: int, count: int, also: Sequence[int]) -> Next:
+        from specedit.engines.likely import likeliest
+        from specedit.engines.sampling import distribution, drawn
+
         assert choices.rows is not None, "the draft model's engine audits"
-        chosen, drawn_from = choices.ids[-1], None
+        chosen, drawn_from = choices.ids[at], None
         if self._sampling.rejects:
-            known = memoryview(choices.rows[-1]).cast("B")[: 4 * self.vocabulary]
+            known = memoryview(choices.rows[at]).cast("B")[: 4 * self.vocabulary]
             drawn_from = distribution(known, self._sampling)
             chosen = drawn(drawn_from, self._noise())
-        found = likeliest(choices.rows[-1], self._sampling.temperature, chosen, count)
-        self._times.append(time.perf_counter() - started)
-        (token, chance), *others = found
+        said = likeliest(choices.rows[at], self._sampling.temperature, chosen, count, also)
+        (token, chance), *others = said
         if drawn_from is not None:  # it is kept where the models agree, however unlikely it is
             chance = (1 + chance) / 2
         return Next(token, chance, tuple(others), drawn_from)
