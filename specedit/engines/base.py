@@ -20,7 +20,7 @@ held and its own ancestors. `keep(start, rows)` then says which of them were rig
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -78,18 +78,32 @@ class Prefill:
     seconds: float
 
 
+class Subset(Protocol):
+    """Some ids of a vocabulary."""
+
+    @property
+    def ids(self) -> Sequence[int]: ...
+
+    @property
+    def places(self) -> Mapping[int, int]:
+        """Where each of them stands in `ids`."""
+        ...
+
+
 @dataclass(frozen=True)
 class Choices:
     """What the model puts after each id it was fed; `rows` only while auditing, `states` only while
     watched.
 
     `rows[i]` are the float32 little-endian logits that `ids[i]` was chosen from, `states[i]` is the
-    hidden row behind them, after the final norm.
+    hidden row behind them, after the final norm. Where the choice was `among` a part of the
+    vocabulary, a row has the logits of that part alone, in its order.
     """
 
     ids: list[int]
     rows: Sequence[bytes] | None = None
     states: Sequence[Row] | None = None
+    among: Subset | None = None
 
 
 @runtime_checkable

@@ -15,6 +15,7 @@ from specedit.errors import UsageError
 from specedit.models.numbers import Config
 
 PREFILL = 512  # positions per prefill pass: 0.96 of the time of 256 at 3,000 positions
+OWN = 8192  # ids of what is read that a narrowed choice may be among, beside the usual ones
 WIDEST = 512  # a longer forward is fed in pieces, which changes no bit
 
 
@@ -34,6 +35,10 @@ class Passes(Protocol):
         """Whether passes fill `states`: the rows behind the last norm, float32."""
         ...
 
+    def outputs(self, most: int) -> Any:
+        """A part of the output layer for `choose`, with room for so many ids; None: cannot be."""
+        ...
+
     def new_cache(self) -> Any: ...
 
     def use_threads(self, count: int) -> None: ...
@@ -50,10 +55,12 @@ class Passes(Protocol):
         rows: bool,
         parents: Sequence[int] | None = None,
         states: Any = None,
+        among: Any = None,
     ) -> tuple[list[int], Sequence[bytes | memoryview] | None]:
         """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32.
 
-        With `parents` they are a tree, -1 being what the cache held."""
+        With `parents` they are a tree, -1 being what the cache held. With `among` only that part of
+        the output layer counts."""
         ...
 
 
@@ -67,6 +74,9 @@ class ExactEngine:
         self._sampling = GREEDY
         self._audit = False
         self._watching = False
+        self._usual: Sequence[int] = ()  # ids that stay in the part from text to text
+        self._part: Any = None  # of the output layer
+        self._narrow = False
 
     @property
     def info(self) -> EngineInfo:
@@ -92,6 +102,9 @@ class ExactEngine:
         started = time.perf_counter()
         wanted = list(prompt[:-1])
         self._fits(len(prompt))
+        if self._among is not None:
+            self._part.forget(len(self._usual))
+            self._part.add(prompt)
         reused = self.cache.common(wanted)
         self.cache.crop(reused)
         yield Prefill(reused, len(wanted), reused, time.perf_counter() - started)
@@ -113,7 +126,8 @@ class ExactEngine:
         else:
             for at in range(0, len(ids), WIDEST):
                 self._forward(ids[at : at + WIDEST], None, chosen, rows, states)
-        return Choices(chosen, rows if self._audit else None, states if self._watching else None)
+        shown, seen = rows if self._audit else None, states if self._watching else None
+        return Choices(chosen, shown, seen, self._among)
 
     def _forward(
         self,
@@ -128,8 +142,10 @@ class ExactEngine:
         asked = self._audit or not greedy
         count = self._info.hidden
         room = bytearray(len(ids) * count * 4) if self._watching else None
+        if self._among is not None:
+            self._part.add(ids)
         largest, logits = self.passes.choose(
-            ids, self.cache, rows=asked, parents=parents, states=room
+            ids, self.cache, rows=asked, parents=parents, states=room, among=self._among
         )
         if room is not None:
             whole = memoryview(room).cast("f")
@@ -160,6 +176,20 @@ class ExactEngine:
 
     def watch(self, on: bool) -> None:
         self._watching = on and self._info.hidden > 0
+
+    def narrow(self, usual: Sequence[int]) -> None:
+        """From now on greedy choices are among these ids and those that are read: drafts of most
+        ids for less time. With no ids, or where passes cannot, among all."""
+        self._narrow = bool(usual)
+        if usual and usual != self._usual:
+            self._usual, self._part = usual, self.passes.outputs(len(usual) + OWN)
+            if self._part is not None:
+                self._part.add(usual)
+
+    @property
+    def _among(self) -> Any:
+        """The part of the output layer that counts; None: all of it."""
+        return self._part if self._narrow and self._sampling.temperature <= 0 else None
 
     def _fits(self, length: int) -> None:
         if length > self._info.window:

@@ -6,13 +6,11 @@ guess are gathered once. Does not know kinds of heads, their files, trees, or wh
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterable, Sequence
-from ctypes import c_float, c_int8, c_int32
+from ctypes import c_float, c_int32
 from dataclasses import dataclass
 from typing import Any
 
-from specedit.engines.exact.geometry import LANES, Geometry, up_to
 from specedit.engines.exact.kernels import calls
 from specedit.engines.exact.kernels.passes import KernelPasses
 
@@ -68,10 +66,8 @@ class Guesser:
         self._owner = owner
         self._hidden = passes.config.hidden
         self._likely = len(vocabulary)
-        self._ids: list[int] = []
-        self._known: set[int] = set()
-        self._output = self._room(up_to(len(vocabulary) + OWN, LANES))
-        self._heads = [_head(step, self._output) for step in steps]
+        self._outputs = passes.outputs(len(vocabulary) + OWN)
+        self._heads = [_head(step) for step in steps]
         self.add(vocabulary)
 
     @property
@@ -81,34 +77,18 @@ class Guesser:
 
     def begin(self) -> None:
         """Another text: the last one's own ids are forgotten."""
-        self._known.difference_update(self._ids[self._likely :])
-        del self._ids[self._likely :]
+        self._outputs.forget(self._likely)
         self._sized()
 
     def add(self, ids: Iterable[int]) -> None:
         """These ids may be guessed too, as far as there is room."""
-        new = [id for id in dict.fromkeys(ids) if id not in self._known]
-        del new[self._output.outputs - len(self._ids) :]
-        if new:
-            self._passes.output_rows(new, len(self._ids), *self._kept)
-            self._ids += new
-            self._known.update(new)
-            self._sized()
-
-    def _room(self, outputs: int) -> calls.CLinear:
-        """The output layer's rows of the ids that may be guessed; none yet."""
-        hidden = Geometry.of(self._passes.config).hidden
-        room = (c_int8 * (outputs * hidden + 64))()
-        start = -ctypes.addressof(room) % 64  # rows of panels lie as the model's own do
-        panels = (c_int8 * (outputs * hidden)).from_buffer(room, start)
-        self._kept = (panels, (c_float * outputs)(), (c_int32 * outputs)())
-        at = (ctypes.addressof(part) for part in self._kept)
-        return calls.CLinear(*at, outputs, hidden, hidden)
+        self._outputs.add(ids)
+        self._sized()
 
     def _sized(self) -> None:
         for head in self._heads:
-            head.guessed = len(self._ids)
-            head.output.outputs = up_to(len(self._ids), LANES)
+            head.guessed = len(self._outputs.ids)
+            head.output = self._outputs.linear()
 
     def guess(self, step: int, states: Sequence[Any], ids: Sequence[int], most: int) -> list[Guess]:
         """What `step` (from 0; the last one for all beyond it) makes of each state and the id
@@ -131,20 +111,20 @@ class Guesser:
             found.append(
                 Guess(
                     rows[row * size : (row + 1) * size],
-                    [self._ids[place] for place in places],
+                    [self._outputs.ids[place] for place in places],
                     chances[here][: len(places)],
                 )
             )
         return found
 
 
-def _head(step: HeadWeights, output: calls.CLinear) -> calls.CHead:
+def _head(step: HeadWeights) -> calls.CHead:
     none = calls.CLinear()
     return calls.CHead(
         _linear(step.of_state),
         none if step.of_id is None else _linear(step.of_id),
         _linear(step.down),
-        output,  # a copy: each head's says how much of it is filled
+        none,  # until it is known what may be guessed
         step.bias,
         0,
         int(step.gated),

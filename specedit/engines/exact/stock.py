@@ -16,7 +16,6 @@ class StockPasses:
 
     watches = True
     trees = False  # a row of its attention is where its position says
-    watches = True
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -37,6 +36,9 @@ class StockPasses:
             if hidden is not None:
                 self._shown(hidden, states)
 
+    def outputs(self, most: int) -> None:
+        """Choices are among all ids here."""
+
     def choose(
         self,
         ids: Sequence[int],
@@ -45,6 +47,7 @@ class StockPasses:
         rows: bool,
         parents: Sequence[int] | None = None,
         states: Any = None,
+        among: None = None,
     ) -> tuple[list[int], list[memoryview] | None]:
         """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32."""
         assert parents is None, "chains only"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 from ctypes import POINTER, c_char_p, c_float, c_int, c_int8, c_int32, c_uint64, c_void_p
 
-INTERFACE = 2
+INTERFACE = 3
 
 
 class Shape(ctypes.Structure):
@@ -55,6 +55,10 @@ class CWeights(ctypes.Structure):
     )
 
 
+class COutputs(ctypes.Structure):
+    _fields_ = (("rows", CLinear), ("count", c_int32))
+
+
 class CPass(ctypes.Structure):
     _fields_ = (
         ("ids", POINTER(c_int32)),
@@ -64,6 +68,7 @@ class CPass(ctypes.Structure):
         ("choices", POINTER(c_int32)),
         ("logits", POINTER(c_float)),
         ("hidden", POINTER(c_float)),
+        ("among", POINTER(COutputs)),
     )
 
 

@@ -56,9 +56,10 @@ static int grain_of(int panels, int threads) {
     return grain < 4 ? 4 : grain > 32 ? 32 : grain;
 }
 
-static int head_pieces(const specedit_model *m, int threads) {
-    int panels = m->weights.head.outputs / LANES, grain = grain_of(panels, threads);
-    return (panels + grain - 1) / grain;
+/* of the output layer, or of any part of it: a small product may have more pieces than a large one */
+static int most_head_pieces(const specedit_model *m, int threads) {
+    int all = product_pieces(&m->weights.head, threads);
+    return all > 16 * threads ? all : 16 * threads;
 }
 
 static int room_for_width(specedit_model *m, int width, int threads) {
@@ -79,8 +80,8 @@ static int room_for_width(specedit_model *m, int width, int threads) {
     m->out.scales = floats_of(w);
     m->inner.digits = thread_memory(w * digits * s->inner);
     m->inner.scales = floats_of(w * m->pieces);
-    m->best = floats_of(w * head_pieces(m, threads));
-    m->choice = thread_memory(w * head_pieces(m, threads) * sizeof(int32_t));
+    m->best = floats_of(w * most_head_pieces(m, threads));
+    m->choice = thread_memory(w * most_head_pieces(m, threads) * sizeof(int32_t));
     m->depths = thread_memory(w * sizeof(int32_t));
     void *all[] = {m->rows, m->qkv, m->attended, m->gates, m->cosines, m->sines, m->queries,
         m->query_scales, m->hidden.digits, m->hidden.scales, m->out.digits, m->out.scales,
@@ -240,6 +241,11 @@ int product_pieces(const specedit_linear *linear, int threads) {
     return (panels + grain - 1) / grain;
 }
 
+/* how many logits a row has */
+static int outputs_of(const specedit_model *m) {
+    return m->pass->among ? m->pass->among->count : m->shape.vocabulary;
+}
+
 /* A few panels of a product, all rows: piece by piece of the inputs, group by group of the rows. */
 void product_piece(specedit_model *m, const specedit_linear *linear, const digit_rows *rows,
     after then, const float *bias, float *out, size_t stride, int piece, int thread) {
@@ -299,7 +305,7 @@ void product_piece(specedit_model *m, const specedit_linear *linear, const digit
                     k->gate(sums, now, count, &of, to_row + panel / 2 * LANES, stride);
                     break;
                 case LOGITS:
-                    k->logits(sums, now, count, &of, panel * LANES, m->shape.vocabulary,
+                    k->logits(sums, now, count, &of, panel * LANES, outputs_of(m),
                         m->best + (size_t)piece * m->width + from,
                         m->choice + (size_t)piece * m->width + from, to_row, stride);
                     break;
@@ -338,13 +344,14 @@ static void product_down(void *of, int layer, int piece, int thread) {
 
 static void product_head(void *of, int layer, int piece, int thread) {
     specedit_model *m = of;
+    const specedit_outputs *among = m->pass->among;
     (void)layer;
     for (int r = 0; r < m->pass->width; r++) {
         m->best[(size_t)piece * m->width + r] = -__builtin_inff();
         m->choice[(size_t)piece * m->width + r] = 0;
     }
-    product_piece(m, &m->weights.head, &m->hidden, LOGITS, 0, m->pass->logits,
-        m->shape.vocabulary, piece, thread);
+    product_piece(m, among ? &among->rows : &m->weights.head, &m->hidden, LOGITS, 0,
+        m->pass->logits, outputs_of(m), piece, thread);
 }
 
 static void bare_qkv(void *of, int layer, int piece, int thread) {
@@ -377,6 +384,11 @@ static void bare_head(void *of, int layer, int piece, int thread) {
 
 static int count_steps(const specedit_model *m) { return m->shape.layers * 10 + 4; }
 
+static int linear_fits(const specedit_linear *l, int outputs, int inputs) {
+    return l->panels && l->scales && l->offsets && l->outputs == outputs && l->inputs == inputs
+        && l->inputs % 64 == 0 && l->outputs % LANES == 0 && l->piece > 0 && l->piece % 64 == 0;
+}
+
 static int pass_fits(
     specedit_model *m, const specedit_cache *cache, const specedit_pass *pass) {
     if (!pass->ids || pass->width < 1 || pass->width > 1 << 16 || pass->start < 0)
@@ -390,7 +402,11 @@ static int pass_fits(
         if (pass->parents && (pass->parents[i] < -1 || pass->parents[i] >= i))
             return 0;
     }
-    return 1;
+    const specedit_outputs *among = pass->among;
+    return !among
+        || (linear_fits(&among->rows, up_to(among->count, LANES), m->shape.hidden)
+            && among->count > 0 && among->count <= m->shape.vocabulary
+            && among->rows.piece == among->rows.inputs);
 }
 
 int specedit_run(
@@ -411,7 +427,7 @@ int specedit_run(
         pass.parents = 0;
     m->pass = &pass;
     m->cache = cache;
-    m->head_pieces = product_pieces(&m->weights.head, threads);
+    m->head_pieces = product_pieces(pass.among ? &pass.among->rows : &m->weights.head, threads);
     pool_step *step = m->steps;
     *step++ = (pool_step){row_begins, 0, w};
     for (int l = 0; l < m->shape.layers; l++) {
@@ -443,7 +459,7 @@ int specedit_run(
 
 int specedit_products(specedit_model *m, specedit_pool *pool, int width) {
     int threads = pool_threads(pool);
-    specedit_pass pass = {0, 0, width, 0, 0, 0, 0};
+    specedit_pass pass = {0, 0, width, 0, 0, 0, 0, 0};
     if (width < 1 || model_room(m, width, threads, 1))
         return SPECEDIT_NO_MEMORY;
     m->pass = &pass;
@@ -464,7 +480,7 @@ int specedit_products(specedit_model *m, specedit_pool *pool, int width) {
 int specedit_attention(
     specedit_model *m, specedit_cache *cache, specedit_pool *pool, int start, int width) {
     int threads = pool_threads(pool), tiles = (start + width + TILE - 1) / TILE;
-    specedit_pass pass = {0, 0, width, start, 0, 0, 0};
+    specedit_pass pass = {0, 0, width, start, 0, 0, 0, 0};
     if (width < 1 || start < 0 || specedit_cache_reserve(cache, start + width)
         || model_room(m, width, threads, tiles))
         return SPECEDIT_NO_MEMORY;
@@ -481,11 +497,6 @@ int specedit_attention(
 }
 
 /* -- a model ------------------------------------------------------------------------------------ */
-
-static int linear_fits(const specedit_linear *l, int outputs, int inputs) {
-    return l->panels && l->scales && l->offsets && l->outputs == outputs && l->inputs == inputs
-        && l->inputs % 64 == 0 && l->outputs % LANES == 0 && l->piece > 0 && l->piece % 64 == 0;
-}
 
 static int shape_fits(const specedit_shape *s, const specedit_weights *w) {
     if (s->layers < 1 || s->layers > 400 || s->hidden % 64 || s->hidden_true < 1

@@ -15,6 +15,7 @@ from typing import Any
 from specedit.engines.exact.geometry import PIECE, STEP, Geometry, up_to
 from specedit.engines.exact.kernels import calls
 from specedit.engines.exact.kernels.library import Library
+from specedit.engines.exact.outputs import Outputs
 from specedit.engines.exact.reading import Reading
 from specedit.engines.exact.weights import Weights
 from specedit.errors import ModelError
@@ -26,7 +27,6 @@ class KernelPasses:
 
     watches = True
     trees = True
-    watches = True
 
     def __init__(self, library: Library, weights: Weights, threads: int, *, close: bool) -> None:
         self.config = weights.config
@@ -81,22 +81,26 @@ class KernelPasses:
         rows: bool,
         parents: Sequence[int] | None = None,
         states: Any = None,
+        among: Outputs | None = None,
     ) -> tuple[list[int], list[memoryview] | None]:
         """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32.
 
         `states` takes the rows that the output layer took, `config.hidden` float32 for each id.
+        With `among` only those outputs count, and logits are theirs.
 
         With `parents` the ids are a tree: id i stands behind id parents[i], or, where that is -1,
         behind what the cache held. `KernelCache.keep` then says which of them were right.
         """
-        width, vocabulary = len(ids), self.config.vocabulary
+        width = len(ids)
+        vocabulary = self.config.vocabulary if among is None else len(among.ids)
         choices = (c_int32 * width)()
         logits = (c_float * (width * vocabulary))() if rows else None
-        self._run(ids, cache, choices, logits, parents, states)
+        self._run(ids, cache, choices, logits, parents, states, among)
+        chosen = list(choices) if among is None else [among.ids[place] for place in choices]
         if logits is None:
-            return list(choices), None
+            return chosen, None
         raw, size = memoryview(logits).cast("B"), vocabulary * 4
-        return list(choices), [raw[at : at + size] for at in range(0, width * size, size)]
+        return chosen, [raw[at : at + size] for at in range(0, width * size, size)]
 
     def guess(self, head: calls.CHead, guess: calls.CGuess) -> None:
         """One step of a head (`engines.exact.guessing`), into the buffers that `guess` names."""
@@ -104,6 +108,10 @@ class KernelPasses:
         with self._busy:
             pool = self._pool.handle
             self._said(run(self._model, pool, ctypes.byref(head), ctypes.byref(guess)))
+
+    def outputs(self, most: int) -> Outputs:
+        """A part of the output layer with room for so many ids, for `choose`."""
+        return Outputs(self.config, self.output_rows, most)
 
     def output_rows(
         self, ids: Sequence[int], at: int, panels: Any, scales: Any, offsets: Any
@@ -133,6 +141,7 @@ class KernelPasses:
         logits: Any,
         parents: Sequence[int] | None = None,
         states: Any = None,
+        among: Outputs | None = None,
     ) -> None:
         width = len(ids)
         hidden = None  # from_buffer refuses one that is too small
@@ -140,7 +149,10 @@ class KernelPasses:
             hidden = (c_float * (width * self.config.hidden)).from_buffer(states)
         tree = None if parents is None else (c_int32 * width)(*parents)
         fed = (c_int32 * width)(*ids)
-        given = calls.CPass(fed, tree, width, len(cache.ids), choices, logits, hidden)
+        told = None  # the output layer is the model's own
+        if among is not None:
+            told = ctypes.pointer(calls.COutputs(among.linear(), len(among.ids)))
+        given = calls.CPass(fed, tree, width, len(cache.ids), choices, logits, hidden, told)
         run = self._library.lib.specedit_run
         with self._busy:
             self._said(run(self._model, cache.handle, self._pool.handle, ctypes.byref(given)))

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPECEDIT_INTERFACE 2 /* whoever loads the library asks for this number first */
+#define SPECEDIT_INTERFACE 3 /* whoever loads the library asks for this number first */
 
 #if defined(_WIN32)
 #define SPECEDIT_EXPORT __declspec(dllexport)
@@ -75,6 +75,12 @@ typedef struct {
     const double *speeds;      /* half_true radians a position */
 } specedit_weights;
 
+/* Some outputs of the model's output layer, gathered by specedit_output_rows. */
+typedef struct {
+    specedit_linear rows; /* hidden to `count`, rounded up to 16; no pieces */
+    int32_t count;
+} specedit_outputs;
+
 /* One pass over `width` ids that stand behind `start` positions of the cache. With `parents`, row i
  * stands behind row parents[i] < i, or behind the cache where that is -1; without, behind row i - 1.
  * Either way its key and value lie in the cache at start + i. */
@@ -88,6 +94,7 @@ typedef struct {
     float *logits;    /* width x vocabulary, or null */
     float *hidden;    /* width x hidden_true, or null: the rows behind the last norm, which the output
                          layer takes; with them the last layer is run whole */
+    const specedit_outputs *among; /* or null: all. Choices and logits are then places among these */
 } specedit_pass;
 
 /* A head: a small layer that makes of a row behind the last norm (the state) the row of the next
