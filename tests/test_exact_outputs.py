@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from exact_models import kernel, kernels_here, save
 
+from specedit.decode.drafters.small import Guide, SmallModel
 from specedit.engines.base import GREEDY, Sampling
 from specedit.engines.exact import open_exact
 from specedit.engines.exact.engine import ExactEngine
@@ -73,3 +74,20 @@ def test_a_sampled_choice_is_among_all(engine: ExactEngine) -> None:
     begun(engine, [], Sampling(0.8, seed=1))
     assert one.among is None
     assert one.ids == engine.forward([IDS[19]]).ids
+
+
+def test_a_draft_model_says_usual_ids_and_those_that_it_read(engine: ExactEngine) -> None:
+    usual = tuple(range(0, 60, 3))
+    small = SmallModel(engine, usual=usual)
+    small.begin(GREEDY)
+    ids = IDS[:20]
+    for _ in range(8):
+        (said,) = small.after(ids, 4)
+        for id, chance in ((said.token, said.chance), *said.others):
+            assert id in {*usual, *ids} and 0 < chance <= 1
+        ids = [*ids, said.token]
+    guided = small.after(IDS[:20], 2, Guide([500, 3], [-1, -1]))
+    assert guided[0].token in {*usual, *IDS[:20], 500}, "what others guess was read, too"
+    small.begin(Sampling(0.8, seed=1, rule="rejection"))
+    (said,) = small.after(IDS[:20], 2)
+    assert said.drawn_from is not None and len(said.drawn_from) == engine.info.vocabulary

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from specedit.decode.drafters import SmallModel
     from specedit.models.files import ModelFiles
 
+# Ids that a draft model may say of any text. Vocabularies are learnt pair by pair, so the first ids
+# are the usual ones: 96 % of what the 1.5B model wrote in 150 edits, 99 % with what it had read.
+USUAL = 32_768
 STAGES = {"wait": "Waiting for", "fetch": "Fetching", "verify": "Checking"}
 
 
@@ -93,7 +96,8 @@ def _small(
     shelf = _Shelf(files)
     check_drafts(files, shelf.take()[0], target, tokenizer)
     engine = yield from _engine(files, replace(settings, engine=_engine_of(settings)), home)
-    small = SmallModel(engine, files.name, tokenizer.size)
+    usual = (*range(min(USUAL, tokenizer.size)), *sorted(tokenizer.ends))
+    small = SmallModel(engine, files.name, tokenizer.size, tuple(dict.fromkeys(usual)))
     small.warm()
     return small
 

@@ -140,6 +140,15 @@ class Engine(Protocol):
         ...
 
 
+@runtime_checkable
+class Narrows(Protocol):
+    """An engine whose greedy choices can be among some ids only, for less time."""
+
+    def narrow(self, usual: Sequence[int]) -> None:
+        """From now on among these ids (each once) and those that are read; with none, among all."""
+        ...
+
+
 def depths(parents: Sequence[int]) -> list[int]:
     """How far each id of a tree stands behind what the cache held, from 0."""
     found: list[int] = []

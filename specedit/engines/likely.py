@@ -11,12 +11,24 @@ from typing import Any
 
 import numpy as np
 
+from specedit.engines.base import Subset
+
 
 def likeliest(
-    row: Any, temperature: float, chosen: int, count: int, also: Sequence[int] = ()
+    row: Any,
+    temperature: float,
+    chosen: int,
+    count: int,
+    also: Sequence[int] = (),
+    among: Subset | None = None,
 ) -> list[tuple[int, float]]:
     """The id that was chosen with its chance, then the `count` - 1 likeliest others, then those of
-    `also` that are not among them."""
+    `also` that are not among them. `among`: the ids that the row has logits of, in its order."""
+    if among is not None:
+        places = among.places
+        others = [places[id] for id in also if id in places]
+        found = likeliest(row, temperature, places[chosen], count, others)
+        return [(among.ids[place], chance) for place, chance in found]
     logits = np.frombuffer(row, np.float32)
     most = float(logits.max())
     scaled = logits - most

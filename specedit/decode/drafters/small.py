@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from specedit.decode.tree import is_chain, straight
-from specedit.engines.base import GREEDY, Choices, Engine, Sampling, common
+from specedit.engines.base import GREEDY, Choices, Engine, Narrows, Sampling, common
 
 CATCH_UP = 24  # ids that are fed in one pass together with the last; more are read in chunks
 RECENT = 5  # passes whose median is what one takes: one of them may have had to wait
@@ -48,9 +48,14 @@ ALONE = Guide()
 class SmallModel:
     """One draft model and its cache."""
 
-    def __init__(self, engine: Engine, name: str = "", vocabulary: int = 0) -> None:
+    def __init__(
+        self, engine: Engine, name: str = "", vocabulary: int = 0, usual: Sequence[int] = ()
+    ) -> None:
+        """`usual`: ids that it may say beside those that it read; none: all. An id that it never
+        says is one that others have to find, and the fewer it knows the less a draft costs."""
         self.engine = engine
         self.name = name
+        self._usual = usual
         # ids that both models know: what pads a vocabulary is no token
         self.vocabulary = min(vocabulary or engine.info.vocabulary, engine.info.vocabulary)
         self._times: deque[float] = deque(maxlen=RECENT)  # seconds of narrow passes
@@ -78,6 +83,8 @@ class SmallModel:
         """A new answer, whose choices are made so."""
         self._sampling = sampling
         self._noise = random.Random(f"drafts {sampling.seed}").random
+        if isinstance(self.engine, Narrows):
+            self.engine.narrow(() if sampling.temperature > 0 else self._usual)
 
     def behind(self, ids: Sequence[int]) -> int:
         """How many of `ids` it has not read."""
@@ -149,7 +156,8 @@ class SmallModel:
             known = memoryview(choices.rows[at]).cast("B")[: 4 * self.vocabulary]
             drawn_from = distribution(known, self._sampling)
             chosen = drawn(drawn_from, self._noise())
-        said = likeliest(choices.rows[at], self._sampling.temperature, chosen, count, also)
+        row, temperature = choices.rows[at], self._sampling.temperature
+        said = likeliest(row, temperature, chosen, count, also, choices.among)
         (token, chance), *others = said
         if drawn_from is not None:  # it is kept where the models agree, however unlikely it is
             chance = (1 + chance) / 2

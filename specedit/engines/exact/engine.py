@@ -178,8 +178,7 @@ class ExactEngine:
         self._watching = on and self._info.hidden > 0
 
     def narrow(self, usual: Sequence[int]) -> None:
-        """From now on greedy choices are among these ids and those that are read: drafts of most
-        ids for less time. With no ids, or where passes cannot, among all."""
+        """As `Narrows` says; among all where passes know no part of the output layer."""
         self._narrow = bool(usual)
         if usual and usual != self._usual:
             self._usual, self._part = usual, self.passes.outputs(len(usual) + OWN)
