@@ -102,6 +102,18 @@ def test_where_focus_takes_all_of_it_there_is_one_run() -> None:
     assert (found["whole_by_choice"], found["both_finished"]) == (1, 0)
 
 
+def test_what_is_refused_in_places_is_one_run_and_counted_apart() -> None:
+    def said(prompt: str) -> str:
+        whole = answers(EDIT)(prompt)
+        return whole.replace("(items):", "(items:") if "region to edit" in prompt else whole
+
+    (one,) = compared(said)
+    assert one.whole is None
+    assert one.parts.text == text().replace(*EDIT)
+    found = equality.as_json([one])
+    assert (found["whole_by_choice"], found["whole_when_refused"]) == (0, 1)
+
+
 def test_a_small_file_is_no_case() -> None:
     asked = [case("Let x be 2", "x = 1\n")]
     assert list(equality.measure(asked, Settings(), Scripted(answers()))) == []

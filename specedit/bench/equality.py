@@ -15,7 +15,7 @@ from typing import Any
 from specedit.bench.cases import Case
 from specedit.edit.backend import Backend
 from specedit.edit.focus import wanted
-from specedit.edit.job import Job, plan_edit
+from specedit.edit.job import Job, Planned, plan_edit
 from specedit.edit.run import one
 from specedit.files.source import Source
 from specedit.report import Edit
@@ -33,6 +33,7 @@ class OneWay:
     diff: str
     said: tuple[str, ...]  # findings and problems
     regions: int  # 0: all of the file was one answer
+    jobs: int  # 2: what was written for places was refused, and all of the file came after it
     prompt: int  # tokens read, those of a cache left out,
     completion: int  # and written
     passes: int
@@ -83,7 +84,8 @@ def _made(source: Source, asked: str, settings: Settings, backend: Backend) -> O
     def planned(of: Source) -> Job:
         return plan_edit(of, asked, settings)
 
-    edit = next(it for it in one(source, planned, backend, settings) if isinstance(it, Edit))
+    *before, edit = one(source, planned, backend, settings)
+    assert isinstance(edit, Edit)
     figures = edit.figures
     return OneWay(
         status=edit.status,
@@ -91,6 +93,7 @@ def _made(source: Source, asked: str, settings: Settings, backend: Backend) -> O
         diff=edit.diff,
         said=(*(found.text for found in edit.findings), *edit.problems),
         regions=len(figures.regions),
+        jobs=sum(isinstance(it, Planned) for it in before),
         prompt=figures.prompt - figures.reused,
         completion=figures.completion,
         passes=figures.passes,
@@ -104,7 +107,8 @@ def as_json(found: Sequence[BothWays]) -> dict[str, Any]:
     two = [one for one in found if one.both]
     return {
         "cases": len(found),
-        "whole_by_choice": sum(one.whole is None for one in found),
+        "whole_by_choice": sum(one.whole is None and one.parts.jobs == 1 for one in found),
+        "whole_when_refused": sum(one.parts.jobs > 1 for one in found),
         "unfinished": sum(one.whole is not None and not one.both for one in found),
         "both_finished": len(two),
         "equal": sum(one.equal for one in two),
@@ -133,8 +137,9 @@ def as_text(found: dict[str, Any]) -> str:
     share = found["equal"] / found["both_finished"] if found["both_finished"] else 0.0
     return "\n".join(
         (
-            f"{found['cases']} large files; focus itself took all of {found['whole_by_choice']}, "
-            f"one way did not finish in {found['unfinished']}",
+            f"{found['cases']} large files; focus itself took all of {found['whole_by_choice']}, and "
+            f"of {found['whole_when_refused']} when its places were refused; one way did not finish "
+            f"in {found['unfinished']}",
             f"the same text both ways: {found['equal']} of {found['both_finished']} ({share:.1%})",
             *(
                 f"{name} {one['seconds']:.0f} s, {one['passes']:.0f} passes, "

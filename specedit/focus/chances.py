@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from specedit.focus.blocks import Block
 from specedit.focus.evidence import FEATURES, OWN, Evidence
-from specedit.focus.weights import ASKED, UNASKED
+from specedit.focus.weights import ASKED, BEHIND, UNASKED, USED
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,17 @@ def likely(evidence: Sequence[Evidence], *, asked: bool = False) -> list[Likely]
     parts = [math.exp(score - top) for score in scores]
     total = sum(parts)
     return [Likely(e.block, part / total) for e, part in zip(evidence, parts, strict=True)]
+
+
+def spread(chances: Sequence[Likely], evidence: Sequence[Evidence]) -> list[Likely]:
+    """The same, a part of each block's chance handed on to those that use what it defines, and to
+    the one behind it: what changes there changes them, and much of what is new stands behind."""
+    given = [one.chance for one in chances]
+    for at, one in enumerate(evidence):
+        given[at] += USED * sum(chances[used].chance for used in one.uses)
+        given[at] += BEHIND * chances[at - 1].chance if at else 0.0
+    total = sum(given)
+    return [Likely(one.block, part / total) for one, part in zip(chances, given, strict=True)]
 
 
 def with_opinion(evidence: Sequence[Evidence], named: Sequence[Block]) -> list[Evidence]:

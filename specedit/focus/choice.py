@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specedit.focus.blocks import COMMENT, Block
-from specedit.focus.chances import Likely, likely
+from specedit.focus.chances import Likely, likely, spread
 from specedit.focus.evidence import Evidence
-from specedit.focus.weights import CLEAR, FEW, MOST, OUTRIGHT, SURE
+from specedit.focus.weights import CLEAR, FEW, MORE, MOST, OUTRIGHT, SURE
 
+UNCLEAR = "it is not clear which part of it is meant"
 LONGEST = 20_000  # characters of a line beyond which lines say nothing about a file
 _THINGS = (
     r"comments?|doc ?strings?|documentation|functions?|methods?|class(?:es)?|types?|strings?"
@@ -67,7 +68,7 @@ def chosen(evidence: Sequence[Evidence], instruction: str, *, asked: bool = Fals
     meant = [one for one, each in zip(chances, evidence, strict=True) if each.outright]
     if sum(one.chance for one in meant) >= OUTRIGHT and _lines(meant) <= MOST * _lines(chances):
         return Covering(tuple(meant))
-    return _covering(chances, asked)
+    return after_asking(spread(chances, evidence)) if asked else _by_words(chances)
 
 
 def with_earlier(
@@ -96,19 +97,40 @@ def _with_members(named: Sequence[Evidence], evidence: Sequence[Evidence]) -> li
     ]
 
 
-def _covering(chances: Sequence[Likely], asked: bool) -> Covering:
-    """The likeliest places until they have the chance that is enough."""
-    enough, most = (SURE, MOST) if asked else (CLEAR, FEW)
+def _by_words(chances: Sequence[Likely]) -> Covering:
+    """The likeliest places until they have nearly all of the chance, where these are few."""
     taken: list[Likely] = []
-    covered = 0.0
-    for one in sorted(chances, key=lambda one: (-one.chance, one.block.first)):
-        if covered >= enough:
+    for one in _likeliest(chances):
+        if _chance(taken) >= CLEAR:
             break
         taken.append(one)
-        covered += one.chance
-    if _lines(taken) > most * _lines(chances):
-        return Covering((), "it is not clear which part of it is meant", unsure=not asked)
+    if _lines(taken) > FEW * _lines(chances):
+        return Covering((), UNCLEAR, unsure=True)
+    return _in_order(taken)
+
+
+def after_asking(chances: Sequence[Likely]) -> Covering:
+    """The likeliest places until they have enough of the chance, or as many as are few; the first
+    is taken however long it is."""
+    taken: list[Likely] = []
+    for one in _likeliest(chances):
+        full = taken and _lines([*taken, one]) > FEW * _lines(chances)
+        if full or _chance(taken) >= SURE:
+            break
+        taken.append(one)
+    return _in_order(taken) if _chance(taken) >= MORE else Covering((), UNCLEAR)
+
+
+def _likeliest(chances: Sequence[Likely]) -> list[Likely]:
+    return sorted(chances, key=lambda one: (-one.chance, one.block.first))
+
+
+def _in_order(taken: Sequence[Likely]) -> Covering:
     return Covering(tuple(sorted(taken, key=lambda one: one.block.first)))
+
+
+def _chance(taken: Sequence[Likely]) -> float:
+    return sum(one.chance for one in taken)
 
 
 def _lines(places: Sequence[Likely]) -> int:

@@ -30,6 +30,8 @@ FEATURES = (
     "also",  # the model names it behind others
 )
 OWN = 8  # of them come from the instruction
+SHORT = 2  # letters of a name that is too short to be told from others
+SAME = 3  # definitions of one name, beyond which a use of it tells nothing
 K1, B = 1.2, 0.5  # how soon a word's repetitions stop counting, how much long blocks pay
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _OF_COMMENTS = re.compile(  # what an instruction says that means the comment a file begins with
@@ -45,6 +47,7 @@ class Evidence:
     block: Block
     row: tuple[float, ...]  # one number for each of FEATURES
     outright: bool = False  # it is of the one definition that the instruction names outright
+    uses: tuple[int, ...] = ()  # the numbers of the blocks that define what it names
 
     @property
     def named(self) -> bool:
@@ -94,7 +97,25 @@ def gathered(text: str, found: Sequence[Block], instruction: str) -> list[Eviden
             )
         )
     meant = outright(instruction, asked, found, names) or constant
-    return [Evidence(one, row, one in meant) for one, row in zip(found, rows, strict=True)]
+    uses = _uses(found, names)
+    return [
+        Evidence(one, row, one in meant, used)
+        for one, row, used in zip(found, rows, uses, strict=True)
+    ]
+
+
+def _uses(found: Sequence[Block], names: Sequence[frozenset[str]]) -> list[tuple[int, ...]]:
+    """Of each block, the others that define what it names; what many define says nothing."""
+    defines: dict[str, list[int]] = {}
+    for at, one in enumerate(found):
+        simple = one.name.rpartition(".")[2]
+        if one.head and len(simple) > SHORT:
+            defines.setdefault(simple, []).append(at)
+    few = {name: ats for name, ats in defines.items() if len(ats) <= SAME}
+    return [
+        tuple(sorted({n for name in held & few.keys() for n in few[name]} - {at}))
+        for at, held in enumerate(names)
+    ]
 
 
 def _is_called(simple: str, asked: Query) -> bool:

@@ -1,0 +1,90 @@
+"""What the model's answer is worth: chance handed on to neighbours, and a fifth of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from specedit.focus.blocks import Block, blocks
+from specedit.focus.chances import Likely, likely, spread, with_opinion
+from specedit.focus.choice import after_asking
+from specedit.focus.evidence import Evidence, gathered
+from specedit.focus.weights import FEW
+from specedit.syntax.trees import language_of
+
+
+def text(functions: int = 60) -> str:
+    parts = [f"def weigh_{n}(items):\n    return items[{n}]\n" for n in range(functions)]
+    parts[40] = "def total(items):\n    return weigh_7(items) + 1\n"
+    return "\n\n".join(["import os\n", *parts])
+
+
+def evidence(instruction: str = "Mend the crash") -> list[Evidence]:
+    found = blocks(text(), language_of("a.py"))
+    return gathered(text(), found, instruction)
+
+
+def at(found: Sequence[Evidence], name: str) -> int:
+    return next(n for n, one in enumerate(found) if one.block.name == name)
+
+
+def test_a_block_knows_which_others_it_uses() -> None:
+    found = evidence()
+    assert found[at(found, "total")].uses == (at(found, "weigh_7"),)
+    assert found[at(found, "weigh_7")].uses == ()
+
+
+def test_what_many_define_and_what_is_short_is_no_use() -> None:
+    same = "class A{0}:\n    def run(self):\n        return {0}\n"
+    given = "".join(same.format(n) for n in range(4)) + "def up(x):\n    return x.run()\n"
+    given += "def go(x):\n    return up(x)\n"
+    found = blocks(given, language_of("a.py"))
+    assert all(one.uses == () for one in gathered(given, found, "x"))
+    three = "".join(same.format(n) for n in range(3)) + "def last(x):\n    return x.run()\n"
+    found = blocks(three, language_of("a.py"))
+    assert [len(one.uses) for one in gathered(three, found, "x") if one.block.name == "last"] == [3]
+
+
+def test_chance_is_handed_on_to_who_uses_it_and_to_what_stands_behind() -> None:
+    found = evidence()
+    given = with_opinion(found, [found[at(found, "weigh_7")].block])
+    before = likely(given, asked=True)
+    after = spread(before, given)
+    assert sum(one.chance for one in after) == pytest.approx(1)
+    ratio = [b.chance / a.chance for a, b in zip(before, after, strict=True)]
+    gain = {given[n].block.name: r for n, r in enumerate(ratio)}
+    best = sorted(gain, key=lambda name: -gain[name])[:2]
+    assert set(best) == {"total", "weigh_8"}
+    assert after[at(found, "weigh_7")].chance < before[at(found, "weigh_7")].chance
+
+
+def likelihoods(lines: Sequence[int], chances: Sequence[float]) -> list[Likely]:
+    """Blocks of so many lines, each as likely as is said."""
+    found, first = [], 1
+    for count, chance in zip(lines, chances, strict=True):
+        found.append(Likely(Block(first, first + count - 1, f"f{first}", "function"), chance))
+        first += count
+    return found
+
+
+@pytest.mark.parametrize(
+    ("chances", "lines", "taken"),
+    [
+        ([0.9, 0.1], [10, 90], [0]),
+        ([0.5, 0.35, 0.15], [10, 10, 80], [0, 1]),
+        ([0.5, 0.2, 0.3], [10, 10, 80], []),  # the third is long, and the two are not likely
+        ([0.6, 0.2, 0.2], [10, 70, 20], [0]),  # MORE is enough where a fifth holds no more
+        ([0.9, 0.1], [90, 10], [0]),  # the first, however long it is
+        ([0.2] * 5, [20] * 5, []),
+    ],
+)
+def test_a_fifth_of_the_file_must_have_more_than_half_of_the_chance(
+    chances: list[float], lines: list[int], taken: list[int]
+) -> None:
+    given = likelihoods(lines, chances)
+    choice = after_asking(given)
+    assert [given.index(one) for one in choice.taken] == taken
+    assert choice.unsure is False
+    if len(taken) > 1:
+        assert sum(one.block.lines for one in choice.taken) <= FEW * sum(lines)
