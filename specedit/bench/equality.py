@@ -137,9 +137,9 @@ def as_text(found: dict[str, Any]) -> str:
     share = found["equal"] / found["both_finished"] if found["both_finished"] else 0.0
     return "\n".join(
         (
-            f"{found['cases']} large files; focus itself took all of {found['whole_by_choice']}, and "
-            f"of {found['whole_when_refused']} when its places were refused; one way did not finish "
-            f"in {found['unfinished']}",
+            f"{found['cases']} large files; focus itself took all of {found['whole_by_choice']}, "
+            f"and of {found['whole_when_refused']} when its places were refused; "
+            f"one way did not finish in {found['unfinished']}",
             f"the same text both ways: {found['equal']} of {found['both_finished']} ({share:.1%})",
             *(
                 f"{name} {one['seconds']:.0f} s, {one['passes']:.0f} passes, "
