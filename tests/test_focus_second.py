@@ -30,18 +30,18 @@ NAMED = "Let weigh_4 start at 99"
 
 def model(
     places: Callable[[str], str],
-    whole: Callable[[str], str] = str,
+    wider: Callable[[str], str] = str,
     second: Callable[[str], str] = str,
 ) -> Callable[[str], str]:
-    """What it writes for places, for all of the file, and for what is looked at again."""
+    """What it writes for a place, for a wider one, and for what is looked at again."""
 
     def said(prompt: str) -> str:
         block, closing = fenced(prompt.encode())
         given = block.decode()
         if "Elsewhere in the file this is done already" in prompt:
             return second(given) + closing.decode()
-        part = "The region to edit:" in prompt
-        return (places if part else whole)(given) + closing.decode()
+        alone = given.count("def ") == 1
+        return (places if alone else wider)(given) + closing.decode()
 
     return said
 
@@ -65,43 +65,49 @@ def broken(given: str) -> str:
     return given.replace("(items):", "(items:", 1)
 
 
-def test_what_is_refused_for_places_is_asked_of_all_of_it() -> None:
+def test_a_place_whose_answer_is_refused_is_asked_about_with_more_around_it() -> None:
     edit, backend = performed(model(broken, right))
     assert edit.status == "would-edit"
     assert edit.after == right(text()).encode()
-    assert edit.figures.regions == ()
-    assert [one.kind for one in edit.findings] == ["whole"]
-    assert "does not parse" in edit.findings[0].text
+    assert [one.kind for one in edit.findings] == ["focused", "focused"]
+    assert "weigh_4" in edit.findings[1].text
+    assert "does not parse" in edit.findings[1].text
+    (region,) = edit.figures.regions
+    first, last = region.lines
+    lines = text().splitlines()
+    assert "def weigh_4(items):" in lines[first + 20 : last - 20]
+    assert last - first < 120
+    at_once, _ = performed(model(right, right))
+    assert edit.figures.completion > 4 * at_once.figures.completion  # both answers count
     assert len(backend.plans) == 2
-    alone, _ = performed(model(broken, right), whole=True)
-    assert edit.figures.completion > alone.figures.completion  # the first answer counts
 
 
 @pytest.mark.parametrize(
-    ("places", "chosen", "functions"),
-    [
-        (right, {}, 90),
-        (str, {}, 90),
-        (broken, {"focus": "40"}, 90),
-        (broken, {"max_tokens": 5}, 90),
-        (broken, {}, 400),
-    ],
-    ids=["it is right", "nothing changed", "--focus 40", "cut off", "a long file"],
+    ("places", "chosen"),
+    [(right, {}), (str, {}), (broken, {"max_tokens": 5}), (broken, {"whole": True})],
+    ids=["it is right", "nothing changed", "cut off", "--whole"],
 )
-def test_all_of_it_is_not_asked_for_else(
-    places: Callable[[str], str], chosen: dict[str, object], functions: int
+def test_nothing_is_asked_again_else(
+    places: Callable[[str], str], chosen: dict[str, object]
 ) -> None:
-    _, backend = performed(model(places, right), before=text(functions), **chosen)  # type: ignore[arg-type]
-    asked = [plan.messages[-1].segments[-1] for plan in backend.plans]
-    assert [one for one in asked if "complete edited region" in one]
-    assert not [one for one in asked if "complete edited file" in one]
+    _, backend = performed(model(places, str), **chosen)  # type: ignore[arg-type]
+    assert len(backend.plans) == 1
 
 
-def test_what_is_refused_both_ways_is_refused() -> None:
+def test_what_is_refused_again_is_refused() -> None:
     edit, backend = performed(model(broken, broken))
     assert edit.status == "refused"
-    assert edit.figures.regions == ()
     assert len(backend.plans) == 2
+
+
+def test_what_a_person_named_is_not_made_wider() -> None:
+    settings = Settings()
+    source = Source.from_bytes("a.py", text().encode())
+    backend = Scripted(model(broken, right))
+    *_, edit = perform(plan_edit(source, NAMED, settings, symbol="weigh_4"), backend, settings)
+    assert isinstance(edit, Edit)
+    assert edit.status == "refused"
+    assert len(backend.plans) == 1
 
 
 def floor(given: str) -> str:
@@ -124,7 +130,7 @@ def test_what_does_not_parse_asks_for_nothing() -> None:
         model(lambda given: broken(floor(given)), broken), "Let weigh_4 floor its start"
     )
     assert edit.status == "refused"
-    assert len(backend.plans) == 2  # the place, and all of the file
+    assert len(backend.plans) == 2  # the place, and a wider one
 
 
 @pytest.mark.parametrize(

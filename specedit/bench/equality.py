@@ -33,7 +33,7 @@ class OneWay:
     diff: str
     said: tuple[str, ...]  # findings and problems
     regions: int  # 0: all of the file was one answer
-    jobs: int  # 2: what was written for places was refused, and all of the file came after it
+    jobs: int  # 2: what was written for places was refused, and wider ones came after them
     prompt: int  # tokens read, those of a cache left out,
     completion: int  # and written
     passes: int
@@ -107,8 +107,8 @@ def as_json(found: Sequence[BothWays]) -> dict[str, Any]:
     two = [one for one in found if one.both]
     return {
         "cases": len(found),
-        "whole_by_choice": sum(one.whole is None and one.parts.jobs == 1 for one in found),
-        "whole_when_refused": sum(one.parts.jobs > 1 for one in found),
+        "whole_by_choice": sum(one.whole is None for one in found),
+        "asked_again": sum(one.parts.jobs > 1 for one in found),
         "unfinished": sum(one.whole is not None and not one.both for one in found),
         "both_finished": len(two),
         "equal": sum(one.equal for one in two),
@@ -138,7 +138,7 @@ def as_text(found: dict[str, Any]) -> str:
     return "\n".join(
         (
             f"{found['cases']} large files; focus itself took all of {found['whole_by_choice']}, "
-            f"and of {found['whole_when_refused']} when its places were refused; "
+            f"and asked again with more around its places in {found['asked_again']}; "
             f"one way did not finish in {found['unfinished']}",
             f"the same text both ways: {found['equal']} of {found['both_finished']} ({share:.1%})",
             *(

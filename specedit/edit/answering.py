@@ -35,13 +35,13 @@ class Answered:
 def perform(work: Job, backend: Backend, settings: Settings) -> Iterator[Planned | Event | Edit]:
     """What is planned, the backend's events, then the Edit. Nothing is written."""
     found = yield from answered(work, backend, settings)
-    more = wider(work, found.job, found.edit, settings)
+    more = wider(work, found.job, found.edit)
     if more is not None:
         spent = found.edit.figures
         with suppress(TooLong):
-            found = yield from once(more, backend, settings)
+            again = yield from once(more, backend, settings)
             found = replace(
-                found, edit=replace(found.edit, figures=found.edit.figures.beside(spent))
+                again, edit=replace(again.edit, figures=again.edit.figures.beside(spent))
             )
     yield keep(found.edit)
 
