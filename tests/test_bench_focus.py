@@ -66,7 +66,8 @@ def test_the_same_text_both_ways_is_equal_and_places_are_cheaper() -> None:
     assert one.equal
     assert one.whole is not None
     assert one.parts.text == text().replace(*EDIT)
-    assert one.parts.regions == 1
+    assert len(one.parts.places) == 1
+    assert one.within
     assert one.parts.completion < one.whole.completion / 10
     found = equality.as_json([one])
     assert (found["equal"], found["both_finished"]) == (1, 1)
@@ -78,6 +79,9 @@ def test_another_text_is_told_with_both_diffs() -> None:
     (one,) = compared(answers(EDIT, whole=("total = 7\n", "total = 8\n")))
     assert one.both
     assert not one.equal
+    assert one.within  # it differs elsewhere
+    (other,) = compared(answers(EDIT, whole=("total = 99\n", "total = 98\n")))
+    assert not other.within
     row = equality.as_json([one])["each"][0]
     assert "+    total = 8" in row["whole"]["diff"]
     assert "+    total = 8" not in row["parts"]["diff"]

@@ -16,7 +16,9 @@ from specedit.bench.cases import Case
 from specedit.edit.backend import Backend
 from specedit.edit.focus import wanted
 from specedit.edit.job import Job, Planned, plan_edit
+from specedit.edit.regions import carried
 from specedit.edit.run import one
+from specedit.edit.splice import region_of
 from specedit.files.source import Source
 from specedit.report import Edit
 from specedit.settings import Settings
@@ -32,7 +34,7 @@ class OneWay:
     text: str
     diff: str
     said: tuple[str, ...]  # findings and problems
-    regions: int  # 0: all of the file was one answer
+    places: tuple[tuple[int, int], ...]  # lines of the text before; none: all of it was one answer
     jobs: int  # 2: what was written for places was refused, and wider ones came after them
     prompt: int  # tokens read, those of a cache left out,
     completion: int  # and written
@@ -54,6 +56,7 @@ class BothWays:
     lines: int
     parts: OneWay
     whole: OneWay | None
+    within: bool  # the places themselves came out alike, whatever else became of the file
 
     @property
     def both(self) -> bool:
@@ -74,8 +77,16 @@ def measure(cases: Iterable[Case], settings: Settings, backend: Backend) -> Iter
             continue
         parts = _made(source, asked, settings, backend)
         all_of_it = replace(settings, whole=True)
-        whole = _made(source, asked, all_of_it, backend) if parts.regions else None
-        yield BothWays(case.id, asked, case.lines, parts, whole)
+        whole = _made(source, asked, all_of_it, backend) if parts.places else None
+        within = whole is None or alike(source, parts.places, parts.text, whole.text)
+        yield BothWays(case.id, asked, case.lines, parts, whole, within)
+
+
+def alike(source: Source, places: Iterable[tuple[int, int]], one: str, other: str) -> bool:
+    """Whether two texts that a file became say the same where its places were."""
+    spans = [region_of(source, lines) for lines in places]
+    ways = [[carried(source.text, span, text) for span in spans] for text in (one, other)]
+    return ways[0] == ways[1]
 
 
 def _made(source: Source, asked: str, settings: Settings, backend: Backend) -> OneWay:
@@ -92,7 +103,7 @@ def _made(source: Source, asked: str, settings: Settings, backend: Backend) -> O
         text=(edit.after or b"").decode("utf-8", "replace"),
         diff=edit.diff,
         said=(*(found.text for found in edit.findings), *edit.problems),
-        regions=len(figures.regions),
+        places=tuple(one.lines for one in figures.regions),
         jobs=sum(isinstance(it, Planned) for it in before),
         prompt=figures.prompt - figures.reused,
         completion=figures.completion,
@@ -112,6 +123,7 @@ def as_json(found: Sequence[BothWays]) -> dict[str, Any]:
         "unfinished": sum(one.whole is not None and not one.both for one in found),
         "both_finished": len(two),
         "equal": sum(one.equal for one in two),
+        "equal_within": sum(one.within for one in two),
         "parts": _sums([one.parts for one in two]),
         "whole": _sums([one.whole for one in two if one.whole is not None]),
         "each": [_row(one) for one in found],
@@ -134,13 +146,15 @@ def _row(found: BothWays) -> dict[str, Any]:
 def as_text(found: dict[str, Any]) -> str:
     """For people: one line a figure."""
     parts, whole = found["parts"], found["whole"]
-    share = found["equal"] / found["both_finished"] if found["both_finished"] else 0.0
+    of = found["both_finished"]
+    share, within = (found[key] / of if of else 0.0 for key in ("equal", "equal_within"))
     return "\n".join(
         (
             f"{found['cases']} large files; focus itself took all of {found['whole_by_choice']}, "
             f"and asked again with more around its places in {found['asked_again']}; "
             f"one way did not finish in {found['unfinished']}",
-            f"the same text both ways: {found['equal']} of {found['both_finished']} ({share:.1%})",
+            f"the same text both ways: {found['equal']} of {of} ({share:.1%})",
+            f"the same where the places are: {found['equal_within']} of {of} ({within:.1%})",
             *(
                 f"{name} {one['seconds']:.0f} s, {one['passes']:.0f} passes, "
                 f"{one['prompt']:.0f} tokens read, {one['completion']:.0f} written"
