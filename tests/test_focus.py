@@ -383,6 +383,8 @@ def test_another_signature_asks_for_the_callers_and_the_same_one_does_not() -> N
     [
         ("def f(a):", "def f(b):", "f(1)", True),
         ("def f(a):", "def f(b):", "f(a=1)", False),
+        ("def f(a):", "def f(b):", "f(g(2),\n  a = 1)", False),
+        ("def f(a):", "def f(b):", "def g(a=1):\n    return f(1)", True),
         ("def f(self, a):", "def f(self, b):", "x.f(1)\nif a == 2: pass", True),
         ("def f(a):", "def f(a: int) -> str:", "f(1)", True),
         ("def f(a):", "def f(a, b=2):", "f(1)", True),

@@ -156,4 +156,11 @@ def test_what_does_not_parse_asks_for_nothing() -> None:
     ],
 )
 def test_what_holds_the_name_is_kept(before: str, after: str, name: str, expected: str) -> None:
-    assert pertinent(before, after, name) == expected
+    assert pertinent(before, after, name, imports=True) == expected
+
+
+def test_an_import_that_does_not_hold_the_name_is_kept_among_imports_only() -> None:
+    before, after = "y = f(1)\nz\n", "import q\ny = f(1, 2)\nz\n"
+    assert pertinent("z\n", "import q\nz\n", "f") == "z\n"
+    assert pertinent("z\n", "import q\nz\n", "f", imports=True) == "import q\nz\n"
+    assert pertinent(before, after, "f", imports=True) == after

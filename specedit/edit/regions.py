@@ -60,7 +60,12 @@ def answered(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer
         for target, one in second:
             plan = plan_of(work, found, target, _instruction(work, done))
             again = yield from _asked(work, plan, target, backend, done, one.why)
-            kept = pertinent(taken(work.about, target.region), again.answer.text, one.name)
+            kept = pertinent(
+                taken(work.about, target.region),
+                again.answer.text,
+                one.name,
+                imports=one.block.kind == "imports",
+            )
             done.append(replace(again, answer=replace(again.answer, text=kept)))
     answer = _one_answer(work.about, done)
     yield answer

@@ -13,9 +13,9 @@ from specedit.focus.blocks import IMPORT
 from specedit.text.lines import lines_of, opcodes
 
 
-def pertinent(before: str, after: str, name: str) -> str:
-    """The text after, with only those of its changes that hold the name or are imports; where one
-    takes other lines away for it, those stay, and what it is about comes behind them."""
+def pertinent(before: str, after: str, name: str, *, imports: bool = False) -> str:
+    """The text after, with only those of its changes that hold the name, or are imports where these
+    are looked at; where one takes other lines away, those stay, and what it is about comes behind."""
     if not name:
         return after
     holds = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
@@ -24,7 +24,7 @@ def pertinent(before: str, after: str, name: str) -> str:
     kept: list[str] = []
     for tag, a, b, c, d in opcodes(old, new):
         was, is_ = old[a:b], new[c:d]
-        about = [line for line in is_ if holds.search(line) or IMPORT.match(line)]
+        about = [one for one in is_ if holds.search(one) or (imports and IMPORT.match(one))]
         if tag == "equal" or not (about or any(holds.search(line) for line in was)):
             kept += was
         elif len(is_) >= len(was) or all(holds.search(line) for line in was):

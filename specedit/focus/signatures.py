@@ -39,11 +39,12 @@ def stands(before: str, after: str, simple: str, calling: str) -> bool:
     body = before[before.find(taken) + len(taken) :]
     if len(new) < len(old) or not all(one.optional for one in new[len(old) :]):
         return False
-    return all(_kept(a, b, body, calling) for a, b in zip(old, new, strict=False))
+    given = "\n".join(_calls(calling, simple))
+    return all(_kept(a, b, body, given) for a, b in zip(old, new, strict=False))
 
 
-def _kept(old: Parameter, new: Parameter, body: str, calling: str) -> bool:
-    """Whether a call that gives the old parameter gives the new one."""
+def _kept(old: Parameter, new: Parameter, body: str, given: str) -> bool:
+    """Whether a call that gives the old parameter gives the new one. `given`: what the calls give."""
     if old.text == new.text:
         return True
     if old.optional and not new.optional:
@@ -52,7 +53,7 @@ def _kept(old: Parameter, new: Parameter, body: str, calling: str) -> bool:
         return _renamed(old.text, new.text, body)
     if old.kind and old.kind != new.kind:
         return False
-    by_name = re.search(rf"(?<![\w$.]){re.escape(old.name)}\s*=(?!=)", calling)
+    by_name = re.search(rf"(?<![\w$.]){re.escape(old.name)}\s*=(?!=)", given)
     return old.name == new.name or by_name is None
 
 
@@ -67,15 +68,25 @@ def _renamed(old: str, new: str, body: str) -> bool:
 
 
 def _taken(text: str, simple: str) -> str:
+    """The name and the brackets behind it, where the definition begins."""
     found = re.search(rf"(?<![\w$.]){re.escape(simple)}\s*(?:<[^>\n]*>)?\(", text)
-    if found is None:
-        return ""
-    depth, at = 0, found.end() - 1
-    for at in range(found.end() - 1, min(len(text), found.end() + FAR)):
+    return text[found.start() : _closing(text, found.end() - 1)] if found else ""
+
+
+def _calls(text: str, simple: str) -> Iterator[str]:
+    """What each call gives, in its brackets."""
+    for found in re.finditer(rf"(?<![\w$]){re.escape(simple)}\s*(?:<[\w, ]*>)?\(", text):
+        yield text[found.end() - 1 : _closing(text, found.end() - 1)]
+
+
+def _closing(text: str, opening: int) -> int:
+    """Behind the bracket that closes the one at a place."""
+    depth = 0
+    for at in range(opening, min(len(text), opening + FAR)):
         depth += {"(": 1, ")": -1}.get(text[at], 0)
         if depth == 0:
-            break
-    return text[found.start() : at + 1]
+            return at + 1
+    return min(len(text), opening + FAR)
 
 
 def _parameters(taken: str) -> Sequence[Parameter]:
