@@ -14,8 +14,8 @@ from specedit.text.lines import lines_of, opcodes
 
 
 def pertinent(before: str, after: str, name: str, *, imports: bool = False) -> str:
-    """The text after, with only those of its changes that hold the name, or are imports where these
-    are looked at; where one takes other lines away, those stay, and what it is about comes behind."""
+    """The text after, with only those of its changes that hold the name, or are imports where those
+    are looked at; what a change takes away besides stays, and what it is about comes behind it."""
     if not name:
         return after
     holds = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")

@@ -44,7 +44,7 @@ def stands(before: str, after: str, simple: str, calling: str) -> bool:
 
 
 def _kept(old: Parameter, new: Parameter, body: str, given: str) -> bool:
-    """Whether a call that gives the old parameter gives the new one. `given`: what the calls give."""
+    """Whether calls, which give what stands in `given`, are right with the new parameter."""
     if old.text == new.text:
         return True
     if old.optional and not new.optional:
