@@ -11,9 +11,12 @@ from specedit.edit.answering import perform
 from specedit.edit.job import plan_edit
 from specedit.engines.scripted import fenced
 from specedit.files.source import Source
+from specedit.focus.blocks import blocks
+from specedit.focus.neighbours import Placed, drawn
 from specedit.focus.pertinence import pertinent
 from specedit.report import Edit
 from specedit.settings import Settings
+from specedit.syntax.trees import language_of
 
 
 def text(functions: int = 90) -> str:
@@ -159,8 +162,18 @@ def test_what_holds_the_name_is_kept(before: str, after: str, name: str, expecte
     assert pertinent(before, after, name, imports=True) == expected
 
 
-def test_an_import_that_does_not_hold_the_name_is_kept_among_imports_only() -> None:
-    before, after = "y = f(1)\nz\n", "import q\ny = f(1, 2)\nz\n"
-    assert pertinent("z\n", "import q\nz\n", "f") == "z\n"
-    assert pertinent("z\n", "import q\nz\n", "f", imports=True) == "import q\nz\n"
-    assert pertinent(before, after, "f", imports=True) == after
+def test_an_import_without_the_name_is_kept_where_imports_name_nothing() -> None:
+    include, other = "#include <b>\nz\n", "import q\nz\n"
+    assert pertinent("z\n", include, "f", imports=True) == include
+    assert pertinent("z\n", include, "f") == "z\n"
+    assert pertinent("z\n", other, "f", imports=True) == "z\n"
+
+
+def test_a_method_that_is_added_brings_its_own_name() -> None:
+    before = "import x from 'x'\n\nclass A {\n  get body () {\n    return x()\n  }\n}\n"
+    found = blocks(before, language_of("a.js"))
+    one = next(block for block in found if block.name == "A.body")
+    old = "  get body () {\n    return x()\n  }\n"
+    for more, asked in (("return 1", []), ("return other(1)", [""])):
+        new = f"{old}\n  get empty () {{\n    {more}\n  }}\n"
+        assert [d.block.name for d in drawn(before, found, [Placed((one,), old, new)])] == asked

@@ -23,7 +23,7 @@ OWN = 4  # lines from which a property or a value is a block of its own
 TYPES = frozenset({"class", "interface", "enum"})
 COMMENT = "comment"  # the kind of the comment that a file begins with
 _COMMENT = re.compile(r"\s*(?:#(?!\s*(?:include|define|if|endif))|//|/\*|\*|--|<!--|@\w|\[\w)")
-IMPORT = re.compile(
+_IMPORT = re.compile(
     r"\s*(?:import\b|from\s+\S+\s+import\b|using\s+[\w.=\s]+;|#\s*include\b|use\s|require\b|package\b"
     r"|(?:const|let|var)\s.*\brequire\()"
 )
@@ -106,7 +106,7 @@ def _run(first: int, last: int, symbol: Symbol | None, lines: Sequence[str]) -> 
     name, kind = (symbol.qualified, symbol.kind) if symbol else ("", "lines")
     for start, end in _pieces(first, last, lines):
         head = symbol is None or start <= symbol.first_line <= end
-        imports = symbol is None and any(IMPORT.match(one) for one in lines[start - 1 : end])
+        imports = symbol is None and any(_IMPORT.match(one) for one in lines[start - 1 : end])
         yield Block(start, end, name, "imports" if imports else kind, head)
 
 

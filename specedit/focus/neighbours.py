@@ -104,6 +104,7 @@ def _brought(text: str) -> Iterator[str]:
         r"\b(?:as|def|class|func|fn|function|import|for|let|var|const)\s+([A-Za-z_]\w*)", bare
     )
     yield from re.findall(r"([A-Za-z_]\w*)\s*\)", bare)
+    yield from re.findall(r"(?m)^[^=(\n;]*?([A-Za-z_]\w*)\s*\([^;\n]*\)[^;\n]*\{\s*$", bare)
     yield from re.findall(r"[\w>\]?&*]\s+\**&?([a-z_]\w*)\s*(?:=|;|\))", bare)
 
 

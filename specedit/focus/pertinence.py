@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 
-from specedit.focus.blocks import IMPORT
 from specedit.text.lines import lines_of, opcodes
+
+_UNNAMED = re.compile(r"\s*(?:#\s*include\b|using\s)")  # imports that do not say what they bring
 
 
 def pertinent(before: str, after: str, name: str, *, imports: bool = False) -> str:
-    """The text after, with only those of its changes that hold the name, or are imports where those
-    are looked at; what a change takes away besides stays, and what it is about comes behind it."""
+    """The text after, with only those of its changes that hold the name; among imports also those
+    that do not say what they bring. What such a change takes away besides stays, before it."""
     if not name:
         return after
     holds = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
@@ -24,7 +25,7 @@ def pertinent(before: str, after: str, name: str, *, imports: bool = False) -> s
     kept: list[str] = []
     for tag, a, b, c, d in opcodes(old, new):
         was, is_ = old[a:b], new[c:d]
-        about = [one for one in is_ if holds.search(one) or (imports and IMPORT.match(one))]
+        about = [one for one in is_ if holds.search(one) or (imports and _UNNAMED.match(one))]
         if tag == "equal" or not (about or any(holds.search(line) for line in was)):
             kept += was
         elif len(is_) >= len(was) or all(holds.search(line) for line in was):
