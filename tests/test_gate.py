@@ -193,6 +193,11 @@ def test_what_python_alone_tells(before: str, after: str, kind: str) -> None:
     assert kinds == [kind] * bool(kind), found
 
 
+def test_a_text_that_is_too_deep_to_be_read_has_no_form() -> None:
+    before = "x = " + "+".join("1" * 2_000) + "\n"
+    assert findings(before, before + "y = 2\n", BY_NAME["python"], "Say it once more") == []
+
+
 @given(text=st.text(), language=st.sampled_from(LANGUAGES))
 def test_an_edit_that_changes_nothing_has_no_finding(text: str, language: object) -> None:
     assert findings(text, text, language) == []  # type: ignore[arg-type]

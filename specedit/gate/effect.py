@@ -49,18 +49,24 @@ def _idle(facts: Facts) -> Iterator[tuple[Branch, str]]:
     for node in facts.root.walk():
         if node.type in _ASSIGNMENTS:
             left, right = node.part("left"), node.part("right")
-            same = left and right and facts.said(left) == facts.said(right)
+            same = left and right and _alike(facts, left, right)
             plain = node.part("type") is None and _sign(facts, node) == "="
             if same and plain and any(up.type in _INSIDE for up in node.up()):
                 yield node, f"`{short(facts.said(node))}` puts a value where it is already"
         elif node.type in _BINARY and len(node.children) == 3:
             left, sign, right = node.children
-            same = facts.said(left) == facts.said(right) and not _calls(left)
+            same = _alike(facts, left, right) and not _calls(left)
             if same and not sign.named and facts.said(sign) in _DOUBLING:
                 yield node, f"both sides of `{short(facts.said(node))}` are the same"
         elif node.type in _CHOICES:
             yield from _twins(facts, node)
     yield from outlook.idle(facts)
+
+
+def _alike(facts: Facts, one: Branch, other: Branch) -> bool:
+    """Whether two places hold the same text; long chains of operators have long sides."""
+    sizes = one.end - one.start, other.end - other.start
+    return sizes[0] == sizes[1] and facts.said(one) == facts.said(other)
 
 
 def _sign(facts: Facts, node: Branch) -> str:

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 
 from specedit.gate.hit import Change, Hit
-from specedit.syntax import trees
 from specedit.syntax.outline import Symbol
 from specedit.text.lines import opcodes
 
@@ -21,7 +20,7 @@ _CALLABLE = frozenset({"function", "method"})
 
 
 def hits(change: Change) -> Iterator[Hit]:
-    symbols = trees.symbols(change.before.text, change.before.language)
+    symbols = change.before.symbols
     named = [one for one in symbols if _is_named(one, change.instruction)]
     if not named or WIDE.search(change.instruction):
         return

@@ -13,8 +13,10 @@ from specedit.scoping.languages import rules_of
 from specedit.scoping.scope import Declared
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import FREE, Uses
+from specedit.syntax import trees
 from specedit.syntax.branch import Branch, grow
 from specedit.syntax.languages import Language
+from specedit.syntax.outline import Symbol
 
 LONGEST = 400_000  # characters: beyond, reading takes longer than a person waits for a note
 
@@ -37,6 +39,11 @@ class Facts:
         if rules_of(self.language.name) is None:
             return None
         return Typing(declared_scopes(self.text, self.language))
+
+    @cached_property
+    def symbols(self) -> list[Symbol]:
+        """What it defines, on which lines."""
+        return trees.symbols(self.text, self.language)
 
     @cached_property
     def root(self) -> Branch:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 
 from specedit.gate.hit import Change, Hit
-from specedit.syntax import trees
 from specedit.syntax.losses import TAKES
 
 WORD = re.compile(r"[A-Za-z_$][\w$]*")
@@ -31,9 +30,9 @@ def hits(change: Change) -> Iterator[Hit]:
 
 
 def _renamed(change: Change) -> Iterator[Hit]:
-    language, said = change.before.language, change.instruction
-    old = trees.symbols(change.before.text, language)
-    new = trees.symbols(change.after.text, language)
+    said = change.instruction
+    old = change.before.symbols
+    new = change.after.symbols
     names, had = {one.name for one in new}, {one.name for one in old}
     words = set(WORD.findall(said))
     come = [one for one in new if one.name not in had]

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 
 from specedit.gate.facts import Facts
 from specedit.gate.hit import Change, Hit
-from specedit.syntax import trees
 from specedit.syntax.branch import Branch
 from specedit.text.names import words_of
 
@@ -55,7 +54,7 @@ def _running(change: Change) -> Iterator[Hit]:
 def _runs(facts: Facts) -> Iterator[Branch]:
     """Statements of the file itself that are there to do something: they show something, call
     what the file defines, or ask whether it is the program."""
-    defined = {one.name for one in trees.symbols(facts.text, facts.language)}
+    defined = {one.name for one in facts.symbols}
     for node in facts.root.named_children():
         if node.type == "if_statement":
             asked = node.part("condition")
@@ -76,14 +75,13 @@ def _idle(change: Change) -> Iterator[Hit]:
     """Definitions of the file itself that came and that nothing uses."""
     if MAKES.search(change.instruction):
         return
-    language = change.before.language
-    old = {one.name for one in trees.symbols(change.before.text, language)}
-    new = {one.name for one in trees.symbols(change.after.text, language)}
+    old = {one.name for one in change.before.symbols}
+    new = {one.name for one in change.after.symbols}
     if not old or old - new:
         return  # a new file, or a new name for an old thing, which is another kind's
     lines = change.after.text.split("\n")
     asked = {word.lower() for word in words_of(change.instruction)}
-    for one in trees.symbols(change.after.text, language):
+    for one in change.after.symbols:
         if one.depth or one.kind not in ("function", "class") or one.name in old:
             continue
         above = lines[one.first_line - 2].strip() if one.first_line > 1 else ""

@@ -17,9 +17,12 @@ def form(text: str) -> str | None:
     """The form of a text; None of one that this Python does not read, or that looks at its own
     names."""
     try:
-        tree = ast.parse(text)
+        return _form(ast.parse(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def _form(tree: ast.Module) -> str | None:
     if any(isinstance(one, ast.Name) and one.id in _LOOKS for one in ast.walk(tree)):
         return None
     for function in [one for one in ast.walk(tree) if isinstance(one, _FUNCTIONS)]:

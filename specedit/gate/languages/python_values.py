@@ -5,7 +5,7 @@ built-in type, or a local that only ever was one kind of literal.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from specedit.gate.facts import Facts
 from specedit.syntax.branch import Branch
@@ -43,6 +43,7 @@ class Values:
     facts: Facts
     own: list[Branch]
     taken: set[str]
+    known: dict[str, str] = field(default_factory=dict)  # kinds of locals, as they are asked for
 
     def kind(self, value: Branch | None) -> str:
         """The plain kind of a value, or ""."""
@@ -56,7 +57,10 @@ class Values:
             return ""  # of arrays it is an array
         if value.type != "identifier":
             return KINDS.get(value.type, "")
-        return self._local(self.facts.said(value))
+        name = self.facts.said(value)
+        if name not in self.known:
+            self.known[name] = self._local(name)
+        return self.known[name]
 
     def _called(self, call: Branch) -> str:
         callee = call.part("function")
