@@ -19,6 +19,7 @@ from specedit.decode.drafters.lookup import LookupDrafter
 from specedit.decode.drafters.model import guide_of
 from specedit.decode.drafters.small import Guide
 from specedit.decode.merge import MERGED, merged, shared, together, told
+from specedit.decode.purse import Purses
 from specedit.decode.width import Widths
 from specedit.engines.base import Choices
 from specedit.engines.scripted import ScriptedEngine
@@ -249,3 +250,16 @@ def test_the_likeliest_of_many_are_taken() -> None:
     tree = merged([(d := chain([1, 2], [0.9, 0.9], "a"), d.chances)] * 2, 1)
     assert tree.ids == [1]
     assert tree.said == [(0, 1)]
+
+
+def test_an_id_saves_for_who_has_it_for_nothing_else_for_the_model() -> None:
+    copied = chain([1], [0.6], "prediction")
+    guessed = Draft([1, 5], [0.5, 0.4], "chained", parents=[-1, 0])
+    model = Draft([1, 5], [0.5, 0.4], "candidates", parents=[-1, 0], modelled=True)
+    drafts = [copied, guessed, model]
+    one = together(drafts, [draft.chances for draft in drafts], 100)
+    purses = Purses()
+    left = {name: purses.of(name, 1.0).left for name in ("chained", "candidates")}
+    purses.shared(one, 2, [1, 5, 9], 1.0, 0.1)
+    assert purses.of("chained", 1.0).left == left["chained"]
+    assert purses.of("candidates", 1.0).left == pytest.approx(left["candidates"] + 0.9)

@@ -73,9 +73,16 @@ class Purses:
     def shared(
         self, draft: Draft, proposed: int, tokens: Sequence[int], once: float, each: float
     ) -> None:
-        """What each of them added to a pass of several: ids that nobody before it had."""
+        """What each of them added to a pass of several. An id belongs to who has it for nothing,
+        else to the model that says so, else to whoever else does."""
         held = {row for row, right in tried(draft.ids, draft.parents, tokens) if right}
-        for number, part in enumerate(draft.parts):
+        parts = draft.parts
+
+        def rank(number: int) -> tuple[bool, bool]:
+            return parts[number].source in self._of, not parts[number].modelled
+
+        owners = [min(said, key=rank) for said in draft.said[:proposed]]
+        for number, part in enumerate(parts):
             if part.source in self._of:
-                own = [row for row in range(proposed) if draft.said[row][0] == number]
+                own = [row for row, owner in enumerate(owners) if owner == number]
                 self.saved(part.source, sum(row in held for row in own) * once - len(own) * each)
