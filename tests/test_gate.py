@@ -115,6 +115,8 @@ def test_what_the_instruction_asks_for_in_so_many_words(
             "nothing",
         ),
         ("def f(a):\n    return not a in f\n", "def f(b):\n    return b not in f\n", ""),
+        # what a string says beside its escapes is no comment
+        ('print("no such thing: %s\\n" % a)\n', 'print("unknown: %s\\n" % a)\n', ""),
         # Python's own types, classes and modules
         (
             "def f(a):\n    return a\n",

@@ -63,9 +63,17 @@ def _bare(facts: Facts) -> str:
 
 
 def _code(facts: Facts) -> list[str]:
-    """Everything that is no comment, piece by piece."""
-    return [
-        facts.said(node)
-        for node in facts.root.walk()
-        if not node.children and node.type not in COMMENTS and node.end > node.start
-    ]
+    """Everything that is no comment, piece by piece; of a string also what lies between its
+    escapes, which is no node."""
+    pieces = []
+    for node in facts.root.walk():
+        if node.type in COMMENTS:
+            continue
+        at = node.start
+        for child in (*node.children, None):
+            end = child.start if child else node.end
+            piece = facts.data[at:end]
+            if piece.strip():
+                pieces.append(piece.decode("utf-8", "replace"))
+            at = child.end if child else end
+    return pieces
