@@ -6,6 +6,7 @@ an edit that is not made, and a reader of the result could not see that.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -99,11 +100,7 @@ def _with_members(named: Sequence[Evidence], evidence: Sequence[Evidence]) -> li
 
 def _by_words(chances: Sequence[Likely]) -> Covering:
     """The likeliest places until they have nearly all of the chance, where these are few."""
-    taken: list[Likely] = []
-    for one in _likeliest(chances):
-        if _chance(taken) >= CLEAR:
-            break
-        taken.append(one)
+    taken, _ = _likeliest(chances, CLEAR)
     if _lines(taken) > FEW * _lines(chances):
         return Covering((), UNCLEAR, unsure=True)
     return _in_order(taken)
@@ -112,25 +109,28 @@ def _by_words(chances: Sequence[Likely]) -> Covering:
 def after_asking(chances: Sequence[Likely]) -> Covering:
     """The likeliest places until they have enough of the chance, or as many as are few; the first
     is taken however long it is."""
+    taken, covered = _likeliest(chances, SURE, FEW * _lines(chances))
+    return _in_order(taken) if covered >= MORE else Covering((), UNCLEAR)
+
+
+def _likeliest(
+    chances: Sequence[Likely], enough: float, room: float = math.inf
+) -> tuple[list[Likely], float]:
+    """The likeliest places until they have so much of the chance, or the next one would go beyond
+    so many lines; and the chance that they have."""
     taken: list[Likely] = []
-    for one in _likeliest(chances):
-        full = taken and _lines([*taken, one]) > FEW * _lines(chances)
-        if full or _chance(taken) >= SURE:
+    covered, lines = 0.0, 0
+    for one in sorted(chances, key=lambda one: (-one.chance, one.block.first)):
+        lines += one.block.lines
+        if covered >= enough or (taken and lines > room):
             break
         taken.append(one)
-    return _in_order(taken) if _chance(taken) >= MORE else Covering((), UNCLEAR)
-
-
-def _likeliest(chances: Sequence[Likely]) -> list[Likely]:
-    return sorted(chances, key=lambda one: (-one.chance, one.block.first))
+        covered += one.chance
+    return taken, covered
 
 
 def _in_order(taken: Sequence[Likely]) -> Covering:
     return Covering(tuple(sorted(taken, key=lambda one: one.block.first)))
-
-
-def _chance(taken: Sequence[Likely]) -> float:
-    return sum(one.chance for one in taken)
 
 
 def _lines(places: Sequence[Likely]) -> int:
