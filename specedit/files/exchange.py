@@ -51,21 +51,19 @@ if sys.platform == "win32":
         return None
 
 else:
-    import fcntl
+    from specedit.files.lock import lock_now
 
     def take_turn(handle: int) -> bool | None:
         """Hold the file against others who ask for a turn, until `handle` closes. False: one of
         them has it. None: the file system knows no such thing."""
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
+            return lock_now(handle)
         except OSError:
             return None
-        return True
 
 
 if sys.platform == "linux":
+    import fcntl
 
     def keep_from_writers(handle: int) -> bool | None:
         """Let nobody open the file for writing until `handle` closes, or `open_again`.

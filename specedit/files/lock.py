@@ -30,7 +30,7 @@ class Lock:
         file = self._path.open("ab")
         end = time.monotonic() + wait
         try:
-            while not _lock(file):
+            while not lock_now(file):
                 if time.monotonic() >= end:
                     file.close()
                     return False
@@ -70,7 +70,7 @@ class Lock:
 if sys.platform == "win32":
     import msvcrt
 
-    def _lock(file: IO[bytes]) -> bool:
+    def lock_now(file: IO[bytes]) -> bool:
         file.seek(0)
         try:
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
@@ -85,7 +85,8 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _lock(file: IO[bytes]) -> bool:
+    def lock_now(file: IO[bytes] | int) -> bool:
+        """Lock an open file until it closes, or say that somebody else has."""
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
