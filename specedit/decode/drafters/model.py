@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from specedit.decode.drafters.base import Ahead, Draft
-from specedit.decode.drafters.small import ALONE, CATCH_UP, Guide, Next, SmallModel
+from specedit.decode.drafters.small import CATCH_UP, Guide, Next, SmallModel
 from specedit.decode.merge import merged
 from specedit.engines.base import Sampling
 
@@ -46,7 +46,7 @@ class ModelDrafter:
         self._sampling = sampling
         self._eager = eager
         self._others = ahead
-        self._guide = ALONE
+        self._offered: Sequence[Draft] = ()
         self._allowed = self._once = self._width = 0.0
 
     def begin(self, prompt: Sequence[int]) -> None:
@@ -67,7 +67,7 @@ class ModelDrafter:
         self._allowed, self._once, self._width = seconds, once, each
 
     def guide(self, drafts: Sequence[Draft]) -> None:
-        self._guide = guide_of(drafts)
+        self._offered = drafts
 
     def propose(self, room: int) -> Draft | None:
         small, ids = self._small, self._ids
@@ -102,7 +102,7 @@ class ModelDrafter:
         found: list[Next] = []
         ids = list(self._ids)
         alive = 1.0
-        guide = self._guide
+        guide = guide_of(self._offered)
         while len(found) < room:
             said = small.after(ids, self.count, guide)
             for guess in said:
