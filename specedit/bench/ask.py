@@ -6,20 +6,17 @@ Knows the questions (`right`, `fast`); knows no flags and no terminal.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from specedit.bench import fast, right
 from specedit.bench.found import Found
 from specedit.bench.results import Results, results_json
-from specedit.bench.side import threads_of
+from specedit.bench.side import Said, threads_of
 from specedit.bench.tasks import Words, words_of
 from specedit.bench.wanted import Wanted
 from specedit.errors import InputError
 from specedit.settings import Settings
-
-Said = Callable[[str], None]
 
 
 def run(wanted: Wanted, settings: Settings, said: Said, *, verbose: bool = False) -> Found:

@@ -5,19 +5,16 @@ Each asks one question of a run of `specedit bench`. Knows no flags and no termi
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 
 from specedit.bench import bound as bounds
 from specedit.bench import table
 from specedit.bench.found import Found, cost, heard
 from specedit.bench.results import Results, usages_of
-from specedit.bench.side import INTERRUPTED, Measuring, PeerLine, SideRow, side_by_side
+from specedit.bench.side import INTERRUPTED, Measuring, PeerLine, Said, SideRow, side_by_side
 from specedit.bench.tasks import Words
 from specedit.bench.wanted import Wanted, cases_of, chosen
 from specedit.settings import Settings
-
-Said = Callable[[str], None]
 
 
 def speed(

@@ -22,6 +22,7 @@ from specedit.backends.remote import PROFILES, request_json
 from specedit.bench import serving
 from specedit.bench.cases import Case
 from specedit.bench.serving import Served, Server
+from specedit.bench.side import Said
 from specedit.edit.job import plan_edit
 from specedit.edit.plan import Plan
 from specedit.errors import ServerError, UsageError
@@ -30,7 +31,6 @@ from specedit.settings import Settings
 
 PLAIN, PREDICTED = "without", "with"
 FEW = 8  # requests of a level, at least
-Said = Callable[[str], None]
 T = TypeVar("T")
 
 

@@ -6,7 +6,6 @@ Each asks one question of a run of `specedit bench`. Knows no flags and no termi
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from contextlib import closing, nullcontext, suppress
 from dataclasses import asdict
 
@@ -16,14 +15,12 @@ from specedit.bench import table
 from specedit.bench.cases import Case, read_cases
 from specedit.bench.found import Found, cost, heard
 from specedit.bench.results import Results, usages_of
-from specedit.bench.side import INTERRUPTED, Note, PeerLine, judged
+from specedit.bench.side import INTERRUPTED, Note, PeerLine, Said, judged
 from specedit.bench.tasks import Words, task
 from specedit.bench.wanted import Wanted, chosen
 from specedit.edit.judge import checks_of
 from specedit.errors import UsageError
 from specedit.settings import Settings
-
-Said = Callable[[str], None]
 
 
 def quality(

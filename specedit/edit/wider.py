@@ -35,9 +35,9 @@ def wider(work: Job, done: Job, edit: Edit) -> Job | None:
     if len(more) == len(taken):
         return None
     regions = tuple(region_job(source, held, 1.0) for held in joined(more, 2 * LONG))
-    names = ", ".join(said(one.symbol, one.lines) for one in done.regions[:1])
-    why = "; ".join(edit.problems[:1]) or "it was refused"
-    told = f"what was written for {names} alone is not kept: {why}; asked again with more around it"
+    first = said(done.regions[0].symbol, done.regions[0].lines)
+    why = edit.problems[0] if edit.problems else "it was refused"
+    told = f"what was written for {first} alone is not kept: {why}; asked again with more around it"
     spots = tuple(Spot(one.lines[0]) for one in regions)
     return replace(
         work, regions=regions, findings=(*done.findings, Finding("focused", told, spots))
