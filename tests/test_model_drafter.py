@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import random
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,11 +19,11 @@ from hypothesis import strategies as st
 from test_trees import CURVE, FLAT, SAMPLED, answered
 
 from specedit.decode import drafters
-from specedit.decode.drafters import SmallModel
+from specedit.decode.drafters import HeadsAtHand, SmallModel
 from specedit.decode.drafters.candidates import CandidatesDrafter, grown
 from specedit.decode.drafters.model import ModelDrafter
 from specedit.decode.drafters.small import Next
-from specedit.engines.base import GREEDY, Sampling
+from specedit.engines.base import GREEDY, Choices, Sampling
 from specedit.engines.exact import open_exact
 from specedit.engines.likely import likeliest
 from specedit.engines.scripted import ScriptedEngine
@@ -38,6 +41,16 @@ class Mistaken(ScriptedEngine):
         choice = super()._choice(said)
         wrong = said.right and not said.length % self.every
         return (choice + 1) % 50 if wrong else choice
+
+
+class Counted(ScriptedEngine):
+    """Says how many passes there were."""
+
+    passes = 0
+
+    def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
+        self.passes += 1
+        return super().forward(ids, parents)
 
 
 def small(answer: list[int], *, sure: float = 0.9, every: int = 1 << 30) -> SmallModel:
@@ -114,13 +127,13 @@ def test_it_stops_where_its_own_certainty_ends() -> None:
 def test_it_does_not_read_a_prompt_whose_answer_is_copied() -> None:
     calls: list[int] = []
 
-    class Counted(ScriptedEngine):
+    class Begun(ScriptedEngine):
         def begin(self, prompt, sampling=GREEDY, *, audit=False):  # type: ignore[no-untyped-def]
             calls.append(len(prompt))
             return super().begin(prompt, sampling, audit=audit)
 
     answer = random.Random(4).choices(range(50), k=400)
-    model = SmallModel(Counted(answer, end=50, vocabulary=51, sure=0.9, delay_s=0.001))
+    model = SmallModel(Begun(answer, end=50, vocabulary=51, sure=0.9, delay_s=0.001))
     engine = ScriptedEngine(answer, end=50, vocabulary=51)
     made = drafters.build(["auto"], prediction=[*answer, 50], codec=None, small=model, trees=True)
     assert [drafter.name for drafter in made] == ["prediction", "lookup", "candidates"]
@@ -219,3 +232,69 @@ def test_drafting_without_a_draft_model_loads_no_numpy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+class Following:
+    """Heads that know what follows each id, as a language of few words would have it."""
+
+    depth = 4
+
+    def __init__(self, answer: list[int]) -> None:
+        self._next = dict(zip(answer, [*answer[1:], 50], strict=True))
+        self.asked: list[tuple[bytes, int]] = []
+
+    def begin(self) -> None: ...
+
+    def add(self, ids: Iterable[int]) -> None: ...
+
+    def guess(self, step: int, states: Any, ids: Any, most: int) -> Any:
+        if not step:
+            self.asked.extend(zip(map(bytes, states), ids, strict=True))
+        return [
+            SimpleNamespace(state=state, ids=[self._next.get(id, 0)], chances=[math.log(0.9)])
+            for state, id in zip(states, ids, strict=True)
+        ]
+
+
+def test_a_draft_model_with_heads_drafts_for_itself() -> None:
+    answer = random.Random(8).sample(range(50), 50)
+    passes = []
+    for heads in (None, Following(answer)):
+        engine = Counted(answer, end=50, vocabulary=51, sure=0.95, delay_s=0.001)
+        at_hand = None if heads is None else HeadsAtHand(heads, chained=True, most=2)
+        model = SmallModel(engine, heads=at_hand)
+        drafter = ModelDrafter(model, GREEDY, eager=True)
+        target = ScriptedEngine(answer, end=50, vocabulary=51)
+        tokens, _, _ = answered(target, [1, 2], [drafter], limit=100, end=50)
+        assert tokens == [*answer, 50]
+        passes.append(engine.passes)
+    assert passes[1] < 0.6 * passes[0]
+    assert isinstance(heads, Following)
+    assert heads.asked
+    for state, id in heads.asked:  # the row that the id was chosen from, and no other
+        read = ScriptedEngine(answer, end=50, vocabulary=51)
+        list(read.begin([1, 2]))
+        read.watch(True)
+        at = answer.index(id)
+        states = read.forward([2, *answer[:at]]).states
+        assert states is not None
+        assert bytes(states[-1]) == state
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    answer=st.lists(st.integers(0, 49), max_size=40),
+    other=st.lists(st.integers(0, 49), min_size=1, max_size=40),
+    name=st.sampled_from(list(KINDS)),
+    trees=st.booleans(),
+)
+def test_law_1_heads_of_a_draft_model_change_no_text(
+    answer: list[int], other: list[int], name: str, trees: bool
+) -> None:
+    engine = ScriptedEngine(answer, end=50, vocabulary=51)
+    plain, ended, _ = answered(engine, [1, 2], limit=60, end=50)
+    draft = ScriptedEngine(answer, end=50, vocabulary=51, sure=0.9, trees=trees)
+    model = SmallModel(draft, heads=HeadsAtHand(Following(other), chained=True, most=2))
+    drafter = KINDS[name](model, GREEDY, eager=True)
+    drafted, done, _ = answered(engine, [1, 2], [drafter], limit=60, end=50)
+    assert (drafted, done) == (plain, ended)

@@ -6,6 +6,7 @@ Knows where heads lie and whom they fit. What was asked for by name and cannot b
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,3 +56,21 @@ def at_hand(
 
         keeper = Keeper(shelf.HeadsPlace(store, digest).kept, tuple(found))
     return found, keeper, ""
+
+
+def of_draft_model(engine: Any, name: str, store: Path) -> HeadsAtHand | None:
+    """A draft model's own heads, with which it drafts for itself; None where it has none that
+    can be used: it does without."""
+    passes: Any = getattr(engine, "passes", None)
+    digest = getattr(passes, "digest", "")
+    if not digest:
+        return None
+    from specedit.heads import shelf
+
+    for kind in shelf.kinds_here(store, digest)[:1]:
+        with suppress(UsageError):
+            heads = shelf.opened(store, digest, kind, name)
+            if heads is not None:
+                of = heads.about.sizes.of
+                return HeadsAtHand(heads.guesser(passes), of.chained, of.most)
+    return None

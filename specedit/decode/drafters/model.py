@@ -111,12 +111,13 @@ class ModelDrafter:
                 found.append(guess)
                 ids.append(guess.token)
                 alive *= guess.chance
-            price = small.each + self._width
+            price = small.each / small.pace + self._width
             if alive * USUAL * SHARE * self._once < price:
                 break
             if time.perf_counter() + small.each > ended:
                 break
-            guide = guide_of([d for one in self._others if (d := one.ahead(ids, GUIDING))])
+            others: Sequence[Ahead] = (*self._others, small)
+            guide = guide_of([d for one in others if (d := one.ahead(ids, GUIDING))])
         return found
 
     def _pays_to_read(self) -> bool:

@@ -15,12 +15,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from specedit.decode.drafters.base import Draft
+from specedit.decode.drafters.heads import HeadsAtHand, HeadsDrafter
 from specedit.decode.tree import is_chain, straight
 from specedit.engines.base import GREEDY, Choices, Engine, Narrows, Sampling, common
 
 CATCH_UP = 24  # ids that are fed in one pass together with the last; more are read in chunks
 RECENT = 5  # passes whose median is what one takes: one of them may have had to wait
 READ_SHARE = 0.15  # of a narrow pass, what reading one id takes, before that is known
+FOLLOWS = 0.9  # of how many ids a pass says, what a new one leaves
 
 
 @dataclass(frozen=True)
@@ -49,11 +52,23 @@ class SmallModel:
     """One draft model and its cache."""
 
     def __init__(
-        self, engine: Engine, name: str = "", vocabulary: int = 0, usual: Sequence[int] = ()
+        self,
+        engine: Engine,
+        name: str = "",
+        vocabulary: int = 0,
+        usual: Sequence[int] = (),
+        heads: HeadsAtHand | None = None,
     ) -> None:
         """`usual`: ids that it may say beside those that it read; none: all. An id that it never
-        says is one that others have to find, and the fewer it knows the less a draft costs."""
+        says is one that others have to find, and the fewer it knows the less a draft costs.
+        `heads`: of this model; it drafts for itself then, as it does for the target."""
         self.engine = engine
+        self._heads = None
+        if heads is not None:
+            self._heads = HeadsDrafter("", heads.guesser, chained=heads.chained, most=heads.most)
+            engine.watch(True)
+        self._guessed = False  # whether its own heads are among those that guide the next pass
+        self._pace = 1.0  # ids that a pass says which they guided
         self.name = name
         self._usual = usual
         # ids that both models know: what pads a vocabulary is no token
@@ -67,6 +82,11 @@ class SmallModel:
     def each(self) -> float:
         """Seconds of a narrow pass; 0.0 until that is known."""
         return statistics.median(self._times) if self._times else 0.0
+
+    @property
+    def pace(self) -> float:
+        """Ids that it says in a pass, beyond what others told it."""
+        return self._pace
 
     def warm(self) -> None:
         """Go through the weights once, so that a first draft takes no longer than the others."""
@@ -105,6 +125,8 @@ class SmallModel:
         for _ in self.engine.begin(ids, sampling, audit=True):
             pass
         self._held = list(ids[:-1])
+        if self._heads is not None:
+            self._heads.begin(ids)
         took = time.perf_counter() - started
         if before > CATCH_UP:
             self._read = took / before
@@ -144,7 +166,24 @@ class SmallModel:
             self.engine.keep(kept, path)
         self._held = [*ids, *(one.token for one in found[:-1])]
         self._times.append(time.perf_counter() - started)
+        if self._heads is not None:
+            assert choices.states is not None, "an engine that has heads is watched"
+            self._heads.see([choices.states[path[-1]]])
+            self._heads.commit([*fed, *(one.token for one in found)])
+            if self._guessed:
+                self._pace = self._pace * FOLLOWS + len(found) * (1 - FOLLOWS)
+        self._guessed = False
         return found
+
+    def ahead(self, ids: Sequence[int], room: int) -> Draft | None:
+        """What its own heads guess behind `ids`, all of which it has read but the last, which it
+        said itself."""
+        if self._heads is None or len(ids) != len(self._held) + 1:
+            return None
+        self._heads.spend(self.each, self.each, self.reading(1))
+        draft = self._heads.propose(room)
+        self._guessed = draft is not None
+        return draft
 
     def _next(self, choices: Choices, at: int, count: int, also: Sequence[int]) -> Next:
         from specedit.engines.likely import likeliest
