@@ -166,7 +166,9 @@ class Learner:
         output = (self._output(places) * spread).to(bf16).T
         near = states.to(bf16)
         with torch.no_grad():
-            teacher = (near[:, 1:] @ output).float().softmax(-1)
+            # of two dimensions: a product of three copies the output layer for every span
+            teacher = (near[:, 1:].reshape(-1, near.shape[-1]) @ output).float().softmax(-1)
+            teacher = teacher.view(len(starts), length - 1, -1)
         embedded = None
         if self.sizes.of.chained:
             table = self.network.embedded(self.teacher.embedding[ids[:, 1:].reshape(-1)])
