@@ -58,19 +58,19 @@ def at_hand(
     return found, keeper, ""
 
 
-def of_draft_model(engine: Any, name: str, store: Path) -> HeadsAtHand | None:
-    """A draft model's own heads, with which it drafts for itself; None where it has none that
-    can be used: it does without."""
+def usable(engine: Any, model: str, store: Path) -> dict[str, HeadsAtHand]:
+    """All heads of a model that can be used, by kind, the one that guesses best first."""
     passes: Any = getattr(engine, "passes", None)
     digest = getattr(passes, "digest", "")
     if not digest:
-        return None
+        return {}
     from specedit.heads import shelf
 
-    for kind in shelf.kinds_here(store, digest)[:1]:
-        with suppress(UsageError):
-            heads = shelf.opened(store, digest, kind, name)
+    found: dict[str, HeadsAtHand] = {}
+    for kind in shelf.kinds_here(store, digest):
+        with suppress(UsageError):  # damaged: whoever names it is told
+            heads = shelf.opened(store, digest, kind, model)
             if heads is not None:
                 of = heads.about.sizes.of
-                return HeadsAtHand(heads.guesser(passes), of.chained, of.most)
-    return None
+                found[kind] = HeadsAtHand(heads.guesser(passes), of.chained, of.most)
+    return found

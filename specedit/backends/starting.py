@@ -89,7 +89,7 @@ def _small(
     settings: Settings, home: Path | None, target: ModelFiles, tokenizer: Any
 ) -> Generator[Event, None, SmallModel]:
     """The draft model, once it is known to fit the target."""
-    from specedit.backends.heads import of_draft_model
+    from specedit.backends.heads import usable
     from specedit.decode.drafters import SmallModel
     from specedit.models.kinship import check_drafts
     from specedit.models.store import store_path
@@ -99,7 +99,7 @@ def _small(
     check_drafts(files, shelf.take()[0], target, tokenizer)
     engine = yield from _engine(files, replace(settings, engine=_engine_of(settings)), home)
     usual = (*range(min(USUAL, tokenizer.size)), *sorted(tokenizer.ends))
-    heads = of_draft_model(engine, files.name, home or store_path())
+    heads = next(iter(usable(engine, files.name, home or store_path()).values()), None)
     small = SmallModel(engine, files.name, tokenizer.size, tuple(dict.fromkeys(usual)), heads)
     small.warm()
     return small

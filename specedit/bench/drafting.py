@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from specedit.backends.heads import usable
 from specedit.bench import newtext
 from specedit.bench.cases import Case, read_cases, records
 from specedit.bench.peers import Name
@@ -26,6 +27,7 @@ from specedit.decode.drafters import HEADS_NAMES
 from specedit.edit.backend import Written
 from specedit.edit.plan import Message, Plan
 from specedit.errors import ModelError, UsageError
+from specedit.models.store import store_path
 from specedit.settings import Settings
 
 CANDIDATES_OF_HEADS = "candidates (heads)"
@@ -118,6 +120,7 @@ def measure(
     """Every run of every case, as it is made; those in `kept` first."""
     known = {(one.workload, one.case, one.row): one for one in read(kept)}
     loaded = load(replace(settings, draft="auto"))
+    loaded.heads = {**usable(loaded.engine, loaded.line.name, store_path()), **loaded.heads}
     words = Words(loaded.tokenizer, loaded.prompt)
     rows = dict(_there(loaded, skipped))
     tasks = {
