@@ -30,7 +30,7 @@ from specedit.errors import ModelError, UsageError
 from specedit.models.store import store_path
 from specedit.settings import Settings
 
-CANDIDATES_OF_HEADS = "candidates (heads)"
+CHAINED, CANDIDATES_OF_HEADS = HEADS_NAMES[0], "candidates (heads)"
 ROWS: dict[str, tuple[str, ...]] = {
     "none": (),
     "lookup": ("lookup",),
@@ -206,7 +206,7 @@ def _run(
     if not {"prediction", "auto"} & {*names}:
         plan = replace(plan, prediction=None)
     engine, heads = loaded.engine, loaded.heads
-    if row in HEADS_NAMES:  # one guess of each depth; all of them are a row of their own
+    if row == CHAINED:  # one guess of each depth; all of them are a row of their own
         loaded.heads = {name: replace(found, most=1) for name, found in heads.items()}
     if loaded.small is not None:
         loaded.small.forget()  # what an earlier row read is not free
