@@ -1,16 +1,25 @@
-"""The model's own answers to edits of texts: what heads will have to guess is what it says.
+"""The model's own answers: what heads will have to guess is what it says.
 
-Each is kept in a list as it comes, so that none is asked for twice.
+Every second request is an edit of a text; the others ask for new text, whose ids are all its own
+choice, where most of an edit's are copied. Each answer is kept in a list as it comes, so that none
+is asked for twice. Heads that are there already make it faster.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
-from specedit.heads import reading
+from specedit.decode.drafters import Drafter
+from specedit.decode.drafters.heads import HeadsDrafter
+from specedit.decode.drafters.lookup import LookupDrafter
+from specedit.heads import reading, shelf
 from specedit.heads.corpus import Text
+from specedit.heads.kinds import CHAINED
 from specedit.heads.shards import Shards
 from specedit.heads.shelf import HeadsPlace
 from specedit.heads.target import HeadsTarget
@@ -24,6 +33,23 @@ INSTRUCTIONS = (
     "Handle errors: say what went wrong and where.",
     "Add a class that wraps these functions.",
 )
+NEW = (
+    "Write a {language} function `{name}`, and say what it is for.",
+    "Write `{name}` in {language}, with types, and with checks of its arguments.",
+    "Write tests in {language} for `{name}`.",
+    "Write a small {language} program in which `{name}` is used.",
+)
+Turns = Sequence[tuple[str, Sequence[str]]]
+NAMED = re.compile(r"\b(?:def|class|func|function|fn|struct|interface)\s+([A-Za-z]\w{4,40})\b")
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request, by the name that its answer is kept under."""
+
+    name: str
+    held: bool
+    prompt: list[int]
 
 
 def given(
@@ -32,23 +58,64 @@ def given(
     """The model's own answers to edits of the texts, kept so that none is asked for twice."""
     path = place.work / "answers.jsonl"
     known = _kept_answers(path)
+    drafters: list[Drafter] = [*_heads(target, place), LookupDrafter()]
+    for request in requests(target, texts):
+        if shards.known(request.name):
+            continue
+        answer = known.get(request.name)
+        if answer is None:
+            answer = _answered(target, request.prompt, drafters)
+            line = json.dumps({"name": request.name, "answer": answer}) + "\n"
+            with path.open("a", encoding="utf-8") as file:
+                file.write(line)
+        if len(answer) > 8:
+            found = reading.rows_of(target.engine.passes, reading.Sample(request.prompt, answer))
+            shards.add(request.name, request.held, found)
+            shards.index["answers"] += len(answer)
+        yield "answer"
+
+
+def requests(target: HeadsTarget, texts: Sequence[Text]) -> Iterator[Request]:
+    """All there are: one for an edit, one for new text, and so on."""
+    for pair in zip_longest(_edits(target, texts), _new(target, texts)):
+        yield from filter(None, pair)
+
+
+def _edits(target: HeadsTarget, texts: Sequence[Text]) -> Iterator[Request]:
+    from specedit.edit import prompt as words
+
     for turn, instruction in enumerate(INSTRUCTIONS):
         for text in texts[turn :: len(INSTRUCTIONS)]:
-            name = f"{text.digest}:answer"
-            if shards.known(name):
+            part = "".join(text.text.splitlines(keepends=True)[:60])
+            asked = words.messages(text.name.rsplit("/", 1)[-1], part, instruction)
+            turns: Turns = [(message.role, message.segments) for message in asked]
+            prompt = _prompt(target, turns, words.opening("```"))
+            yield Request(f"{text.digest}:answer", text.held, prompt)
+
+
+def _new(target: HeadsTarget, texts: Sequence[Text]) -> Iterator[Request]:
+    """For a text's own names, at least so long that they say something."""
+    from specedit.syntax.languages import language_of
+
+    for turn, instruction in enumerate(NEW):
+        for text in texts:
+            language = language_of(text.name)
+            names = sorted(set(NAMED.findall(text.text)))
+            if language is None or turn >= len(names):
                 continue
-            prompt = _request(target, text, instruction)
-            answer = known.get(name)
-            if answer is None:
-                answer = _answered(target, prompt)
-                line = json.dumps({"name": name, "answer": answer}) + "\n"
-                with path.open("a", encoding="utf-8") as file:
-                    file.write(line)
-            if len(answer) > 8:
-                found = reading.rows_of(target.engine.passes, reading.Sample(prompt, answer))
-                shards.add(name, text.held, found)
-                shards.index["answers"] += len(answer)
-            yield "answer"
+            asked = instruction.format(language=language.name, name=names[turn])
+            opening = f"```{language.lexer}\n"
+            prompt = _prompt(target, [("user", (asked,))], opening)
+            yield Request(f"{text.digest}:new{turn}", text.held, prompt)
+
+
+def _heads(target: HeadsTarget, place: HeadsPlace) -> Iterator[HeadsDrafter]:
+    """The heads that there are already."""
+    heads = shelf.opened(place.store, target.digest, CHAINED, target.name)
+    if heads is not None:
+        of = heads.about.sizes.of
+        guesser = heads.guesser(target.engine.passes)  # type: ignore[arg-type]
+        yield HeadsDrafter(of.name, guesser, chained=of.chained, most=of.most)
 
 
 def _kept_answers(path: Any) -> dict[str, list[int]]:
@@ -62,19 +129,14 @@ def _kept_answers(path: Any) -> dict[str, list[int]]:
     return found
 
 
-def _request(target: HeadsTarget, text: Text, instruction: str) -> list[int]:
-    from specedit.edit import prompt as words
+def _prompt(target: HeadsTarget, turns: Turns, opening: str) -> list[int]:
     from specedit.models.template import prompt_ids
 
-    part = "".join(text.text.splitlines(keepends=True)[:60])
-    asked = words.messages(text.name.rsplit("/", 1)[-1], part, instruction)
-    turns = [(message.role, message.segments) for message in asked]
-    return prompt_ids(target.tokenizer, target.template, turns, words.opening("```"))
+    return prompt_ids(target.tokenizer, target.template, turns, opening)
 
 
-def _answered(target: HeadsTarget, prompt: list[int]) -> list[int]:
+def _answered(target: HeadsTarget, prompt: list[int], drafters: Sequence[Drafter]) -> list[int]:
     """What the model says, at temperature 0. Copied lines come in wide passes, as in an edit."""
-    from specedit.decode.drafters.lookup import LookupDrafter
     from specedit.decode.events import Chunk
     from specedit.decode.loop import decode
     from specedit.decode.width import Widths
@@ -86,7 +148,7 @@ def _answered(target: HeadsTarget, prompt: list[int]) -> list[int]:
     for event in decode(
         target.engine,
         prompt,
-        drafters=[LookupDrafter()],
+        drafters=drafters,
         widths=Widths(),
         ends=lambda id: id in ends,
         limit=ANSWER,

@@ -36,6 +36,7 @@ READING = 0.45  # of the time goes into reading, while there is anything new to 
 ANSWERING = 0.25  # of that, into answers of the model's own
 MOST = 600_000  # places that are kept: 1.8 GB of a model 1,536 wide
 REPEATED = 4  # times that a kept answer counts: drafts were wrong in it
+OWN = 6  # times that the model's own answer counts: texts of others are easier to guess
 SAVED = 120.0  # seconds between two savings of what was learnt
 
 
@@ -186,11 +187,19 @@ def _learn(
 def _parted(found: list[rows.Rows], index: dict[str, Any]) -> tuple[rows.Rows, rows.Rows]:
     """Rows to learn from and those held out; kept answers are all learnt from."""
     main = found[0]
-    is_held = np.array([bool(held) for _, held in index.get("texts", ())] or [False])
+    known = index.get("texts") or [("", False)]
+    is_held = np.array([bool(held) for _, held in known])
+    is_own = np.array([not _is_read(name) for name, _ in known])
     texts = np.clip(main.meta[rows.TEXTS], 0, len(is_held) - 1)
     held = main.only(is_held[texts])
-    learn = [main.only(~is_held[texts]), *(found[1:] * REPEATED)]
+    own = main.only((is_own & ~is_held)[texts])
+    learn = [main.only(~is_held[texts]), *[own] * (OWN - 1), *(found[1:] * REPEATED)]
     return rows.together([part for part in learn if len(part)] or [main]), held
+
+
+def _is_read(name: str) -> bool:
+    """Whether these rows are of a part of a text, not of an answer."""
+    return name.rsplit(":", 1)[-1].isdigit()
 
 
 def _written(
@@ -211,7 +220,7 @@ def _written(
         sharpness=held.sharpness(learner.network),
         guessed=len(ids),
         accepted=tuple(round(part, 4) for part in held.accepted(learner.network)),
-        texts=sum(":answer" not in name for name, _ in index.get("texts", ())),
+        texts=sum(_is_read(name) for name, _ in index.get("texts", ())),
         positions=len(found[0]),
         answered=int(index.get("answers", 0)),
         rejected=sum(len(part) for part in found[1:]),
