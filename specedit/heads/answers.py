@@ -44,7 +44,7 @@ NAMED = re.compile(r"\b(?:def|class|func|function|fn|struct|interface)\s+([A-Za-
 
 
 @dataclass(frozen=True)
-class Request:
+class AnswerRequest:
     """One request, by the name that its answer is kept under."""
 
     name: str
@@ -75,13 +75,13 @@ def given(
         yield "answer"
 
 
-def requests(target: HeadsTarget, texts: Sequence[Text]) -> Iterator[Request]:
+def requests(target: HeadsTarget, texts: Sequence[Text]) -> Iterator[AnswerRequest]:
     """All there are: one for an edit, one for new text, and so on."""
     for pair in zip_longest(_edits(target, texts), _new(target, texts)):
         yield from filter(None, pair)
 
 
-def _edits(target: HeadsTarget, texts: Sequence[Text]) -> Iterator[Request]:
+def _edits(target: HeadsTarget, texts: Sequence[Text]) -> Iterator[AnswerRequest]:
     from specedit.edit import prompt as words
 
     for turn, instruction in enumerate(INSTRUCTIONS):
@@ -90,10 +90,10 @@ def _edits(target: HeadsTarget, texts: Sequence[Text]) -> Iterator[Request]:
             asked = words.messages(text.name.rsplit("/", 1)[-1], part, instruction)
             turns: Turns = [(message.role, message.segments) for message in asked]
             prompt = _prompt(target, turns, words.opening("```"))
-            yield Request(f"{text.digest}:answer", text.held, prompt)
+            yield AnswerRequest(f"{text.digest}:answer", text.held, prompt)
 
 
-def _new(target: HeadsTarget, texts: Sequence[Text]) -> Iterator[Request]:
+def _new(target: HeadsTarget, texts: Sequence[Text]) -> Iterator[AnswerRequest]:
     """For a text's own names, at least so long that they say something."""
     from specedit.syntax.languages import language_of
 
@@ -106,7 +106,7 @@ def _new(target: HeadsTarget, texts: Sequence[Text]) -> Iterator[Request]:
             asked = instruction.format(language=language.name, name=names[turn])
             opening = f"```{language.lexer}\n"
             prompt = _prompt(target, [("user", (asked,))], opening)
-            yield Request(f"{text.digest}:new{turn}", text.held, prompt)
+            yield AnswerRequest(f"{text.digest}:new{turn}", text.held, prompt)
 
 
 def _heads(target: HeadsTarget, place: HeadsPlace) -> Iterator[HeadsDrafter]:
