@@ -480,16 +480,14 @@ def test_making_reads_answers_learns_and_goes_on(
     assert not place.folder.exists()
 
 
-def test_every_second_request_is_for_new_text(
-    engine: ExactEngine, weights: Any, repository: Path
-) -> None:
+def test_every_second_request_is_for_new_text(repository: Path) -> None:
     texts = corpus.texts([repository])
-    found = list(answers.requests(target(engine, weights), texts))
+    found = list(answers.requests(texts))
     assert len({request.name for request in found}) == len(found)
     kinds = [request.name.rsplit(":", 1)[1] for request in found]
     assert kinds[: 2 * len(texts) : 2] == ["answer"] * len(texts)
     assert set(kinds[1 : 2 * len(texts) : 2]) == {"new0"}
-    asked = {one.name: bytes(id for id in one.prompt if id < 256).decode() for one in found}
+    asked = {one.name: "".join(part for _, parts in one.turns for part in parts) for one in found}
     for text in texts:
         names = [part.split("(")[0] for part in text.text.split("def ")[1:]]
         assert any(name in asked[f"{text.digest}:new0"] for name in names)

@@ -6,6 +6,7 @@ Knows where heads lie and whom they fit. What was asked for by name and cannot b
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,8 +49,7 @@ def at_hand(
                 raise
             return {}, None, f"without heads: {error.message}"
         if heads is not None:
-            of = heads.about.sizes.of
-            found[kind] = HeadsAtHand(heads.guesser(passes), of.chained, of.most)
+            found[kind] = heads.at_hand(passes)
     keeper = None
     if settings.learn and found:
         from specedit.heads.kept import Keeper
@@ -58,19 +58,15 @@ def at_hand(
     return found, keeper, ""
 
 
-def usable(engine: Any, model: str, store: Path) -> dict[str, HeadsAtHand]:
-    """All heads of a model that can be used, by kind, the one that guesses best first."""
+def usable(engine: Any, model: str, store: Path) -> Iterator[tuple[str, HeadsAtHand]]:
+    """The heads of a model that can be used, with their kinds, the best guessers first."""
     passes: Any = getattr(engine, "passes", None)
     digest = getattr(passes, "digest", "")
     if not digest:
-        return {}
+        return
     from specedit.heads import shelf
 
-    found: dict[str, HeadsAtHand] = {}
     for kind in shelf.kinds_here(store, digest):
         with suppress(UsageError):  # damaged: whoever names it is told
-            heads = shelf.opened(store, digest, kind, model)
-            if heads is not None:
-                of = heads.about.sizes.of
-                found[kind] = HeadsAtHand(heads.guesser(passes), of.chained, of.most)
-    return found
+            if heads := shelf.opened(store, digest, kind, model):
+                yield kind, heads.at_hand(passes)

@@ -99,7 +99,7 @@ def _small(
     check_drafts(files, shelf.take()[0], target, tokenizer)
     engine = yield from _engine(files, replace(settings, engine=_engine_of(settings)), home)
     usual = (*range(min(USUAL, tokenizer.size)), *sorted(tokenizer.ends))
-    heads = next(iter(usable(engine, files.name, home or store_path()).values()), None)
+    _, heads = next(usable(engine, files.name, home or store_path()), ("", None))
     small = SmallModel(engine, files.name, tokenizer.size, tuple(dict.fromkeys(usual)), heads)
     small.warm()
     return small

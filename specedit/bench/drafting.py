@@ -120,7 +120,7 @@ def measure(
     """Every run of every case, as it is made; those in `kept` first."""
     known = {(one.workload, one.case, one.row): one for one in read(kept)}
     loaded = load(replace(settings, draft="auto"))
-    loaded.heads = {**usable(loaded.engine, loaded.line.name, store_path()), **loaded.heads}
+    loaded.heads = {**dict(usable(loaded.engine, loaded.line.name, store_path())), **loaded.heads}
     words = Words(loaded.tokenizer, loaded.prompt)
     rows = dict(_there(loaded, skipped))
     tasks = {

@@ -49,39 +49,43 @@ class AnswerRequest:
 
     name: str
     held: bool
-    prompt: list[int]
+    turns: Turns
+    opening: str
 
 
 def given(
     target: HeadsTarget, texts: Sequence[Text], place: HeadsPlace, shards: Shards
 ) -> Iterator[str]:
-    """The model's own answers to edits of the texts, kept so that none is asked for twice."""
+    """The model's own answers about the texts, kept so that none is asked for twice."""
+    from specedit.models.template import prompt_ids
+
     path = place.work / "answers.jsonl"
     known = _kept_answers(path)
     drafters: list[Drafter] = [*_heads(target, place), LookupDrafter()]
-    for request in requests(target, texts):
+    for request in requests(texts):
         if shards.known(request.name):
             continue
+        prompt = prompt_ids(target.tokenizer, target.template, request.turns, request.opening)
         answer = known.get(request.name)
         if answer is None:
-            answer = _answered(target, request.prompt, drafters)
+            answer = _answered(target, prompt, drafters)
             line = json.dumps({"name": request.name, "answer": answer}) + "\n"
             with path.open("a", encoding="utf-8") as file:
                 file.write(line)
         if len(answer) > 8:
-            found = reading.rows_of(target.engine.passes, reading.Sample(request.prompt, answer))
+            found = reading.rows_of(target.engine.passes, reading.Sample(prompt, answer))
             shards.add(request.name, request.held, found)
             shards.index["answers"] += len(answer)
         yield "answer"
 
 
-def requests(target: HeadsTarget, texts: Sequence[Text]) -> Iterator[AnswerRequest]:
+def requests(texts: Sequence[Text]) -> Iterator[AnswerRequest]:
     """All there are: one for an edit, one for new text, and so on."""
-    for pair in zip_longest(_edits(target, texts), _new(target, texts)):
+    for pair in zip_longest(_edits(texts), _new(texts)):
         yield from filter(None, pair)
 
 
-def _edits(target: HeadsTarget, texts: Sequence[Text]) -> Iterator[AnswerRequest]:
+def _edits(texts: Sequence[Text]) -> Iterator[AnswerRequest]:
     from specedit.edit import prompt as words
 
     for turn, instruction in enumerate(INSTRUCTIONS):
@@ -89,33 +93,31 @@ def _edits(target: HeadsTarget, texts: Sequence[Text]) -> Iterator[AnswerRequest
             part = "".join(text.text.splitlines(keepends=True)[:60])
             asked = words.messages(text.name.rsplit("/", 1)[-1], part, instruction)
             turns: Turns = [(message.role, message.segments) for message in asked]
-            prompt = _prompt(target, turns, words.opening("```"))
-            yield AnswerRequest(f"{text.digest}:answer", text.held, prompt)
+            name = f"{text.digest}:answer"
+            yield AnswerRequest(name, text.held, turns, words.opening("```"))
 
 
-def _new(target: HeadsTarget, texts: Sequence[Text]) -> Iterator[AnswerRequest]:
+def _new(texts: Sequence[Text]) -> Iterator[AnswerRequest]:
     """For a text's own names, at least so long that they say something."""
     from specedit.syntax.languages import language_of
 
+    named = [sorted(set(NAMED.findall(text.text))) for text in texts]
     for turn, instruction in enumerate(NEW):
-        for text in texts:
+        for text, names in zip(texts, named, strict=True):
             language = language_of(text.name)
-            names = sorted(set(NAMED.findall(text.text)))
             if language is None or turn >= len(names):
                 continue
             asked = instruction.format(language=language.name, name=names[turn])
             opening = f"```{language.lexer}\n"
-            prompt = _prompt(target, [("user", (asked,))], opening)
-            yield AnswerRequest(f"{text.digest}:new{turn}", text.held, prompt)
+            turns: Turns = [("user", (asked,))]
+            yield AnswerRequest(f"{text.digest}:new{turn}", text.held, turns, opening)
 
 
 def _heads(target: HeadsTarget, place: HeadsPlace) -> Iterator[HeadsDrafter]:
     """The heads that there are already."""
     heads = shelf.opened(place.store, target.digest, CHAINED, target.name)
     if heads is not None:
-        of = heads.about.sizes.of
-        guesser = heads.guesser(target.engine.passes)  # type: ignore[arg-type]
-        yield HeadsDrafter(of.name, guesser, chained=of.chained, most=of.most)
+        yield heads.at_hand(target.engine.passes).drafter(CHAINED)
 
 
 def _kept_answers(path: Any) -> dict[str, list[int]]:
@@ -127,12 +129,6 @@ def _kept_answers(path: Any) -> dict[str, list[int]]:
         except (ValueError, KeyError, TypeError):
             continue  # cut off in the middle of a line
     return found
-
-
-def _prompt(target: HeadsTarget, turns: Turns, opening: str) -> list[int]:
-    from specedit.models.template import prompt_ids
-
-    return prompt_ids(target.tokenizer, target.template, turns, opening)
 
 
 def _answered(target: HeadsTarget, prompt: list[int], drafters: Sequence[Drafter]) -> list[int]:

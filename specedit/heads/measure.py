@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specedit.decode.drafters.heads import HeadsDrafter
 from specedit.heads import reading
 
 if TYPE_CHECKING:
@@ -38,9 +37,7 @@ class Replayed:
 
 def measured(target: HeadsTarget, texts: Sequence[Text], heads: Heads, passes: int) -> Replayed:
     """Replay the held-out texts first, until there were so many passes."""
-    of = heads.about.sizes.of
-    guesser = heads.guesser(target.engine.passes)  # type: ignore[arg-type]
-    drafter = HeadsDrafter(of.name, guesser, chained=of.chained, most=of.most)
+    drafter = heads.at_hand(target.engine.passes).drafter(heads.about.sizes.kind)
     found: list[tuple[int, int, float]] = []
     read = 0
     for text in sorted(texts, key=lambda one: not one.held):

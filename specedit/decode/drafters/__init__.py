@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from specedit.decode.constants import Constants
 from specedit.decode.drafters.base import Codec, Costly, Draft, Drafter, Watcher
 from specedit.decode.drafters.candidates import CandidatesDrafter
-from specedit.decode.drafters.heads import HeadsAtHand, HeadsDrafter
+from specedit.decode.drafters.heads import HeadsAtHand
 from specedit.decode.drafters.lookup import LookupDrafter
 from specedit.decode.drafters.model import ModelDrafter
 from specedit.decode.drafters.prediction import PredictionDrafter
@@ -116,9 +116,7 @@ def build(
                     f"--draft {name} needs heads of this kind for the model, and there are none",
                     hint=f"Train them: specedit heads train --kind {name}",
                 )
-            drafters.append(
-                HeadsDrafter(name, found.guesser, chained=found.chained, most=found.most)
-            )
+            drafters.append(found.drafter(name))
         elif name in MODEL_NAMES:
             if small is None:
                 raise UsageError(

@@ -62,6 +62,10 @@ class HeadsAtHand:
     chained: bool
     most: int  # guesses behind one state
 
+    def drafter(self, name: str) -> HeadsDrafter:
+        """A drafter of that name which asks them."""
+        return HeadsDrafter(name, self.guesser, chained=self.chained, most=self.most)
+
 
 @dataclass(frozen=True)
 class _Node:

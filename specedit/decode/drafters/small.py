@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from specedit.decode.drafters.base import Draft
-from specedit.decode.drafters.heads import HeadsAtHand, HeadsDrafter
+from specedit.decode.drafters.heads import HeadsAtHand
 from specedit.decode.tree import is_chain, straight
 from specedit.engines.base import GREEDY, Choices, Engine, Narrows, Sampling, common
 
@@ -65,7 +65,7 @@ class SmallModel:
         self.engine = engine
         self._heads = None
         if heads is not None:
-            self._heads = HeadsDrafter("", heads.guesser, chained=heads.chained, most=heads.most)
+            self._heads = heads.drafter("")
             engine.watch(True)
         self._guessed = False  # whether its own heads are among those that guide the next pass
         self._pace = 1.0  # ids that a pass says which they guided
