@@ -6,7 +6,7 @@ import json
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,14 +26,16 @@ from specedit.engines.exact.conversion import converted_path, source_of
 from specedit.engines.exact.engine import ExactEngine
 from specedit.engines.exact.weights import open_weights
 from specedit.errors import ModelError, UsageError
-from specedit.heads import answers, corpus, making, rows, shelf
+from specedit.heads import answers, corpus, making, reading, rows, shelf
 from specedit.heads.file import About, DamagedHeads, Heads, check, open_heads, write
 from specedit.heads.kept import Keeper
 from specedit.heads.kinds import KINDS, Sizes
 from specedit.heads.measure import replayed, summed
 from specedit.heads.network import Network
+from specedit.heads.shards import Shards
 from specedit.heads.target import HeadsTarget
 from specedit.heads.training import Held, Learner, Teacher, load_state, save_state
+from specedit.heads.writing import AnswerWriter
 
 pytestmark = pytest.mark.skipif(
     [name for name in kernels_here() if name != "torch"] == [], reason="heads need the kernels"
@@ -314,12 +316,14 @@ def test_training_goes_on_from_a_file_of_another_spread(kind: str, tmp_path: Pat
 # -- drafting --------------------------------------------------------------------------------------
 
 
-def answer(engine: ExactEngine, drafters: list[Any], count: int = 60) -> tuple[list[int], int]:
+def answer(
+    engine: ExactEngine, drafters: list[Any], count: int = 60, prompt: Sequence[int] = (5, 6, 7)
+) -> tuple[list[int], int]:
     found: list[int] = []
     passes = 0
     for event in decode(
         engine,
-        [5, 6, 7],
+        list(prompt),
         drafters=drafters,
         widths=Widths(Curve.line(0.1, 0.0001)),
         ends=lambda id: False,
@@ -480,18 +484,81 @@ def test_making_reads_answers_learns_and_goes_on(
     assert not place.folder.exists()
 
 
-def test_every_second_request_is_for_new_text(repository: Path) -> None:
+def asked(request: answers.AnswerRequest) -> str:
+    return "".join(part for _, parts in request.turns for part in parts)
+
+
+def test_most_requests_are_for_new_text(repository: Path) -> None:
     texts = corpus.texts([repository])
     found = list(answers.requests(texts))
     assert len({request.name for request in found}) == len(found)
     kinds = [request.name.rsplit(":", 1)[1] for request in found]
-    assert kinds[: 2 * len(texts) : 2] == ["answer"] * len(texts)
-    assert set(kinds[1 : 2 * len(texts) : 2]) == {"new0"}
-    asked = {one.name: "".join(part for _, parts in one.turns for part in parts) for one in found}
+    assert kinds[:8] == ["new0"] * 3 + ["answer"] + ["new0"] * 3 + ["answer"]
+    assert kinds.count("answer") == len(texts) and kinds.count("new3") == len(texts)
+    by_name = {request.name: asked(request) for request in found}
     for text in texts:
         names = [part.split("(")[0] for part in text.text.split("def ")[1:]]
-        assert any(name in asked[f"{text.digest}:new0"] for name in names)
-        assert text.text[:40] not in asked[f"{text.digest}:new0"], "there is nothing to copy"
+        assert any(name in by_name[f"{text.digest}:new0"] for name in names)
+        assert text.text[:40] not in by_name[f"{text.digest}:new0"], "there is nothing to copy"
+
+
+def test_what_a_file_says_of_its_functions_is_asked_for(tmp_path: Path) -> None:
+    made_here = Repository.init(tmp_path)
+    says = {
+        "a.py": 'def one(x):\n    """Count the words of a text in one go."""\n',
+        "b.js": "/** Returns the number of words in a text. */\nfunction count(a) {}\n",
+        "c.go": "// Count says how many words there are in it.\nfunc Count() {}\n",
+    }
+    for name, text in says.items():
+        (tmp_path / name).write_text(text + "\n" * 400)
+    made_here.git("add", ".")
+    found = [one for one in answers.requests(corpus.texts([tmp_path])) if ":said" in one.name]
+    said = sorted(asked(one).split(": ", 1)[1] for one in found)
+    assert said == [
+        "Count says how many words there are in it.",
+        "Count the words of a text in one go.",
+        "Returns the number of words in a text.",
+    ]
+
+
+def test_answers_written_at_once_are_those_of_each_alone(engine: ExactEngine) -> None:
+    prompts = [[5, 6, 7], [9], [*range(30)], [3, 3, 3, 3]]
+    alone = [answer(engine, [], 16, prompt)[0] for prompt in prompts]
+    ends = {alone[0][9]}
+    expected = [one[: one.index(id) + 1] if (id := min(ends)) in one else one for one in alone]
+    writer: AnswerWriter[int] = AnswerWriter(engine.passes, ends, 16)
+    done = {}
+    for number, prompt in enumerate(prompts):  # one more begins behind every pass
+        writer.begin(number, prompt)
+        done.update({one.asked: one for one in writer.step()})
+    while writer.under_way:
+        done.update({one.asked: one for one in writer.step()})
+    assert [done[number].choices for number in range(4)] == expected
+    for number, prompt in enumerate(prompts):
+        found, ids, choices = done[number].rows
+        assert [*ids, choices[-1]] == [prompt[-1], *choices]
+        kept, kept_ids, kept_choices = reading.rows_of(
+            engine.passes, reading.Sample(prompt, choices[:-1])
+        )
+        assert found.tobytes() == kept.tobytes()
+        assert (ids, choices) == (kept_ids, kept_choices)
+
+
+def test_answers_that_are_under_way_are_kept_as_far_as_they_came(
+    engine: ExactEngine, weights: Any, repository: Path, tmp_path: Path
+) -> None:
+    place, texts = shelf.HeadsPlace(tmp_path, weights.source), corpus.texts([repository])
+    place.work.mkdir(parents=True)
+    shards = Shards(place)
+    written = answers.given(target(engine, weights), texts, place, shards)
+    count = len(list(answers.requests(texts)))
+    for _ in range(min(count, answers.AT_ONCE) + 1 + 20):
+        next(written)
+    written.close()
+    shards.settle()
+    kept = rows.load(place.work)
+    assert kept is not None and len(kept) > 20 * min(count, answers.AT_ONCE) // 2
+    assert Shards(place).known(next(answers.requests(texts)).name)
 
 
 @pytest.mark.parametrize("when", ["read", "learn"])

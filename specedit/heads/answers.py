@@ -1,30 +1,31 @@
 """The model's own answers: what heads will have to guess is what it says.
 
-Every second request is an edit of a text; the others ask for new text, whose ids are all its own
-choice, where most of an edit's are copied. Each answer is kept in a list as it comes, so that none
-is asked for twice. Heads that are there already make it faster.
+Most requests are for new text, whose ids are all the model's own choice; the others are edits of a
+text, where most ids are copied. Each answer is kept in a list as it comes, so that none is asked
+for twice. Many are written at once.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import islice
 from typing import Any
 
-from specedit.decode.drafters import Drafter
-from specedit.decode.drafters.heads import HeadsDrafter
-from specedit.decode.drafters.lookup import LookupDrafter
-from specedit.heads import reading, shelf
+from specedit.heads import reading
 from specedit.heads.corpus import Text
-from specedit.heads.kinds import CHAINED
 from specedit.heads.shards import Shards
 from specedit.heads.shelf import HeadsPlace
 from specedit.heads.target import HeadsTarget
+from specedit.heads.writing import AnswerWriter, WritingAnswer
 
-ANSWER = 192  # ids of an answer
+ANSWER = 224  # ids of an answer
+LEAST = 8  # of one that is learnt from
+AT_ONCE = 64  # answers that are written at a time: more hardly make an id cheaper
+NEW_OF = (3, 1)  # of so many requests for new text, so many are edits
+SHOWN = 40  # lines of a text that is edited
 INSTRUCTIONS = (
     "Add a docstring to every function.",
     "Add a function that checks its arguments, and use it.",
@@ -39,8 +40,13 @@ NEW = (
     "Write tests in {language} for `{name}`.",
     "Write a small {language} program in which `{name}` is used.",
 )
+SAID = (
+    "Write a {language} function for this: {said}",
+    "Write {language} code with a test. It is to do this: {said}",
+)
 Turns = Sequence[tuple[str, Sequence[str]]]
 NAMED = re.compile(r"\b(?:def|class|func|function|fn|struct|interface)\s+([A-Za-z]\w{4,40})\b")
+DESCRIBED = re.compile(r'(?:"""|/\*\*\s+(?:\*\s+)?|// )([A-Z][^"\n*]{20,120}\.)')
 
 
 @dataclass(frozen=True)
@@ -55,34 +61,63 @@ class AnswerRequest:
 
 def given(
     target: HeadsTarget, texts: Sequence[Text], place: HeadsPlace, shards: Shards
-) -> Iterator[str]:
-    """The model's own answers about the texts, kept so that none is asked for twice."""
+) -> Generator[str, None, None]:
+    """The model's own answers about the texts, kept so that none is asked for twice.
+
+    Yields behind every pass. What is under way when it is closed is kept as far as it came.
+    """
     from specedit.models.template import prompt_ids
 
     path = place.work / "answers.jsonl"
     known = _kept_answers(path)
-    drafters: list[Drafter] = [*_heads(target, place), LookupDrafter()]
-    for request in requests(texts):
-        if shards.known(request.name):
-            continue
-        prompt = prompt_ids(target.tokenizer, target.template, request.turns, request.opening)
-        answer = known.get(request.name)
-        if answer is None:
-            answer = _answered(target, prompt, drafters)
-            line = json.dumps({"name": request.name, "answer": answer}) + "\n"
-            with path.open("a", encoding="utf-8") as file:
-                file.write(line)
-        if len(answer) > 8:
-            found = reading.rows_of(target.engine.passes, reading.Sample(prompt, answer))
-            shards.add(request.name, request.held, found)
-            shards.index["answers"] += len(answer)
-        yield "answer"
+    passes = target.engine.passes
+    writer: AnswerWriter[AnswerRequest] = AnswerWriter(passes, target.tokenizer.ends, ANSWER)
+    waiting = (one for one in requests(texts) if not shards.known(one.name))
+    try:
+        while True:
+            while len(writer.under_way) < AT_ONCE and (one := next(waiting, None)) is not None:
+                prompt = prompt_ids(target.tokenizer, target.template, one.turns, one.opening)
+                if one.name in known:
+                    _read(target, one, prompt, known[one.name], shards)
+                elif len(prompt) + ANSWER <= target.engine.info.window:
+                    writer.begin(one, prompt)
+                yield "answer"
+            if not writer.under_way:
+                return
+            for done in writer.step():
+                line = json.dumps({"name": done.asked.name, "answer": done.choices}) + "\n"
+                with path.open("a", encoding="utf-8") as file:
+                    file.write(line)
+                _keep(done, shards)
+            yield "answer"
+    finally:
+        for rest in writer.under_way:
+            _keep(rest, shards)
+
+
+def _keep(written: WritingAnswer[AnswerRequest], shards: Shards) -> None:
+    if len(written.choices) > LEAST:
+        shards.add(written.asked.name, written.asked.held, written.rows)
+        shards.index["answers"] += len(written.choices)
+
+
+def _read(
+    target: HeadsTarget, asked: AnswerRequest, prompt: list[int], answer: list[int], shards: Shards
+) -> None:
+    """An answer of which only the ids were kept."""
+    if len(answer) > LEAST:
+        found = reading.rows_of(target.engine.passes, reading.Sample(prompt, answer))
+        shards.add(asked.name, asked.held, found)
+        shards.index["answers"] += len(answer)
 
 
 def requests(texts: Sequence[Text]) -> Iterator[AnswerRequest]:
-    """All there are: one for an edit, one for new text, and so on."""
-    for pair in zip_longest(_edits(texts), _new(texts)):
-        yield from filter(None, pair)
+    """All there are: some for new text, one for an edit, and so on."""
+    both = _new(texts), _edits(texts)
+    while some := [
+        one for kind, count in zip(both, NEW_OF, strict=True) for one in islice(kind, count)
+    ]:
+        yield from some
 
 
 def _edits(texts: Sequence[Text]) -> Iterator[AnswerRequest]:
@@ -90,7 +125,7 @@ def _edits(texts: Sequence[Text]) -> Iterator[AnswerRequest]:
 
     for turn, instruction in enumerate(INSTRUCTIONS):
         for text in texts[turn :: len(INSTRUCTIONS)]:
-            part = "".join(text.text.splitlines(keepends=True)[:60])
+            part = "".join(text.text.splitlines(keepends=True)[:SHOWN])
             asked = words.messages(text.name.rsplit("/", 1)[-1], part, instruction)
             turns: Turns = [(message.role, message.segments) for message in asked]
             name = f"{text.digest}:answer"
@@ -98,26 +133,26 @@ def _edits(texts: Sequence[Text]) -> Iterator[AnswerRequest]:
 
 
 def _new(texts: Sequence[Text]) -> Iterator[AnswerRequest]:
-    """For a text's own names, at least so long that they say something."""
+    """For a text's own names, at least so long that they say something, and for what it says that
+    its functions do."""
     from specedit.syntax.languages import language_of
 
     named = [sorted(set(NAMED.findall(text.text))) for text in texts]
-    for turn, instruction in enumerate(NEW):
-        for text, names in zip(texts, named, strict=True):
+    described = [sorted(set(DESCRIBED.findall(text.text))) for text in texts]
+    for turn in range(max(len(NEW), len(SAID))):
+        for text, names, said in zip(texts, named, described, strict=True):
             language = language_of(text.name)
-            if language is None or turn >= len(names):
+            if language is None:
                 continue
-            asked = instruction.format(language=language.name, name=names[turn])
-            opening = f"```{language.lexer}\n"
-            turns: Turns = [("user", (asked,))]
-            yield AnswerRequest(f"{text.digest}:new{turn}", text.held, turns, opening)
-
-
-def _heads(target: HeadsTarget, place: HeadsPlace) -> Iterator[HeadsDrafter]:
-    """The heads that there are already."""
-    heads = shelf.opened(place.store, target.digest, CHAINED, target.name)
-    if heads is not None:
-        yield heads.at_hand(target.engine.passes).drafter(CHAINED)
+            asked = {}
+            if turn < min(len(NEW), len(names)):
+                asked[f"new{turn}"] = NEW[turn].format(language=language.name, name=names[turn])
+            if turn < min(len(SAID), len(said)):
+                asked[f"said{turn}"] = SAID[turn].format(language=language.name, said=said[turn])
+            for kind, words in asked.items():
+                turns: Turns = [("user", (words,))]
+                opening = f"```{language.lexer}\n"
+                yield AnswerRequest(f"{text.digest}:{kind}", text.held, turns, opening)
 
 
 def _kept_answers(path: Any) -> dict[str, list[int]]:
@@ -128,27 +163,4 @@ def _kept_answers(path: Any) -> dict[str, list[int]]:
             found[one["name"]] = [int(id) for id in one["answer"]]
         except (ValueError, KeyError, TypeError):
             continue  # cut off in the middle of a line
-    return found
-
-
-def _answered(target: HeadsTarget, prompt: list[int], drafters: Sequence[Drafter]) -> list[int]:
-    """What the model says, at temperature 0. Copied lines come in wide passes, as in an edit."""
-    from specedit.decode.events import Chunk
-    from specedit.decode.loop import decode
-    from specedit.decode.width import Widths
-
-    found: list[int] = []
-    ends = target.tokenizer.ends
-    if len(prompt) + ANSWER > target.engine.info.window:
-        return found
-    for event in decode(
-        target.engine,
-        prompt,
-        drafters=drafters,
-        widths=Widths(),
-        ends=lambda id: id in ends,
-        limit=ANSWER,
-    ):
-        if isinstance(event, Chunk):
-            found.extend(event.tokens)
     return found

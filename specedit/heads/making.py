@@ -112,6 +112,7 @@ def _read(
             what = f"{shards.places:,} places of {len(shards.index['texts'])} texts"
             yield Stage(step, min(1.0, spent / seconds), what)
     finally:
+        answers.close()  # what is under way is kept
         shards.settle()
 
 

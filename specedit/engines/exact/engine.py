@@ -63,6 +63,10 @@ class Passes(Protocol):
         the output layer counts."""
         ...
 
+    def choose_each(self, ids: Sequence[int], caches: Sequence[Any], states: Any = None) -> list[int]:
+        """Feed one id behind each of these caches; the largest logit's id after each."""
+        ...
+
 
 class ExactEngine:
     """One model and, at a time, one cache. `swap` puts another cache in its place."""

@@ -63,6 +63,17 @@ class StockPasses:
             logits = torch.cat([part * factor for part in parts], -1)
             return largest, [memoryview(row.numpy()).cast("B") for row in logits]
 
+    def choose_each(
+        self, ids: Sequence[int], caches: Sequence[Cache], states: Any = None
+    ) -> list[int]:
+        """Feed one id behind each of these caches, one after the other."""
+        chosen, size = [], self.config.hidden * 4
+        flat = None if states is None else memoryview(states).cast("B")
+        for index, (id, cache) in enumerate(zip(ids, caches, strict=True)):
+            room = None if flat is None else flat[index * size : (index + 1) * size]
+            chosen += self.choose([id], cache, rows=False, states=room)[0]
+        return chosen
+
     def _shown(self, hidden: torch.Tensor, states: Any) -> None:
         """The rows behind the last norm, into a buffer that can be written to."""
         flat = torch.frombuffer(memoryview(states).cast("B"), dtype=torch.float32)

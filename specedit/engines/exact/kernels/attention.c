@@ -4,6 +4,8 @@
  * weights, the maximum they are relative to, mixed values) depends on the row and the tile alone,
  * and tiles are folded in order: so neither the pass nor the threads can change a bit.
  *
+ * Rows of texts of their own each read and write the cache that is theirs.
+ *
  * In a tree a row sees the cache and its own ancestors, which are gathered so that they lie where
  * they would lie had they been read alone.
  */
@@ -19,9 +21,20 @@ static int position_of(const specedit_model *model, int row) {
     return model->pass->start + model->depths[row];
 }
 
+static specedit_cache *cache_of(const specedit_model *model, int row) {
+    return model->cache ? model->cache : model->pass->apart[row];
+}
+
+/* where a row's key and value lie in its cache */
+static int slot_of(const specedit_model *model, int row) {
+    return model->pass->apart ? model->pass->starts[row] : model->pass->start + row;
+}
+
 static int is_tree(const specedit_model *model) { return model->pass->parents != 0; }
 
-static int chunk_of(const specedit_model *model) { return is_tree(model) ? 1 : CHUNK; }
+static int chunk_of(const specedit_model *model) {
+    return is_tree(model) || model->pass->apart ? 1 : CHUNK;
+}
 
 static int chunks(const specedit_model *model) {
     int chunk = chunk_of(model);
@@ -31,7 +44,7 @@ static int chunks(const specedit_model *model) {
 static int tiles_of(int last) { return last / TILE + 1; }
 
 static int most_tiles(const specedit_model *model) {
-    return tiles_of(model->pass->start + model->pass->width - 1);
+    return tiles_of(model->last);
 }
 
 int attention_pieces(const specedit_model *model) {
@@ -57,7 +70,7 @@ void attention_heads(void *of, int layer, int piece, int thread) {
         k->shorts(heads, size, QUERY_LIMIT, m->queries + at * size, &m->query_scales[at]);
     }
     const float *values = heads + (size_t)shape->kv_heads * size;
-    int slot = m->pass->start + row;
+    int slot = slot_of(m, row);
     for (int h = 0; h < shape->kv_heads; h++, heads += size, values += size) {
         int16_t key[2 * MAX_HALF];
         int8_t value[2 * MAX_HALF];
@@ -66,7 +79,7 @@ void attention_heads(void *of, int layer, int piece, int thread) {
             sines);
         k->shorts(heads, size, KEY_LIMIT, key, &key_scale);
         k->bytes(values, size, value, &value_scale);
-        cache_write(cache_part_of(m->cache, slot / TILE, layer, h), size, slot % TILE, key,
+        cache_write(cache_part_of(cache_of(m, row), slot / TILE, layer, h), size, slot % TILE, key,
             key_scale, value, value_scale);
     }
 }
@@ -99,7 +112,7 @@ static void tile_of(specedit_model *m, bench_of_thread *bench, int layer, int he
     int keys = position_of(m, to - 1) + 1 - tile * TILE;
     if (keys > TILE)
         keys = TILE;
-    cache_part part = cache_part_of(m->cache, tile, layer, head), tail = part;
+    cache_part part = cache_part_of(cache_of(m, from), tile, layer, head), tail = part;
     int split = TILE; /* what lies behind comes from `tail` */
     if (is_tree(m) && (tile + 1) * TILE > m->pass->start) {
         tail = cache_part_at(bench->gathered, size);

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 from ctypes import POINTER, c_char_p, c_float, c_int, c_int8, c_int32, c_uint64, c_void_p
 
-INTERFACE = 3
+INTERFACE = 4
 
 
 class Shape(ctypes.Structure):
@@ -69,6 +69,8 @@ class CPass(ctypes.Structure):
         ("logits", POINTER(c_float)),
         ("hidden", POINTER(c_float)),
         ("among", POINTER(COutputs)),
+        ("apart", POINTER(c_void_p)),
+        ("starts", POINTER(c_int32)),
     )
 
 

@@ -231,7 +231,7 @@ int specedit_guess_run(specedit_model *m, specedit_pool *pool, const specedit_he
     int threads = pool_threads(pool), w = guess->width, inner = head->of_state.outputs;
     if (model_room(m, w, threads, 1) || room(m, w, inner, head->output.outputs))
         return SPECEDIT_NO_MEMORY;
-    specedit_pass pass = {0, 0, w, 0, 0, 0, 0, 0}; /* a product asks it for its rows */
+    specedit_pass pass = {.width = w}; /* a product asks it for its rows */
     m->pass = &pass;
     m->guess.head = head;
     m->guess.guess = guess;

@@ -389,12 +389,30 @@ static int linear_fits(const specedit_linear *l, int outputs, int inputs) {
         && l->inputs % 64 == 0 && l->outputs % LANES == 0 && l->piece > 0 && l->piece % 64 == 0;
 }
 
+static int cache_fits(const specedit_model *m, const specedit_cache *cache) {
+    return cache && cache->layers == m->shape.layers && cache->kv_heads == m->shape.kv_heads
+        && cache->size == m->size;
+}
+
+/* no cache twice: what one row writes another would read */
+static int apart_fits(const specedit_model *m, const specedit_pass *pass) {
+    if (!pass->starts || pass->parents || pass->start)
+        return 0;
+    for (int i = 0; i < pass->width; i++) {
+        if (pass->starts[i] < 0 || !cache_fits(m, pass->apart[i]))
+            return 0;
+        for (int j = 0; j < i; j++)
+            if (pass->apart[j] == pass->apart[i])
+                return 0;
+    }
+    return 1;
+}
+
 static int pass_fits(
-    specedit_model *m, const specedit_cache *cache, const specedit_pass *pass) {
+    const specedit_model *m, const specedit_cache *cache, const specedit_pass *pass) {
     if (!pass->ids || pass->width < 1 || pass->width > 1 << 16 || pass->start < 0)
         return 0;
-    if (cache->layers != m->shape.layers || cache->kv_heads != m->shape.kv_heads
-        || cache->size != m->size)
+    if (pass->apart ? cache || !apart_fits(m, pass) : !cache_fits(m, cache))
         return 0;
     for (int i = 0; i < pass->width; i++) {
         if (pass->ids[i] < 0 || pass->ids[i] >= m->shape.vocabulary)
@@ -409,18 +427,34 @@ static int pass_fits(
             && among->rows.piece == among->rows.inputs);
 }
 
+/* Room in the caches for what a pass writes, and in the model for what it works in. */
+static int pass_room(
+    specedit_model *m, specedit_cache *cache, int threads, const specedit_pass *pass) {
+    int w = pass->width, last = pass->start + w - 1;
+    if (pass->apart) {
+        last = 0;
+        for (int i = 0; i < w; i++) {
+            if (specedit_cache_reserve(pass->apart[i], pass->starts[i] + 1))
+                return SPECEDIT_NO_MEMORY;
+            last = pass->starts[i] > last ? pass->starts[i] : last;
+        }
+    } else if (specedit_cache_reserve(cache, last + 1))
+        return SPECEDIT_NO_MEMORY;
+    m->last = last;
+    return model_room(m, w, threads, last / TILE + 1);
+}
+
 int specedit_run(
     specedit_model *m, specedit_cache *cache, specedit_pool *pool, const specedit_pass *given) {
     if (!pass_fits(m, cache, given))
         return SPECEDIT_BAD_ARGUMENT;
     specedit_pass pass = *given;
     int threads = pool_threads(pool), w = pass.width, chain = 1;
-    int tiles = (pass.start + w + TILE - 1) / TILE;
-    if (specedit_cache_reserve(cache, pass.start + w) || model_room(m, w, threads, tiles))
+    if (pass_room(m, cache, threads, &pass))
         return SPECEDIT_NO_MEMORY;
     for (int i = 0; i < w; i++) {
         int parent = pass.parents ? pass.parents[i] : i - 1;
-        m->depths[i] = parent < 0 ? 0 : m->depths[parent] + 1;
+        m->depths[i] = pass.apart ? pass.starts[i] : parent < 0 ? 0 : m->depths[parent] + 1;
         chain &= parent == i - 1;
     }
     if (chain)
@@ -459,7 +493,7 @@ int specedit_run(
 
 int specedit_products(specedit_model *m, specedit_pool *pool, int width) {
     int threads = pool_threads(pool);
-    specedit_pass pass = {0, 0, width, 0, 0, 0, 0, 0};
+    specedit_pass pass = {.width = width};
     if (width < 1 || model_room(m, width, threads, 1))
         return SPECEDIT_NO_MEMORY;
     m->pass = &pass;
@@ -480,7 +514,7 @@ int specedit_products(specedit_model *m, specedit_pool *pool, int width) {
 int specedit_attention(
     specedit_model *m, specedit_cache *cache, specedit_pool *pool, int start, int width) {
     int threads = pool_threads(pool), tiles = (start + width + TILE - 1) / TILE;
-    specedit_pass pass = {0, 0, width, start, 0, 0, 0, 0};
+    specedit_pass pass = {.width = width, .start = start};
     if (width < 1 || start < 0 || specedit_cache_reserve(cache, start + width)
         || model_room(m, width, threads, tiles))
         return SPECEDIT_NO_MEMORY;
@@ -488,6 +522,7 @@ int specedit_attention(
         m->depths[i] = i;
     m->pass = &pass;
     m->cache = cache;
+    m->last = start + width - 1;
     for (int l = 0; l < m->shape.layers; l++)
         m->steps[l] = (pool_step){attention_piece, l, attention_pieces(m)};
     pool_run(pool, m->steps, m->shape.layers, m);

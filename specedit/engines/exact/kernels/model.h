@@ -67,11 +67,12 @@ struct specedit_model {
     int32_t *choice;
     bench_of_thread *benches;
     pool_step *steps;
-    int32_t *depths;
+    int32_t *depths; /* of a row: what its position is beyond the pass's start */
 
     /* the pass under way */
     const specedit_pass *pass;
-    specedit_cache *cache;
+    specedit_cache *cache; /* null: each row has one of its own, which the pass names */
+    int last;              /* the highest position of a row */
     int head_pieces;
     guess_room guess;
 };

@@ -9,7 +9,7 @@ import ctypes
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from ctypes import c_float, c_int32
+from ctypes import c_float, c_int32, c_void_p
 from typing import Any
 
 from specedit.engines.exact.geometry import PIECE, STEP, Geometry, up_to
@@ -102,6 +102,28 @@ class KernelPasses:
         raw, size = memoryview(logits).cast("B"), vocabulary * 4
         return chosen, [raw[at : at + size] for at in range(0, width * size, size)]
 
+    def choose_each(
+        self, ids: Sequence[int], caches: Sequence[KernelCache], states: Any = None
+    ) -> list[int]:
+        """Feed one id behind each of these caches, which are of texts of their own, in one pass:
+        the largest logit's id after each, bit for bit as if it had been fed alone.
+
+        `states` takes the rows that the output layer took.
+        """
+        width = len(ids)
+        choices = (c_int32 * width)()
+        starts = (c_int32 * width)(*(len(cache.ids) for cache in caches))
+        given = calls.CPass(
+            (c_int32 * width)(*ids), None, width, 0, choices, None, self._hidden(width, states)
+        )
+        given.apart, given.starts = (c_void_p * width)(*(cache.handle for cache in caches)), starts
+        run = self._library.lib.specedit_run
+        with self._busy:
+            self._said(run(self._model, None, self._pool.handle, ctypes.byref(given)))
+        for id, cache in zip(ids, caches, strict=True):
+            cache.ids.append(id)
+        return list(choices)
+
     def guess(self, head: calls.CHead, guess: calls.CGuess) -> None:
         """One step of a head (`engines.exact.guessing`), into the buffers that `guess` names."""
         run = self._library.lib.specedit_guess_run
@@ -144,9 +166,7 @@ class KernelPasses:
         among: Outputs | None = None,
     ) -> None:
         width = len(ids)
-        hidden = None  # from_buffer refuses one that is too small
-        if states is not None:
-            hidden = (c_float * (width * self.config.hidden)).from_buffer(states)
+        hidden = self._hidden(width, states)
         tree = None if parents is None else (c_int32 * width)(*parents)
         fed = (c_int32 * width)(*ids)
         told = None  # the output layer is the model's own
@@ -157,6 +177,12 @@ class KernelPasses:
         with self._busy:
             self._said(run(self._model, cache.handle, self._pool.handle, ctypes.byref(given)))
         cache.ids.extend(ids)
+
+    def _hidden(self, width: int, states: Any) -> Any:
+        """A buffer as a pass takes it; one that is too small is refused here."""
+        if states is None:
+            return None
+        return (c_float * (width * self.config.hidden)).from_buffer(states)
 
     def _said(self, code: int) -> None:
         if code == 1:

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPECEDIT_INTERFACE 3 /* whoever loads the library asks for this number first */
+#define SPECEDIT_INTERFACE 4 /* whoever loads the library asks for this number first */
 
 #if defined(_WIN32)
 #define SPECEDIT_EXPORT __declspec(dllexport)
@@ -83,7 +83,10 @@ typedef struct {
 
 /* One pass over `width` ids that stand behind `start` positions of the cache. With `parents`, row i
  * stands behind row parents[i] < i, or behind the cache where that is -1; without, behind row i - 1.
- * Either way its key and value lie in the cache at start + i. */
+ * Either way its key and value lie in the cache at start + i.
+ *
+ * With `apart` the rows are of texts of their own: row i stands behind starts[i] positions of the
+ * cache apart[i], sees nothing else, and is the row that a pass over it alone would give. */
 typedef struct {
     const int32_t *ids;
     const int32_t *parents; /* or null: a chain */
@@ -95,6 +98,8 @@ typedef struct {
     float *hidden;    /* width x hidden_true, or null: the rows behind the last norm, which the output
                          layer takes; with them the last layer is run whole */
     const specedit_outputs *among; /* or null: all. Choices and logits are then places among these */
+    struct specedit_cache *const *apart; /* or null. With it `parents` is null and `start` 0 */
+    const int32_t *starts;               /* width, with `apart` */
 } specedit_pass;
 
 /* A head: a small layer that makes of a row behind the last norm (the state) the row of the next
@@ -171,6 +176,7 @@ SPECEDIT_EXPORT int specedit_cache_keep(
 
 /* -- a pass ------------------------------------------------------------------------------------- */
 
+/* `cache` is null where the pass names caches itself (`apart`). */
 SPECEDIT_EXPORT int specedit_run(
     specedit_model *model, specedit_cache *cache, specedit_pool *pool, const specedit_pass *pass);
 
