@@ -13,7 +13,8 @@
 #include "avx512vnni.h"
 
 enum {
-    FEW = 8,     /* fewer rows than this waste more of a tile than they save, */
+    FEW = 5,     /* fewer rows than this waste more of a tile than they save, */
+    FEW_SHORT = 8, /* of products of 64 inputs, too, */
     SHORT = 256, /* and fewer inputs more time on reading and writing sums */
 };
 
@@ -109,7 +110,7 @@ static void tiles_short(const uint8_t *rows, size_t stride, int count, const int
 
 static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
     int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
-    if (count >= FEW && inputs == 64 && !lines) {
+    if (count >= FEW_SHORT && inputs == 64 && !lines) {
         tiles_short(rows, stride, count, panel, step, panels, sums);
         return;
     }

@@ -93,8 +93,8 @@ static int gather(specedit_model *m, int layer, int head, int row, int tile, cac
         first = begin;
     cache_part here = cache_part_of(m->cache, tile, layer, head);
     memcpy(own.key_scales, here.key_scales, 2 * TILE * sizeof(float));
-    for (int at = first; at < start && at < begin + TILE; at++)
-        cache_move(own, at - begin, here, at - begin, size);
+    if (first < start && first < begin + TILE) /* the block that the cache ends in */
+        cache_copy_block(own, here, first - begin, start - first, size);
     for (int one = row, at = end - 1; one >= 0; one = m->pass->parents[one], at--) {
         int slot = start + one;
         if (at >= begin && at < begin + TILE)

@@ -7,6 +7,8 @@
 #ifndef CACHE_H
 #define CACHE_H
 
+#include <string.h>
+
 #include "variant.h"
 
 struct specedit_cache {
@@ -77,6 +79,14 @@ static inline void cache_move(cache_part to, int to_at, cache_part from, int fro
             to_value[c * BLOCK + i * 4] = value[c * BLOCK + i * 4];
     to.key_scales[to_at] = from.key_scales[from_at];
     to.value_scales[to_at] = from.value_scales[from_at];
+}
+
+/* The first `count` positions of the block that begins at `at`, and what lies with them. */
+static inline void cache_copy_block(cache_part to, cache_part from, int at, int count, int size) {
+    size_t panels = (size_t)((count + LANES - 1) / LANES);
+    memcpy(cache_key(to, size, at), cache_key(from, size, at),
+        panels * LANES * (size_t)size * sizeof(int16_t));
+    memcpy(cache_value(to, size, at), cache_value(from, size, at), (size_t)BLOCK * size);
 }
 
 #endif
