@@ -32,8 +32,11 @@ static int slot_of(const specedit_model *model, int row) {
 
 static int is_tree(const specedit_model *model) { return model->pass->parents != 0; }
 
-static int chunk_of(const specedit_model *model) {
-    return is_tree(model) || model->pass->apart ? 1 : CHUNK;
+static int chunk_of(const specedit_model *model) { return model->pass->apart ? 1 : CHUNK; }
+
+/* Whether rows of a tree see different keys in this tile: each then has a tile of its own. */
+static int is_own(const specedit_model *model, int tile) {
+    return is_tree(model) && (tile + 1) * TILE > model->pass->start;
 }
 
 static int chunks(const specedit_model *model) {
@@ -114,7 +117,7 @@ static void tile_of(specedit_model *m, bench_of_thread *bench, int layer, int he
         keys = TILE;
     cache_part part = cache_part_of(cache_of(m, from), tile, layer, head), tail = part;
     int split = TILE; /* what lies behind comes from `tail` */
-    if (is_tree(m) && (tile + 1) * TILE > m->pass->start) {
+    if (is_own(m, tile)) {
         tail = cache_part_at(bench->gathered, size);
         split = gather(m, layer, head, from, tile, tail);
         if (split < 0)
@@ -156,6 +159,21 @@ static void tile_of(specedit_model *m, bench_of_thread *bench, int layer, int he
     }
 }
 
+/* As tile_of, of whatever rows; those that end before the tile get nothing. */
+static void tile_of_rows(specedit_model *m, bench_of_thread *bench, int layer, int head, int from,
+    int to, int tile, float *sum, float *most, float *mixed) {
+    if (!is_own(m, tile)) {
+        tile_of(m, bench, layer, head, from, to, tile, sum, most, mixed);
+        return;
+    }
+    for (int row = from; row < to; row++) {
+        int at = (row - from) * m->group;
+        if (tile < tiles_of(position_of(m, row)))
+            tile_of(m, bench, layer, head, row, row + 1, tile, sum + at, most + at,
+                mixed + (size_t)at * m->size);
+    }
+}
+
 /* where a narrow pass keeps what a tile gave for a query */
 static size_t part_at(const specedit_model *m, int tile, size_t query) {
     return (size_t)tile * m->shape.heads * m->pass->width + query;
@@ -174,11 +192,14 @@ void attention_piece(void *of, int layer, int piece, int thread) {
     int head = piece % m->shape.kv_heads, chunk = chunk_of(m);
     int from = piece / m->shape.kv_heads * chunk;
     int to = from + chunk < width ? from + chunk : width;
-    int last = tiles_of(position_of(m, to - 1)), rows = (to - from) * group;
+    int last = 0, rows = (to - from) * group;
+    for (int row = from; row < to; row++) /* in a tree the last row need not be the deepest */
+        last = position_of(m, row) > last ? position_of(m, row) : last;
+    last = tiles_of(last);
     if (tile >= 0) {
         size_t at = part_at(m, tile, ((size_t)head * width + from) * group);
         if (tile < last)
-            tile_of(m, bench, layer, head, from, to, tile, m->part_sum + at, m->part_most + at,
+            tile_of_rows(m, bench, layer, head, from, to, tile, m->part_sum + at, m->part_most + at,
                 m->part_mixed + at * size);
         return;
     }
@@ -190,7 +211,7 @@ void attention_piece(void *of, int layer, int piece, int thread) {
     }
     memset(bench->mixed, 0, (size_t)rows * size * sizeof(float));
     for (int t = 0; t < last; t++) {
-        tile_of(m, bench, layer, head, from, to, t, sum, most, bench->tile);
+        tile_of_rows(m, bench, layer, head, from, to, t, sum, most, bench->tile);
         for (int r = 0; r < rows; r++)
             if (t < tiles_of(position_of(m, from + r / group)))
                 k->fold(sum[r], most[r], bench->tile + (size_t)r * size, size, &row_sum[r],
