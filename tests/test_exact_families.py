@@ -243,7 +243,9 @@ def test_rows_of_texts_of_their_own_have_the_bits_of_each_alone(
 
 
 @pytest.mark.skipif(kernels_here() == ["torch"], reason="no kernels were built here")
-def test_texts_of_their_own_need_caches_of_their_own(small: tuple[object, ModelFiles, Path]) -> None:
+def test_texts_of_their_own_need_caches_of_their_own(
+    small: tuple[object, ModelFiles, Path],
+) -> None:
     _, files, store = small
     passes = open_exact(files, store=store).passes
     one, other = passes.new_cache(), passes.new_cache()

@@ -75,14 +75,14 @@ def given(
     waiting = (one for one in requests(texts) if not shards.known(one.name))
     try:
         while True:
-            while len(writer.under_way) < AT_ONCE and (one := next(waiting, None)) is not None:
+            one = next(waiting, None) if len(writer.under_way) < AT_ONCE else None
+            if one is not None:  # one before every pass, so that they do not end together either
                 prompt = prompt_ids(target.tokenizer, target.template, one.turns, one.opening)
                 if one.name in known:
                     _read(target, one, prompt, known[one.name], shards)
                 elif len(prompt) + ANSWER <= target.engine.info.window:
                     writer.begin(one, prompt)
-                yield "answer"
-            if not writer.under_way:
+            elif not writer.under_way:
                 return
             for done in writer.step():
                 line = json.dumps({"name": done.asked.name, "answer": done.choices}) + "\n"

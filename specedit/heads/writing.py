@@ -53,7 +53,8 @@ class AnswerWriter(Generic[Asked]):
 
     def step(self) -> list[WritingAnswer[Asked]]:
         """One id for every answer under way; those that are done with it."""
-        count = len(self.under_way)
+        if not (count := len(self.under_way)):
+            return []
         states = np.empty((count, self._passes.config.hidden), np.float32)
         last = [one.fed[-1] for one in self.under_way]
         chosen = self._passes.choose_each(last, [one.cache for one in self.under_way], states)

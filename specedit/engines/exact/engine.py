@@ -63,7 +63,9 @@ class Passes(Protocol):
         the output layer counts."""
         ...
 
-    def choose_each(self, ids: Sequence[int], caches: Sequence[Any], states: Any = None) -> list[int]:
+    def choose_each(
+        self, ids: Sequence[int], caches: Sequence[Any], states: Any = None
+    ) -> list[int]:
         """Feed one id behind each of these caches; the largest logit's id after each."""
         ...
 
