@@ -493,7 +493,7 @@ def test_most_requests_are_for_new_text(repository: Path) -> None:
     found = list(answers.requests(texts))
     assert len({request.name for request in found}) == len(found)
     kinds = [request.name.rsplit(":", 1)[1] for request in found]
-    assert kinds[:8] == ["new0"] * 3 + ["answer"] + ["new0"] * 3 + ["answer"]
+    assert kinds[:8] == ["new0"] * len(texts) + ["new1"] + ["answer"]
     assert kinds.count("answer") == len(texts) and kinds.count("new3") == len(texts)
     by_name = {request.name: asked(request) for request in found}
     for text in texts:

@@ -24,7 +24,7 @@ from specedit.heads.writing import AnswerWriter, WritingAnswer
 ANSWER = 224  # ids of an answer
 LEAST = 8  # of one that is learnt from
 AT_ONCE = 64  # answers that are written at a time: more hardly make an id cheaper
-NEW_OF = (3, 1)  # of so many requests for new text, so many are edits
+NEW_OF = (7, 1)  # of so many requests for new text, so many are edits
 SHOWN = 40  # lines of a text that is edited
 INSTRUCTIONS = (
     "Add a docstring to every function.",

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 LIKELY = 8192  # ids that heads may guess in any text
 COUNTED = 3_000_000  # ids of the texts that those are found from
-READING = 0.45  # of the time goes into reading, while there is anything new to read;
-ANSWERING = 0.6  # of that, into answers of the model's own
-MOST = 600_000  # places that are kept: 1.8 GB of a model 1,536 wide
+READING = 0.6  # of the time goes into reading, while there is anything new to read;
+ANSWERING = 0.75  # of that, into answers of the model's own
+MOST = 800_000  # places that are kept: 2.5 GB of a model 1,536 wide
 REPEATED = 4  # times that a kept answer counts: drafts were wrong in it
 OWN = 2  # times that the model's own answer counts: texts of others are easier to guess
 SAVED = 120.0  # seconds between two savings of what was learnt

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 SPAN = 16  # neighbouring places of a batch: what the model says at one serves several depths
 PLACES = 512  # of a batch of all depths; of fewer depths, as many more
-DEPTHS = ((0.4, 1), (0.6, 2))  # until this share of the time so many are learnt, and then all
+# until this share of the time so many are learnt, and then all
+DEPTHS = ((0.2, 1), (0.35, 2), (0.45, 3))
 RATE = 1e-3
 WARM = 30  # steps until the rate is reached
 LEAST_RATE = 0.05  # of the rate, at the end
