@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import struct
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+import torch
 from exact_models import kernels_here, save
 from git_repository import Repository
 
@@ -26,7 +28,7 @@ from specedit.engines.exact.conversion import converted_path, source_of
 from specedit.engines.exact.engine import ExactEngine
 from specedit.engines.exact.weights import open_weights
 from specedit.errors import ModelError, UsageError
-from specedit.heads import answers, corpus, making, reading, rows, shelf
+from specedit.heads import answers, corpus, making, reading, rows, shelf, training
 from specedit.heads.file import About, DamagedHeads, Heads, check, open_heads, write
 from specedit.heads.kept import Keeper
 from specedit.heads.kinds import KINDS, Sizes
@@ -280,6 +282,28 @@ def test_training_lowers_the_loss_and_raises_acceptance(
     assert all(0.2 < s < 2.1 for s in watched.sharpness(learner.network))
 
 
+def test_places_where_all_is_lost_teach_next_to_nothing(
+    learnt: tuple[rows.Rows, rows.Rows], weights: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = Learner(sizes("chained"), learnt[0], Teacher(weights), LIKELY)
+    learner.start()
+    starts = learner._starts[:8]
+    parts = dict(learner.network.named_parameters())
+    with torch.no_grad():
+        parts["steps.0.down.weight"].mul_(1000.0)
+    found = []
+    for worst in (training.WORST, math.inf):
+        monkeypatch.setattr(training, "WORST", worst)
+        learner.network.zero_grad()
+        loss = learner.loss(starts, 4, 3)
+        loss.backward()  # type: ignore[no-untyped-call]
+        slopes = [float(part.grad.abs().max()) for part in parts.values() if part.grad is not None]
+        found.append((float(loss.detach()), max(slopes)))
+    (loss_bound, slope_bound), (loss_free, slope_free) = found
+    assert loss_bound <= (1 + training.LIKENESS) * 50 < loss_free
+    assert slope_bound < slope_free / 1000
+
+
 def test_training_goes_on_where_it_stopped(
     learnt: tuple[rows.Rows, rows.Rows], weights: Any, tmp_path: Path
 ) -> None:
@@ -524,9 +548,9 @@ def test_what_a_file_says_of_its_functions_is_asked_for(tmp_path: Path) -> None:
 def test_answers_written_at_once_are_those_of_each_alone(engine: ExactEngine) -> None:
     prompts = [[5, 6, 7], [9], [*range(30)], [3, 3, 3, 3]]
     alone = [answer(engine, [], 16, prompt)[0] for prompt in prompts]
-    ends = {alone[0][9]}
-    expected = [one[: one.index(id) + 1] if (id := min(ends)) in one else one for one in alone]
-    writer: AnswerWriter[int] = AnswerWriter(engine.passes, ends, 16)
+    end = alone[0][9]
+    expected = [one[: one.index(end) + 1] if end in one else one for one in alone]
+    writer: AnswerWriter[int] = AnswerWriter(engine.passes, {end}, 16)
     done = {}
     for number, prompt in enumerate(prompts):  # one more begins behind every pass
         writer.begin(number, prompt)

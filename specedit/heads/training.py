@@ -41,6 +41,7 @@ LEAST_RATE = 0.05  # of the rate, at the end
 FOREIGN = 0.3  # what a place counts whose text is not the model's own choice
 NEARER = 0.85  # what each depth counts, of the one before
 LIKENESS = 1.0  # what the row counts, beside what it says
+WORST = 50.0  # a place of which more is lost teaches nothing: what is behind it would follow it
 AMONG = 3072  # ids that a batch is asked about: its own, and likely ones drawn anew
 SCALES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.4, 1.6, 2.0)
 FEW = 30  # places from which nothing is calibrated
@@ -185,9 +186,9 @@ class Learner:
                 flat = weight.reshape(-1)
                 target = teacher[:, d : d + span].reshape(len(flat), -1)
                 said = (made @ output).float().log_softmax(-1)
-                loss = -(target * said).sum(-1)
+                loss = -(target * said).sum(-1).clamp(min=-WORST)
                 aim = near[:, d + 1 : d + 1 + span].reshape(made.shape)
-                off = smooth_l1_loss(made, aim, reduction="none").mean(-1).float()
+                off = smooth_l1_loss(made, aim, reduction="none").mean(-1).float().clamp(max=WORST)
                 count = NEARER**d
                 total = total + count * ((loss + LIKENESS * off) * flat).sum() / flat.sum()
                 whole += count
