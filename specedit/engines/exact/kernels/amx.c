@@ -66,6 +66,32 @@ static void tiles_2(const uint8_t *low, size_t stride, const int8_t *a, const in
     _tile_stored(1, sums_b, 64);
 }
 
+/* up to 16 rows and four panels, so that four streams of weights are under way */
+static void tiles_of_four(const uint8_t *rows, size_t stride, const int8_t *panel, size_t step,
+    int inputs, int32_t *sums, size_t sums_step, const int8_t **ahead, int *lines, int rate) {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    for (int i = 0; i < inputs; i += 64) {
+        const int8_t *at = panel + (size_t)i * LANES;
+        _tile_loadd(4, rows + i, (long)stride);
+        _tile_loadd(5, at, 64);
+        _tile_dpbusd(0, 4, 5);
+        _tile_loadd(6, at + step, 64);
+        _tile_dpbusd(1, 4, 6);
+        _tile_loadd(7, at + 2 * step, 64);
+        _tile_dpbusd(2, 4, 7);
+        _tile_loadd(5, at + 3 * step, 64);
+        _tile_dpbusd(3, 4, 5);
+        fetch_lines(ahead, lines, rate);
+    }
+    _tile_stored(0, sums, 64);
+    _tile_stored(1, sums + sums_step, 64);
+    _tile_stored(2, sums + 2 * sums_step, 64);
+    _tile_stored(3, sums + 3 * sums_step, 64);
+}
+
 /* 64 inputs (the values of a block of keys): each tile of rows is read once for all panels */
 static void tiles_short(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
     size_t step, int panels, int32_t *sums) {
@@ -119,6 +145,14 @@ static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *pa
         return;
     }
     size_t sums_step = (size_t)count * LANES;
+    if (count <= TILE_ROWS && panels == 4) {
+        int steps = inputs / 64;
+        shape_four(count);
+        tiles_of_four(rows, stride, panel, step, inputs, sums, sums_step, &ahead, &lines,
+            (lines + steps - 1) / steps);
+        _tile_release();
+        return;
+    }
     int shaped_low = 0, shaped_high = 0;
     int steps = inputs / 64 * ((count + 2 * TILE_ROWS - 1) / (2 * TILE_ROWS)) * (panels / 2);
     int rate = (lines + steps - 1) / steps; /* evenly, for a burst holds up the tiles' own reading */

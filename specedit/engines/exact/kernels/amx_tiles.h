@@ -29,4 +29,16 @@ static void shape_tiles(int low, int high) {
     _tile_loadconfig(&shape);
 }
 
+/* tiles 0 to 3: sums; 4: digits; 5 to 7: weights */
+static void shape_four(int rows) {
+    tile_shape shape __attribute__((aligned(64)));
+    memset(&shape, 0, sizeof shape);
+    shape.palette = 1;
+    for (int t = 0; t < 8; t++) {
+        shape.bytes[t] = 64;
+        shape.rows[t] = (uint8_t)(t < 5 ? rows : 16);
+    }
+    _tile_loadconfig(&shape);
+}
+
 #endif

@@ -255,7 +255,7 @@ void product_piece(specedit_model *m, const specedit_linear *linear, const digit
     int width = m->pass->width, digits = m->shape.two ? 2 : 1;
     int group = GROUP / digits;
     int pieces = (linear->inputs + linear->piece - 1) / linear->piece;
-    int many = width * digits <= 4 ? 4 : 2;
+    int many = width * digits <= NARROW ? 4 : 2; /* so many streams of weights */
     int groups = (width + group - 1) / group;
     int rows_each = up_to((width + groups - 1) / groups, 32); /* whole tiles, where there are any */
     size_t step = (size_t)linear->inputs * LANES, input_stride = linear->inputs;
