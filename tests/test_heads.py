@@ -559,7 +559,7 @@ def test_answers_written_at_once_are_those_of_each_alone(engine: ExactEngine) ->
         done.update({one.asked: one for one in writer.step()})
     assert [done[number].choices for number in range(4)] == expected
     for number, prompt in enumerate(prompts):
-        found, ids, choices = done[number].rows
+        found, ids, choices = done[number].rows()
         assert [*ids, choices[-1]] == [prompt[-1], *choices]
         kept, kept_ids, kept_choices = reading.rows_of(
             engine.passes, reading.Sample(prompt, choices[:-1])

@@ -55,7 +55,7 @@ def train(
     kind: Annotated[str, typer.Option(help="chained, medusa or blockwise")] = "chained",
     threads: Annotated[int, typer.Option(help="CPU threads; 0 means one per core")] = 0,
 ) -> None:
-    """Train heads on tracked files and on the model's own answers to edits of them.
+    """Train heads on tracked files and on the model's own answers about them.
 
     Ctrl-C stops it and loses nothing: the heads learnt so far are there, and the next run goes on.
     """

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -19,12 +20,12 @@ from specedit.heads.corpus import Text
 from specedit.heads.shards import Shards
 from specedit.heads.shelf import HeadsPlace
 from specedit.heads.target import HeadsTarget
-from specedit.heads.writing import AnswerWriter, WritingAnswer
+from specedit.heads.writing import AnswerWriter
 
 ANSWER = 224  # ids of an answer
 LEAST = 8  # of one that is learnt from
 AT_ONCE = 64  # answers that are written at a time: more hardly make an id cheaper
-NEW_OF = (7, 1)  # of so many requests for new text, so many are edits
+IN_TURN = 7, 1  # so many requests for new text, then so many edits
 SHOWN = 40  # lines of a text that is edited
 INSTRUCTIONS = (
     "Add a docstring to every function.",
@@ -35,14 +36,14 @@ INSTRUCTIONS = (
     "Add a class that wraps these functions.",
 )
 NEW = (
-    "Write a {language} function `{name}`, and say what it is for.",
-    "Write `{name}` in {language}, with types, and with checks of its arguments.",
-    "Write tests in {language} for `{name}`.",
-    "Write a small {language} program in which `{name}` is used.",
+    "Write a {language} function `{about}`, and say what it is for.",
+    "Write `{about}` in {language}, with types, and with checks of its arguments.",
+    "Write tests in {language} for `{about}`.",
+    "Write a small {language} program in which `{about}` is used.",
 )
 SAID = (
-    "Write a {language} function for this: {said}",
-    "Write {language} code with a test. It is to do this: {said}",
+    "Write a {language} function for this: {about}",
+    "Write {language} code with a test. It is to do this: {about}",
 )
 Turns = Sequence[tuple[str, Sequence[str]]]
 NAMED = re.compile(r"\b(?:def|class|func|function|fn|struct|interface)\s+([A-Za-z]\w{4,40})\b")
@@ -78,8 +79,9 @@ def given(
             one = next(waiting, None) if len(writer.under_way) < AT_ONCE else None
             if one is not None:  # one before every pass, so that they do not end together either
                 prompt = prompt_ids(target.tokenizer, target.template, one.turns, one.opening)
-                if one.name in known:
-                    _read(target, one, prompt, known[one.name], shards)
+                if answer := known.get(one.name):  # of which only the ids were kept
+                    sample = reading.Sample(prompt, answer)
+                    _keep(shards, one, answer, partial(reading.rows_of, passes, sample))
                 elif len(prompt) + ANSWER <= target.engine.info.window:
                     writer.begin(one, prompt)
             elif not writer.under_way:
@@ -88,26 +90,18 @@ def given(
                 line = json.dumps({"name": done.asked.name, "answer": done.choices}) + "\n"
                 with path.open("a", encoding="utf-8") as file:
                     file.write(line)
-                _keep(done, shards)
+                _keep(shards, done.asked, done.choices, done.rows)
             yield "answer"
     finally:
         for rest in writer.under_way:
-            _keep(rest, shards)
+            _keep(shards, rest.asked, rest.choices, rest.rows)
 
 
-def _keep(written: WritingAnswer[AnswerRequest], shards: Shards) -> None:
-    if len(written.choices) > LEAST:
-        shards.add(written.asked.name, written.asked.held, written.rows)
-        shards.index["answers"] += len(written.choices)
-
-
-def _read(
-    target: HeadsTarget, asked: AnswerRequest, prompt: list[int], answer: list[int], shards: Shards
+def _keep(
+    shards: Shards, asked: AnswerRequest, answer: Sequence[int], rows: Callable[[], Any]
 ) -> None:
-    """An answer of which only the ids were kept."""
     if len(answer) > LEAST:
-        found = reading.rows_of(target.engine.passes, reading.Sample(prompt, answer))
-        shards.add(asked.name, asked.held, found)
+        shards.add(asked.name, asked.held, rows())
         shards.index["answers"] += len(answer)
 
 
@@ -115,7 +109,7 @@ def requests(texts: Sequence[Text]) -> Iterator[AnswerRequest]:
     """All there are: some for new text, one for an edit, and so on."""
     both = _new(texts), _edits(texts)
     while some := [
-        one for kind, count in zip(both, NEW_OF, strict=True) for one in islice(kind, count)
+        one for kind, count in zip(both, IN_TURN, strict=True) for one in islice(kind, count)
     ]:
         yield from some
 
@@ -144,15 +138,12 @@ def _new(texts: Sequence[Text]) -> Iterator[AnswerRequest]:
             language = language_of(text.name)
             if language is None:
                 continue
-            asked = {}
-            if turn < min(len(NEW), len(names)):
-                asked[f"new{turn}"] = NEW[turn].format(language=language.name, name=names[turn])
-            if turn < min(len(SAID), len(said)):
-                asked[f"said{turn}"] = SAID[turn].format(language=language.name, said=said[turn])
-            for kind, words in asked.items():
-                turns: Turns = [("user", (words,))]
-                opening = f"```{language.lexer}\n"
-                yield AnswerRequest(f"{text.digest}:{kind}", text.held, turns, opening)
+            opening = f"```{language.lexer}\n"
+            for kind, forms, known in (("new", NEW, names), ("said", SAID, said)):
+                if turn < min(len(forms), len(known)):
+                    asked = forms[turn].format(language=language.name, about=known[turn])
+                    turns: Turns = [("user", (asked,))]
+                    yield AnswerRequest(f"{text.digest}:{kind}{turn}", text.held, turns, opening)
 
 
 def _kept_answers(path: Any) -> dict[str, list[int]]:

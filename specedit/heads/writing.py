@@ -22,19 +22,30 @@ Asked = TypeVar("Asked")
 
 
 class WritingAnswer(Generic[Asked]):
-    """One answer under way: `rows` are those of what was fed, `choices` what followed each."""
+    """One answer under way: what followed each id that was fed, and the row behind that id."""
 
     def __init__(self, asked: Asked, prompt: list[int], cache: Any) -> None:
         self.asked = asked
         self.cache = cache
-        self.fed = prompt[-1:]
-        self.choices: list[int] = []
-        self.states: list[Array] = []
+        self.last = self._first = prompt[-1]
+        self._said: list[tuple[int, Array]] = []
+
+    def say(self, id: int, row: Array) -> None:
+        """One more id; in one step, so that an interrupted run never has an id without its row."""
+        self._said.append((id, row))
+        self.last = id
+
+    def __len__(self) -> int:
+        return len(self._said)
 
     @property
+    def choices(self) -> list[int]:
+        return [id for id, _ in self._said]
+
     def rows(self) -> tuple[Array, list[int], list[int]]:
         """As `reading.rows_of` gives them."""
-        return np.stack(self.states), self.fed[: len(self.choices)], self.choices
+        choices = self.choices
+        return np.stack([row for _, row in self._said]), [self._first, *choices[:-1]], choices
 
 
 class AnswerWriter(Generic[Asked]):
@@ -47,8 +58,9 @@ class AnswerWriter(Generic[Asked]):
     def begin(self, asked: Asked, prompt: list[int]) -> None:
         """Read one more prompt; its answer is written with the others from the next pass on."""
         cache = self._passes.new_cache()
-        for at in range(0, len(prompt) - 1, PREFILL):
-            self._passes.read(prompt[at : min(at + PREFILL, len(prompt) - 1)], cache)
+        before = prompt[:-1]
+        for at in range(0, len(before), PREFILL):
+            self._passes.read(before[at : at + PREFILL], cache)
         self.under_way.append(WritingAnswer(asked, prompt, cache))
 
     def step(self) -> list[WritingAnswer[Asked]]:
@@ -56,15 +68,13 @@ class AnswerWriter(Generic[Asked]):
         if not (count := len(self.under_way)):
             return []
         states = np.empty((count, self._passes.config.hidden), np.float32)
-        last = [one.fed[-1] for one in self.under_way]
+        last = [one.last for one in self.under_way]
         chosen = self._passes.choose_each(last, [one.cache for one in self.under_way], states)
         done: list[WritingAnswer[Asked]] = []
         left: list[WritingAnswer[Asked]] = []
         for one, id, row in zip(self.under_way, chosen, states, strict=True):
-            one.choices.append(id)
-            one.states.append(row)
-            one.fed.append(id)
-            ended = id in self._ends or len(one.choices) == self._most
+            one.say(id, row)
+            ended = id in self._ends or len(one) == self._most
             (done if ended else left).append(one)
         self.under_way = left
         return done

@@ -13,9 +13,9 @@
 #include "avx512vnni.h"
 
 enum {
-    FEW = 5,     /* fewer rows than this waste more of a tile than they save, */
-    FEW_SHORT = 8, /* of products of 64 inputs, too, */
-    SHORT = 256, /* and fewer inputs more time on reading and writing sums */
+    FEW = 5,       /* fewer rows than this waste more of a tile than they save, */
+    FEW_SHORT = 8, /* of a product of 64 inputs these, */
+    SHORT = 256,   /* and fewer inputs more time on reading and writing sums */
 };
 
 static inline void fetch_lines(const int8_t **ahead, int *lines, int most) {

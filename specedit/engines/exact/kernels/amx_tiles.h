@@ -16,29 +16,27 @@ typedef struct {
     uint8_t rows[16];
 } __attribute__((packed)) tile_shape;
 
-/* tiles 0 to 3: sums; 4, 5: digits of `low` and `high` rows; 6, 7: weights */
-static void shape_tiles(int low, int high) {
-    tile_shape shape __attribute__((aligned(64)));
-    memset(&shape, 0, sizeof shape);
-    shape.palette = 1;
-    for (int t = 0; t < 8; t++)
-        shape.bytes[t] = 64;
-    shape.rows[0] = shape.rows[1] = shape.rows[4] = (uint8_t)low;
-    shape.rows[2] = shape.rows[3] = shape.rows[5] = (uint8_t)(high ? high : 1);
-    shape.rows[6] = shape.rows[7] = 16;
-    _tile_loadconfig(&shape);
-}
-
-/* tiles 0 to 3: sums; 4: digits; 5 to 7: weights */
-static void shape_four(int rows) {
+static void shape_rows(const uint8_t rows[8]) {
     tile_shape shape __attribute__((aligned(64)));
     memset(&shape, 0, sizeof shape);
     shape.palette = 1;
     for (int t = 0; t < 8; t++) {
         shape.bytes[t] = 64;
-        shape.rows[t] = (uint8_t)(t < 5 ? rows : 16);
+        shape.rows[t] = rows[t];
     }
     _tile_loadconfig(&shape);
+}
+
+/* tiles 0 to 3: sums; 4, 5: digits of `low` and `high` rows; 6, 7: weights */
+static void shape_tiles(int low, int high) {
+    uint8_t l = (uint8_t)low, h = (uint8_t)(high ? high : 1);
+    shape_rows((const uint8_t[8]){l, l, h, h, l, h, TILE_ROWS, TILE_ROWS});
+}
+
+/* tiles 0 to 3: sums; 4: digits; 5 to 7: weights */
+static void shape_four(int rows) {
+    uint8_t r = (uint8_t)rows;
+    shape_rows((const uint8_t[8]){r, r, r, r, r, TILE_ROWS, TILE_ROWS, TILE_ROWS});
 }
 
 #endif

@@ -22,7 +22,7 @@ static int position_of(const specedit_model *model, int row) {
 }
 
 static specedit_cache *cache_of(const specedit_model *model, int row) {
-    return model->cache ? model->cache : model->pass->apart[row];
+    return model->pass->apart ? model->pass->apart[row] : model->cache;
 }
 
 /* where a row's key and value lie in its cache */
