@@ -55,6 +55,17 @@ int attention_pieces(const specedit_model *model) {
     return attention_split(model) ? pieces * most_tiles(model) : pieces;
 }
 
+/* where a row's queries of a key head begin */
+static size_t query_at(const specedit_model *m, int head, int row) {
+    return ((size_t)head * m->pass->width + row) * m->group;
+}
+
+/* how many keys of a tile a row sees */
+static int seen_of(const specedit_model *m, int row, int tile) {
+    int seen = position_of(m, row) + 1 - tile * TILE;
+    return seen < 0 ? 0 : seen < TILE ? seen : TILE;
+}
+
 /* A row's queries, keys and values from the product: turned, made integers, put where they belong. */
 void attention_heads(void *of, int layer, int piece, int thread) {
     specedit_model *m = of;
@@ -67,7 +78,7 @@ void attention_heads(void *of, int layer, int piece, int thread) {
     const float *sines = m->sines + (size_t)row * shape->half;
     (void)thread;
     for (int h = 0; h < shape->heads; h++, heads += size) {
-        size_t at = ((size_t)(h / m->group) * m->pass->width + row) * m->group + h % m->group;
+        size_t at = query_at(m, h / m->group, row) + h % m->group;
         k->turn(heads, weights->query_norm, shape->half, shape->half_true, shape->epsilon, cosines,
             sines);
         k->shorts(heads, size, QUERY_LIMIT, m->queries + at * size, &m->query_scales[at]);
@@ -87,24 +98,49 @@ void attention_heads(void *of, int layer, int piece, int thread) {
     }
 }
 
-/* A tree's row's own part of a tile: the cache's positions of it that share a block with what comes
- * behind them, then its ancestors and itself. Returns the first position that is in there. */
-static int gather(specedit_model *m, int layer, int head, int row, int tile, cache_part own) {
-    int size = m->size, start = m->pass->start, begin = tile * TILE;
-    int first = start / BLOCK * BLOCK, end = position_of(m, row) + 1;
-    if (first < begin)
-        first = begin;
+/* A tree's row's ancestors and itself, from the last: their positions in the tile and their slots. */
+#define EACH_ANCESTOR(one, at, slot, row, tile)                                                    \
+    for (int one = row, at = position_of(m, row) - tile * TILE, slot = m->pass->start + one;        \
+         one >= 0; one = m->pass->parents[one], at--, slot = m->pass->start + one)                  \
+        if (at >= 0 && at < TILE)
+
+/* What all rows of a tree see of the tile that the pass begins in, as far as their own keys and values
+ * share a panel or a block with it, and all scales. */
+static void gather_shared(specedit_model *m, int layer, int head, int tile, int shared,
+    cache_part own) {
+    int size = m->size;
     cache_part here = cache_part_of(m->cache, tile, layer, head);
-    memcpy(own.key_scales, here.key_scales, 2 * TILE * sizeof(float));
-    if (first < start && first < begin + TILE) /* the block that the cache ends in */
-        cache_copy_block(own, here, first - begin, start - first, size);
-    for (int one = row, at = end - 1; one >= 0; one = m->pass->parents[one], at--) {
-        int slot = start + one;
-        if (at >= begin && at < begin + TILE)
-            cache_move(own, at - begin, cache_part_of(m->cache, slot / TILE, layer, head),
-                slot % TILE, size);
-    }
-    return first - begin;
+    memcpy(own.key_scales, here.key_scales, (size_t)shared * sizeof(float));
+    memcpy(own.value_scales, here.value_scales, (size_t)shared * sizeof(float));
+    if (shared % LANES)
+        memcpy(cache_key(own, size, shared / LANES * LANES),
+            cache_key(here, size, shared / LANES * LANES), (size_t)LANES * size * sizeof(int16_t));
+    if (shared % BLOCK)
+        memcpy(cache_value(own, size, shared / BLOCK * BLOCK),
+            cache_value(here, size, shared / BLOCK * BLOCK), (size_t)BLOCK * size);
+}
+
+/* A query's scores of a tile become weights. `first`: of all queries the first of these rows */
+static void weighed(const specedit_model *m, bench_of_thread *bench, cache_part part, size_t first,
+    int query, int queries, int seen, int padded, float *sum, float *most) {
+    float root = __builtin_sqrtf((float)(2 * m->shape.half_true));
+    m->kernel->weigh(bench->scores + (size_t)query * LANES, (size_t)queries * LANES, seen, padded,
+        m->query_scales[first + query] * (LOG2E / root), part.key_scales, part.value_scales,
+        bench->weights + (size_t)query * TILE, bench->units + (size_t)query * (TILE / BLOCK), sum,
+        most);
+}
+
+/* A block's values, mixed by the weights of queries `from` to `to`. */
+static void mixed_block(const specedit_model *m, bench_of_thread *bench, cache_part part, int block,
+    int from, int to, float *mixed) {
+    int size = m->size, queries = to - from;
+    m->kernel->dots(bench->weights + (size_t)from * TILE + (size_t)block * BLOCK, TILE, queries,
+        part.values + (size_t)block * BLOCK * size, (size_t)LANES * BLOCK, size / LANES, BLOCK,
+        bench->sums, 0, 0);
+    for (int q = 0; q < queries; q++)
+        m->kernel->mix(bench->sums + (size_t)q * LANES, (size_t)queries * LANES, size / LANES,
+            bench->units[(size_t)(from + q) * (TILE / BLOCK) + block],
+            mixed + (size_t)(from + q) * size);
 }
 
 /* Rows `from` to `to` of a pass against one tile: sum, most and mixed of each of their queries. */
@@ -115,23 +151,10 @@ static void tile_of(specedit_model *m, bench_of_thread *bench, int layer, int he
     int keys = position_of(m, to - 1) + 1 - tile * TILE;
     if (keys > TILE)
         keys = TILE;
-    cache_part part = cache_part_of(cache_of(m, from), tile, layer, head), tail = part;
-    int split = TILE; /* what lies behind comes from `tail` */
-    if (is_own(m, tile)) {
-        tail = cache_part_at(bench->gathered, size);
-        split = gather(m, layer, head, from, tile, tail);
-        if (split < 0)
-            split = 0;
-    }
-    int panels = (keys + LANES - 1) / LANES, before = split / LANES;
-    if (before > panels)
-        before = panels;
-    size_t at = ((size_t)head * m->pass->width + from) * group;
-    const int16_t *queries = m->queries + at * size;
-    size_t panel = (size_t)LANES * size, step = (size_t)rows * LANES;
-    k->pairs(queries, size, rows, part.keys, panel, before, size, bench->scores);
-    k->pairs(queries, size, rows, tail.keys + before * panel, panel, panels - before, size,
-        bench->scores + before * step);
+    cache_part part = cache_part_of(cache_of(m, from), tile, layer, head);
+    size_t at = query_at(m, head, from);
+    k->pairs(m->queries + at * size, size, rows, part.keys, (size_t)LANES * size,
+        (keys + LANES - 1) / LANES, size, bench->scores);
     int padded = (keys + BLOCK - 1) / BLOCK * BLOCK, blocks = padded / BLOCK;
     for (int r = 0; r < rows; r++) {
         int seen = position_of(m, from + r / group) + 1 - tile * TILE;
@@ -143,35 +166,60 @@ static void tile_of(specedit_model *m, bench_of_thread *bench, int layer, int he
             memset(bench->units + (size_t)r * (TILE / BLOCK), 0, TILE / BLOCK * sizeof(float));
             continue;
         }
-        float scale = m->query_scales[at + r] * (LOG2E / __builtin_sqrtf((float)(2 * m->shape.half_true)));
-        k->weigh(bench->scores + (size_t)r * LANES, step, seen < TILE ? seen : TILE, padded, scale,
-            tail.key_scales, tail.value_scales, bench->weights + (size_t)r * TILE,
-            bench->units + (size_t)r * (TILE / BLOCK), &sum[r], &most[r]);
+        weighed(m, bench, part, at, r, rows, seen < TILE ? seen : TILE, padded, &sum[r], &most[r]);
     }
-    for (int b = 0; b < blocks; b++) {
-        cache_part from_part = b * BLOCK < split ? part : tail;
-        const int8_t *values = from_part.values + (size_t)b * BLOCK * size;
-        k->dots(bench->weights + (size_t)b * BLOCK, TILE, rows, values, (size_t)LANES * BLOCK,
-            size / LANES, BLOCK, bench->sums, 0, 0);
-        for (int r = 0; r < rows; r++)
-            k->mix(bench->sums + (size_t)r * LANES, step, size / LANES,
-                bench->units[(size_t)r * (TILE / BLOCK) + b], mixed + (size_t)r * size);
+    for (int b = 0; b < blocks; b++)
+        mixed_block(m, bench, part, b, 0, rows, mixed);
+}
+
+/* The same for rows of a tree that see different keys of the tile: what lies before the pass they
+ * meet together, and each then its own keys, moved to where they would lie had they been read alone.
+ * What a row before it left behind its last key has no weight. */
+static void tile_of_tree(specedit_model *m, bench_of_thread *bench, int layer, int head, int from,
+    int to, int tile, float *sum, float *most, float *mixed) {
+    const kernel *k = m->kernel;
+    int size = m->size, group = m->group, rows = (to - from) * group;
+    cache_part part = cache_part_of(m->cache, tile, layer, head);
+    cache_part own = cache_part_at(bench->gathered, size);
+    int shared = m->pass->start - tile * TILE; /* positions that all rows see */
+    shared = shared < 0 ? 0 : shared < TILE ? shared : TILE;
+    int panels = shared / LANES, blocks = shared / BLOCK;
+    size_t at = query_at(m, head, from), panel = (size_t)LANES * size;
+    const int16_t *queries = m->queries + at * size;
+    k->pairs(queries, size, rows, part.keys, panel, panels, size, bench->scores);
+    gather_shared(m, layer, head, tile, shared, own);
+    for (int row = from, r = 0; row < to; row++, r += group) {
+        int seen = seen_of(m, row, tile), more = (seen + LANES - 1) / LANES - panels;
+        if (!seen)
+            continue;
+        EACH_ANCESTOR (one, to_at, slot, row, tile)
+            cache_move_key(own, to_at, cache_part_of(m->cache, slot / TILE, layer, head),
+                slot % TILE, size);
+        k->pairs(queries + (size_t)r * size, size, group, own.keys + panels * panel, panel, more,
+            size, bench->sums);
+        for (int p = 0; p < more; p++)
+            memcpy(bench->scores + ((size_t)(panels + p) * rows + r) * LANES,
+                bench->sums + (size_t)p * group * LANES, (size_t)group * LANES * sizeof(int32_t));
+        for (int q = r; q < r + group; q++)
+            weighed(m, bench, own, at, q, rows, seen, (seen + BLOCK - 1) / BLOCK * BLOCK, &sum[q],
+                &most[q]);
+    }
+    memset(mixed, 0, (size_t)rows * size * sizeof(float));
+    for (int b = 0; b < blocks; b++)
+        mixed_block(m, bench, part, b, 0, rows, mixed);
+    for (int row = from, r = 0; row < to; row++, r += group) {
+        EACH_ANCESTOR (one, to_at, slot, row, tile)
+            cache_move_value(own, to_at, cache_part_of(m->cache, slot / TILE, layer, head),
+                slot % TILE, size);
+        for (int b = blocks; b * BLOCK < seen_of(m, row, tile); b++)
+            mixed_block(m, bench, own, b, r, r + group, mixed);
     }
 }
 
-/* As tile_of, of whatever rows; those that end before the tile get nothing. */
-static void tile_of_rows(specedit_model *m, bench_of_thread *bench, int layer, int head, int from,
+static void tile_of_any(specedit_model *m, bench_of_thread *bench, int layer, int head, int from,
     int to, int tile, float *sum, float *most, float *mixed) {
-    if (!is_own(m, tile)) {
-        tile_of(m, bench, layer, head, from, to, tile, sum, most, mixed);
-        return;
-    }
-    for (int row = from; row < to; row++) {
-        int at = (row - from) * m->group;
-        if (tile < tiles_of(position_of(m, row)))
-            tile_of(m, bench, layer, head, row, row + 1, tile, sum + at, most + at,
-                mixed + (size_t)at * m->size);
-    }
+    (is_own(m, tile) ? tile_of_tree : tile_of)(
+        m, bench, layer, head, from, to, tile, sum, most, mixed);
 }
 
 /* where a narrow pass keeps what a tile gave for a query */
@@ -197,9 +245,9 @@ void attention_piece(void *of, int layer, int piece, int thread) {
         last = position_of(m, row) > last ? position_of(m, row) : last;
     last = tiles_of(last);
     if (tile >= 0) {
-        size_t at = part_at(m, tile, ((size_t)head * width + from) * group);
+        size_t at = part_at(m, tile, query_at(m, head, from));
         if (tile < last)
-            tile_of_rows(m, bench, layer, head, from, to, tile, m->part_sum + at, m->part_most + at,
+            tile_of_any(m, bench, layer, head, from, to, tile, m->part_sum + at, m->part_most + at,
                 m->part_mixed + at * size);
         return;
     }
@@ -211,7 +259,7 @@ void attention_piece(void *of, int layer, int piece, int thread) {
     }
     memset(bench->mixed, 0, (size_t)rows * size * sizeof(float));
     for (int t = 0; t < last; t++) {
-        tile_of_rows(m, bench, layer, head, from, to, t, sum, most, bench->tile);
+        tile_of_any(m, bench, layer, head, from, to, t, sum, most, bench->tile);
         for (int r = 0; r < rows; r++)
             if (t < tiles_of(position_of(m, from + r / group)))
                 k->fold(sum[r], most[r], bench->tile + (size_t)r * size, size, &row_sum[r],
@@ -228,7 +276,7 @@ void attention_row(specedit_model *m, int row, float *out) {
     float mixed[2 * MAX_HALF] __attribute__((aligned(64)));
     int size = m->size, tiles = tiles_of(position_of(m, row));
     for (int h = 0; h < m->shape.heads; h++) {
-        size_t query = ((size_t)(h / m->group) * m->pass->width + row) * m->group + h % m->group;
+        size_t query = query_at(m, h / m->group, row) + h % m->group;
         float sum = 0.0f, most = -__builtin_inff();
         memset(mixed, 0, sizeof mixed);
         for (int t = 0; t < tiles; t++) {

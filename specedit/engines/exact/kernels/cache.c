@@ -69,9 +69,12 @@ int specedit_cache_keep(specedit_cache *cache, int start, const int32_t *rows, i
         if (to == from)
             continue;
         for (int layer = 0; layer < cache->layers; layer++)
-            for (int head = 0; head < cache->kv_heads; head++)
-                cache_move(cache_part_of(cache, to / TILE, layer, head), to % TILE,
-                    cache_part_of(cache, from / TILE, layer, head), from % TILE, cache->size);
+            for (int head = 0; head < cache->kv_heads; head++) {
+                cache_part there = cache_part_of(cache, to / TILE, layer, head);
+                cache_part here = cache_part_of(cache, from / TILE, layer, head);
+                cache_move_key(there, to % TILE, here, from % TILE, cache->size);
+                cache_move_value(there, to % TILE, here, from % TILE, cache->size);
+            }
     }
     return SPECEDIT_OK;
 }

@@ -67,26 +67,22 @@ static inline void cache_write(cache_part part, int size, int at, const int16_t 
     part.value_scales[at] = value_scale;
 }
 
-static inline void cache_move(cache_part to, int to_at, cache_part from, int from_at, int size) {
+/* A position's key, with the scales of both, and its value: apart, for they are used apart. */
+static inline void cache_move_key(
+    cache_part to, int to_at, cache_part from, int from_at, int size) {
     int16_t *to_key = cache_key(to, size, to_at), *key = cache_key(from, size, from_at);
-    int8_t *to_value = cache_value(to, size, to_at), *value = cache_value(from, size, from_at);
-    for (int c = 0; c < size; c += 2) {
-        to_key[c * LANES] = key[c * LANES];
-        to_key[c * LANES + 1] = key[c * LANES + 1];
-    }
-    for (int c = 0; c < size; c += LANES)
-        for (int i = 0; i < LANES; i++)
-            to_value[c * BLOCK + i * 4] = value[c * BLOCK + i * 4];
+    for (int c = 0; c < size; c += 2)
+        memcpy(to_key + c * LANES, key + c * LANES, 2 * sizeof *key);
     to.key_scales[to_at] = from.key_scales[from_at];
     to.value_scales[to_at] = from.value_scales[from_at];
 }
 
-/* The first `count` positions of the block that begins at `at`, and what lies with them. */
-static inline void cache_copy_block(cache_part to, cache_part from, int at, int count, int size) {
-    size_t panels = (size_t)((count + LANES - 1) / LANES);
-    memcpy(cache_key(to, size, at), cache_key(from, size, at),
-        panels * LANES * (size_t)size * sizeof(int16_t));
-    memcpy(cache_value(to, size, at), cache_value(from, size, at), (size_t)BLOCK * size);
+static inline void cache_move_value(
+    cache_part to, int to_at, cache_part from, int from_at, int size) {
+    int8_t *to_value = cache_value(to, size, to_at), *value = cache_value(from, size, from_at);
+    for (int c = 0; c < size; c += LANES)
+        for (int i = 0; i < LANES; i++)
+            to_value[c * BLOCK + i * 4] = value[c * BLOCK + i * 4];
 }
 
 #endif

@@ -103,11 +103,14 @@ static int room_for_threads(specedit_model *m, int threads) {
         return SPECEDIT_NO_MEMORY;
     m->threads = threads;
     size_t queries = (size_t)CHUNK * m->group;
-    size_t products = (size_t)MANY * GROUP * LANES, values = queries * m->size;
+    size_t sums = (size_t)MANY * GROUP * LANES, values = queries * m->size;
+    size_t own = (size_t)m->group * TILE; /* a tree's row's scores */
+    sums = sums > values ? sums : values;
+    sums = sums > own ? sums : own;
     for (int t = 0; t < threads; t++) {
         bench_of_thread *b = &m->benches[t];
         b->row = floats_of(s->hidden);
-        b->sums = thread_memory((products > values ? products : values) * sizeof(int32_t));
+        b->sums = thread_memory(sums * sizeof(int32_t));
         b->scores = thread_memory(queries * TILE * sizeof(int32_t));
         b->weights = thread_memory(queries * TILE);
         b->units = floats_of(queries * (TILE / BLOCK));
