@@ -18,31 +18,50 @@ enum {
     SHORT = 256,   /* and fewer inputs more time on reading and writing sums */
 };
 
-static inline void fetch_lines(const int8_t **ahead, int *lines, int most) {
-    int now = *lines < most ? *lines : most;
-    for (int i = 0; i < now; i++)
-        _mm_prefetch((const char *)*ahead + (size_t)i * 64, _MM_HINT_T1);
-    *ahead += (size_t)now * 64;
-    *lines -= now;
+/* lines of the panels that come next: as many of each, `rate` at a time, evenly, for a burst holds up
+ * the tiles' own reading */
+typedef struct {
+    const int8_t *at;
+    size_t step;
+    int left, rate;
+} wanted;
+
+static inline int lines_now(wanted *next) {
+    int now = next->left < next->rate ? next->left : next->rate;
+    next->left -= now;
+    return now;
+}
+
+/* of a tile of weights: into the second cache long before, and into the first one right before */
+static inline void fetch_far(const int8_t *from, int lines) {
+    for (int i = 0; i < lines; i++)
+        _mm_prefetch((const char *)from + i * 64, _MM_HINT_T1);
+}
+
+static inline void fetch_near(const int8_t *from) {
+    for (int i = 0; i < TILE_ROWS; i++)
+        _mm_prefetch((const char *)from + i * 64, _MM_HINT_T0);
 }
 
 static void tiles_4(const uint8_t *low, const uint8_t *high, size_t stride, const int8_t *a,
-    const int8_t *b, int inputs, int32_t *sums_a, int32_t *sums_b, int low_rows,
-    const int8_t **ahead, int *lines, int rate) {
+    const int8_t *b, int inputs, int32_t *sums_a, int32_t *sums_b, int low_rows, wanted *next) {
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
     for (int i = 0; i < inputs; i += 64) {
+        int lines = lines_now(next);
         _tile_loadd(6, a + (size_t)i * LANES, 64);
         _tile_loadd(4, low + i, (long)stride);
         _tile_dpbusd(0, 4, 6);
+        fetch_far(next->at, lines);
         _tile_loadd(7, b + (size_t)i * LANES, 64);
         _tile_dpbusd(1, 4, 7);
         _tile_loadd(5, high + i, (long)stride);
         _tile_dpbusd(2, 5, 6);
         _tile_dpbusd(3, 5, 7);
-        fetch_lines(ahead, lines, rate);
+        fetch_far(next->at + next->step, lines);
+        next->at += (size_t)lines * 64;
     }
     _tile_stored(0, sums_a, 64);
     _tile_stored(1, sums_b, 64);
@@ -51,16 +70,19 @@ static void tiles_4(const uint8_t *low, const uint8_t *high, size_t stride, cons
 }
 
 static void tiles_2(const uint8_t *low, size_t stride, const int8_t *a, const int8_t *b,
-    int inputs, int32_t *sums_a, int32_t *sums_b, const int8_t **ahead, int *lines, int rate) {
+    int inputs, int32_t *sums_a, int32_t *sums_b, wanted *next) {
     _tile_zero(0);
     _tile_zero(1);
     for (int i = 0; i < inputs; i += 64) {
+        int lines = lines_now(next);
         _tile_loadd(4, low + i, (long)stride);
         _tile_loadd(6, a + (size_t)i * LANES, 64);
         _tile_dpbusd(0, 4, 6);
+        fetch_far(next->at, lines);
         _tile_loadd(7, b + (size_t)i * LANES, 64);
         _tile_dpbusd(1, 4, 7);
-        fetch_lines(ahead, lines, rate);
+        fetch_far(next->at + next->step, lines);
+        next->at += (size_t)lines * 64;
     }
     _tile_stored(0, sums_a, 64);
     _tile_stored(1, sums_b, 64);
@@ -68,23 +90,33 @@ static void tiles_2(const uint8_t *low, size_t stride, const int8_t *a, const in
 
 /* up to 16 rows and four panels, so that four streams of weights are under way */
 static void tiles_of_four(const uint8_t *rows, size_t stride, const int8_t *panel, size_t step,
-    int inputs, int32_t *sums, size_t sums_step, const int8_t **ahead, int *lines, int rate) {
+    int inputs, int32_t *sums, size_t sums_step, wanted *next) {
+    enum { NEAR = TILE_ROWS * 64 }; /* a panel's next tile */
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
     for (int i = 0; i < inputs; i += 64) {
-        const int8_t *at = panel + (size_t)i * LANES;
+        const int8_t *at = panel + (size_t)i * LANES, *far = next->at;
+        int lines = lines_now(next);
         _tile_loadd(4, rows + i, (long)stride);
+        fetch_far(far, lines);
+        fetch_near(at + NEAR);
         _tile_loadd(5, at, 64);
         _tile_dpbusd(0, 4, 5);
+        fetch_far(far + step, lines);
+        fetch_near(at + step + NEAR);
         _tile_loadd(6, at + step, 64);
         _tile_dpbusd(1, 4, 6);
+        fetch_far(far + 2 * step, lines);
+        fetch_near(at + 2 * step + NEAR);
         _tile_loadd(7, at + 2 * step, 64);
         _tile_dpbusd(2, 4, 7);
+        fetch_far(far + 3 * step, lines);
+        fetch_near(at + 3 * step + NEAR);
         _tile_loadd(5, at + 3 * step, 64);
         _tile_dpbusd(3, 4, 5);
-        fetch_lines(ahead, lines, rate);
+        next->at += (size_t)lines * 64;
     }
     _tile_stored(0, sums, 64);
     _tile_stored(1, sums + sums_step, 64);
@@ -145,18 +177,18 @@ static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *pa
         return;
     }
     size_t sums_step = (size_t)count * LANES;
+    int steps = inputs / 64;
     if (count <= TILE_ROWS && panels == 4) {
-        int steps = inputs / 64;
         shape_four(count);
-        tiles_of_four(rows, stride, panel, step, inputs, sums, sums_step, &ahead, &lines,
-            (lines + steps - 1) / steps);
+        wanted next = {ahead, step, lines, (lines + steps - 1) / steps};
+        tiles_of_four(rows, stride, panel, step, inputs, sums, sums_step, &next);
         _tile_release();
         return;
     }
     int shaped_low = 0, shaped_high = 0;
-    int steps = inputs / 64 * ((count + 2 * TILE_ROWS - 1) / (2 * TILE_ROWS)) * (panels / 2);
-    int rate = (lines + steps - 1) / steps; /* evenly, for a burst holds up the tiles' own reading */
-    for (int p = 0; p < panels; p += 2)
+    steps *= (count + 2 * TILE_ROWS - 1) / (2 * TILE_ROWS);
+    for (int p = 0; p < panels; p += 2) {
+        wanted next = {ahead + (size_t)p * step, step, lines, (lines + steps - 1) / steps};
         for (int r = 0; r < count;) {
             int left = count - r, low = left < TILE_ROWS ? left : TILE_ROWS;
             int high = left - low < TILE_ROWS ? left - low : TILE_ROWS;
@@ -170,12 +202,12 @@ static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *pa
             const uint8_t *from = rows + (size_t)r * stride;
             if (high)
                 tiles_4(from, from + (size_t)low * stride, stride, a, b, inputs, sums_a,
-                    sums_a + sums_step, low, &ahead, &lines, rate);
+                    sums_a + sums_step, low, &next);
             else
-                tiles_2(from, stride, a, b, inputs, sums_a, sums_a + sums_step, &ahead, &lines,
-                    rate);
+                tiles_2(from, stride, a, b, inputs, sums_a, sums_a + sums_step, &next);
             r += low + high;
         }
+    }
     _tile_release();
 }
 

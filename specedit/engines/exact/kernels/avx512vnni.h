@@ -24,10 +24,12 @@ INLINE_BLOCK __m512i four_of(const uint8_t *from) {
     return _mm512_set1_epi32(found);
 }
 
-/* R rows by P panels; each vector of weights fetches a line ahead, while there are lines */
+/* R rows by P panels; each vector of weights fetches a line of the panel that comes instead of its own,
+ * while there are lines, and one of its own panel that comes soon */
 INLINE_BLOCK void dots_block(const int R, const int P, const uint8_t *rows, size_t stride,
     const int8_t *panel, size_t step, int inputs, int32_t *sums, size_t sums_step,
     const int8_t **ahead, int *lines) {
+    enum { NEAR = 1024 };
     __m512i sum[12][4];
     UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) sum[r][p] =
         _mm512_setzero_si512();
@@ -38,10 +40,13 @@ INLINE_BLOCK void dots_block(const int R, const int P, const uint8_t *rows, size
         UNROLLED for (int p = 0; p < P; p++) weights[p] =
             _mm512_loadu_si512(panel + (size_t)p * step + (size_t)i * LANES);
         if (left > 0) {
-            _mm_prefetch((const char *)fetch, _MM_HINT_T1);
+            UNROLLED for (int p = 0; p < P; p++)
+                _mm_prefetch((const char *)fetch + (size_t)p * step, _MM_HINT_T1);
             fetch += 64;
             left--;
         }
+        UNROLLED for (int p = 0; p < P; p++) _mm_prefetch(
+            (const char *)panel + (size_t)p * step + (size_t)i * LANES + NEAR, _MM_HINT_T0);
         UNROLLED for (int r = 0; r < R; r++) {
             __m512i digits = four_of(rows + (size_t)r * stride + i);
             UNROLLED for (int p = 0; p < P; p++) sum[r][p] =
@@ -110,10 +115,12 @@ static void vnni_dots(const uint8_t *rows, size_t stride, int count, const int8_
     for (int p = 0; p < panels;) {
         int many = count <= 4 ? (panels - p >= 4 ? 4 : 1) : (panels - p >= 2 ? 2 : 1);
         block_function *const *table = many == 4 ? DOTS_FOUR : many == 2 ? DOTS_TWO : DOTS_ONE;
+        const int8_t *next = ahead + (size_t)p * step;
+        int wanted = lines;
         for (int r = 0; r < count;) {
             int left = count - r, groups = (left + 11) / 12, now = (left + groups - 1) / groups;
             table[now](rows + (size_t)r * stride, stride, panel + (size_t)p * step, step, inputs,
-                sums + (size_t)p * sums_step + (size_t)r * LANES, sums_step, &ahead, &lines);
+                sums + (size_t)p * sums_step + (size_t)r * LANES, sums_step, &next, &wanted);
             r += now;
         }
         p += many;

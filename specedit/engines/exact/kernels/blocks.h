@@ -34,18 +34,17 @@ static inline int panels_now(int count, int left) {
 static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
     int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
     const size_t sums_step = (size_t)count * LANES;
-    const int64_t all = (int64_t)panels * count;
-    int64_t done = 0, asked = 0;
     for (int p = 0, many; p < panels; p += many) {
+        int asked = 0;
         many = panels_now(count, panels - p);
         for (int r = 0, now; r < count; r += now) {
             const uint8_t *row = rows + (size_t)r * stride;
             const int8_t *at = panel + (size_t)p * step;
             int32_t *to = sums + (size_t)p * sums_step + (size_t)r * LANES;
             now = rows_now(count - r);
-            done += now * many;
-            for (; asked < lines * done / all; asked++) /* a share before each block */
-                __builtin_prefetch(ahead + 64 * asked, 0, 2);
+            for (; asked < lines * (r + now) / count; asked++) /* a share before each block */
+                for (int q = p; q < p + many; q++)
+                    __builtin_prefetch(ahead + (size_t)q * step + 64 * asked, 0, 2);
             EACH_BLOCK(DOTS)
         }
     }

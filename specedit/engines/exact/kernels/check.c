@@ -131,7 +131,7 @@ static void with_widen(const kernel *k, numbers *n, int round, unsigned char *to
 
 static product of_numbers(const numbers *n, int round) {
     product of = {n->scales, n->offsets, (size_t)LANES * (1 + (round & 1)), n->row_scales,
-        (size_t)(1 + (round >> 1 & 1)), round >> 2 & 1};
+        (size_t)(1 + (round >> 1 & 1)), round >> 2 & 1, n->panels, INPUTS, round >> 3 & 63};
     return of;
 }
 

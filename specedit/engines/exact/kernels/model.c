@@ -249,6 +249,27 @@ static int outputs_of(const specedit_model *m) {
     return m->pass->among ? m->pass->among->count : m->shape.vocabulary;
 }
 
+/* What a thread most likely meets behind some panels of a product: of the same piece of inputs, of the
+ * next one, or of the piece that it claims next, if the others claim one each. Null: nothing. */
+static const int8_t *panels_behind(const specedit_model *m, const specedit_linear *linear,
+    int piece, int panel, int now, int input, int *inputs) {
+    int panels = linear->outputs / LANES, grain = grain_of(panels, m->threads);
+    int begin = piece * grain, end = begin + grain < panels ? begin + grain : panels;
+    if (panel + now < end)
+        panel += now;
+    else if (input + linear->piece < linear->inputs) {
+        panel = begin;
+        input += linear->piece;
+    } else {
+        panel = begin + m->threads * grain;
+        input = 0;
+    }
+    if (panel >= panels)
+        return 0;
+    *inputs = linear->inputs - input < linear->piece ? linear->inputs - input : linear->piece;
+    return linear->panels + (size_t)panel * linear->inputs * LANES + (size_t)input * LANES;
+}
+
 /* A few panels of a product, all rows: piece by piece of the inputs, group by group of the rows. */
 void product_piece(specedit_model *m, const specedit_linear *linear, const digit_rows *rows,
     after then, const float *bias, float *out, size_t stride, int piece, int thread) {
@@ -269,34 +290,27 @@ void product_piece(specedit_model *m, const specedit_linear *linear, const digit
         int at = p * linear->piece;
         int inputs = linear->inputs - at < linear->piece ? linear->inputs - at : linear->piece;
         for (int panel = begin; panel < end; panel += many) {
-            int now = end - panel < many ? end - panel : many;
+            int now = end - panel < many ? end - panel : many, wanted = 0;
             const int8_t *weights = linear->panels + (size_t)panel * step + (size_t)at * LANES;
-            const int8_t *ahead = 0;
-            int lines = 0;
-            if (panel + now < end) {
-                ahead = weights + (size_t)now * step;
-                lines = inputs * LANES / 64; /* of one of the next panels: the second follows */
-            }
+            const int8_t *ahead = panels_behind(m, linear, piece, panel, now, at, &wanted);
+            int lines = wanted * LANES / 64;
             size_t first = ((size_t)panel * pieces + p) * LANES;
+            for (int q = 0; q < now; q++) {
+                __builtin_prefetch(linear->scales + first + (size_t)q * pieces * LANES);
+                __builtin_prefetch(linear->offsets + first + (size_t)q * pieces * LANES);
+            }
             for (int g = 0; g < groups; g++) {
                 int from = g * rows_each;
                 int count = width - from < rows_each ? width - from : rows_each;
+                int fetched = lines * g / groups, share = lines * (g + 1) / groups - fetched;
+                int late = share / LATE / count * count; /* each row of sums as many */
+                const int8_t *fetch = ahead ? ahead + (size_t)fetched * 64 : linear->panels;
                 product of = {linear->scales + first, linear->offsets + first,
                     (size_t)pieces * LANES, rows->scales + (size_t)from * rows->pieces + p,
-                    (size_t)rows->pieces, m->shape.two};
-                int share = 0;
-                const int8_t *fetch = 0;
-                if (ahead) { /* the next panels, a share of their lines with each group */
-                    int64_t all = (int64_t)lines * now, low = all * g / groups;
-                    int within = pieces == 1 ? (int)low : (int)(low % lines);
-                    int end_of = pieces == 1 ? (int)all : lines; /* panels touch, or do not */
-                    fetch = ahead + (pieces == 1 ? 0 : (size_t)(low / lines) * step)
-                        + (size_t)within * 64;
-                    share = (int)(all * (g + 1) / groups - low);
-                    share = within + share > end_of ? end_of - within : share;
-                }
+                    (size_t)rows->pieces, m->shape.two, fetch + (size_t)(share - late) * 64, step,
+                    late};
                 k->dots(rows->digits + (size_t)from * digits * input_stride + at, input_stride,
-                    count * digits, weights, step, now, inputs, sums, fetch, share);
+                    count * digits, weights, step, now, inputs, sums, fetch, share - late);
                 float *to_row = out ? out + (size_t)from * stride : 0;
                 switch (then) {
                 case PLAIN:

@@ -202,25 +202,37 @@ INLINE floats product_of(
 #define PANEL_SCALES(p) load(of->scales + (size_t)(p) * of->step)
 #define PANEL_OFFSETS(p) load_ints(of->offsets + (size_t)(p) * of->step)
 
+/* each row's share of the lines that are wanted of the panel that comes instead of panel p */
+INLINE void fetch_share(const product *of, int p, int row, int each) {
+    const int8_t *from = of->ahead + (size_t)p * of->ahead_step + (size_t)(row * each) * 64;
+    for (int line = 0; line < each; line++)
+        __builtin_prefetch(from + line * 64, 0, 2);
+}
+
 static void rows_plain(const int32_t *sums, int panels, int rows, const product *of,
     const float *bias, float *out, size_t stride) {
+    int each = of->lines / rows;
     for (int p = 0; p < panels; p++) {
         floats scales = PANEL_SCALES(p), constant = all(0.0f);
         ints offsets = PANEL_OFFSETS(p);
         if (bias)
             constant = load(bias + p * LANES);
-        for (int r = 0; r < rows; r++)
+        for (int r = 0; r < rows; r++) {
+            fetch_share(of, p, r, each);
             store(out + (size_t)r * stride + p * LANES,
                 product_of(PANEL_SUMS(p), r, of, scales, offsets) + constant);
+        }
     }
 }
 
 static void rows_add(const int32_t *sums, int panels, int rows, const product *of, float *out,
     size_t stride) {
+    int each = of->lines / rows;
     for (int p = 0; p < panels; p++) {
         floats scales = PANEL_SCALES(p);
         ints offsets = PANEL_OFFSETS(p);
         for (int r = 0; r < rows; r++) {
+            fetch_share(of, p, r, each);
             float *at = out + (size_t)r * stride + p * LANES;
             store(at, load(at) + product_of(PANEL_SUMS(p), r, of, scales, offsets));
         }
@@ -229,10 +241,13 @@ static void rows_add(const int32_t *sums, int panels, int rows, const product *o
 
 static void rows_gate(const int32_t *sums, int panels, int rows, const product *of, float *out,
     size_t stride) {
+    int each = of->lines / rows;
     for (int p = 0; p < panels; p += 2) {
         floats gate_scales = PANEL_SCALES(p), up_scales = PANEL_SCALES(p + 1);
         ints gate_offsets = PANEL_OFFSETS(p), up_offsets = PANEL_OFFSETS(p + 1);
         for (int r = 0; r < rows; r++) {
+            fetch_share(of, p, r, each);
+            fetch_share(of, p + 1, r, each);
             floats gate = product_of(PANEL_SUMS(p), r, of, gate_scales, gate_offsets);
             floats up = product_of(PANEL_SUMS(p + 1), r, of, up_scales, up_offsets);
             store(out + (size_t)r * stride + p / 2 * LANES,
@@ -243,11 +258,13 @@ static void rows_gate(const int32_t *sums, int panels, int rows, const product *
 
 static void rows_logits(const int32_t *sums, int panels, int rows, const product *of, int first,
     int limit, float *best, int32_t *choice, float *out, size_t stride) {
+    int each = of->lines / rows;
     for (int p = 0; p < panels; p++) {
         floats scales = PANEL_SCALES(p);
         ints offsets = PANEL_OFFSETS(p);
         int id = first + p * LANES, valid = limit - id < LANES ? limit - id : LANES;
         for (int r = 0; r < rows && valid > 0; r++) {
+            fetch_share(of, p, r, each);
             float lane[LANES];
             floats found = product_of(PANEL_SUMS(p), r, of, scales, offsets);
             if (!out && valid == LANES && !any_larger(found, best[r]))

@@ -32,8 +32,9 @@ enum {
 
 /* sums[p][r][o] = sum over i of rows[r][i] * panel p[i / 4][o][i % 4], for `count` rows that lie
  * `stride` bytes apart and `panels` panels of 16 outputs that lie `step` bytes apart. `inputs` is a
- * multiple of 64. `sums` is aligned to 64 bytes. A hint that may be left alone: `lines` lines of 64
- * bytes from `ahead` on are wanted next, so they may be fetched meanwhile. */
+ * multiple of 64. `sums` is aligned to 64 bytes. A hint that may be left alone: as many panels,
+ * as far apart, are wanted next, so `lines` lines of 64 bytes of each may be fetched meanwhile; those
+ * of the first begin at `ahead`. */
 typedef void dots_function(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
     size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines);
 
@@ -50,6 +51,10 @@ typedef struct {
     const float *row_scales; /* of each row */
     size_t row_step;         /* numbers from one row's scale to the next row's */
     int two;                 /* rows come in pairs: first digits, second digits */
+    /* the hint of dots: what may be fetched while sums are worked on, for memory has a rest then */
+    const int8_t *ahead;
+    size_t ahead_step;
+    int lines;
 } product;
 
 typedef struct {
