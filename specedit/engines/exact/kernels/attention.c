@@ -13,6 +13,8 @@
 
 #include "model.h"
 
+enum { TOGETHER = 16 }; /* rows whose heads are one piece */
+
 #define LOG2E 1.44269504088896341f
 
 int attention_split(const specedit_model *model) { return model->pass->width <= NARROW; }
@@ -66,36 +68,45 @@ static int seen_of(const specedit_model *m, int row, int tile) {
     return seen < 0 ? 0 : seen < TILE ? seen : TILE;
 }
 
-/* A row's queries, keys and values from the product: turned, made integers, put where they belong. */
-void attention_heads(void *of, int layer, int piece, int thread) {
-    specedit_model *m = of;
+int attention_head_pieces(const specedit_model *m) {
+    return m->shape.kv_heads * ((m->pass->width + TOGETHER - 1) / TOGETHER);
+}
+
+/* A row's queries of a key head, its key and value: turned, made integers, put where they belong. */
+static void row_heads(specedit_model *m, int layer, int head, int row) {
     const kernel *k = m->kernel;
     const specedit_shape *shape = &m->shape;
     const specedit_layer *weights = &m->layers[layer];
-    int size = m->size, row = piece;
-    float *heads = m->qkv + (size_t)row * m->outputs;
+    int size = m->size, slot = slot_of(m, row);
     const float *cosines = m->cosines + (size_t)row * shape->half;
     const float *sines = m->sines + (size_t)row * shape->half;
+    float *all = m->qkv + (size_t)row * m->outputs;
+    float *query = all + (size_t)head * m->group * size;
+    float *key = all + (size_t)(shape->heads + head) * size;
+    const float *value = key + (size_t)shape->kv_heads * size;
+    size_t at = query_at(m, head, row);
+    for (int q = 0; q < m->group; q++, query += size, at++) {
+        k->turn(query, weights->query_norm, shape->half, shape->half_true, shape->epsilon, cosines,
+            sines);
+        k->shorts(query, size, QUERY_LIMIT, m->queries + at * size, &m->query_scales[at]);
+    }
+    int16_t keys[2 * MAX_HALF];
+    int8_t values[2 * MAX_HALF];
+    float key_scale, value_scale;
+    k->turn(key, weights->key_norm, shape->half, shape->half_true, shape->epsilon, cosines, sines);
+    k->shorts(key, size, KEY_LIMIT, keys, &key_scale);
+    k->bytes(value, size, values, &value_scale);
+    cache_write(cache_part_of(cache_of(m, row), slot / TILE, layer, head), size, slot % TILE, keys,
+        key_scale, values, value_scale);
+}
+
+/* Neighbouring rows' keys lie in the same lines of memory, so one thread writes a few of them. */
+void attention_heads(void *of, int layer, int piece, int thread) {
+    specedit_model *m = of;
+    int from = piece / m->shape.kv_heads * TOGETHER;
     (void)thread;
-    for (int h = 0; h < shape->heads; h++, heads += size) {
-        size_t at = query_at(m, h / m->group, row) + h % m->group;
-        k->turn(heads, weights->query_norm, shape->half, shape->half_true, shape->epsilon, cosines,
-            sines);
-        k->shorts(heads, size, QUERY_LIMIT, m->queries + at * size, &m->query_scales[at]);
-    }
-    const float *values = heads + (size_t)shape->kv_heads * size;
-    int slot = slot_of(m, row);
-    for (int h = 0; h < shape->kv_heads; h++, heads += size, values += size) {
-        int16_t key[2 * MAX_HALF];
-        int8_t value[2 * MAX_HALF];
-        float key_scale, value_scale;
-        k->turn(heads, weights->key_norm, shape->half, shape->half_true, shape->epsilon, cosines,
-            sines);
-        k->shorts(heads, size, KEY_LIMIT, key, &key_scale);
-        k->bytes(values, size, value, &value_scale);
-        cache_write(cache_part_of(cache_of(m, row), slot / TILE, layer, h), size, slot % TILE, key,
-            key_scale, value, value_scale);
-    }
+    for (int row = from; row < from + TOGETHER && row < m->pass->width; row++)
+        row_heads(m, layer, piece % m->shape.kv_heads, row);
 }
 
 /* A tree's row's ancestors and itself, from the last: their positions in the tile and their slots. */

@@ -485,7 +485,7 @@ int specedit_run(
         const specedit_layer *layer = &m->layers[l];
         *step++ = (pool_step){row_norm, l, w};
         *step++ = (pool_step){product_qkv, l, product_pieces(&layer->qkv, threads)};
-        *step++ = (pool_step){attention_heads, l, w};
+        *step++ = (pool_step){attention_heads, l, attention_head_pieces(m)};
         if (!pass.choices && !pass.hidden && l == m->shape.layers - 1)
             break;
         *step++ = (pool_step){attention_piece, l, attention_pieces(m)};

@@ -92,6 +92,7 @@ void product_piece(specedit_model *model, const specedit_linear *linear, const d
 void guess_free(specedit_model *model);
 
 /* attention.c */
+int attention_head_pieces(const specedit_model *model);
 void attention_heads(void *of, int layer, int piece, int thread);
 int attention_pieces(const specedit_model *model);
 void attention_piece(void *of, int layer, int piece, int thread);
