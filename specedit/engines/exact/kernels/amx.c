@@ -18,12 +18,12 @@ enum {
     SHORT = 256,   /* and fewer inputs more time on reading and writing sums */
 };
 
-/* lines of the panels that come next: as many of each, `rate` at a time, evenly, for a burst holds up
+/* lines of the `panels` panels that come next: as many of each, `rate` at a time, evenly, for a burst holds up
  * the tiles' own reading */
 typedef struct {
     const int8_t *at;
     size_t step;
-    int left, rate;
+    int left, rate, panels;
 } wanted;
 
 static inline int lines_now(wanted *next) {
@@ -43,6 +43,12 @@ static inline void fetch_near(const int8_t *from) {
         _mm_prefetch((const char *)from + i * 64, _MM_HINT_T0);
 }
 
+/* a share of the lines of two of the next panels, if there are so many */
+static inline void fetch_two(const wanted *next, int first, int lines) {
+    for (int p = first; p < first + 2 && p < next->panels; p++)
+        fetch_far(next->at + (size_t)p * next->step, lines);
+}
+
 static void tiles_4(const uint8_t *low, const uint8_t *high, size_t stride, const int8_t *a,
     const int8_t *b, int inputs, int32_t *sums_a, int32_t *sums_b, int low_rows, wanted *next) {
     _tile_zero(0);
@@ -54,13 +60,13 @@ static void tiles_4(const uint8_t *low, const uint8_t *high, size_t stride, cons
         _tile_loadd(6, a + (size_t)i * LANES, 64);
         _tile_loadd(4, low + i, (long)stride);
         _tile_dpbusd(0, 4, 6);
-        fetch_far(next->at, lines);
+        fetch_two(next, 0, lines);
         _tile_loadd(7, b + (size_t)i * LANES, 64);
         _tile_dpbusd(1, 4, 7);
         _tile_loadd(5, high + i, (long)stride);
         _tile_dpbusd(2, 5, 6);
         _tile_dpbusd(3, 5, 7);
-        fetch_far(next->at + next->step, lines);
+        fetch_two(next, 2, lines);
         next->at += (size_t)lines * 64;
     }
     _tile_stored(0, sums_a, 64);
@@ -78,10 +84,10 @@ static void tiles_2(const uint8_t *low, size_t stride, const int8_t *a, const in
         _tile_loadd(4, low + i, (long)stride);
         _tile_loadd(6, a + (size_t)i * LANES, 64);
         _tile_dpbusd(0, 4, 6);
-        fetch_far(next->at, lines);
+        fetch_two(next, 0, lines);
         _tile_loadd(7, b + (size_t)i * LANES, 64);
         _tile_dpbusd(1, 4, 7);
-        fetch_far(next->at + next->step, lines);
+        fetch_two(next, 2, lines);
         next->at += (size_t)lines * 64;
     }
     _tile_stored(0, sums_a, 64);
@@ -180,7 +186,7 @@ static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *pa
     int steps = inputs / 64;
     if (count <= TILE_ROWS && panels == 4) {
         shape_four(count);
-        wanted next = {ahead, step, lines, (lines + steps - 1) / steps};
+        wanted next = {ahead, step, lines, (lines + steps - 1) / steps, 4};
         tiles_of_four(rows, stride, panel, step, inputs, sums, sums_step, &next);
         _tile_release();
         return;
@@ -188,7 +194,8 @@ static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *pa
     int shaped_low = 0, shaped_high = 0;
     steps *= (count + 2 * TILE_ROWS - 1) / (2 * TILE_ROWS);
     for (int p = 0; p < panels; p += 2) {
-        wanted next = {ahead + (size_t)p * step, step, lines, (lines + steps - 1) / steps};
+        int from = lines * p / panels, share = lines * (p + 2) / panels - from;
+        wanted next = {ahead + (size_t)from * 64, step, share, (share + steps - 1) / steps, panels};
         for (int r = 0; r < count;) {
             int left = count - r, low = left < TILE_ROWS ? left : TILE_ROWS;
             int high = left - low < TILE_ROWS ? left - low : TILE_ROWS;

@@ -279,7 +279,6 @@ void product_piece(specedit_model *m, const specedit_linear *linear, const digit
     int width = m->pass->width, digits = m->shape.two ? 2 : 1;
     int group = GROUP / digits;
     int pieces = (linear->inputs + linear->piece - 1) / linear->piece;
-    int many = width * digits <= NARROW ? 4 : 2; /* so many streams of weights */
     int groups = (width + group - 1) / group;
     int rows_each = up_to((width + groups - 1) / groups, 32); /* whole tiles, where there are any */
     size_t step = (size_t)linear->inputs * LANES, input_stride = linear->inputs;
@@ -289,8 +288,8 @@ void product_piece(specedit_model *m, const specedit_linear *linear, const digit
     for (int p = 0; p < pieces; p++) {
         int at = p * linear->piece;
         int inputs = linear->inputs - at < linear->piece ? linear->inputs - at : linear->piece;
-        for (int panel = begin; panel < end; panel += many) {
-            int now = end - panel < many ? end - panel : many, wanted = 0;
+        for (int panel = begin; panel < end; panel += MANY) {
+            int now = end - panel < MANY ? end - panel : MANY, wanted = 0;
             const int8_t *weights = linear->panels + (size_t)panel * step + (size_t)at * LANES;
             const int8_t *ahead = panels_behind(m, linear, piece, panel, now, at, &wanted);
             int lines = wanted * LANES / 64;

@@ -8,7 +8,7 @@
 
 enum {
     GROUP = 64, /* rows of digits that a panel meets at a time: their sums stay in the cache */
-    MANY = 4,   /* panels of one call, at most */
+    MANY = 4,   /* panels of one call, at most: so many streams of weights are under way */
     CHUNK = 8,  /* positions whose queries meet a tile of keys together */
     LATE = 12,  /* one line of so many is fetched while sums are worked on */
     NARROW = 16, /* passes up to this width split attention by tiles, too */
