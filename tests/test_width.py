@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from specedit.decode import cost
 from specedit.decode.cost import Clock, Curve
 from specedit.decode.drafters import Draft
 from specedit.decode.width import Widths
+from specedit.engines.base import Choices
 from specedit.engines.scripted import ScriptedEngine
 
 NOISY = Curve.of([(1, 0.075), (8, 0.107), (16, 0.157), (32, 0.226), (64, 0.454), (128, 0.844)])
@@ -179,8 +181,28 @@ def test_measuring_leaves_the_cache_as_it_was() -> None:
     held = engine.length
     curve = cost.measure(engine, widest=32)
     assert engine.length == held
-    assert [width for width, _ in curve.points] == [1, 2, 4, 8, 16, 32]
+    assert [width for width, _ in curve.points] == [1, 2, 4, 8, 16, 17, 32]
     assert curve.seconds(1) >= 0.0005
+
+
+def test_a_busy_moment_is_not_taken_for_what_a_width_costs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, passes = 0.0, 0
+
+    class Timed(ScriptedEngine):
+        def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
+            nonlocal now, passes
+            passes += 1
+            now += (0.06 + 0.001 * len(ids)) * (3 if 3 <= passes <= 5 else 1)
+            return super().forward(ids, parents)
+
+    engine = Timed(list(b"abc"))
+    list(engine.begin(list(b"prompt")))
+    monkeypatch.setattr("specedit.decode.cost.time.perf_counter", lambda: now)
+    curve = cost.measure(engine, widest=32)
+    for width, seconds in curve.points:
+        assert seconds == pytest.approx(0.06 + 0.001 * width)
 
 
 def test_curves_are_kept_side_by_side(tmp_path: Path) -> None:
