@@ -213,6 +213,17 @@ static void with_finish(const kernel *k, numbers *n, int round, unsigned char *t
     k->finish(n->key_scales[2] + 0.25f, n->other, LANES * (1 + round % PANELS), (float *)to);
 }
 
+static void with_silu(const kernel *k, numbers *n, int round, unsigned char *to) {
+    memcpy(to, n->row, sizeof n->row);
+    k->silu((float *)to, round & 1 ? n->other : 0, LANES * (1 + round % (COUNT / LANES)));
+}
+
+static void with_likeliest(const kernel *k, numbers *n, int round, unsigned char *to) {
+    float *sum = (float *)to;
+    *sum = k->likeliest(n->start, 1 + round * 37 % (ROWS * WIDE), 1 + round % 12, 0.5f, sum + 1,
+        (int32_t *)(to + 256));
+}
+
 static void with_dots(const kernel *k, numbers *n, int round, unsigned char *to) {
     int inputs = 64 * (1 + round % (INPUTS / 64)), panels = 1 + round / 3 % PANELS;
     k->dots(n->rows, (size_t)INPUTS - round % 2 * (INPUTS - inputs), 1 + 7 * round % ROWS, n->panels,
@@ -245,6 +256,8 @@ static const struct {
     {"mix", with_mix},
     {"fold", with_fold},
     {"finish", with_finish},
+    {"silu", with_silu},
+    {"likeliest", with_likeliest},
 };
 
 static void run(const kernel *k, int which, numbers *n, int round, unsigned char *to) {

@@ -9,29 +9,7 @@
 #include "model.h"
 #include "threads.h"
 
-enum {
-    MOST_GUESSES = 64,
-    FAINT = 14, /* a logit so far below the largest adds nothing to a sum of chances */
-};
-
-/* e^x for x <= 0, relative error 3e-6; scalar, for there are few */
-static float power_of(float x) {
-    x *= 1.44269504f;
-    if (x < -100.0f)
-        return 0.0f;
-    float shifted = x + 12582912.0f, f = x - (shifted - 12582912.0f);
-    float p = f * 1.3333558e-3f + 9.6181291e-3f;
-    p = p * f + 5.5504109e-2f;
-    p = p * f + 2.4022651e-1f;
-    p = p * f + 6.9314718e-1f;
-    p = p * f + 1.0f;
-    int32_t bits, whole;
-    memcpy(&bits, &p, sizeof bits);
-    memcpy(&whole, &shifted, sizeof whole);
-    bits += (whole - 0x4b400000) * (1 << 23);
-    memcpy(&p, &bits, sizeof p);
-    return p;
-}
+enum { MOST_GUESSES = 64 };
 
 static float logarithm_of(float x) { /* x >= 1: a sum in which the largest is 1 */
     int32_t bits, whole;
@@ -42,11 +20,6 @@ static float logarithm_of(float x) { /* x >= 1: a sum in which the largest is 1 
     float t = (x - 1.0f) / (x + 1.0f), s = t * t;
     return 2.0f * t * (1.0f + s * (0.33333333f + s * (0.2f + s * (0.14285714f + s * 0.11111111f))))
         + 0.69314718f * (float)whole;
-}
-
-static float silu_of(float x) {
-    float below = power_of(x < 0 ? x : -x); /* e^-|x| */
-    return x < 0 ? x * below / (1.0f + below) : x / (1.0f + below);
 }
 
 void guess_free(specedit_model *m) {
@@ -133,8 +106,7 @@ static void guess_inside(void *of, int layer, int row, int thread) {
     float *x = g->inner_rows + (size_t)row * count;
     (void)layer;
     (void)thread;
-    for (int i = 0; i < inputs; i++)
-        x[i] = g->head->gated ? silu_of(x[i]) * x[inputs + i] : silu_of(x[i]);
+    m->kernel->silu(x, g->head->gated ? x + inputs : 0, inputs);
     row_digits(m, x, inputs, inputs, &g->inside, row);
 }
 
@@ -168,32 +140,16 @@ static void guess_likeliest(void *of, int layer, int row, int thread) {
     specedit_model *m = of;
     guess_room *g = &m->guess;
     const float *logits = g->logits + (size_t)row * g->head->output.outputs;
-    int count = g->head->guessed, most = g->guess->most, found = 0;
+    int most = g->guess->most;
     int32_t *ids = g->guess->guesses + (size_t)row * most;
     float *best = g->guess->chances + (size_t)row * most, sharp = g->head->sharpness;
     (void)layer;
     (void)thread;
-    for (int i = 0; i < count; i++) {
-        float logit = logits[i];
-        if (found == most && logit <= best[most - 1])
-            continue;
-        int at = found < most ? found++ : most - 1;
-        for (; at && best[at - 1] < logit; at--) {
-            best[at] = best[at - 1];
-            ids[at] = ids[at - 1];
-        }
-        best[at] = logit;
-        ids[at] = i;
-    }
-    float top = best[0], least = top - (float)FAINT / sharp, sum = 0.0f;
-    for (int i = 0; i < count; i++)
-        if (logits[i] > least)
-            sum += power_of((logits[i] - top) * sharp);
-    float all = logarithm_of(sum);
-    for (int i = 0; i < most; i++) {
-        best[i] = i < found ? (best[i] - top) * sharp - all : -__builtin_inff();
-        ids[i] = i < found ? ids[i] : -1;
-    }
+    float sum = m->kernel->likeliest(logits, g->head->guessed, most, sharp, best, ids);
+    float top = best[0], all = logarithm_of(sum);
+    for (int i = 0; i < most; i++)
+        if (ids[i] >= 0)
+            best[i] = (best[i] - top) * sharp - all;
 }
 
 /* -- a guess ------------------------------------------------------------------------------------ */

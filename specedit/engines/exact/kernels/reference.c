@@ -264,7 +264,35 @@ static void finish(float sum, const float *mixed, int count, float *out) {
         out[i] = mixed[i] * share;
 }
 
+static void silu(float *row, const float *times, int count) {
+    for (int i = 0; i < count; i++) {
+        float made = row[i] / (exponential(-row[i]) + 1.0f);
+        row[i] = times ? made * times[i] : made;
+    }
+}
+
+static float likeliest(const float *row, int count, int most, float sharp, float *best,
+    int32_t *places) {
+    float lane[LANES] = {0};
+    for (int found = 0; found < most; found++) {
+        best[found] = -__builtin_inff();
+        places[found] = -1;
+        for (int i = 0; i < count; i++) {
+            int taken = 0;
+            for (int j = 0; j < found; j++)
+                taken |= places[j] == i;
+            if (!taken && row[i] > best[found]) {
+                best[found] = row[i];
+                places[found] = i;
+            }
+        }
+    }
+    for (int i = 0; i < count; i++)
+        lane[i % LANES] = lane[i % LANES] + exponential((row[i] - best[0]) * sharp);
+    return folded(lane);
+}
+
 const kernel kernel_reference = {
     "reference", dots, pairs, 0, 0, digits, norm, widen, plain, add, gate, logits, turn, shorts,
-    bytes, weigh, mix, fold, finish,
+    bytes, weigh, mix, fold, finish, silu, likeliest,
 };

@@ -400,6 +400,48 @@ static void rows_finish(float sum, const float *mixed, int count, float *out) {
         store(out + i, load(mixed + i) * share);
 }
 
+static void rows_silu(float *row, const float *times, int count) {
+    for (int i = 0; i < count; i += LANES) {
+        floats x = load(row + i), made = x / (exponential(-x) + 1.0f);
+        store(row + i, times ? made * load(times + i) : made);
+    }
+}
+
+static float rows_likeliest(const float *row, int count, int most, float sharp, float *best,
+    int32_t *places) {
+    static const ints lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    for (int i = 0; i < most; i++) {
+        best[i] = -__builtin_inff();
+        places[i] = -1;
+    }
+    for (int i = 0; i < count; i += LANES) {
+        int valid = count - i < LANES ? count - i : LANES;
+        if (valid == LANES && !any_larger(load(row + i), best[most - 1]))
+            continue;
+        for (int place = i; place < i + valid; place++) {
+            int at = most - 1;
+            if (!(row[place] > best[at]))
+                continue;
+            for (; at && best[at - 1] < row[place]; at--) {
+                best[at] = best[at - 1];
+                places[at] = places[at - 1];
+            }
+            best[at] = row[place];
+            places[at] = place;
+        }
+    }
+    floats total = all(0.0f);
+    for (int i = 0; i < count; i += LANES) {
+        floats part = exponential((load(row + i) - best[0]) * sharp);
+        if (count - i < LANES) {
+            ints there = lanes < count - i;
+            part = (floats)(there & (ints)part);
+        }
+        total = total + part;
+    }
+    return sum_of(total);
+}
+
 #define KERNEL_OF(name) kernel_##name
 #define KERNEL_NAME(name) KERNEL_OF(name)
 #define QUOTED_OF(name) #name
@@ -414,4 +456,5 @@ const kernel KERNEL_NAME(VARIANT) = {
     QUOTED(VARIANT), dots, pairs, VARIANT_BEGIN, VARIANT_END,
     rows_digits, rows_norm, rows_widen, rows_plain, rows_add, rows_gate, rows_logits, rows_turn,
     rows_shorts, rows_bytes, rows_weigh, rows_mix, rows_fold, rows_finish,
+    rows_silu, rows_likeliest,
 };

@@ -104,6 +104,13 @@ typedef struct {
         float *row_most, float *row_mixed);
     /* mixed / sum */
     void (*finish)(float sum, const float *mixed, int count, float *out);
+    /* silu(row) * times (null: 1) in place; `count` is a multiple of 16 */
+    void (*silu)(float *row, const float *times, int count);
+    /* the `most` largest of `count` numbers and where they are, the largest first and of equals the
+     * first; behind the last one places are -1. Returns the sum of e^((number - largest) * sharp).
+     * The row may be read up to the next multiple of 16. */
+    float (*likeliest)(const float *row, int count, int most, float sharp, float *best,
+        int32_t *places);
 } kernel;
 
 extern const kernel kernel_reference;
