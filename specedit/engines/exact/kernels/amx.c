@@ -18,8 +18,8 @@ enum {
     SHORT = 256,   /* and fewer inputs more time on reading and writing sums */
 };
 
-/* lines of the `panels` panels that come next: as many of each, `rate` at a time, evenly, for a burst holds up
- * the tiles' own reading */
+/* lines of the `panels` panels that come next: as many of each, `rate` at a time, evenly, for a burst
+ * holds up the tiles' own reading */
 typedef struct {
     const int8_t *at;
     size_t step;
