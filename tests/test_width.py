@@ -175,6 +175,15 @@ def test_the_clock_ignores_a_single_hiccup() -> None:
     assert clock.curve == CURVE
 
 
+def test_a_branch_pays_by_its_share_of_a_pass_where_passes_settle_few() -> None:
+    chances = [0.5, 0.3, 0.1, 0.02, 0.02]  # one place's ids
+    tree = Draft([1, 2, 3, 4, 5], chances, "chained", parents=[-1] * 5)
+    cost = Curve.line(0.06, 0.0007)  # 0.02 of a pass is more than that, 0.02 of half a pass less
+    chosen = trusted(cost).choose([tree], trees=True)
+    assert chosen is not None
+    assert chosen[1] == 3
+
+
 def test_measuring_leaves_the_cache_as_it_was() -> None:
     engine = ScriptedEngine(list(b"abc"), delay_s=0.0005)
     list(engine.begin(list(b"prompt")))

@@ -11,7 +11,9 @@ and for each later id that would have held, what an id costs at best (v):
     J(n) = c(1 + n) + c(1) * S[n + 1] + v * sum of S[i] for i > n + 1
 
 Of a tree, S is the product of the chances on an id's own way; each id that is not offered but
-stands behind one that is costs another pass if it holds, each further one v.
+stands behind one that is costs another pass if it holds, each further one v. Where a tree settles
+few ids however much of it is offered, the next pass comes anyway, and such an id costs only what an
+id costs at the best length.
 
 Drafters that cost time keep purses of their own beside the common gate (`decode.purse`), and what
 they propose goes into one tree with all that is proposed for a pass (`decode.merge`).
@@ -33,7 +35,7 @@ from specedit.decode.drafters.base import Draft
 from specedit.decode.fitted import FITTED
 from specedit.decode.merge import together
 from specedit.decode.purse import Purses
-from specedit.decode.tree import tried
+from specedit.decode.tree import is_chain, tried
 
 WIDEST = 512
 CHEAP = 1.02  # a pass that costs so much more than the narrowest costs nothing more
@@ -41,6 +43,7 @@ TRUST = 2.0  # passes staked before any draft held
 LOOK = 8
 PATIENCE = 0.02  # of plain decoding may be lost on drafts
 ENOUGH = 4  # ids that are likely already: nobody who costs time need be asked for more
+FEW = 4.0  # ids that a tree settles, below which one more saves its share of a pass only
 EDGES = (0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99, 0.997)
 
 
@@ -232,6 +235,9 @@ class Widths:
     def _branches(self, alive: Sequence[float], parents: Sequence[int]) -> int:
         """As `_length`, of a tree: how many of its first ids."""
         cost, again, each = self._cost, self._cost[1], self._each
+        if 1 + sum(alive) < FEW and not is_chain(parents):
+            ids = accumulate(alive, initial=1.0)
+            again = min(again, min(cost[1 + n] / settled for n, settled in enumerate(ids)))
         behind = [0.0] * len(alive)  # chance that one of an id's children holds
         first = 0.0
         for chance, parent in zip(alive, parents, strict=True):
