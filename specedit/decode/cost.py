@@ -126,17 +126,16 @@ def measure(engine: Engine, token: int = 0, *, widest: int = WIDTHS[-1]) -> Curv
     of them dearer, not one. The first pass of all is not counted."""
     base = engine.length
     most = min(widest, engine.info.window - base)
+    widths = [width for width in WIDTHS if width <= most]
+    narrow = [width for width in widths if width < WIDE]
     best: dict[int, float] = {}
-    for turn in range(-1, ROUNDS):
-        for width in (1,) if turn < 0 else WIDTHS:
-            if width > most or (turn > 0 and width >= WIDE):
-                break
-            started = time.perf_counter()
-            engine.forward([token] * width)
-            seconds = time.perf_counter() - started
-            engine.crop(base)
-            if turn >= 0:
-                best[width] = min(seconds, best.get(width, seconds))
+    for number, width in enumerate((*widths[:1], *widths, *narrow * (ROUNDS - 1))):
+        started = time.perf_counter()
+        engine.forward([token] * width)
+        seconds = time.perf_counter() - started
+        engine.crop(base)
+        if number:
+            best[width] = min(seconds, best.get(width, seconds))
     return Curve.of(best.items() or [(1, TYPICAL.seconds(1))])
 
 

@@ -194,8 +194,8 @@ static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *pa
     int shaped_low = 0, shaped_high = 0;
     steps *= (count + 2 * TILE_ROWS - 1) / (2 * TILE_ROWS);
     for (int p = 0; p < panels; p += 2) {
-        int from = lines * p / panels, share = lines * (p + 2) / panels - from;
-        wanted next = {ahead + (size_t)from * 64, step, share, (share + steps - 1) / steps, panels};
+        int before = lines * p / panels, share = lines * (p + 2) / panels - before;
+        wanted next = {ahead + (size_t)before * 64, step, share, (share + steps - 1) / steps, panels};
         for (int r = 0; r < count;) {
             int left = count - r, low = left < TILE_ROWS ? left : TILE_ROWS;
             int high = left - low < TILE_ROWS ? left - low : TILE_ROWS;

@@ -159,25 +159,23 @@ static void tile_of(specedit_model *m, bench_of_thread *bench, int layer, int he
     int to, int tile, float *sum, float *most, float *mixed) {
     const kernel *k = m->kernel;
     int size = m->size, group = m->group, rows = (to - from) * group;
-    int keys = position_of(m, to - 1) + 1 - tile * TILE;
-    if (keys > TILE)
-        keys = TILE;
+    int keys = seen_of(m, to - 1, tile);
     cache_part part = cache_part_of(cache_of(m, from), tile, layer, head);
     size_t at = query_at(m, head, from);
     k->pairs(m->queries + at * size, size, rows, part.keys, (size_t)LANES * size,
         (keys + LANES - 1) / LANES, size, bench->scores);
     int padded = (keys + BLOCK - 1) / BLOCK * BLOCK, blocks = padded / BLOCK;
     for (int r = 0; r < rows; r++) {
-        int seen = position_of(m, from + r / group) + 1 - tile * TILE;
+        int seen = seen_of(m, from + r / group, tile);
         memset(mixed + (size_t)r * size, 0, (size_t)size * sizeof(float));
-        if (seen <= 0) { /* this row ends before the tile begins */
+        if (!seen) { /* this row ends before the tile begins */
             sum[r] = 0.0f;
             most[r] = -__builtin_inff();
             memset(bench->weights + (size_t)r * TILE, 0, (size_t)padded);
             memset(bench->units + (size_t)r * (TILE / BLOCK), 0, TILE / BLOCK * sizeof(float));
             continue;
         }
-        weighed(m, bench, part, at, r, rows, seen < TILE ? seen : TILE, padded, &sum[r], &most[r]);
+        weighed(m, bench, part, at, r, rows, seen, padded, &sum[r], &most[r]);
     }
     for (int b = 0; b < blocks; b++)
         mixed_block(m, bench, part, b, 0, rows, mixed);
