@@ -156,7 +156,6 @@ def test_law_5_filter_mode_always_gives_text_back(
         ["edit", "x", "-", "--nosuch"],
         ["edit", "x", "--nosuch", "-"],
         ["edit", "x", "--check", "-", "--ask"],
-        ["edit", "x", "-", "--jobs", "2"],
         ["edit", "x", "-", "a.py"],
         ["edit", "x", "-", "--stdin-filename", "/"],
         ["rename", "a", "b", "-", "--scope", "wide"],

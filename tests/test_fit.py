@@ -90,6 +90,7 @@ def test_the_command_writes_what_the_other_half_confirms(
     monkeypatch.setattr(fitted, "__file__", str(kept))
     start = SPOILT if confirmed else replace(fitted.FITTED, first_risk=0.0001)
     monkeypatch.setattr(fitted, "FITTED", start)
+    monkeypatch.setenv("SPECEDIT_SCRIPT", "unused")
     app = typer.Typer()
     app.command()(command)
     result = CliRunner().invoke(app, [str(cases), "--fit", "--engine", "scripted"])

@@ -133,12 +133,6 @@ def test_files_and_git_do_not_both_choose(desk: Hooked) -> None:
     assert code == 2 and "not both" in err
 
 
-@pytest.mark.parametrize("jobs", ["0", "4"])
-def test_jobs_are_refused_with_the_reason(desk: Hooked, jobs: str) -> None:
-    code, _, err = desk.specedit("rename", "Old", "New", "--jobs", jobs)
-    assert code == 2 and "one engine serves all files" in err and touched(desk) == set()
-
-
 def test_an_interrupt_leaves_a_rename_of_many_files_undone(tmp_path: Path) -> None:
     slow = Hooked.make(tmp_path / "repo", "[tool.specedit]\n", delay_s=0.4)
     slow.repo.commit({f"{n}.py": f"Old = {n}\n" for n in range(5)})

@@ -43,7 +43,10 @@ def cases(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("curve", bench.CURVES)
-def test_the_contract_of_a_line(curve: str, tmp_path: Path) -> None:
+def test_the_contract_of_a_line(
+    curve: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECEDIT_SCRIPT", "unused")
     path = cases(tmp_path / "cases.jsonl")
     out = said(str(path), "--curve", curve, "--engine", "scripted", "--json", "-q").splitlines()
     wanted = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -56,7 +59,10 @@ def test_the_contract_of_a_line(curve: str, tmp_path: Path) -> None:
         assert line["bound"] > 0
 
 
-def test_people_get_a_table_of_three_machines(tmp_path: Path) -> None:
+def test_people_get_a_table_of_three_machines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECEDIT_SCRIPT", "unused")
     out = said(str(cases(tmp_path / "cases.jsonl")), "--limit", "2", "--engine", "scripted")
     assert all(name in out for name in bench.CURVES)
 

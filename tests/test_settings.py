@@ -89,6 +89,7 @@ def test_variables_have_types(tmp_path: Path, name: str, text: str, value: objec
         ("", {"SPECEDIT_WARM": "maybe"}, {}, ["SPECEDIT_WARM", "maybe"]),
         ("", {"SPECEDIT_THREADS": "many"}, {}, ["SPECEDIT_THREADS", "many"]),
         ("", {}, {"engine": "exakt"}, ["--engine", "exact"]),
+        ("", {}, {"engine": "scripted"}, ["--engine", "auto, exact, huggingface"]),
         ("", {}, {"threads": -1}, ["--threads"]),
         ("", {}, {"top_p": 0.0}, ["top_p"]),
         ("", {}, {"top_p": math.nan}, ["--top-p", "finite"]),

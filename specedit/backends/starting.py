@@ -116,10 +116,7 @@ def _scripted(settings: Settings) -> Loaded:
     from specedit.decode.width import Widths
     from specedit.engines import scripted
 
-    script = os.environ.get("SPECEDIT_SCRIPT")
-    if not script:
-        raise UsageError("The scripted engine plays a script.", hint="Set SPECEDIT_SCRIPT=FILE.")
-    engine = scripted.from_file(Path(script))
+    engine = scripted.from_file(Path(os.environ["SPECEDIT_SCRIPT"]))
     line = ModelLine("scripted", engine="scripted", device="cpu", threads=1, exact=True)
     tokenizer = scripted.ScriptedTokenizer()
 

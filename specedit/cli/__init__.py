@@ -65,7 +65,6 @@ COMMANDS = (
     "config",
     "trust",
     "help",
-    "picture",
 )
 
 

@@ -10,7 +10,6 @@ import typer
 from specedit.cli.options import (
     SHARED,
     Changed,
-    Jobs,
     Since,
     Staged,
     lines_range,
@@ -43,7 +42,6 @@ def edit(
     staged: Staged = False,
     changed: Changed = False,
     since: Since = None,
-    jobs: Jobs = None,
     known: Annotated[
         list[str] | None,
         typer.Option("--with", metavar="FILE", help="a file to know of, read-only; again for more"),
@@ -90,7 +88,6 @@ def edit(
             staged=staged,
             changed=changed,
             since=since,
-            jobs=jobs,
             find=instruction if find else "",
         ),
         planner,

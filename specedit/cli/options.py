@@ -17,7 +17,6 @@ from specedit.settings.table import about, types
 
 Staged = Annotated[bool, typer.Option("--staged", help="the files in git's index")]
 Changed = Annotated[bool, typer.Option("--changed", help="the files git sees changed")]
-Jobs = Annotated[int | None, typer.Option(metavar="N", help="refused: one engine serves all files")]
 Since = Annotated[str | None, typer.Option(metavar="REF", help="the files changed since a commit")]
 
 EVERYDAY = (  # what --help shows of SHARED; --help-all shows the rest, too

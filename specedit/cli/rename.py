@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specedit.cli.options import SHARED, Changed, Jobs, Since, Staged, settings_options
+from specedit.cli.options import SHARED, Changed, Since, Staged, settings_options
 from specedit.settings import Resolved
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ def rename(
     staged: Staged = False,
     changed: Changed = False,
     since: Since = None,
-    jobs: Jobs = None,
     *,
     resolved: Resolved,
 ) -> int:
@@ -47,7 +46,6 @@ def rename(
         staged=staged,
         changed=changed,
         since=since,
-        jobs=jobs,
         containing=sought(old, derived=derived),
         any_case=derived,
     )
@@ -63,7 +61,7 @@ def rename(
 
         return listing(names, planner, settings)
     wish, together = Wish(f"{old} to {new}"), len(names) > 1
-    return work("rename", Targets(names, jobs=jobs), planner, resolved, wish, together=together)
+    return work("rename", Targets(names), planner, resolved, wish, together=together)
 
 
 def _refuse_kinds(resolved: Resolved) -> None:

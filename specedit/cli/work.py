@@ -33,7 +33,6 @@ class Targets:
     since: str | None = None
     containing: tuple[str, ...] = ()  # texts of which a file holds one, the name itself first
     any_case: bool = False  # of `containing`: names built from it begin small or large
-    jobs: int | None = None
     find: str = ""  # an instruction: files that it is not likely to be about are left as they are
 
     @property
@@ -151,12 +150,6 @@ def refuse_conflicts(targets: Targets, settings: Settings) -> None:
         raise UsageError("--find chooses among files, and `-` is one text.")
     if targets.names and targets.from_git:
         raise UsageError("Name files, or let git choose them; not both.")
-    if targets.jobs is not None and targets.jobs != 1:
-        raise UsageError(
-            f"--jobs {targets.jobs}: one engine serves all files, one after the other. "
-            "A second one would take as much memory again and share the same cores.",
-            hint="--threads N uses more cores for the one; its cache serves the next file too.",
-        )
     if settings.json and settings.diff:
         raise UsageError("--json and --diff both want stdout.", hint="--json holds the diff.")
     if settings.ask and (settings.check or settings.diff or settings.json):

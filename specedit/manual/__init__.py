@@ -41,7 +41,6 @@ SUBJECTS = {
     "undo": "edit",
     "refine": "edit",
     "view": "edit",
-    "picture": "edit",
     "config": "settings",
     "bench": "numbers",
     "replay": "numbers",

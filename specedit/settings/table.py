@@ -52,7 +52,7 @@ class Settings:
     """Every setting with its default. Field name = TOML key = `SPECEDIT_<NAME>` = `--name`."""
 
     model: str = _power("qwen2.5-coder-1.5b", "catalogue name, path or hub id of the model")
-    engine: str = _power("auto", "what runs the model", "auto", "exact", "huggingface", "scripted")
+    engine: str = _power("auto", "what runs the model", "auto", "exact", "huggingface")
     device: str = _power("auto", "where it runs", "auto", "cpu", "cuda", "mps")
     threads: int = _taste(0, "CPU threads; 0 means one per physical core", most=4096)
     precision: str = _power(  # the other one is a second copy of the weights on disk

@@ -5,9 +5,7 @@ Knows rich's styles. Every difference that a colour makes is also made by a sign
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -71,33 +69,9 @@ PLAIN = Tint(
 )
 
 
-_kept: Console | None = None  # what is said while it is kept goes through this one
-
-
 def terminal() -> Console:
     """The console people are spoken to on: stderr, with nothing in a text taken for markup."""
-    return _kept or Console(stderr=True, markup=False, emoji=False, highlight=False)
-
-
-@contextlib.contextmanager
-def keeping(width: int) -> Iterator[Console]:
-    """What people are told meanwhile is kept too, in colour; nothing that moves is shown."""
-    global _kept
-    _kept = Console(
-        stderr=True,
-        markup=False,
-        emoji=False,
-        highlight=False,
-        record=True,
-        width=width,
-        color_system="truecolor",
-        force_terminal=False,
-        no_color=False,
-    )
-    try:
-        yield _kept
-    finally:
-        _kept = None
+    return Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def tint(console: Console) -> Tint:
