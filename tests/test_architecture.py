@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
+import functools
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 import specedit
 
@@ -40,28 +39,35 @@ def part(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def imports(path: Path) -> set[str]:
-    """The parts of the package that a module imports, at the top or inside a function."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        names = []
+@functools.cache
+def nodes(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def names_imported(path: Path) -> set[str]:
+    """Dotted names that a module imports, at the top or inside a function."""
+    names = set()
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names = [node.module, *(f"{node.module}.{a.name}" for a in node.names)]
+            names |= {node.module, *(f"{node.module}.{a.name}" for a in node.names)}
         elif isinstance(node, ast.Import):
-            names = [a.name for a in node.names]
-        for name in names:
-            pieces = name.split(".")
-            if pieces[0] == "specedit" and len(pieces) > 1 and pieces[1] in LEVEL:
-                found.add(pieces[1])
-    return found
+            names |= {a.name for a in node.names}
+    return names
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_imports_only_go_down(path: Path) -> None:
-    own = part(path)
-    assert own in LEVEL, f"{own} has no floor: give it one in specedit.__doc__ and here"
-    too_high = {n for n in imports(path) if LEVEL[n] > LEVEL[own]}
-    assert not too_high
+def imports(path: Path) -> set[str]:
+    """The parts of the package that a module imports."""
+    pieces = [name.split(".") for name in names_imported(path)]
+    return {p[1] for p in pieces if p[0] == "specedit" and len(p) > 1 and p[1] in LEVEL}
+
+
+def test_imports_only_go_down() -> None:
+    homeless = {part(path) for path in MODULES} - LEVEL.keys()
+    assert not homeless, "give it a level in specedit.__doc__ and here"
+    too_high = {
+        dotted(path): [n for n in imports(path) if LEVEL[n] > LEVEL[part(path)]] for path in MODULES
+    }
+    assert not {module: names for module, names in too_high.items() if names}
 
 
 def dotted(path: Path) -> str:
@@ -73,7 +79,7 @@ def modules_imported(path: Path, known: set[str]) -> set[str]:
     """The modules of the package that one imports, anywhere in it: a name of a package's own is the
     package's, one of a module in it is the module's."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
@@ -99,28 +105,20 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 def test_a_class_name_means_one_thing() -> None:
     homes: dict[str, list[str]] = {}
     for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, []).append(dotted(path))
     assert not {n: h for n, h in homes.items() if len(h) > 1}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_torch_and_transformers_have_one_home(path: Path) -> None:
+def test_torch_and_transformers_have_one_home() -> None:
     homes = {"engines", "models", "bench", "heads"}
-    text = path.read_text(encoding="utf-8")
-    heavy = {
-        name.split(".")[0]
-        for node in ast.walk(ast.parse(text))
-        for name in (
-            [a.name for a in node.names]
-            if isinstance(node, ast.Import)
-            else [node.module or ""]
-            if isinstance(node, ast.ImportFrom)
-            else []
-        )
-    } & {"torch", "transformers"}
-    assert not heavy or part(path) in homes
+    assert not [
+        dotted(path)
+        for path in MODULES
+        if part(path) not in homes
+        and {"torch", "transformers"} & {name.split(".")[0] for name in names_imported(path)}
+    ]
 
 
 def test_law_7_importing_the_command_line_loads_no_torch() -> None:
