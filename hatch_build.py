@@ -4,7 +4,7 @@ Knows the platforms, which processor features each variant's file may use, and t
 know what the sources compute, nor what is done with them (`specedit.engines.exact.kernels`).
 
 A build that fails never breaks an installation: the wheel is then pure, the reason stands in it as
-`not-built.txt`, and the engine runs on torch. Two variables change that, for who makes wheels:
+`not-built.txt`, and the generic engine is used. Two variables change that, for who makes wheels:
 SPECEDIT_BUILD=required fails instead, SPECEDIT_BUILD=none makes the pure wheel, and
 SPECEDIT_BUILD=<platform tag> makes the wheel of another platform (and fails where it cannot).
 

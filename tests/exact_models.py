@@ -42,14 +42,14 @@ LINEAR = {"rope_type": "linear", "rope_theta": 10000.0, "factor": 2.5}
 
 
 def kernels_here() -> list[str]:
-    """What can serve here: the variants of the library, plain C among them, and stock torch."""
+    """The library's variants that this processor has, the best first and plain C last."""
     from specedit.engines.exact.kernels.library import Library, load
 
-    found, names = load(), ["torch"]
+    found, names = load(), list[str]()
     if isinstance(found, Library):
-        while (name := found.lib.specedit_variant(len(names) - 1)) is not None:
+        while (name := found.lib.specedit_variant(len(names))) is not None:
             names.append(name.decode())
-        names = [n for i, n in enumerate(names) if not i or found.lib.specedit_can(i - 1)]
+        names = [name for i, name in enumerate(names) if found.lib.specedit_can(i)]
     return names
 
 

@@ -278,7 +278,7 @@ def test_a_server_of_another_version_is_not_asked(
 def test_a_server_with_other_kernels_is_left_alone(
     server: Running, place: RuntimeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SPECEDIT_KERNEL", "torch")
+    monkeypatch.setenv("SPECEDIT_KERNEL", "reference")
     assert servers.look(SETTINGS)[0] is None
     assert server.status()["state"] == "ready"
 

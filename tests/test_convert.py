@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exact_models import kernel, kernels_here, save
+from exact_reference import logits, matrix
 
 from specedit.engines.exact import available, open_exact, panels
 from specedit.engines.exact.checkpoint import open_checkpoint
@@ -40,19 +40,11 @@ def rows(files: ModelFiles, store: Path) -> list[bytes]:
     return list(found)
 
 
-def test_progress_goes_from_nothing_to_all_and_then_checks_torch(
-    files: ModelFiles, tmp_path: Path
-) -> None:
-    with kernel("torch"):
-        steps = list(convert(files, tmp_path))
-    counted = [s for s in steps if s.total]
-    assert counted[0].done == 0 and counted[-1].done == counted[-1].total
-    assert [s.done for s in counted] == sorted(s.done for s in counted)
-    assert steps[-1].what == "Checking that every pass is exact here"
-    folder = tmp_path / "converted"
-    assert sorted(p.name for p in folder.iterdir()) == sorted(
-        ["exact.json", converted_path(files, tmp_path).name]
-    )
+def test_progress_goes_from_nothing_to_all(files: ModelFiles, tmp_path: Path) -> None:
+    steps = list(convert(files, tmp_path))
+    assert steps[0].done == 0 and steps[-1].done == steps[-1].total > 0
+    assert [s.done for s in steps] == sorted(s.done for s in steps)
+    assert list((tmp_path / "converted").iterdir()) == [converted_path(files, tmp_path)]
 
 
 def test_the_second_time_there_is_nothing_to_do(files: ModelFiles, store: Path) -> None:
@@ -110,11 +102,9 @@ def test_panels_are_the_same_weights_in_another_order(files: ModelFiles, store: 
         rows = checkpoint.matrix(f"blk.1.{name}.weight")
         if kind == "out":  # heads of 22 lie in 32
             rows = panels.spread(rows, 1, 11, 16)
-        expected = panels.linear(rows)
-        back = panels.plain(found, f"layer.1.{kind}", *rows.shape, 64)
-        assert (back.weight == expected.weight).all()
-        assert (back.scales[:, 0] == expected.scales[:, 0]).all()
-        assert np.abs(back.weight * back.scales - rows).max() <= expected.scales.max() / 1.99
+        back = matrix(found, f"layer.1.{kind}")[: rows.shape[0], : rows.shape[1]]
+        steps = np.abs(rows).max(1, keepdims=True) / 127
+        assert (np.abs(back - rows) <= steps / 1.99).all()
 
 
 def test_an_offset_is_128_times_the_sum_of_an_outputs_weights(
@@ -126,46 +116,19 @@ def test_an_offset_is_128_times_the_sum_of_an_outputs_weights(
     assert (found.array("layer.0.qkv.offsets")[:, 0] == 128 * sums).all()
 
 
-@pytest.mark.parametrize("precision", ["balanced", "close"])
-def test_stock_torch_and_the_kernels_read_the_same_weights(
-    files: ModelFiles, store: Path, precision: str
+@pytest.mark.parametrize(("precision", "close"), [("balanced", 0.05), ("close", 0.02)])
+def test_every_variant_computes_what_the_converted_weights_say(
+    files: ModelFiles, store: Path, precision: str, close: float
 ) -> None:
-    found = {}
+    expected = logits(open_weights(converted_path(files, store), source_of(files)), IDS)[1:]
     for name in kernels_here():
         with kernel(name):
             engine = open_exact(files, store=store, precision=precision)
         list(engine.begin(IDS[:2], audit=True))
         rows = engine.forward(IDS[1:]).rows
         assert rows is not None
-        found[name] = np.frombuffer(b"".join(rows), np.float32)
-    for name, logits in found.items():
-        off = np.abs(logits - found["torch"]).mean() / np.abs(found["torch"]).mean()
-        assert off < 0.05, name  # attention is in bf16 there, in integers here
-
-
-def test_what_is_not_exact_says_so(
-    files: ModelFiles, store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SPECEDIT_KERNEL", "torch")
-    list(convert(files, store))
-    verdicts = store / "converted" / "exact.json"
-    known = json.loads(verdicts.read_text("utf-8"))
-    verdicts.write_text(json.dumps(dict.fromkeys(known, "widths differ")), "utf-8")
-    info = open_exact(files, store=store).info
-    assert (info.exact, info.note) == (False, "not exact here: widths differ")
-
-
-def test_another_torch_is_checked_again(
-    files: ModelFiles, store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SPECEDIT_KERNEL", "torch")
-    list(convert(files, store))
-    verdicts = store / "converted" / "exact.json"
-    known = json.loads(verdicts.read_text("utf-8"))
-    verdicts.write_text(
-        json.dumps({f"{key} older": value for key, value in known.items()}), "utf-8"
-    )
-    assert [s.what for s in convert(files, store)] == ["Checking that every pass is exact here"]
+        found = np.stack([np.frombuffer(row, np.float32) for row in rows])
+        assert np.abs(found - expected).mean() < close * np.abs(expected).mean(), name
 
 
 def test_a_changed_model_file_is_another_source(files: ModelFiles, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ import pytest
 from exact_models import kernel, kernels_here, save
 from kernel_sources import copied
 
-from specedit.engines.exact import open_exact
+from specedit.engines.exact import open_exact, opening
 from specedit.engines.exact.engine import ExactEngine
 from specedit.engines.exact.kernels.library import VARIANTS, Library, library_name, load
 from specedit.errors import UsageError
@@ -31,7 +31,7 @@ BUILT = (
     platform.machine().lower() in ("x86_64", "amd64", "aarch64", "arm64")
     and platform.libc_ver()[0] != "musl"
 )
-HERE = [name for name in kernels_here() if name != "torch"]
+HERE = kernels_here()
 ELSEWHERE = sorted(set(VARIANTS) - set(HERE))
 needs_library = pytest.mark.skipif(not HERE, reason="test_the_kernels_are_compiled says why")
 
@@ -95,9 +95,14 @@ def test_an_unknown_kernel_is_an_error_of_the_command_line(
     assert done.returncode == 2 and b"no kernel 'sse9'" in done.stderr and not done.stdout
 
 
-def test_torch_can_be_asked_for() -> None:
-    with kernel("torch"):
-        assert load() == "SPECEDIT_KERNEL=torch"
+def test_without_kernels_an_error_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = save("llama, no bias", tmp_path / "model")[1]
+    monkeypatch.setattr(opening, "load", lambda: "the kernels were not compiled: no compiler")
+    with pytest.raises(UsageError, match="not compiled: no compiler") as found:
+        open_exact(files, store=tmp_path)
+    assert "a wheel" in found.value.hint and "--engine huggingface" in found.value.hint
 
 
 # -- what is wrong with a library --------------------------------------------------------
@@ -255,7 +260,7 @@ def test_threads_that_pass_at_once_wait_for_each_other(engine: ExactEngine) -> N
 ENDS_IN_A_PASS = """
 import sys, threading, time
 from pathlib import Path
-from specedit.engines.exact import open_exact
+from specedit.engines.exact import open_exact, opening
 from specedit.models.files import ModelFiles
 engine = open_exact(ModelFiles("small", Path(sys.argv[1]), "folder"), store=Path(sys.argv[1]))
 engine.passes.use_threads(2)

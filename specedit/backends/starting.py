@@ -154,14 +154,17 @@ def _engine(
     wanted = settings.engine in ("auto", "exact")
     reason = _why_not_exact(files, settings.device, home) if wanted else ""
     if settings.engine == "exact" and reason:
-        raise UsageError(f"The exact engine cannot run here: {reason}", hint="--engine huggingface")
+        from specedit.engines.exact.kernels import NO_KERNELS, why_not
+
+        hint = NO_KERNELS if why_not() else "Use --engine huggingface."
+        raise UsageError(f"The exact engine cannot run here: {reason}.", hint=hint)
     if wanted and not reason:
         from specedit.engines.exact import open_exact
         from specedit.engines.exact.conversion import convert
         from specedit.models.store import store_path
 
         store = home or store_path()
-        for step in convert(files, store, settings.precision):
+        for step in convert(files, store):
             yield Loading(step.what, step.done, step.total, "bytes")
         yield Loading(f"Loading {files.name}")
         return open_exact(files, store=store, threads=threads, precision=settings.precision)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from specedit.engines.exact.engine import ExactEngine
     from specedit.models.files import ModelFiles
 
-SECONDS = 1.0
+ROUNDS = 4
 ROWS = 256
 
 
@@ -66,36 +67,11 @@ def _count(shape: tuple[int, ...]) -> int:
     return total
 
 
-def peak(threads: int, rows: int = ROWS, seconds: float = SECONDS) -> float | None:
-    """Operations per second of the int8 product, the best of many; None where there is none."""
-    from specedit.engines import exact
-
-    if exact.available() is not None:
-        return None
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        return max(_rate(torch, inner, outer, rows, seconds / 2) for inner, outer in SHAPES)
-    finally:
-        torch.set_num_threads(before)
-
-
-SHAPES = ((1536, 8960), (8960, 1536))
-
-
-def _rate(torch: Any, inner: int, outer: int, rows: int, seconds: float) -> float:
-    from specedit.engines.exact.linear import pack
-
-    weight = torch.randint(-127, 128, (outer, inner), dtype=torch.int8)
-    linear = pack(weight, torch.ones(outer), two=False)
-    fed = torch.randint(0, 255, (rows, inner), dtype=torch.uint8)
-    linear(fed)
+def peak(engine: ExactEngine, work: Work) -> float:
+    """Operations per second of the model's int8 products in a wide pass, the best of a few."""
     best = float("inf")
-    ends = time.perf_counter() + seconds
-    while time.perf_counter() < ends:
+    for _ in range(ROUNDS):
         started = time.perf_counter()
-        linear(fed)
+        engine.passes.products(ROWS)
         best = min(best, time.perf_counter() - started)
-    return 2 * rows * inner * outer / best
+    return 2 * ROWS * (work.layers + work.output) / best

@@ -83,69 +83,12 @@ def exact(options: Namespace) -> dict[str, Any]:
 
 def products(engine: ExactEngine, width: int) -> float:
     """Seconds of a pass's integer products and nothing else."""
-    from specedit.engines.exact.kernels.passes import KernelPasses
-
-    if isinstance(engine.passes, KernelPasses):
-        passes = engine.passes
-        return median(lambda: passes.products(width))
-    return stock_products(engine, width)
-
-
-def stock_products(engine: ExactEngine, width: int) -> float:
-    """The same of oneDNN: its rate at these shapes."""
-    import torch
-
-    from specedit.engines.exact.stock import StockPasses
-
-    assert isinstance(engine.passes, StockPasses)
-    model = engine.passes.model
-    config = model.config
-    sizes = {config.hidden, config.heads * config.head_size}
-    sizes |= {down.inputs for _, down in model.layers[0].gated}
-    rows = {n: torch.randint(0, 256, (width, n), dtype=torch.uint8) for n in sizes}
-
-    def run() -> None:
-        for layer in model.layers:
-            layer.qkv(rows[layer.qkv.inputs])
-            layer.out(rows[layer.out.inputs])
-            for gate_up, down in layer.gated:
-                gate_up(rows[gate_up.inputs])
-                down(rows[down.inputs])
-        for part in model.head:
-            part(rows[part.inputs])
-
-    with torch.inference_mode():
-        return median(run)
+    return median(lambda: engine.passes.products(width))
 
 
 def attention(engine: ExactEngine, width: int, length: int) -> float:
     """Seconds of a pass's attention over `length` earlier positions and nothing else."""
-    from specedit.engines.exact.kernels.passes import KernelPasses
-
-    passes, cache = engine.passes, engine.cache
-    if isinstance(passes, KernelPasses):
-        return median(lambda: passes.attention(cache, length, width))
-    return stock_attention(engine, width, length)
-
-
-def stock_attention(engine: ExactEngine, width: int, length: int) -> float:
-    """The same of torch."""
-    import torch
-
-    from specedit.engines.exact.stock import StockPasses
-
-    assert isinstance(engine.passes, StockPasses)
-    model, cache = engine.passes.model, engine.cache
-    cache.reserve(length + width)
-    queries = torch.randn(width * model.config.heads, model.config.head_size)
-
-    def run() -> None:
-        spans = model.attention.spans(length, width)
-        for keys, values in zip(cache.keys, cache.values, strict=True):
-            model.attention.attend(queries, keys, values, spans)
-
-    with torch.inference_mode():
-        return median(run)
+    return median(lambda: engine.passes.attention(engine.cache, length, width))
 
 
 def bf16(options: Namespace) -> dict[str, Any]:

@@ -56,13 +56,16 @@ def _bound(settings: Settings, threads: int, said: Said) -> bounds.Bound | None:
 
     if settings.engine not in ("auto", "exact"):
         return None
+    from specedit.engines import exact
+    from specedit.models.store import store_path
+
     files = local(settings.model)
     work = None if files is None else bounds.work_of(files)
-    if work is None:
+    if files is None or work is None or exact.available(files, store_path()) is not None:
         return None
-    said("measuring the int8 product's peak")
-    peak = bounds.peak(threads)
-    return None if peak is None else bounds.Bound(work, peak)
+    said("measuring the int8 products' peak")
+    engine = exact.open_exact(files, store=store_path(), threads=threads)
+    return bounds.Bound(work, bounds.peak(engine, work))
 
 
 def widths(settings: Settings, results: Results, found: Found, said: Said) -> None:

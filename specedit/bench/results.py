@@ -46,10 +46,10 @@ class Results:
 
 def machine() -> dict[str, Any]:
     """What a reader must know to compare."""
-    from specedit.engines.exact.machine import processor
+    from specedit.engines.exact.cores import processor_name
 
     return {
-        "processor": processor(),
+        "processor": processor_name(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
     }

@@ -5,7 +5,6 @@ Knows the peers' names and how to open them; shows nothing.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -71,9 +70,9 @@ def threads_of(settings: Settings) -> int:
 
 
 def _cores() -> int:
-    import torch
+    from specedit.engines.exact.cores import physical_cores
 
-    return int(torch.get_num_threads() or os.cpu_count() or 1)
+    return physical_cores()
 
 
 def peers(against: str) -> tuple[list[Name], list[PeerLine]]:

@@ -183,7 +183,6 @@ def _target(model: str | None, threads: int) -> tuple[HeadsTarget, Any]:
     """The model on its kernels, and where its heads lie."""
     from specedit.engines.exact import available, open_exact
     from specedit.engines.exact.conversion import converted_path, source_of
-    from specedit.engines.exact.kernels import why_not
     from specedit.engines.exact.weights import open_weights
     from specedit.heads.shelf import HeadsPlace
     from specedit.heads.target import HeadsTarget
@@ -193,18 +192,12 @@ def _target(model: str | None, threads: int) -> tuple[HeadsTarget, Any]:
     from specedit.models.vocabulary import load_tokenizer
 
     files, store = present(model or _in_use()), store_path()
-    reason = why_not() or available(files, store)
-    if reason:
+    if reason := available(files, store):
         raise UsageError(
             f"Heads need the exact engine's compiled kernels: {reason}.",
             hint="specedit help engine says where they run.",
         )
     engine = open_exact(files, store=store, threads=threads or None)
-    if not getattr(engine.passes, "digest", ""):
-        raise UsageError(
-            f"Heads need the exact engine's compiled kernels: {engine.info.note}.",
-            hint="specedit help engine says where they run.",
-        )
     weights = open_weights(converted_path(files, store), source_of(files))
     target = HeadsTarget(engine, weights, load_tokenizer(files), load_template(files), files.name)
     return target, HeadsPlace(store, target.digest)

@@ -1,8 +1,7 @@
 """The exact engine: int8 on the CPU, logits bit-equal at any chunking.
 
 checkpoint -> conversion -> weights (the mapped file, in panels) -> kernels (C, and passes on them)
--> engine (the seam). Where the kernels do not fit, stock torch serves: linear -> attention (rows or
-blocks) -> model -> stock. Only that imports torch.
+-> engine. Nothing here imports torch, and only conversion and sampling import numpy.
 """
 
 from __future__ import annotations
@@ -28,13 +27,8 @@ def available(files: ModelFiles | None = None, store: Path | None = None) -> str
     """
     from specedit.engines.exact.kernels import why_not
 
-    if (no_kernels := why_not()) is not None:
-        from specedit.engines.exact.machine import reason
-
-        if found := reason():
-            return f"{found}; {no_kernels}"
-    if files is None:
-        return None
+    if (reason := why_not()) is not None or files is None:
+        return reason
     if store is not None:
         from specedit.engines.exact.conversion import is_converted
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from specedit.engines.exact.geometry import unsuitable
 from specedit.engines.exact.safetensors import TYPES, Tensor, open_safetensors
 from specedit.errors import ModelError
 from specedit.models import architecture, shards
@@ -69,7 +70,10 @@ def _config(path: Path, found: Architecture) -> Config:
             hint="--engine huggingface",
         )
     numbers = vars(found)
-    return Config(**{name: numbers[name] for name in Config.__dataclass_fields__})
+    config = Config(**{name: numbers[name] for name in Config.__dataclass_fields__})
+    if reason := unsuitable(config):
+        raise ModelError(f"{path}: {reason}", hint="--engine huggingface")
+    return config
 
 
 def _open_gguf(path: Path) -> Checkpoint:

@@ -3,7 +3,6 @@
 Knows how weights become int8 (symmetric, one scale per output row) and where the converted file
 lies. The file is written beside its final name and moved there whole, under a lock; what is
 damaged or older is built again. It is read back once, whole; after that its header is trusted.
-Where stock torch serves, ends with the self-check of exactness, once per machine and torch.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specedit.engines.exact.kernels import why_not
 from specedit.engines.exact.weights import VERSION, Damaged, open_weights, write
 from specedit.errors import ModelError
 from specedit.files import atomic
@@ -64,15 +62,13 @@ def is_converted(files: ModelFiles, store: Path) -> bool:
     return _usable(converted_path(files, store), source_of(files))
 
 
-def convert(
-    files: ModelFiles, store: Path, precision: str = "balanced", *, force: bool = False
-) -> Iterator[ConvertProgress]:
+def convert(files: ModelFiles, store: Path, *, force: bool = False) -> Iterator[ConvertProgress]:
     """Make the converted file exist; yields nothing when it already does.
 
-    Both precisions read the same file. `force` builds it again (its contents were damaged).
+    `force` builds it again (its contents were damaged).
     """
     path, source = converted_path(files, store), source_of(files)
-    if not force and _usable(path, source) and not _unchecked(path, source, store):
+    if not force and _usable(path, source):
         return
     lock = Lock(store / "locks" / f"{path.name}.lock")
     while not lock.take():
@@ -81,12 +77,6 @@ def convert(
     try:
         if force or not _usable(path, source):
             yield from _build(files, path, source)
-        if _unchecked(path, source, store):
-            yield ConvertProgress("Checking that every pass is exact here", 0, 0)
-            from specedit.engines.exact.assemble import load
-            from specedit.engines.exact.check import check
-
-            check(load(path, source, store, close=False), store, path.name)
     finally:
         lock.release()
 
@@ -105,15 +95,6 @@ def verify(store: Path, source: str) -> Iterator[tuple[Path, str]]:
             wrong = str(error)
             path.unlink(missing_ok=True)
         yield path, wrong
-
-
-def _unchecked(path: Path, source: str, store: Path) -> bool:
-    """Whether stock torch serves here, and nobody knows yet if it is exact."""
-    if why_not(open_weights(path, source).config) is None:
-        return False
-    from specedit.engines.exact.check import verdict
-
-    return verdict(store, path.name) is None
 
 
 def _usable(path: Path, source: str) -> bool:

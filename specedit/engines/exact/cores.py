@@ -1,9 +1,10 @@
-"""How many cores there are to work on: physical ones, of those that this process may use."""
+"""The processor: its name, and how many physical cores this process may use."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import sys
 from pathlib import Path
 
@@ -15,6 +16,16 @@ def physical_cores() -> int:
     logical = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     found = _of_linux() if sys.platform == "linux" else _of_mac() if _is_mac() else 0
     return max(1, min(found or logical, logical))
+
+
+def processor_name() -> str:
+    """The processor's name, or its architecture where the system does not name it."""
+    try:
+        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as lines:
+            named = (line for line in lines if line.startswith("model name"))
+            return next(named).partition(":")[2].strip()
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
 
 
 def _is_mac() -> bool:

@@ -1,79 +1,30 @@
 """The Engine of exact logits: begin, forward, crop over passes and a cache.
 
-Knows choices and auditing. Does not know int8, drafts or text, nor whether passes are those of the
-kernels (`kernels.passes`) or of stock torch (`stock`).
+Choices and auditing are done here; the arithmetic is in `kernels.passes`.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling, depths
 from specedit.errors import UsageError
-from specedit.models.numbers import Config
+
+if TYPE_CHECKING:
+    from specedit.engines.exact.kernels.passes import KernelCache, KernelPasses
+    from specedit.engines.exact.outputs import Outputs
 
 PREFILL = 512  # positions per prefill pass: 0.96 of the time of 256 at 3,000 positions
 OWN = 8192  # ids of what is read that a narrowed choice may be among, beside the usual ones
 WIDEST = 512  # a longer forward is fed in pieces, which changes no bit
 
 
-class Passes(Protocol):
-    """One model's passes over a cache of its own kind."""
-
-    @property
-    def config(self) -> Config: ...
-
-    @property
-    def trees(self) -> bool:
-        """Whether `choose` takes `parents`, and its caches can keep a path of them."""
-        ...
-
-    @property
-    def watches(self) -> bool:
-        """Whether passes fill `states`: the rows behind the last norm, float32."""
-        ...
-
-    def outputs(self, most: int) -> Any:
-        """A part of the output layer for `choose`, with room for so many ids; None: cannot be."""
-        ...
-
-    def new_cache(self) -> Any: ...
-
-    def use_threads(self, count: int) -> None: ...
-
-    def read(self, ids: Sequence[int], cache: Any, states: Any = None) -> None:
-        """Feed ids behind what the cache holds; nobody asks what comes after them."""
-        ...
-
-    def choose(
-        self,
-        ids: Sequence[int],
-        cache: Any,
-        *,
-        rows: bool,
-        parents: Sequence[int] | None = None,
-        states: Any = None,
-        among: Any = None,
-    ) -> tuple[list[int], Sequence[bytes | memoryview] | None]:
-        """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32.
-
-        With `parents` they are a tree, -1 being what the cache held. With `among` only that part of
-        the output layer counts."""
-        ...
-
-    def choose_each(
-        self, ids: Sequence[int], caches: Sequence[Any], states: Any = None
-    ) -> list[int]:
-        """Feed one id behind each of these caches; the largest logit's id after each."""
-        ...
-
-
 class ExactEngine:
     """One model and, at a time, one cache. `swap` puts another cache in its place."""
 
-    def __init__(self, passes: Passes, info: EngineInfo) -> None:
+    def __init__(self, passes: KernelPasses, info: EngineInfo) -> None:
         self.passes = passes
         self.cache = passes.new_cache()
         self._info = info
@@ -81,7 +32,7 @@ class ExactEngine:
         self._audit = False
         self._watching = False
         self._usual: Sequence[int] = ()  # ids that stay in the part from text to text
-        self._part: Any = None  # of the output layer
+        self._part: Outputs | None = None  # of the output layer
         self._narrow = False
 
     @property
@@ -92,11 +43,11 @@ class ExactEngine:
     def length(self) -> int:
         return len(self.cache.ids)
 
-    def new_cache(self) -> Any:
+    def new_cache(self) -> KernelCache:
         """An empty cache of this model, for `swap`."""
         return self.passes.new_cache()
 
-    def swap(self, cache: Any) -> Any:
+    def swap(self, cache: KernelCache) -> KernelCache:
         """Put `cache` in place and hand back the one that was there."""
         old, self.cache = self.cache, cache
         return old
@@ -108,9 +59,9 @@ class ExactEngine:
         started = time.perf_counter()
         wanted = list(prompt[:-1])
         self._fits(len(prompt))
-        if self._among is not None:
-            self._part.forget(len(self._usual))
-            self._part.add(prompt)
+        if (part := self._among) is not None:
+            part.forget(len(self._usual))
+            part.add(prompt)
         reused = self.cache.common(wanted)
         self.cache.crop(reused)
         yield Prefill(reused, len(wanted), reused, time.perf_counter() - started)
@@ -126,8 +77,6 @@ class ExactEngine:
         rows: list[bytes] = []
         states: list[memoryview[float]] = []
         if parents is not None:
-            if not self._info.trees:
-                raise ValueError("this engine takes chains only")
             self._forward(ids, parents, chosen, rows, states)
         else:
             for at in range(0, len(ids), WIDEST):
@@ -148,10 +97,10 @@ class ExactEngine:
         asked = self._audit or not greedy
         count = self._info.hidden
         room = bytearray(len(ids) * count * 4) if self._watching else None
-        if self._among is not None:
-            self._part.add(ids)
+        if (part := self._among) is not None:
+            part.add(ids)
         largest, logits = self.passes.choose(
-            ids, self.cache, rows=asked, parents=parents, states=room, among=self._among
+            ids, self.cache, rows=asked, parents=parents, states=room, among=part
         )
         if room is not None:
             whole = memoryview(room).cast("f")
@@ -184,15 +133,14 @@ class ExactEngine:
         self._watching = on and self._info.hidden > 0
 
     def narrow(self, usual: Sequence[int]) -> None:
-        """As `Narrows` says; among all where passes know no part of the output layer."""
+        """As `Narrows` says."""
         self._narrow = bool(usual)
         if usual and usual != self._usual:
             self._usual, self._part = usual, self.passes.outputs(len(usual) + OWN)
-            if self._part is not None:
-                self._part.add(usual)
+            self._part.add(usual)
 
     @property
-    def _among(self) -> Any:
+    def _among(self) -> Outputs | None:
         """The part of the output layer that counts; None: all of it."""
         return self._part if self._narrow and self._sampling.temperature <= 0 else None
 

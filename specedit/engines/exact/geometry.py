@@ -12,6 +12,16 @@ PIECE = 1792  # of the gated layer's inner width: digits and scales of one piece
 MOST_HALF = 64  # the kernels' sums of larger heads could overflow
 
 
+def unsuitable(config: Config) -> str | None:
+    """Why the kernels cannot run a model of these numbers, in words; None when they can."""
+    size = config.head_size
+    if size > 2 * MOST_HALF:
+        return f"the exact engine takes heads of up to {2 * MOST_HALF}, and these have {size}"
+    if size % 2:
+        return f"the exact engine takes heads of an even size, and these have {size}"
+    return None
+
+
 def up_to(number: int, multiple: int) -> int:
     return -(-number // multiple) * multiple
 

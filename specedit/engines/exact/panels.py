@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from specedit.engines.exact.geometry import LANES, STEP, up_to
-from specedit.engines.exact.weights import Weights
 from specedit.models.numbers import Config
 
 Array = npt.NDArray[Any]
@@ -64,16 +63,6 @@ def spread(found: Array, axis: int, half: int, to: int) -> Array:
     return padded(cut, axis + 1, to).reshape(*shape[:axis], -1, *shape[axis + 1 :])
 
 
-def gathered(found: Array, axis: int, half: int, of: int) -> Array:
-    """The way back from `spread`."""
-    if half == of:
-        return found
-    shape = found.shape
-    cut = found.reshape(*shape[:axis], -1, of, *shape[axis + 1 :])
-    kept = np.take(cut, range(half), axis + 1)
-    return kept.reshape(*shape[:axis], -1, *shape[axis + 1 :])
-
-
 def panels(of: Quantised) -> dict[str, Array]:
     """`panels`, `scales` and `offsets` of a product, as the kernels want them."""
     weight = padded(
@@ -107,26 +96,6 @@ def woven(gate: Quantised, up: Quantised) -> Quantised:
         return np.stack((a, b), 1).reshape(2 * outputs, -1)
 
     return Quantised(both(gate.weight, up.weight), both(gate.scales, up.scales), gate.piece)
-
-
-def plain(weights: Weights, name: str, outputs: int, inputs: int, piece: int) -> Quantised:
-    """A product's weights back from its panels; padding at the end is cut away."""
-    tiled, scales = weights.array(f"{name}.panels"), weights.array(f"{name}.scales")
-    rows = tiled.transpose(0, 2, 1, 3).reshape(tiled.shape[0] * LANES, -1)
-    numbers = scales.transpose(0, 2, 1).reshape(tiled.shape[0] * LANES, -1)
-    return Quantised(rows[:outputs, :inputs], numbers[:outputs], piece)
-
-
-def unwoven(both: Quantised, outputs: int) -> tuple[Quantised, Quantised]:
-    """The way back from `woven`."""
-
-    def part(which: int) -> Quantised:
-        def rows(of: Array) -> Array:
-            return of.reshape(-1, 2, LANES, of.shape[1])[:, which].reshape(-1, of.shape[1])
-
-        return Quantised(rows(both.weight)[:outputs], rows(both.scales)[:outputs], both.piece)
-
-    return part(0), part(1)
 
 
 def speeds(config: Config) -> Array:

@@ -6,24 +6,14 @@ specedit.h is what Python calls, variant.h what a variant is, reference.c what i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+NO_KERNELS = "Install specedit from a wheel for this platform, or use --engine huggingface."
 
-if TYPE_CHECKING:
-    from specedit.models.numbers import Config
-
-__all__ = ["why_not"]
+__all__ = ["NO_KERNELS", "why_not"]
 
 
-def why_not(config: Config | None = None) -> str | None:
-    """Why no kernel serves here (or not this model), in words; None when one does."""
-    from specedit.engines.exact.geometry import MOST_HALF
+def why_not() -> str | None:
+    """Why no kernel can be used here, in words; None when one can."""
     from specedit.engines.exact.kernels.library import load
 
     found = load()
-    if isinstance(found, str):
-        return found
-    if config is not None and config.head_size > 2 * MOST_HALF:
-        return f"the kernels take heads of up to {2 * MOST_HALF}, and these have {config.head_size}"
-    if config is not None and config.head_size % 2:
-        return f"the kernels take heads of an even size, and these have {config.head_size}"
-    return None
+    return found if isinstance(found, str) else None

@@ -1,7 +1,7 @@
 """The compiled kernels of this machine: the library, and which of its variants serves.
 
 Knows files, versions, the user's wish (`SPECEDIT_KERNEL`) and what the self-check found. Does not
-know what the functions compute. Where nothing serves, it says why, and torch does the work.
+know what the functions compute. Where no variant can be used, it says why.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from specedit.settings import nearest
 
 FOLDER = Path(__file__).parent
 VARIABLE = "SPECEDIT_KERNEL"
-TORCH, REFERENCE = "torch", "reference"
+REFERENCE = "reference"
 # Of every processor: a name is known also where no processor of this kind has it.
 VARIANTS = ("amx", "avx512vnni", "avxvnni", "avx2", "i8mm", "dotprod", "neon", REFERENCE)
 
@@ -39,12 +39,10 @@ class Library:
 def load(folder: Path = FOLDER, store: Path | None = None) -> Library | str:
     """The library with the best variant that this processor has, or why there is none."""
     wish = os.environ.get(VARIABLE, "")
-    if wish and wish not in (*VARIANTS, TORCH):
+    if wish and wish not in VARIANTS:
         raise UsageError(
-            f"{VARIABLE}: there is no kernel {wish!r}.", hint=nearest(wish, [*VARIANTS, TORCH])
+            f"{VARIABLE}: there is no kernel {wish!r}.", hint=nearest(wish, list(VARIANTS))
         )
-    if wish == TORCH:
-        return f"{VARIABLE}={TORCH}"
     found = _trusted(folder, store or store_path())
     if isinstance(found, str):
         if wish:
@@ -126,7 +124,7 @@ def _forced(lib: ctypes.CDLL, wrong: dict[str, str], wish: str) -> Library:
     else:
         return Library(lib, names.index(wish), wish)
     usable = _usable(lib)
-    here = [*(name for name in names if name in usable), REFERENCE, TORCH]
+    here = [*(name for name in names if name in usable), REFERENCE]
     raise UsageError(
         f"{VARIABLE}={wish} cannot be had: {reason}.", hint=f"Here are {', '.join(here)}."
     )

@@ -25,9 +25,6 @@ from specedit.models.numbers import Config
 class KernelPasses:
     """One model on the kernels. What it points to in the mapped file lives as long as it does."""
 
-    watches = True
-    trees = True
-
     def __init__(self, library: Library, weights: Weights, threads: int, *, close: bool) -> None:
         self.config = weights.config
         self.name = library.name
@@ -52,7 +49,7 @@ class KernelPasses:
         if not self._model:
             raise ModelError(
                 "The kernels do not take this model, or there is not enough memory.",
-                hint="SPECEDIT_KERNEL=torch serves it by other means.",
+                hint="--engine huggingface",
             )
         _freed_with(self, lib.specedit_model_free, self._model)
 

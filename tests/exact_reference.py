@@ -1,0 +1,71 @@
+"""What the exact engine computes, in numpy and float64, from the converted file alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from specedit.engines.exact.geometry import LANES, Geometry
+from specedit.engines.exact.weights import Weights
+
+Floats = npt.NDArray[np.float64]
+
+
+def matrix(weights: Weights, name: str) -> Floats:
+    """A product's weights [outputs, inputs], padding included."""
+    panels, scales = weights.array(f"{name}.panels"), weights.array(f"{name}.scales")
+    rows = panels.transpose(0, 2, 1, 3).reshape(len(panels) * LANES, -1).astype(np.float64)
+    scales = scales.transpose(0, 2, 1).reshape(len(rows), -1)
+    piece = rows.shape[1] if scales.shape[1] == 1 else 1792
+    return rows * np.repeat(scales, piece, 1)[:, : rows.shape[1]]
+
+
+def add(rows: Floats, more: Floats) -> None:
+    rows[:, : more.shape[1]] += more
+
+
+def logits(weights: Weights, ids: list[int]) -> Floats:
+    """Logits behind every id of one text."""
+    config, widths = weights.config, Geometry.of(weights.config)
+    half, size, group = widths.half, 2 * widths.half, config.heads // config.kv_heads
+    true_half, count = config.head_size // 2, len(ids)
+
+    def norm(rows: Floats, name: str, true_size: int) -> Floats:
+        squares = (rows**2).sum(-1, keepdims=True) / true_size
+        return rows / np.sqrt(squares + config.epsilon) * weights.array(name)
+
+    def product(rows: Floats, name: str) -> Floats:
+        of = matrix(weights, name)
+        return np.pad(rows, ((0, 0), (0, of.shape[1] - rows.shape[1]))) @ of.T
+
+    angles = np.arange(count)[:, None] * np.pad(weights.array("speeds"), (0, half - true_half))
+    cosines, sines = np.cos(angles)[:, None], np.sin(angles)[:, None]
+
+    def rope(heads: Floats, name: str) -> Floats:
+        if name in weights.entries:
+            heads = norm(heads, name, config.head_size)
+        a, b = heads[..., :half], heads[..., half:]
+        return np.concatenate((a * cosines - b * sines, b * cosines + a * sines), -1)
+
+    bf16 = weights.array("embedding")[ids].astype(np.uint32) << 16
+    rows = bf16.view(np.float32).astype(np.float64)
+    future = np.triu(np.full((count, count), -np.inf), 1)
+    for layer in range(config.layers):
+        at = f"layer.{layer}"
+        qkv = product(norm(rows, f"{at}.norm", config.hidden), f"{at}.qkv")
+        if f"{at}.bias" in weights.entries:
+            qkv = qkv + weights.array(f"{at}.bias")
+        heads = qkv.reshape(count, -1, size)
+        queries = rope(heads[:, : config.heads], f"{at}.query_norm")
+        keys = rope(heads[:, config.heads : -config.kv_heads], f"{at}.key_norm")
+        keys, values = (np.repeat(x, group, 1) for x in (keys, heads[:, -config.kv_heads :]))
+        scores = np.einsum("qhc,khc->hqk", queries, keys) / np.sqrt(config.head_size) + future
+        shares = np.exp(scores - scores.max(-1, keepdims=True))
+        shares /= shares.sum(-1, keepdims=True)
+        mixed = np.einsum("hqk,khc->qhc", shares, values).reshape(count, -1)
+        add(rows, product(mixed, f"{at}.out"))
+        both = product(norm(rows, f"{at}.inner_norm", config.hidden), f"{at}.gate_up")
+        gate, up = both.reshape(count, -1, 2, LANES).transpose(2, 0, 1, 3).reshape(2, count, -1)
+        inner = gate / (1 + np.exp(-gate)) * up
+        add(rows, product(inner, f"{at}.down"))
+    return product(norm(rows, "norm", config.hidden), "head")[:, : config.vocabulary]
