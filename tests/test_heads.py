@@ -202,6 +202,16 @@ def test_a_foreign_safetensors_file_is_refused(tmp_path: Path) -> None:
         open_heads(path)
 
 
+@pytest.mark.parametrize("deep", ["[", '{"a":'])
+def test_a_header_that_is_nested_too_deep_is_refused(deep: str, tmp_path: Path) -> None:
+    path = tmp_path / "h.safetensors"
+    header = (deep * 100_000).encode()
+    header += b" " * (-(8 + len(header)) % 64)
+    path.write_bytes(struct.pack("<Q", len(header)) + header)
+    with pytest.raises(DamagedHeads, match="too deep"):
+        open_heads(path)
+
+
 def test_a_file_whose_numbers_do_not_fit_its_tensors_is_refused(tmp_path: Path) -> None:
     network = fresh("chained")
     about = About(replace(network.sizes, inner=128), "small", "d", (1.0,) * 3, VOCABULARY)

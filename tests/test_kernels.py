@@ -182,12 +182,30 @@ def test_what_the_self_check_found_is_asked_for_once(tmp_path: Path) -> None:
 
 
 @needs_library
-@pytest.mark.parametrize("text", ["", "[]", '{"a": 1}', "\0"])
+@pytest.mark.parametrize("text", ["", "[]", '{"a": 1}', "\0", "[" * 100_000])
 def test_a_damaged_memory_is_forgotten(text: str) -> None:
     remembered().parent.mkdir(parents=True, exist_ok=True)
     remembered().write_text(text)
     assert served().name == HERE[0]
     assert json.loads(remembered().read_text())
+
+
+@needs_library
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"wrong": {HERE[0]: 1}}, {"wrong": None}, {"wrong": [HERE[0]]}, {"wrong": {}}),
+        *({"version": 1}, {"version": ""}, {"fails": "it does not load"}, {"fails": 0}),
+    ],
+    ids=str,
+)
+def test_damaged_findings_are_made_again(change: dict[str, object]) -> None:
+    served()
+    sound = remembered().read_text()
+    key, kept = next(iter(json.loads(sound).items()))
+    remembered().write_text(json.dumps({key: {**kept, **change}}))
+    assert served().name == HERE[0]
+    assert remembered().read_text() == sound
 
 
 @needs_library

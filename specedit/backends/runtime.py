@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import socket
 import stat
 import sys
@@ -22,12 +23,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from specedit.errors import ServerError
-from specedit.files import atomic
+from specedit.files import atomic, stored
 from specedit.files.lock import Lock
 from specedit.settings import Settings
 from specedit.settings.paths import spelled_as_path
 
 LONGEST_SOCKET_PATH = 100  # sun_path holds 108 bytes on Linux, 104 on macOS
+_ADDRESS = re.compile(r"unix:.+|http://(?:\[[0-9a-fA-F:.]+\]|[^\s/:]+):\d{1,5}", re.DOTALL)
 UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
 
 
@@ -71,12 +73,10 @@ class RuntimeFolder:
 
     def record(self) -> ServerRecord | None:
         """The record of the server that holds the lock; None when none lives."""
-        try:
-            data = json.loads((self.folder / "server.json").read_text(encoding="utf-8"))
-            found = ServerRecord(**data)
-        except (OSError, ValueError, TypeError, RecursionError):
+        record = stored.read(self.folder / "server.json", ServerRecord)
+        if record is None or record.pid < 1 or not _ADDRESS.fullmatch(record.address):
             return None
-        return found if self.lock("server.lock").is_held() else None
+        return record if self.lock("server.lock").is_held() else None
 
     def write(self, record: ServerRecord) -> None:
         atomic.whole(self.folder / "server.json", json.dumps(asdict(record)).encode(), 0o600)

@@ -7,13 +7,13 @@ the catalogue, cost curves and memory; runs and fetches nothing.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from specedit.decode import cost
 from specedit.decode.cost import TYPICAL, Curve
 from specedit.models import catalogue
 from specedit.models.catalogue import Listed
@@ -78,23 +78,13 @@ def measured(root: Path, prefer: str = "") -> Pace:
     quickest, for a busy moment's tells less of the machine."""
     known = {entry.sha256: entry for entry in catalogue.CATALOGUE if entry.pinned}
     found = [
-        Pace(curve, known[sha256].parameters, known[sha256].name)
-        for sha256, curve in _curves(root / "curves.json")
-        if sha256 in known
+        Pace(Curve.of(points), known[sha256].parameters, known[sha256].name)
+        for key, points in cost.curves(root / "curves.json").items()
+        if (sha256 := key.partition(" ")[0]) in known
     ]
     own = [one for one in found if one.model == prefer.lower()] or found
     typical = Pace(TYPICAL, TYPICAL_OF)
     return min(own, key=lambda one: one.seconds(one.parameters), default=typical)
-
-
-def _curves(path: Path) -> Iterator[tuple[str, Curve]]:
-    try:
-        held = json.loads(path.read_text("utf-8"))
-        for key, points in held.items():
-            curve = Curve.of((int(width), float(seconds)) for width, seconds in points)
-            yield key.partition(" ")[0], curve
-    except (OSError, ValueError, TypeError, AttributeError):
-        return
 
 
 def memory() -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ import typer
 
 from specedit.cli.consent import settled
 from specedit.settings.table import about, types
+from specedit.text.terminal import harmless
 
 Staged = Annotated[bool, typer.Option("--staged", help="the files in git's index")]
 Changed = Annotated[bool, typer.Option("--changed", help="the files git sees changed")]
@@ -82,7 +84,10 @@ def settings_options(
         def call(**given: Any) -> Any:
             flags = {n: given.pop(n) for n in names}
             free = asks and "-" not in (given.get("files") or ())  # stdin is the text of a filter
-            return command(**given, resolved=settled(flags, asks=free))
+            resolved = settled(flags, asks=free)
+            if resolved.values.verbose and not resolved.values.quiet:
+                show_notes()
+            return command(**given, resolved=resolved)
 
         call.__signature__ = own.replace(  # type: ignore[attr-defined]
             parameters=sorted(shown, key=lambda p: p.kind), return_annotation=None
@@ -91,6 +96,20 @@ def settings_options(
         return call
 
     return decorate
+
+
+def show_notes() -> None:
+    """Print the notes of the logger `specedit` on stderr: a cache that is made again, …"""
+    import logging
+
+    class Notes(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            print(f"specedit: {harmless(record.getMessage())}", file=sys.stderr)
+
+    log = logging.getLogger("specedit")
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    log.handlers = [Notes()]
 
 
 def lines_range(text: str | None) -> tuple[int, int] | None:

@@ -12,13 +12,12 @@ import statistics
 import time
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from specedit.engines.base import Engine, EngineInfo
-from specedit.files import atomic
+from specedit.files import atomic, stored
 
 # what is measured: processors with tiles take 16 rows at a time, so 17 may cost what 32 do
 WIDTHS = (1, 2, 4, 8, 16, 17, 32, 64, 128, 256)
@@ -29,13 +28,15 @@ ENOUGH = 3  # passes of a width before they are believed
 DRIFT = 0.15  # a curve this far off is replaced
 EVERY = 8  # passes between looks
 STALE = 96  # passes after which what a width cost then says nothing of now
+SHORTEST, LONGEST = 1e-8, 3600.0  # seconds of one pass that a kept curve may name
+Points = tuple[tuple[int, float], ...]
 
 
 @dataclass(frozen=True)
 class Curve:
     """Seconds of one pass as a function of its width: linear between points, never falling."""
 
-    points: tuple[tuple[int, float], ...]
+    points: Points
 
     @classmethod
     def of(cls, points: Iterable[tuple[int, float]]) -> Curve:
@@ -145,37 +146,41 @@ def key(model: str, info: EngineInfo) -> str:
 
 
 def load(path: Path, key: str) -> Curve | None:
-    """The curve kept under `key`; None when there is none that can be read."""
-    try:
-        points = json.loads(path.read_text(encoding="utf-8"))[key]
-        return Curve.of((int(width), float(seconds)) for width, seconds in points)
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    """The curve kept under `key`; None where there is none that can be read."""
+    points = curves(path).get(key)
+    return Curve.of(points) if points else None
 
 
 def save(path: Path, key: str, curve: Curve) -> None:
-    """Keep a curve, beside those of other models; a file nobody can read is replaced."""
-    _write(path, {**_curves(path), key: [list(point) for point in curve.points]})
+    """Keep a curve beside those of other models; an unreadable file is replaced."""
+    _write(path, {**curves(path), key: curve.points})
 
 
 def doubt(path: Path, key: str) -> None:
-    """Passes cost something else than the curve says: it is forgotten, to be measured anew.
+    """Remove a curve that recent passes did not follow, so that it is measured again.
 
     At most once an hour: on a busy machine nothing holds for long. What busy passes seemed to cost
     is never kept, because widths that look too dear are not tried again."""
-    curves = _curves(path)
-    if key in curves and time.time() - path.stat().st_mtime > 3600:
-        del curves[key]
-        _write(path, curves)
+    known = curves(path)
+    if key in known and time.time() - path.stat().st_mtime > 3600:
+        del known[key]
+        _write(path, known)
 
 
-def _curves(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+def curves(path: Path) -> dict[str, Points]:
+    """Every curve of the file that a machine can have; {} where the file is unreadable."""
+    known = stored.read(path, dict[str, Points]) or {}
+    sound = {key: points for key, points in known.items() if _possible(points)}
+    if len(sound) < len(known):
+        stored.note_unreadable(path, "widths or seconds that no machine has")
+    return sound
 
 
-def _write(path: Path, curves: dict[str, Any]) -> None:
-    atomic.whole(path, (json.dumps(curves, indent=1) + "\n").encode())
+def _possible(points: Points) -> bool:
+    return bool(points) and all(
+        1 <= width <= 1 << 20 and SHORTEST <= seconds <= LONGEST for width, seconds in points
+    )
+
+
+def _write(path: Path, known: Mapping[str, Points]) -> None:
+    atomic.whole(path, (json.dumps(known, indent=1) + "\n").encode())

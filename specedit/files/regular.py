@@ -27,10 +27,13 @@ def opened(path: Path, flags: int = os.O_RDONLY) -> int:
     return handle
 
 
-def read(path: Path) -> bytes:
-    """What a regular file holds."""
+def read(path: Path, most: int | None = None) -> bytes:
+    """The bytes of a regular file; an OSError where there are more than `most`."""
     with os.fdopen(opened(path), "rb") as file:
-        return file.read()
+        data = file.read() if most is None else file.read(most + 1)
+    if most is not None and len(data) > most:
+        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", os.fspath(path))
+    return data
 
 
 def set_mode(path: Path, mode: int) -> None:

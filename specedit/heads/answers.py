@@ -13,8 +13,10 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
+from specedit.files import stored
 from specedit.heads import reading
 from specedit.heads.corpus import Text
 from specedit.heads.shards import Shards
@@ -58,6 +60,14 @@ class AnswerRequest:
     held: bool
     turns: Turns
     opening: str
+
+
+@dataclass(frozen=True)
+class KeptAnswer:
+    """One line of the file of answers."""
+
+    name: str
+    answer: tuple[int, ...]
 
 
 def given(
@@ -146,12 +156,12 @@ def _new(texts: Sequence[Text]) -> Iterator[AnswerRequest]:
                     yield AnswerRequest(f"{text.digest}:{kind}{turn}", text.held, turns, opening)
 
 
-def _kept_answers(path: Any) -> dict[str, list[int]]:
+def _kept_answers(path: Path) -> dict[str, list[int]]:
     found = {}
-    for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
+    for line in path.read_bytes().splitlines() if path.is_file() else ():
         try:
-            one = json.loads(line)
-            found[one["name"]] = [int(id) for id in one["answer"]]
-        except (ValueError, KeyError, TypeError):
-            continue  # cut off in the middle of a line
+            one = stored.typed(KeptAnswer, stored.parsed(line))
+        except ValueError:
+            continue  # cut off in the middle of a line, or damaged
+        found[one.name] = list(one.answer)
     return found

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from specedit.decode.drafters.heads import HeadsAtHand
 from specedit.engines.exact.guessing import Guesser, HeadWeights, Panels
 from specedit.errors import UsageError
-from specedit.files import atomic
+from specedit.files import atomic, stored
 from specedit.heads.kinds import KINDS, Sizes
 
 if TYPE_CHECKING:
@@ -186,7 +186,10 @@ def open_heads(path: Path) -> Heads:
         raise DamagedHeads(f"{path} cannot be read: {error}", hint=AGAIN) from error
     try:
         return _opened(path, data)
-    except (struct.error, KeyError, TypeError, ValueError, AttributeError) as error:
+    except (
+        *(struct.error, KeyError, TypeError, ValueError, AttributeError),
+        *(IndexError, OverflowError, MemoryError),
+    ) as error:
         raise DamagedHeads(f"{path} is damaged, or no file of heads: {error}", hint=AGAIN) from None
 
 
@@ -195,14 +198,14 @@ def _opened(path: Path, data: mmap.mmap) -> Heads:
     start = 8 + length
     if start > len(data) or start % ALIGN:
         raise ValueError("its header is cut off")
-    entries = json.loads(data[8:start])
+    entries = stored.parsed(data[8:start])
     said = entries.pop("__metadata__")
     if said["format"] != FORMAT:
         raise ValueError(f"it says {said['format']!r}, and this is {FORMAT!r}")
     with memoryview(data) as body:
         if _digest(entries, said["about"], body[start:]) != said["sha256"]:
             raise ValueError("its contents are not what was written")
-    about = _about(json.loads(said["about"]))
+    about = _about(stored.parsed(said["about"]))
     for name, shape in _shapes(about).items():
         _fits(name, entries[name], shape, len(data) - start)
     found = Heads(path, about, entries, data, start, 0)
@@ -210,13 +213,11 @@ def _opened(path: Path, data: mmap.mmap) -> Heads:
     return Heads(found.path, about, entries, data, start, base)
 
 
-def _about(given: dict[str, Any]) -> About:
-    sizes = Sizes(**given.pop("sizes"))
+def _about(values: Any) -> About:
+    about = stored.typed(About, values)
+    sizes = about.sizes
     if sizes.kind not in KINDS:
         raise ValueError(f"there is no kind of heads {sizes.kind!r}")
-    for name in ("sharpness", "accepted"):
-        given[name] = tuple(map(float, given[name]))
-    about = About(sizes, **given)
     if not 1 <= sizes.depth <= 64 or sizes.hidden < 1 or sizes.inner < 64 or sizes.inner % 64:
         raise ValueError("its numbers cannot be")
     if len(about.sharpness) != sizes.depth or not all(s > 0 for s in about.sharpness):

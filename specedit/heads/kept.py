@@ -75,7 +75,10 @@ def _bounded(folder: Path) -> None:
     numbers, total = rows.shards(folder), 0
     for number in reversed(numbers):
         meta = folder / f"meta-{number:05}.npy"
-        total += int(np.load(meta, mmap_mode="r").shape[1])
+        try:
+            total += int(np.load(meta, mmap_mode="r").shape[1])
+        except (OSError, ValueError, EOFError, IndexError):  # damaged: training refuses the folder
+            total = MOST + 1
         if total > MOST:
             meta.unlink(missing_ok=True)
             (folder / f"rows-{number:05}.npy").unlink(missing_ok=True)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specedit.errors import UsageError
-from specedit.files import atomic
+from specedit.files import atomic, stored
 
 if TYPE_CHECKING:
     from specedit.heads.file import Array
@@ -137,13 +137,18 @@ def load(folder: Path) -> Rows | None:
         ) from error
 
 
+@dataclass(frozen=True)
+class RowsIndex:
+    """What the shards were read from: name and whether it is held out, of each text by number."""
+
+    texts: tuple[tuple[str, bool], ...]
+    answers: int
+
+
 def read_index(folder: Path) -> dict[str, Any]:
-    """What the shards are of: their texts' names, by their numbers."""
-    try:
-        found = json.loads((folder / INDEX).read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    """What the shards were read from; {} where the file is missing or unreadable."""
+    index = stored.read(folder / INDEX, RowsIndex)
+    return {"texts": list(index.texts), "answers": index.answers} if index else {}
 
 
 def write_index(folder: Path, index: dict[str, Any]) -> None:

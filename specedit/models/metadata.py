@@ -2,23 +2,24 @@
 
 Walking 300,000 strings of a GGUF header takes longer than a short edit's passes. So what was read
 once is kept beside what else was made from the model: a line of JSON with single values, a line
-with the long lists. Knows the file's name and lines. Does not know what the values mean.
+with the long lists, each behind its checksum. A damaged file is made again.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
+import zlib
 from pathlib import Path
 from typing import Any
 
-from specedit.files import atomic
+from specedit.files import atomic, regular, stored
 from specedit.models.files import ModelFiles
 from specedit.models.store import store_path
 
 PREFIX = "tokenizer."
-MODEL = "tokenizer.ggml.model"  # there is no tokenizer without it
-VERSION = 1
+VERSION = 2
 
 
 def tokenizer_metadata(files: ModelFiles, *, lists: bool = True) -> dict[str, Any]:
@@ -32,7 +33,7 @@ def tokenizer_metadata(files: ModelFiles, *, lists: bool = True) -> dict[str, An
         short = {key: value for key, value in whole.items() if not isinstance(value, list)}
         long = {key: value for key, value in whole.items() if isinstance(value, list)}
         with contextlib.suppress(OSError):  # then the next run reads the header again
-            atomic.whole(place, f"{json.dumps(short)}\n{json.dumps(long)}\n".encode("ascii"))
+            atomic.whole(place, _line(short) + _line(long))
         found = whole if lists else short
     return found
 
@@ -50,12 +51,28 @@ def _place(files: ModelFiles) -> Path:
     return store_path() / "converted" / name
 
 
+def _line(values: dict[str, Any]) -> bytes:
+    text = json.dumps(values).encode("ascii")
+    return f"{zlib.crc32(text):08x} ".encode("ascii") + text + b"\n"
+
+
 def _kept(place: Path, lists: bool) -> dict[str, Any] | None:
     try:
-        with place.open(encoding="ascii") as file:
-            found = json.loads(file.readline())
+        with os.fdopen(regular.opened(place), "rb") as file:
+            values = _values(file.readline())
             if lists:
-                found |= json.loads(file.readline())
-            return found if MODEL in found else None
-    except (OSError, ValueError, TypeError):
+                values |= _values(file.readline())
+            return values
+    except FileNotFoundError:
         return None
+    except (OSError, ValueError) as error:
+        stored.note_unreadable(place, error)
+        return None
+
+
+def _values(line: bytes) -> dict[str, Any]:
+    checksum, _, text = line.rstrip(b"\n").partition(b" ")
+    if checksum != f"{zlib.crc32(text):08x}".encode("ascii"):
+        raise ValueError("a line is not what was written")
+    values: dict[str, Any] = stored.parsed(text)
+    return values

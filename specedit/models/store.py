@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from specedit.errors import ModelError
-from specedit.files import atomic
+from specedit.files import atomic, stored
 
 
 def store_path() -> Path:
@@ -70,10 +70,10 @@ class Slot:
 
     def record(self) -> Record | None:
         """The record, if there is one and the file it speaks of has the size it names."""
+        record = stored.read(self.sidecar, Record)
         try:
-            record = Record(**json.loads(self.sidecar.read_text("utf-8")))
-            return record if size_of(self.path) == record.size else None
-        except (OSError, ValueError, TypeError):
+            return record if record and size_of(self.path) == record.size else None
+        except OSError:
             return None
 
     def vouch(self, record: Record) -> None:

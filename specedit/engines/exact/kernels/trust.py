@@ -17,7 +17,7 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from specedit.files import atomic
+from specedit.files import atomic, stored
 
 KEPT = "kernels.json"
 PROBE = Path(__file__).with_name("probe.py")
@@ -40,14 +40,14 @@ class Findings:
 
 def findings(library: Path, store: Path, *, again: bool = False) -> Findings:
     """The kept findings about these very bytes on this processor, or new ones."""
-    key, kept = _key(library), _kept(store)
-    if not again and isinstance(known := kept.pop(key, None), dict):
-        with contextlib.suppress(TypeError):  # another version of this module wrote it
-            return Findings(**known)
+    key, kept = _key(library), stored.read(store / KEPT, dict[str, Findings]) or {}
+    known = kept.pop(key, None)
+    if known is not None and known.wrong is not None and not known.fails and not again:
+        return known
     found = _probe(library)
     if not found.fails:  # why a file does not load may pass; what a processor computes does not
-        recent = dict(list(kept.items())[1 - MACHINES :])
-        text = json.dumps({**recent, key: asdict(found)}, indent=1)
+        recent = dict([*kept.items(), (key, found)][-MACHINES:])
+        text = json.dumps({name: asdict(one) for name, one in recent.items()}, indent=1)
         with contextlib.suppress(OSError):  # not kept: asked again next time
             atomic.whole(store / KEPT, text.encode())
     return found
@@ -106,14 +106,6 @@ def _ending(code: int, stderr: str) -> str:
             return f"the process ends with signal {-code}"
     last = stderr.strip().splitlines()[-1:] or [""]
     return f"the process ends with {code:#x} {last[0]}".strip()
-
-
-def _kept(store: Path) -> dict[str, object]:
-    try:
-        found = json.loads((store / KEPT).read_text("utf-8"))
-        return found if isinstance(found, dict) else {}
-    except (OSError, ValueError):
-        return {}
 
 
 def _key(library: Path) -> str:

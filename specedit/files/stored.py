@@ -1,0 +1,109 @@
+"""Reads JSON that this package wrote itself: caches and records of the store.
+
+A file that cannot be read, or whose values do not have the declared types, counts as absent: what
+it held is measured or computed again. `-v` shows a note about it, through the logger `specedit`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import is_dataclass
+from functools import cache
+from math import isfinite
+from pathlib import Path
+from types import UnionType
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+
+from specedit.files import regular
+
+T = TypeVar("T")
+LARGEST_FILE = 4 << 20  # bytes of one cache
+LARGEST = 1 << 63  # of a whole number: what does not fit 64 bits was not written by this package
+
+
+class WrongShapeError(ValueError):
+    """A value that does not have the declared type."""
+
+
+def read(path: Path, hint: type[T]) -> T | None:
+    """The value in the file, of the type `hint`; None where the file is missing or unreadable."""
+    try:
+        data = regular.read(path, LARGEST_FILE)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        note_unreadable(path, error)
+        return None
+    try:
+        return typed(hint, parsed(data))
+    except ValueError as error:
+        note_unreadable(path, error)
+        return None
+
+
+def parsed(text: str | bytes) -> Any:
+    """JSON's value; a ValueError also where it is nested too deep."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+
+
+def note_unreadable(path: Path, why: object) -> None:
+    """Tell the user of `-v` that a file of the store was not used."""
+    import logging
+
+    reason = getattr(why, "strerror", None) or why
+    logging.getLogger("specedit").info("%s cannot be read and is made again: %s", path, reason)
+
+
+def typed(hint: type[T], value: Any) -> T:
+    """The value as the type `hint` wants it: lists as tuples, objects as dataclasses.
+
+    Types are str, int, float, bool, dataclasses of such, `tuple[X, ...]`, `tuple[X, Y]`,
+    `dict[str, X]` and `X | None`. Anything else, NaN included, is a `WrongShapeError`."""
+    return cast(T, _typed(hint, value))
+
+
+def _typed(hint: Any, value: Any) -> Any:
+    if isinstance(hint, UnionType):  # always `some type | None`
+        return None if value is None else _typed(get_args(hint)[0], value)
+    if is_dataclass(hint):
+        return _instance(hint, value)
+    of = get_origin(hint)
+    if of is tuple and isinstance(value, list | tuple):
+        kinds = get_args(hint)
+        if kinds[-1] is Ellipsis:
+            return tuple(_typed(kinds[0], one) for one in value)
+        if len(kinds) == len(value):
+            return tuple(_typed(kind, one) for kind, one in zip(kinds, value, strict=True))
+    if of is dict and isinstance(value, dict):
+        return {str(key): _typed(get_args(hint)[1], one) for key, one in value.items()}
+    if hint is float and type(value) is int and abs(value) < LARGEST:
+        return float(value)
+    fits = type(value) is hint
+    if not fits or (hint is float and not isfinite(value)):
+        raise WrongShapeError(f"{type(value).__name__} where {_named(hint)} is expected")
+    if hint is int and abs(value) > LARGEST:
+        raise WrongShapeError("a number of more than 64 bits")
+    return value
+
+
+def _instance(kind: Any, value: Any) -> Any:
+    hints = _hints(kind)
+    if not isinstance(value, dict) or not value.keys() <= hints.keys():
+        raise WrongShapeError(f"{type(value).__name__} where {_named(kind)} is expected")
+    fields = {name: _typed(hints[name], one) for name, one in value.items()}
+    try:
+        return kind(**fields)
+    except TypeError:
+        raise WrongShapeError(f"a field of {_named(kind)} is missing") from None
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _named(hint: Any) -> str:
+    return str(getattr(hint, "__name__", hint))

@@ -1,0 +1,206 @@
+"""Damaged files of our own store: none of them ends an edit; each is made again."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from model_sources import tiny_gguf
+
+from specedit.backends.runtime import RuntimeFolder
+from specedit.decode import cost
+from specedit.decode.cost import Curve
+from specedit.files import stored
+from specedit.models.files import ModelFiles
+from specedit.models.metadata import tokenizer_metadata
+from specedit.models.store import Record, Slot, store_path
+
+DEEP = "[" * 100_000
+DAMAGE = {  # whatever is done to any JSON file
+    "empty": b"",
+    "cut": b'{"a": [[1, 0.1], [2',
+    "no json": b"\x7fELF",
+    "no utf-8": b'{"\xff": 1}',
+    "zeros": bytes(4096),
+    "a list": b"[]",
+    "a number": b"1",
+    "null": b"null",
+    "deep": DEEP.encode(),
+    "deep objects": b'{"a":' * 100_000,
+    "many digits": b'{"a": ' + b"9" * 10_000 + b"}",
+    "large": b" " * (stored.LARGEST_FILE + 1),
+}
+CURVES = {  # of one key of curves.json
+    "zero": [[1, 0.0], [8, 0.0]],
+    "negative": [[1, -0.1]],
+    "not a number": [[1, float("nan")]],
+    "infinite": [[1, float("inf")]],
+    "tiny": [[1, 1e-300]],
+    "huge": [[1, 1e300]],
+    "huge width": [[1, 0.1], [1 << 40, 0.2]],
+    "width zero": [[0, 0.1]],
+    "broken width": [[1.5, 0.1]],
+    "texts": [["1", "0.1"]],
+    "three": [[1, 0.1, 2]],
+    "flat": [1, 0.1],
+    "none": [],
+    "null": None,
+    "an object": {"1": 0.1},
+    "true": [[True, 0.1]],
+}
+
+
+def damage(path: Path, how: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(DAMAGE[how])
+
+
+@dataclass(frozen=True)
+class Sample:
+    name: str
+    size: int
+    share: float = 0.5
+    parts: tuple[tuple[int, bool], ...] = ()
+    files: dict[str, str] | None = None
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+def test_a_damaged_file_counts_as_absent(how: str, tmp_path: Path) -> None:
+    damage(tmp_path / "cache.json", how)
+    assert stored.read(tmp_path / "cache.json", dict[str, Sample]) is None
+
+
+def test_a_folder_or_a_missing_file_counts_as_absent(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    assert stored.read(tmp_path / "folder", dict[str, Sample]) is None
+    assert stored.read(tmp_path / "missing", dict[str, Sample]) is None
+
+
+def test_what_was_written_is_read_with_its_types(tmp_path: Path) -> None:
+    data = {"name": "a", "size": 1, "share": 1, "parts": [[1, True]], "files": {"x": "y"}}
+    (tmp_path / "cache.json").write_text(json.dumps(data))
+    expected = Sample("a", 1, 1.0, ((1, True),), {"x": "y"})
+    assert stored.read(tmp_path / "cache.json", Sample) == expected
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        *({}, {"name": "a"}, {"name": 1, "size": 1}, {"name": "a", "size": True}),
+        *({"name": "a", "size": 1.0}, {"name": "a", "size": 1 << 70}, [["name", "a"]]),
+        {"name": "a", "size": 1, "share": float("nan")},
+        {"name": "a", "size": 1, "parts": [[1]]},
+        {"name": "a", "size": 1, "parts": [[1, 1]]},
+        {"name": "a", "size": 1, "files": {"x": 1}},
+        {"name": "a", "size": 1, "other": 1},
+    ],
+    ids=str,
+)
+def test_values_of_other_types_are_refused(values: object) -> None:
+    with pytest.raises(stored.WrongShapeError):
+        stored.typed(Sample, values)
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+def test_damaged_curves_are_replaced(how: str, tmp_path: Path) -> None:
+    path, curve = tmp_path / "curves.json", Curve.line(0.1, 0.01)
+    damage(path, how)
+    assert cost.load(path, "a") is None
+    cost.doubt(path, "a")
+    cost.save(path, "a", curve)
+    assert cost.load(path, "a") == curve
+
+
+@pytest.mark.parametrize("points", CURVES.values(), ids=CURVES)
+def test_a_curve_that_no_machine_has_is_not_used(points: object, tmp_path: Path) -> None:
+    path = tmp_path / "curves.json"
+    path.write_text(json.dumps({"a": points}))
+    assert cost.load(path, "a") is None
+    cost.save(path, "a", Curve.line(0.1, 0.01))
+    assert cost.load(path, "a") == Curve.line(0.1, 0.01)
+
+
+def test_a_note_says_which_file_was_damaged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], show_notes: Callable[[], None]
+) -> None:
+    damage(tmp_path / "curves.json", "cut")
+    cost.load(tmp_path / "curves.json", "a")
+    assert not capsys.readouterr().err
+    show_notes()
+    cost.load(tmp_path / "curves.json", "a")
+    told = capsys.readouterr().err
+    assert told.startswith(f"specedit: {tmp_path / 'curves.json'} cannot be read and is made again")
+    assert len(told.splitlines()) == 1
+
+
+RECORD = {"pid": 4242, "version": "1", "identity": {}, "address": "unix:/x/server.sock"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"pid": "1"}, {"pid": 0}, {"pid": -1}, {"pid": 1.5}, {"pid": True}, {"pid": 1 << 70}),
+        *({"identity": []}, {"identity": {"model": 1}}, {"identity": None}, {"aliases": "a"}),
+        *({"address": ""}, {"address": 1}, {"address": "http://here"}, {"address": "ftp://a:1"}),
+        *({"token": None}, {"url": 1}, {"background": 1}, {"more": 1}),
+    ],
+    ids=str,
+)
+def test_a_damaged_record_of_a_server_counts_as_no_server(
+    change: dict[str, object], tmp_path: Path
+) -> None:
+    folder = RuntimeFolder(tmp_path)
+    with folder.lock("server.lock"):
+        (tmp_path / "server.json").write_text(json.dumps(RECORD))
+        assert folder.record() is not None
+        (tmp_path / "server.json").write_text(json.dumps(RECORD | change))
+        assert folder.record() is None
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+@pytest.mark.parametrize("lists", [True, False])
+def test_a_damaged_form_of_the_tokenizer_is_made_again(
+    how: str, lists: bool, tmp_path: Path
+) -> None:
+    path = tiny_gguf(tmp_path / "model.gguf")
+    files = ModelFiles("m", path, "gguf", sha256="d" * 64)
+    expected = tokenizer_metadata(files, lists=lists)
+    (kept,) = (store_path() / "converted").iterdir()
+    sound = kept.read_bytes()
+    for damaged in (DAMAGE[how], sound.replace(b"gpt2", b"gpt3")):
+        kept.write_bytes(damaged)
+        assert tokenizer_metadata(files, lists=lists) == expected
+        assert kept.read_bytes() == sound
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+def test_a_damaged_record_of_a_model_counts_as_no_record(how: str, tmp_path: Path) -> None:
+    slot = Slot(tmp_path, "model.gguf")
+    slot.vouch(Record("m", "path", "d" * 64, 3, "", "2026-01-01"))
+    slot.path.write_bytes(b"abc")
+    assert slot.record() is not None
+    damage(slot.sidecar, how)
+    assert slot.record() is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "server.json")
+    assert RuntimeFolder(tmp_path).record() is None
+
+
+@pytest.fixture
+def show_notes() -> Iterator[Callable[[], None]]:
+    import logging
+
+    from specedit.cli.options import show_notes
+
+    log = logging.getLogger("specedit")
+    before = log.handlers, log.level, log.propagate
+    yield show_notes
+    log.handlers, log.propagate = before[0], before[2]
+    log.setLevel(before[1])
