@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,7 @@ from git_repository import Repository
 
 from specedit import editors
 
-pytestmark = [
-    pytest.mark.tools,
-    pytest.mark.skipif(importlib.util.find_spec("pygls") is None, reason="pygls is not installed"),
-]
+pytestmark = pytest.mark.tools
 
 USER = "class User:\n    def __init__(self) -> None:\n        self.user_name = 'x'\n"
 PAGE = (

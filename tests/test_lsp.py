@@ -1,9 +1,8 @@
-"""`specedit lsp` with a real client: rename over files, an edit with progress, cancelling, undo."""
+"""`specedit lsp` as a process, with the client of pygls and with an editor that leaves."""
 
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import json
 import os
 import sys
@@ -13,14 +12,9 @@ from typing import Any
 
 import pytest
 from git_repository import Repository
+from lsp_client import Process
 
-pytestmark = [
-    pytest.mark.tools,
-    pytest.mark.skipif(
-        importlib.util.find_spec("pygls") is None or importlib.util.find_spec("pytest_lsp") is None,
-        reason="pygls or pytest-lsp is not installed",
-    ),
-]
+pytestmark = pytest.mark.tools
 
 FILES = {
     "shop/__init__.py": "",
@@ -78,8 +72,17 @@ class Desk:
         env = {**os.environ, "SPECEDIT_SCRIPT": str(self.script), "SPECEDIT_SERVER": "off"}
         words = ("-m", "specedit", "lsp", "--engine", "scripted", "--model", "scripted")
         await client.start_io(sys.executable, *words, cwd=str(self.root), env=env)
+        literals = lsp.ClientCodeActionLiteralOptions(lsp.ClientCodeActionKindOptions([]))
+        capabilities = lsp.ClientCapabilities(
+            workspace=lsp.WorkspaceClientCapabilities(apply_edit=True),
+            window=lsp.WindowClientCapabilities(work_done_progress=True),
+            text_document=lsp.TextDocumentClientCapabilities(
+                rename=lsp.RenameClientCapabilities(prepare_support=True),
+                code_action=lsp.CodeActionClientCapabilities(code_action_literal_support=literals),
+            ),
+        )
         await client.initialize_async(
-            lsp.InitializeParams(capabilities=lsp.ClientCapabilities(), root_uri=self.root.as_uri())
+            lsp.InitializeParams(capabilities=capabilities, root_uri=self.root.as_uri())
         )
         client.initialized(lsp.InitializedParams())
         for name in ("shop/user.py", "shop/page.py"):
@@ -138,23 +141,6 @@ def test_rename_is_of_the_whole_work_tree(tmp_path: Path) -> None:
     run(work())
 
 
-def test_a_local_name_is_renamed_where_it_is(tmp_path: Path) -> None:
-    desk = Desk(tmp_path / "repo", {"replace": []})
-
-    async def work() -> None:
-        from lsprotocol import types as lsp
-
-        async for client in desk.open():
-            document = lsp.TextDocumentIdentifier(desk.uri("shop/page.py"))
-            params = lsp.RenameParams(document, lsp.Position(3, 25), "shown")
-            edit = await client.text_document_rename_async(params)
-            wanted = FILES["shop/page.py"].replace(", user_name:", ", shown:")
-            wanted = wanted.replace("+ user_name", "+ shown")
-            assert applied(desk, edit) == {"shop/page.py": wanted}
-
-    run(work())
-
-
 def test_a_selection_is_edited_with_an_instruction_and_undone(tmp_path: Path) -> None:
     desk = Desk(tmp_path / "repo", {"replace": [["user_name", "login"]], "delay_s": 0.01})
 
@@ -195,23 +181,30 @@ def test_a_selection_is_edited_with_an_instruction_and_undone(tmp_path: Path) ->
     run(work())
 
 
-def test_an_edit_is_cancelled(tmp_path: Path) -> None:
-    desk = Desk(tmp_path / "repo", {"answer": "ab" * 5_000, "delay_s": 0.02})
+@pytest.mark.parametrize("busy", [False, True], ids=["idle", "in an edit"])
+def test_the_server_ends_with_0_and_says_nothing(tmp_path: Path, busy: bool) -> None:
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps({"answer": "ab" * 50_000, "delay_s": 0.01}))
+    env = {**os.environ, "SPECEDIT_SCRIPT": str(script), "SPECEDIT_SERVER": "off"}
+    process = Process(tmp_path, "--engine", "scripted", "--model", "scripted", env=env)
+    editor = process.editor
+    editor.start()
+    uri = (tmp_path / "a.py").as_uri()
+    editor.open(uri, "old = 1\n")
+    if busy:
+        editor.command("specedit.edit", uri, [1, 1], "Do it.")
+        editor.until(lambda: any(one["kind"] == "report" for one in editor.progress()))
+    assert process.leave() == 0
+    assert process.stderr == ""
 
-    async def work() -> None:
-        from lsprotocol import types as lsp
 
-        async for client in desk.open():
-            arguments = [desk.uri("shop/user.py"), [1, 3], "Rename it."]
-            params = lsp.ExecuteCommandParams("specedit.edit", arguments)
-            asked = asyncio.ensure_future(client.workspace_execute_command_async(params))
-            while not any(one["kind"] == "report" for one in map(plain, desk.progress)):
-                await asyncio.sleep(0.02)
-            client.window_work_done_progress_cancel(lsp.WorkDoneProgressCancelParams(desk.token))
-            assert (await asked)["status"] == "cancelled"
-            assert not desk.applied
-
-    run(work())
+def test_a_lost_editor_ends_the_server(tmp_path: Path) -> None:
+    process = Process(tmp_path)
+    process.editor.start()
+    assert process.popen.stdin is not None
+    process.popen.stdin.close()
+    assert process.popen.wait(60) == 1
+    assert process.stderr == ""
 
 
 def plain(value: Any) -> dict[str, Any]:

@@ -1,0 +1,168 @@
+"""What any session with an editor needs: replies, our own requests, work in threads, progress.
+
+All state changes and all sending happen under one lock, so that nothing follows a cancellation.
+"""
+
+from __future__ import annotations
+
+import threading
+import traceback
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from specedit.errors import SpeceditError
+from specedit.lsp import messages
+from specedit.lsp.instruction import Stopped
+from specedit.lsp.messages import Message, RequestError
+
+ERROR, WARNING, INFO = 1, 2, 3  # types of a shown message
+
+
+@dataclass
+class Pending:
+    """A request that is answered later. `stopped` is set when its result is no longer wanted."""
+
+    id: int | str
+    edits: bool
+    token: object = None  # of its progress
+    shown: bool = False  # the editor shows the progress
+    sent: bool = False  # the result is on its way: too late to cancel
+    stopped: threading.Event = field(default_factory=threading.Event)
+
+
+class Connection:
+    """The requests of an editor that are not answered yet, and ours that it has not answered."""
+
+    def __init__(self, send: Callable[[Message], None]) -> None:
+        self._send = send
+        self._lock = threading.RLock()
+        self._capabilities: object = None  # of the editor; None before `initialize`
+        self._running: dict[int | str, Pending] = {}
+        self._responses: dict[str, Callable[[Message], None]] = {}  # by the id of our request
+        self._threads: list[threading.Thread] = []
+
+    def close(self, timeout_s: float) -> bool:
+        """Stop what runs; whether all of it has ended in time."""
+        with self._lock:
+            for request in list(self._running.values()):
+                self._cancel(request)
+        for thread in self._threads:
+            thread.join(timeout_s)
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def _start(self, request: Pending, work: Callable[[Pending], None]) -> None:
+        def run() -> None:
+            try:
+                work(request)
+            except Stopped:
+                pass  # answered already
+            except Exception as problem:
+                self._finish(request, error=problem)
+
+        self._running[request.id] = request
+        thread = threading.Thread(target=run, daemon=True)
+        self._threads = [*(one for one in self._threads if one.is_alive()), thread]
+        thread.start()
+
+    def _finish(
+        self, request: Pending, result: object = None, error: Exception | None = None
+    ) -> bool:
+        """Answer a request, unless it was cancelled."""
+        with self._lock:
+            if self._running.pop(request.id, None) is None:
+                return False
+            self._end_progress(request, "failed" if error else "done")
+            if error is not None:
+                self._refuse(request.id, error)
+            else:
+                self._reply(request.id, result)
+            return True
+
+    def _cancel(self, request: Pending) -> None:
+        if not request.sent:
+            request.stopped.set()
+            self._finish(request, error=RequestError(messages.CANCELLED, "cancelled"))
+
+    def _cancel_request(self, params: object) -> None:
+        number = params.get("id") if isinstance(params, dict) else None
+        if isinstance(number, int | str) and number in self._running:
+            self._cancel(self._running[number])
+
+    def _cancel_progress(self, params: object) -> None:
+        token = params.get("token") if isinstance(params, dict) else None
+        for request in list(self._running.values()):
+            if token is not None and request.token == token:
+                self._cancel(request)
+
+    # progress
+
+    def _begin_progress(self, request: Pending) -> None:
+        """With the token of the request; else with one of ours, where the editor accepts it."""
+
+        def begin() -> None:
+            if request.id in self._running:
+                request.shown = True
+                self._progress(request, "begin", title="specedit", cancellable=True)
+
+        def created(response: Message) -> None:
+            if "error" not in response:
+                begin()
+
+        if request.token is not None:
+            begin()
+        elif self._can("window", "workDoneProgress"):
+            request.token = str(uuid.uuid4())
+            params = {"token": request.token}
+            self._ask("window/workDoneProgress/create", params, created)
+
+    def _progress(self, request: Pending, kind: str, **value: object) -> None:
+        with self._lock:
+            if request.shown and not request.stopped.is_set():
+                value = {"kind": kind, **value}
+                self._notify("$/progress", {"token": request.token, "value": value})
+
+    def _end_progress(self, request: Pending, outcome: str) -> None:
+        if request.shown:
+            request.shown = False
+            value = {"kind": "end", "message": outcome}
+            self._notify("$/progress", {"token": request.token, "value": value})
+
+    # sending
+
+    def _can(self, *names: str) -> bool:
+        """Whether the editor declares a capability."""
+        found = self._capabilities
+        for name in names:
+            found = found.get(name) if isinstance(found, dict) else None
+        return bool(found)
+
+    def _reply(self, number: int | str, result: object) -> None:
+        self._send({"jsonrpc": "2.0", "id": number, "result": result})
+
+    def _refuse(self, number: int | str | None, problem: Exception) -> None:
+        self._send({"jsonrpc": "2.0", "id": number, "error": error_of(problem)})
+
+    def _ask(self, method: str, params: object, answered: Callable[[Message], None]) -> None:
+        number = str(uuid.uuid4())
+        self._responses[number] = answered
+        self._send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+
+    def _notify(self, method: str, params: object) -> None:
+        self._send({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def _show(self, kind: int, text: str) -> None:
+        self._notify("window/showMessage", {"type": kind, "message": f"specedit: {text}"})
+
+    def _log(self, text: str) -> None:
+        self._notify("window/logMessage", {"type": INFO, "message": f"specedit: {text}"})
+
+
+def error_of(problem: Exception) -> Message:
+    """The error of a reply. The traceback is printed of an unexpected error alone."""
+    if isinstance(problem, RequestError):
+        return {"code": problem.code, "message": problem.message}
+    if isinstance(problem, SpeceditError):
+        return {"code": messages.REQUEST_FAILED, "message": str(problem)}
+    traceback.print_exception(problem)
+    return {"code": messages.INTERNAL_ERROR, "message": f"{type(problem).__name__}: {problem}"}

@@ -1,0 +1,115 @@
+"""The identifier at the cursor, and its rename in all files of its work tree. No model is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from specedit.errors import InputError
+from specedit.files.source import read
+from specedit.lsp.documents import BOM, Document, Place, path_of
+from specedit.rename.project.plan import Tree
+from specedit.rename.project.renaming import Target, rename_tree
+from specedit.settings import Settings
+
+WORD = re.compile(r"[^\W\d][\w$]*")
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """Characters [start, end) of a line."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True)
+class TreeEdit:
+    """The documents that a rename changes, each with its new text, and what stays uncertain."""
+
+    old: str
+    texts: tuple[tuple[Document, str], ...]
+    places: int
+    doubts: tuple[str, ...]
+
+
+def identifier_at(line: str, column: int) -> Identifier | None:
+    """The identifier that a column is in, or at the end of."""
+    for match in WORD.finditer(line):
+        if match.start() <= column <= match.end():
+            return Identifier(match.start(), match.end(), match[0])
+    return None
+
+
+def rename_at(
+    document: Document, place: Place, new: str, opened: Sequence[Document], settings: Settings
+) -> TreeEdit:
+    """Rename the identifier at a place. An open document counts with the text in the editor."""
+    line, column = place
+    identifier = identifier_at(document.lines[line], column)
+    path = _path(document)
+    if identifier is None:
+        raise InputError("there is no identifier at this position", file=path.name)
+    tree = Tree.around([str(path)]) or Tree.of_files([str(path)])
+    held: dict[str, Document] = {}
+    for one in (*opened, document):
+        name = tree.path(str(_path(one)))
+        if name in tree.project.paths:
+            held[name] = one
+            tree.project.hold(name, _text(one))
+    name = tree.path(str(path))
+    start = sum(len(before) + 1 for before in _text(document).split("\n")[:line]) + identifier.start
+    start -= line == 0 and document.text.startswith(BOM)
+    paths = [name]
+    if tree.tracks:
+        paths += tree.holding(identifier.text, derived=settings.scope == "derived")
+    paths += [other for other in held if identifier.text in (tree.project.text(other) or "")]
+    target = Target(name, start, start + len(identifier.text))
+    found = rename_tree(
+        tree.project,
+        list(dict.fromkeys(paths)),
+        identifier.text,
+        new,
+        settings.scope,
+        tree.is_here,
+        target,
+    )
+    tree.refuse_taken(found, settings)
+    return TreeEdit(
+        identifier.text,
+        tuple(
+            _changed(tree, name, held.get(name), guess.text) for name, guess in found.files.items()
+        ),
+        sum(len(guess.places) for guess in found.files.values()),
+        tuple(f"{name}: {one.text}" for name, doubts in found.undecided.items() for one in doubts),
+    )
+
+
+def _changed(tree: Tree, name: str, held: Document | None, text: str) -> tuple[Document, str]:
+    """A document and its new text, each line with the ending that it had."""
+    if held is not None:
+        return held, held.source.encode(text).decode("utf-8")
+    source = read(tree.root / name)
+    if source.text != tree.project.text(name):
+        raise InputError("modified by another program since it was read", file=name)
+    skip = len(source.bom)
+    before = source.data[skip:].decode(source.encoding)
+    after = source.encode(text)[skip:].decode(source.encoding)
+    return Document.of((tree.root / name).as_uri(), None, before), after
+
+
+def _path(document: Document) -> Path:
+    """Where a document is, with the links of its folder followed, as git names files."""
+    path = path_of(document.uri)
+    return path.parent.resolve() / path.name
+
+
+def _text(document: Document) -> str:
+    """The text with "\\n" alone; nothing where it is empty, binary or too large."""
+    try:
+        return document.source.text
+    except InputError:
+        return ""

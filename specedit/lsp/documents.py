@@ -1,0 +1,133 @@
+"""Documents as the protocol sees them: lines, positions, changes and edits.
+
+A line ends with "\\n", "\\r\\n" or "\\r" and with nothing else; a column counts UTF-16 code units.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
+
+from specedit.files.source import Source, read
+from specedit.lsp.messages import INVALID_PARAMS, RequestError, field, span
+from specedit.text.lines import opcodes
+
+LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)")
+BOM = "\ufeff"
+
+Place = tuple[int, int]  # a line, and a column in characters or UTF-16 units, from 0
+
+
+@dataclass(frozen=True)
+class Document:
+    """One version of a document: text and version never come from different moments."""
+
+    uri: str
+    version: int | None  # None: it is not open, and the file on disk is the truth
+    lines: tuple[str, ...]  # with their ends; the last line has none and may be empty
+
+    @classmethod
+    def of(cls, uri: str, version: int | None, text: str) -> Document:
+        return cls(uri, version, tuple(split(text)))
+
+    @classmethod
+    def on_disk(cls, uri: str) -> Document:
+        """A file that no editor has open."""
+        source = read(path_of(uri))
+        return cls.of(uri, None, source.data[len(source.bom) :].decode(source.encoding))
+
+    @cached_property
+    def text(self) -> str:
+        return "".join(self.lines)
+
+    @cached_property
+    def source(self) -> Source:
+        return Source.from_bytes(path_of(self.uri).name, self.text.encode("utf-8", "surrogatepass"))
+
+    def place(self, position: Place) -> Place:
+        """A position with its column in characters; past the end of its line or of the text it is
+        that end, inside a surrogate pair it is the start of the pair."""
+        line, units = position
+        if line >= len(self.lines):
+            return len(self.lines) - 1, len(self.lines[-1])
+        content = self.lines[line].rstrip("\r\n")
+        if content.isascii():
+            return line, min(units, len(content))
+        for column, character in enumerate(content):
+            units -= utf16(character)
+            if units < 0:
+                return line, column
+        return line, len(content)
+
+    def position(self, place: Place) -> dict[str, int]:
+        """The protocol's position of a line and a column in characters."""
+        line, column = place
+        if line >= len(self.lines):
+            line, column = len(self.lines) - 1, len(self.lines[-1])
+        return {"line": line, "character": utf16(self.lines[line][:column])}
+
+    def range(self, start: Place, end: Place) -> dict[str, Any]:
+        return {"start": self.position(start), "end": self.position(end)}
+
+    def changed(self, version: int, changes: Sequence[object]) -> Document:
+        """The next version, after the content changes of `textDocument/didChange`."""
+        now = self
+        for change in changes:
+            text = field(change, "text", str)
+            assert isinstance(change, dict)
+            if change.get("range") is None:
+                now = Document.of(self.uri, version, text)
+            else:
+                start, end = map(now.place, span(change, "range"))
+                now = Document(self.uri, version, now._replaced(start, end, text))
+        return Document(self.uri, version, now.lines)
+
+    def _replaced(self, start: Place, end: Place, text: str) -> tuple[str, ...]:
+        """The lines after a change. The neighbours are split again: a change can join a "\\r" with
+        a "\\n"."""
+        lines, first, last = self.lines, max(0, start[0] - 1), end[0] + 2
+        parts = [*lines[first : start[0]], lines[start[0]][: start[1]], text]
+        parts += [lines[end[0]][end[1] :], *lines[end[0] + 1 : last]]
+        middle = split("".join(parts))
+        if last < len(lines):
+            middle.pop()  # empty: the lines after it follow
+        return (*lines[:first], *middle, *lines[last:])
+
+    def edit_to(self, text: str) -> dict[str, Any]:
+        """A TextDocumentEdit that makes this version `text`: whole lines, for this version only."""
+        new = split(text)
+        edits = [
+            {"range": self.range((a, 0), (b, 0)), "newText": "".join(new[c:d])}
+            for tag, a, b, c, d in opcodes(self.lines, new)
+            if tag != "equal"
+        ]
+        return {"textDocument": {"uri": self.uri, "version": self.version}, "edits": edits}
+
+
+def split(text: str) -> list[str]:
+    """The lines of a text with their ends: always one more than there are ends."""
+    lines = LINE.findall(text)
+    return [*lines, text[sum(map(len, lines)) :]]
+
+
+def utf16(text: str) -> int:
+    """How many UTF-16 code units a text has."""
+    if text.isascii():
+        return len(text)
+    return len(text) + sum(character > "\uffff" for character in text)
+
+
+def path_of(uri: str) -> Path:
+    parts = urlsplit(uri)
+    if parts.scheme != "file" or "%00" in parts.path:
+        raise RequestError(INVALID_PARAMS, f"{uri} does not name a file")
+    if os.name == "nt":
+        return Path(url2pathname(f"//{parts.netloc}{parts.path}" if parts.netloc else parts.path))
+    return Path(unquote(parts.path, errors="surrogateescape"))

@@ -1,0 +1,104 @@
+"""An edit of a selection with an instruction, as an event stream that can be stopped.
+
+The instruction is an argument, or a comment in the selection that begins with `specedit:`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from threading import Event as Flag
+
+from specedit.backends.connect import connect
+from specedit.edit.backend import Backend, Event, Loading, Written
+from specedit.edit.job import Job, plan_edit
+from specedit.edit.plan import Plan
+from specedit.edit.run import one
+from specedit.errors import InputError
+from specedit.files.source import Source
+from specedit.lsp.documents import Document
+from specedit.report import Edit
+from specedit.settings import Settings
+
+COMMENT = re.compile(r"\s*(?:#|//|--|/\*|<!--|;|%)\s*specedit:\s*(?P<text>.*?)\s*(?:\*/|-->)?\s*")
+
+
+class Stopped(Exception):
+    """The edit was cancelled between two passes."""
+
+
+class Stoppable:
+    """A backend whose runs end between two passes once the flag is set."""
+
+    def __init__(self, backend: Backend, flag: Flag) -> None:
+        self._backend = backend
+        self._flag = flag
+
+    @property
+    def server(self) -> str | None:
+        return self._backend.server
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self._backend.notes
+
+    def run(self, plan: Plan) -> Iterator[Event]:
+        self._check()
+        with closing(self._backend.run(plan)) as events:  # type: ignore[type-var]
+            for event in events:
+                self._check()
+                yield event
+
+    def close(self) -> None:
+        self._backend.close()
+
+    def _check(self) -> None:
+        if self._flag.is_set():
+            raise Stopped
+
+
+def ask(
+    document: Document,
+    instruction: str,
+    lines: tuple[int, int],
+    settings: Settings,
+    flag: Flag,
+) -> Iterator[str | Edit]:
+    """The last line written so far, pass by pass, and the Edit at last; Stopped once the flag is
+    set. `lines`: from 1, both ends in."""
+    first, last = lines
+    if not instruction:
+        instruction, document = _without_comment(document, first, last)
+        last -= 1
+    if not instruction:
+        raise InputError(
+            "no instruction",
+            file=document.source.name,
+            hint="Give it as the command's third argument, or in the selection: `# specedit: …`.",
+        )
+
+    def planner(source: Source) -> Job:
+        return plan_edit(source, instruction, settings, lines=(first, max(first, last)))
+
+    written = ""
+    with closing(Stoppable(connect(settings), flag)) as backend:
+        for item in one(document.source, planner, backend, settings):
+            if isinstance(item, Loading):
+                yield item.what
+            elif isinstance(item, Written):
+                written = (written + item.text)[-1000:]
+                yield next((line for line in reversed(written.split("\n")) if line.strip()), "")
+            elif isinstance(item, Edit):
+                yield item
+
+
+def _without_comment(document: Document, first: int, last: int) -> tuple[str, Document]:
+    """The instruction that these lines hold, and the document without its line."""
+    for at, line in enumerate(document.lines[first - 1 : last], first - 1):
+        comment = COMMENT.fullmatch(line)
+        if comment is not None and comment["text"]:
+            rest = (*document.lines[:at], *document.lines[at + 1 :])
+            return comment["text"], replace(document, lines=rest)
+    return "", document

@@ -1,0 +1,314 @@
+"""One editor's session: what its messages ask for.
+
+Messages are handled in order, under one lock. A rename and an edit run in threads of their own;
+their results are sent under the same lock, and only for the version that they were made from.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from specedit.lsp import messages
+from specedit.lsp.connection import ERROR, WARNING, Connection, Pending, error_of
+from specedit.lsp.cursor import TreeEdit, identifier_at, rename_at
+from specedit.lsp.documents import Document
+from specedit.lsp.instruction import ask
+from specedit.lsp.messages import Message, RequestError
+from specedit.report import Edit
+from specedit.settings import Settings
+from specedit.version import VERSION
+
+EDIT, UNDO = "specedit.edit", "specedit.undo"
+TITLE = "Edit with instruction…"
+REFACTOR = "refactor.rewrite"
+CHANGED = "the text changed meanwhile; nothing was edited"
+
+
+class Session(Connection):
+    """The state of one editor's session. `receive` takes messages, `send` is called with ours."""
+
+    def __init__(self, settings: Settings, send: Callable[[Message], None]) -> None:
+        self.shut_down = False  # no further request is answered
+        self.ended = False  # the editor has sent `exit`
+        super().__init__(send)
+        self._settings = settings
+        self._documents: dict[str, Document] = {}
+        self._editing = threading.Lock()
+        self._last: tuple[str, str, str] | None = None  # uri, text before and after the last edit
+        self._requests: Mapping[str, Callable[[Any], object]] = {
+            "shutdown": self._shutdown,
+            "textDocument/prepareRename": self._prepare_rename,
+            "textDocument/codeAction": self._code_actions,
+        }
+        self._slow: Mapping[str, Callable[[int | str, Any], None]] = {
+            "textDocument/rename": self._start_rename,
+            "workspace/executeCommand": self._start_command,
+        }
+        self._notifications: Mapping[str, Callable[[Any], None]] = {
+            "exit": self._exit,
+            "$/cancelRequest": self._cancel_request,
+            "window/workDoneProgress/cancel": self._cancel_progress,
+            "textDocument/didOpen": self._opened,
+            "textDocument/didChange": self._changed,
+            "textDocument/didClose": self._closed,
+        }
+
+    def receive(self, message: object) -> None:
+        """Handle one message; a RequestError stands for one that could not be read."""
+        with self._lock:
+            if isinstance(message, RequestError):
+                self._refuse(None, message)
+            elif isinstance(message, dict) and isinstance(message.get("method"), str):
+                if "id" in message:
+                    self._request(message["id"], message["method"], message.get("params"))
+                else:
+                    self._notified(message["method"], message.get("params"))
+            elif isinstance(message, dict) and ("result" in message or "error" in message):
+                answered = self._responses.pop(str(message.get("id")), None)
+                if answered is not None:
+                    answered(message)
+            else:
+                problem = "neither a request, a notification nor a response"
+                self._refuse(None, RequestError(messages.INVALID_REQUEST, problem))
+
+    # requests and notifications
+
+    def _request(self, number: object, method: str, params: object) -> None:
+        if not isinstance(number, int | str) or number in self._running:
+            problem = "the id is not a new number or string"
+            self._refuse(None, RequestError(messages.INVALID_REQUEST, problem))
+            return
+        try:
+            if method == "initialize":
+                self._reply(number, self._initialize(params))
+                return
+            if self._capabilities is None:
+                raise RequestError(messages.NOT_INITIALIZED, "`initialize` comes first")
+            if self.shut_down:
+                raise RequestError(messages.INVALID_REQUEST, "the server is shutting down")
+            if method in self._slow:
+                self._slow[method](number, params)
+            elif method in self._requests:
+                self._reply(number, self._requests[method](params))
+            else:
+                raise RequestError(messages.METHOD_NOT_FOUND, f"unknown method {method}")
+        except Exception as problem:
+            self._refuse(number, problem)
+
+    def _notified(self, method: str, params: object) -> None:
+        if method not in self._notifications or (self.shut_down and method != "exit"):
+            return
+        try:
+            self._notifications[method](params)
+        except Exception as problem:  # it has no reply
+            self._log(f"{method}: {error_of(problem)['message']}")
+
+    def _initialize(self, params: object) -> object:
+        if self._capabilities is not None:
+            raise RequestError(messages.INVALID_REQUEST, "`initialize` comes once")
+        self._capabilities = messages.field(params, "capabilities", dict)
+        prepares = self._can("textDocument", "rename", "prepareSupport")
+        return {
+            "capabilities": {
+                "positionEncoding": "utf-16",
+                "textDocumentSync": {"openClose": True, "change": 2},
+                "renameProvider": {"prepareProvider": True} if prepares else True,
+                "codeActionProvider": {"codeActionKinds": [REFACTOR]},
+                "executeCommandProvider": {"commands": [EDIT, UNDO]},
+            },
+            "serverInfo": {"name": "specedit", "version": VERSION},
+        }
+
+    def _shutdown(self, _: object) -> None:
+        self.shut_down = True
+        for request in list(self._running.values()):
+            self._cancel(request)
+
+    def _exit(self, _: object) -> None:
+        self.ended = True
+
+    def _opened(self, params: object) -> None:
+        item = messages.field(params, "textDocument", dict)
+        uri, version = messages.field(item, "uri", str), messages.field(item, "version", int)
+        self._documents[uri] = Document.of(uri, version, messages.field(item, "text", str))
+
+    def _changed(self, params: object) -> None:
+        item = messages.field(params, "textDocument", dict)
+        document = self._documents.pop(messages.field(item, "uri", str), None)
+        if document is None:
+            raise RequestError(messages.INVALID_PARAMS, "the document is not open")
+        # A change that cannot be applied leaves it closed: its text is not known any more.
+        version = messages.field(item, "version", int)
+        changes = messages.field(params, "contentChanges", list)
+        self._documents[document.uri] = document.changed(version, changes)
+
+    def _closed(self, params: object) -> None:
+        self._documents.pop(_uri(params), None)
+
+    def _document(self, uri: str) -> Document:
+        return self._documents.get(uri) or Document.on_disk(uri)
+
+    def _unchanged(self, document: Document) -> bool:
+        """Whether a version is still the current one."""
+        if document.version is not None:
+            return self._documents.get(document.uri) is document
+        if document.uri in self._documents:
+            return False
+        return Document.on_disk(document.uri).text == document.text
+
+    # rename
+
+    def _prepare_rename(self, params: object) -> object:
+        document, position = self._document(_uri(params)), messages.position(params, "position")
+        line, column = document.place(position)
+        found = identifier_at(document.lines[line], column)
+        if found is None:
+            return None
+        span = document.range((line, found.start), (line, found.end))
+        return {"range": span, "placeholder": found.text}
+
+    def _start_rename(self, number: int | str, params: object) -> None:
+        document, position = self._document(_uri(params)), messages.position(params, "position")
+        new, opened = messages.field(params, "newName", str), tuple(self._documents.values())
+
+        def rename(request: Pending) -> None:
+            place = document.place(position)
+            renamed = rename_at(document, place, new, opened, self._settings)
+            edits = [one.edit_to(text) for one, text in renamed.texts]
+            with self._lock:
+                if not all(
+                    self._unchanged(one) for one in (document, *(t[0] for t in renamed.texts))
+                ):
+                    raise RequestError(messages.CONTENT_MODIFIED, CHANGED)
+                if self._finish(request, {"documentChanges": edits}):
+                    self._summarize(renamed, new)
+
+        self._start(Pending(number, edits=False), rename)
+
+    def _summarize(self, renamed: TreeEdit, new: str) -> None:
+        if not renamed.doubts:
+            return
+        self._log("\n".join(renamed.doubts))
+        count, files = renamed.places, len(renamed.texts)
+        more = f" (and {len(renamed.doubts) - 1} more, see the log)" * (len(renamed.doubts) > 1)
+        text = f"renamed `{renamed.old}` to `{new}`: {count} places in {files} files. Look at: "
+        self._show(WARNING, text + renamed.doubts[0] + more)
+
+    # edits
+
+    def _code_actions(self, params: object) -> list[Message]:
+        start, end = messages.span(params, "range")
+        context = messages.field(params, "context", dict)
+        wanted = context.get("only")
+        asked = not isinstance(wanted, list) or any(
+            kind == "" or f"{REFACTOR}.".startswith(f"{kind}.") for kind in wanted
+        )
+        if start == end or not asked:
+            return []
+        lines = [start[0] + 1, max(start[0] + 1, end[0] + (1 if end[1] else 0))]
+        command = {"title": TITLE, "command": EDIT, "arguments": [_uri(params), lines]}
+        if not self._can("textDocument", "codeAction", "codeActionLiteralSupport"):
+            return [command]
+        return [{"title": TITLE, "kind": REFACTOR, "command": command}]
+
+    def _start_command(self, number: int | str, params: object) -> None:
+        command = messages.field(params, "command", str)
+        assert isinstance(params, dict)
+        arguments = messages.checked(params.get("arguments") or [], "arguments", list)
+        if command not in (EDIT, UNDO):
+            raise RequestError(messages.INVALID_PARAMS, f"unknown command {command}")
+        if not self._can("workspace", "applyEdit"):
+            problem = "the editor does not support workspace/applyEdit"
+            raise RequestError(messages.REQUEST_FAILED, problem)
+        if command == UNDO:
+            self._undo(Pending(number, edits=False))
+            return
+        if any(request.edits for request in self._running.values()):
+            problem = "an edit is running already; cancel it first"
+            raise RequestError(messages.REQUEST_FAILED, problem)
+        given = dict(enumerate(arguments))
+        uri = messages.checked(given.get(0), "the first argument, a URI,", str)
+        lines = messages.checked(given.get(1), "the second argument, two line numbers,", list)
+        instruction = messages.checked(given.get(2, ""), "the third argument, an instruction,", str)
+        if len(lines) != 2:
+            raise RequestError(messages.INVALID_PARAMS, "the second argument is not two lines")
+        first, last = (messages.checked(line, "a line", int) for line in lines)
+        document = self._document(uri)
+        request = Pending(number, edits=True, token=params.get("workDoneToken"))
+
+        def edit(request: Pending) -> None:
+            with self._editing:  # one that was cancelled ends within a pass
+                self._edit(request, document, (first, last), instruction)
+
+        self._start(request, edit)
+        self._begin_progress(request)
+
+    def _edit(
+        self, request: Pending, document: Document, lines: tuple[int, int], instruction: str
+    ) -> None:
+        edit: Edit | None = None
+        for item in ask(document, instruction, lines, self._settings, request.stopped):
+            if isinstance(item, Edit):
+                edit = item
+            else:
+                self._progress(request, "report", message=item)
+        assert edit is not None
+        refused = edit.status in ("refused", "failed")
+        text = document.text if refused else edit.after.decode("utf-8")
+        change = document.edit_to(text)
+        with self._lock:
+            if request.stopped.is_set():
+                return
+            if edit.findings:
+                self._log("\n".join(f"{one.kind}: {one.text}" for one in edit.findings))
+            if refused:
+                problem = "; ".join(edit.problems) or edit.status
+                self._show(ERROR, problem)
+                self._finish(request, {"status": edit.status, "problem": problem})
+            elif text == document.text:
+                self._finish(request, {"status": "unchanged"})
+            elif not self._unchanged(document):
+                self._show(WARNING, CHANGED)
+                self._finish(request, {"status": "refused", "problem": CHANGED})
+            else:
+                self._apply(request, change, (document.uri, document.text, text))
+
+    def _undo(self, request: Pending) -> None:
+        document = None if self._last is None else self._documents.get(self._last[0])
+        if self._last is None or document is None or document.text != self._last[2]:
+            self._show(WARNING, "there is nothing to undo, or the text changed since")
+            self._reply(request.id, {"undone": 0})
+            return
+        uri, before, after = self._last
+        self._running[request.id] = request
+        self._apply(request, document.edit_to(before), (uri, after, before))
+
+    def _apply(self, request: Pending, change: Message, made: tuple[str, str, str]) -> None:
+        """Send an edit for one version of a document; the request is answered when the editor has
+        answered. Always with the version: an editor that does not know versioned edits ignores it,
+        and none applies it to another text."""
+        undoes = not request.edits
+
+        def applied(response: Message) -> None:
+            result = response.get("result")
+            done = isinstance(result, dict) and result.get("applied") is True
+            if done:
+                self._last = None if undoes else made
+            else:
+                self._show(WARNING, "the editor did not apply the edit")
+            status = (
+                {"undone": int(done)} if undoes else {"status": "edited" if done else "refused"}
+            )
+            self._finish(request, status)
+
+        request.sent = True
+        label = "specedit: undo" if undoes else "specedit"
+        edit = {"documentChanges": [change]}
+        self._ask("workspace/applyEdit", {"label": label, "edit": edit}, applied)
+
+
+def _uri(params: object) -> str:
+    uri: str = messages.field(messages.field(params, "textDocument", dict), "uri", str)
+    return uri
