@@ -7,8 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from model_sources import tiny_gguf
 
+from specedit.backends.local import LocalBackend
+from specedit.edit.plan import Plan
 from specedit.engines.exact import cores
+from specedit.errors import ModelError
+from specedit.settings import Settings
 
 
 def test_there_are_some_and_not_more_than_processors() -> None:
@@ -39,3 +44,24 @@ def test_two_threads_of_a_core_are_one(
     monkeypatch.setattr(cores, "SIBLINGS", str(tmp_path / "{}"))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: may)
     assert cores.physical_cores() == expected
+
+
+@pytest.mark.parametrize(("wanted", "expected"), [(0, None), (1, 1), (2, 2), (3, 2), (4096, 2)])
+def test_threads_are_bounded_by_the_cores(
+    wanted: int, expected: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[int | None] = []
+
+    def open_exact(*files: object, threads: int | None, **more: object) -> None:
+        opened.append(threads)
+        raise ModelError("enough")
+
+    monkeypatch.setattr("specedit.backends.starting.logical_cores", lambda: 2)
+    monkeypatch.setattr("specedit.engines.exact.available", lambda *files: None)
+    monkeypatch.setattr("specedit.engines.exact.conversion.convert", lambda *files: iter(()))
+    monkeypatch.setattr("specedit.engines.exact.open_exact", open_exact)
+    model = tiny_gguf(tmp_path / "model.gguf")
+    backend = LocalBackend(Settings(model=str(model), engine="exact", threads=wanted))
+    with pytest.raises(ModelError, match="enough"):
+        list(backend.run(Plan(())))
+    assert opened == [expected]

@@ -135,6 +135,35 @@ def test_law_10_nothing_a_repository_says_picks_an_address_a_path_or_a_model(
     assert not record.exists(), "a repository starts no server"
 
 
+INVALID = {
+    "no choice": ("profile", "fast"),
+    "a number": ("model", 1),
+    "negative": ("cache_bytes", -1),
+    "a list": ("server", ["http://stranger"]),
+    "a table": ("test", {"a": 1}),
+    "zero byte": ("trace", "a\0b"),
+    "long": ("draft_model", "x" * 10_000),
+    "infinite": ("idle_minutes", float("inf")),
+}
+
+
+@pytest.mark.parametrize(("name", "value"), INVALID.values(), ids=INVALID)
+def test_law_10_an_invalid_restricted_value_is_ignored_until_the_repository_is_trusted(
+    cloned: Cloned, name: str, value: object
+) -> None:
+    text = "inf" if value == float("inf") else json.dumps(value)
+    text = text if not isinstance(value, dict) else "{a = 1}"
+    (cloned.root / "pyproject.toml").write_text(f"[tool.specedit]\n{name} = {text}\n")
+    code, _, err = cloned.run("edit", "old to new", "a.py")
+    assert code == 0 and "new" in (cloned.root / "a.py").read_text()
+    (line,) = [line for line in err.splitlines() if "ignored" in line]
+    assert f": {name} ignored: this repository is not trusted" in line
+    code, _, err = cloned.run("trust")
+    assert code == 0 and "(not valid)" in err
+    code, _, err = cloned.run("edit", "old to new", "a.py")
+    assert code == 2 and name in err
+
+
 def test_taste_counts_at_once_and_says_nothing(cloned: Cloned) -> None:
     cloned.says(scope="code", threads=3)
     code, out, err = cloned.run("config", "threads", "--json")

@@ -16,6 +16,7 @@ from specedit.backends.running import Loaded
 from specedit.decode import cost
 from specedit.edit.backend import Event, Loading
 from specedit.engines.base import Engine
+from specedit.engines.exact.cores import logical_cores
 from specedit.errors import UsageError
 from specedit.report import ModelLine
 from specedit.settings import Settings
@@ -150,7 +151,7 @@ def _engine(
     files: ModelFiles, settings: Settings, home: Path | None
 ) -> Generator[Event, None, Engine]:
     """The engine asked for; `auto` takes the exact one where it runs, and says why where not."""
-    threads = settings.threads or None
+    threads = min(settings.threads, logical_cores()) or None  # more would only wait for each other
     wanted = settings.engine in ("auto", "exact")
     reason = _why_not_exact(files, settings.device, home) if wanted else ""
     if settings.engine == "exact" and reason:

@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from specedit.settings import Resolved, resolve
+from specedit.errors import UsageError
+from specedit.settings import Resolved, checked, resolve
+from specedit.settings.checks import shown
 from specedit.text.terminal import name
 
 
@@ -33,7 +35,7 @@ def settled(
 def wishes(resolved: Resolved) -> list[str]:
     """What the repository says beyond taste, a line each, harmless to show."""
     said = resolved.repository
-    return [name(f"{n} = {_shown(said.values[n])}") for n in said.power] if said else []
+    return [name(f"{n} = {_shown(n, said.values[n])}") for n in said.power] if said else []
 
 
 def _undecided(resolved: Resolved) -> bool:
@@ -66,7 +68,11 @@ def _asked(resolved: Resolved) -> bool:
     return trusted
 
 
-def _shown(value: object) -> str:
+def _shown(setting: str, value: object) -> str:
+    try:
+        value = checked(setting, value, "")
+    except UsageError:
+        return f"{shown(value)} (not valid)"
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 

@@ -49,19 +49,19 @@ def read_toml(path: Path) -> dict[str, Any]:
     raise UsageError(f"{path} cannot be read: {problem}", hint="Mend it, then run again.") from None
 
 
-def keyed(table: dict[str, Any], where: str) -> dict[str, Any]:
-    """A table's values by setting, each checked. `where` begins every error."""
-    found = {}
+def by_name(table: dict[str, Any], where: str) -> dict[str, Any]:
+    """A table's values by setting, unchecked. `where` begins every error."""
+    values = {}
     for key, value in table.items():
         name = key.replace("-", "_")
         if name not in names():
             raise UsageError(
                 f"{where} has no key {key[:100]!r}.", hint=nearest(name[:100], names())
             )
-        if name in found:
+        if name in values:
             raise UsageError(f"{where} has {name} twice, with `-` and with `_`.")
-        found[name] = checked(name, value, where)
-    return found
+        values[name] = value
+    return values
 
 
 def user_values() -> dict[str, Any]:
@@ -69,9 +69,10 @@ def user_values() -> dict[str, Any]:
     path = user_file()
     if not path.exists():
         return {}
-    found = keyed(read_toml(path), str(path))
-    no_rules(found, str(path))
-    return {name: own(name, value, str(path)) for name, value in found.items()}
+    values = by_name(read_toml(path), str(path))
+    no_rules(values, str(path))
+    checked_values = {name: checked(name, value, str(path)) for name, value in values.items()}
+    return {name: own(name, value, str(path)) for name, value in checked_values.items()}
 
 
 def set_user(name: str, value: Any) -> Path:

@@ -17,7 +17,7 @@ from typing import Any
 from specedit.errors import UsageError
 from specedit.settings import trust
 from specedit.settings.checks import checked, parsed
-from specedit.settings.folder import keyed, read_toml, user_file, user_values
+from specedit.settings.folder import by_name, read_toml, user_file, user_values
 from specedit.settings.paths import inside, is_path
 from specedit.settings.table import Settings, about, is_power, names, nearest
 
@@ -50,12 +50,16 @@ class Repository:
         return self.state == trust.TRUSTED
 
     def counting(self) -> dict[str, Any]:
-        """What counts of it. A path of a repository begins and ends inside it."""
-        found = {n: v for n, v in self.values.items() if self.trusted or not is_power(n, v)}
-        return {name: self._within(name, value) for name, value in found.items()}
+        """The values that apply, checked. A path of a repository begins and ends inside it.
+
+        What is ignored is not checked: a restricted value of an untrusted repository stops no
+        command, valid or not."""
+        values = {n: v for n, v in self.values.items() if self.trusted or not is_power(n, v)}
+        return {name: self._within(name, value) for name, value in values.items()}
 
     def _within(self, name: str, value: Any) -> Any:
         where = f"{self.pyproject}: [tool.specedit]"
+        value = checked(name, value, where)
         if is_path(name, value):
             return inside(self.folder, name, value, where)
         named = name in ("model", "draft_model") and value
@@ -123,7 +127,7 @@ def repository(start: Path) -> Repository | None:
     if not isinstance(table, dict):
         raise UsageError(f"{path}: [tool.specedit] is a table.")
     try:
-        values, digest = keyed(table, f"{path}: [tool.specedit]"), trust.digest(table)
+        values, digest = by_name(table, f"{path}: [tool.specedit]"), trust.digest(table)
     except (RecursionError, ValueError):  # arrays in arrays, numbers of thousands of digits
         raise UsageError(f"{path}: [tool.specedit] is too large to read.") from None
     needed = any(is_power(name, value) for name, value in values.items())

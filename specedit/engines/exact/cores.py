@@ -11,9 +11,14 @@ from pathlib import Path
 SIBLINGS = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
 
 
+def logical_cores() -> int:
+    """Processors that this process may run on, a core's second thread included."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
 def physical_cores() -> int:
     """Cores that compute on their own: a core's second thread adds nothing to products."""
-    logical = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    logical = logical_cores()
     found = _of_linux() if sys.platform == "linux" else _of_mac() if _is_mac() else 0
     return max(1, min(found or logical, logical))
 
