@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from specedit.cli.consent import wishes
 from specedit.errors import UsageError
-from specedit.settings import Settings, resolve
+from specedit.settings import Settings, resolve, trust
 
 
 def project(folder: Path, text: str) -> Path:
@@ -139,5 +140,10 @@ def test_places_and_secrets_are_no_settings(tmp_path: Path) -> None:
 
 def test_no_value_is_so_long_that_it_hides_the_others(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(f'[tool.specedit]\nserver = "{"x" * 5000}"\n')
+    resolved = resolve(start=tmp_path)
+    (shown,) = wishes(resolved)
+    assert len(shown) < 150 and "not valid" in shown
+    assert resolved.repository is not None
+    trust.say(tmp_path, resolved.repository.digest, trusted=True)
     with pytest.raises(UsageError, match="at most 4,096 characters"):
         resolve(start=tmp_path)
