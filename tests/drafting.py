@@ -69,7 +69,7 @@ class Spending(Branching):
         self._allowed = 0.0
         self.spent = 0.0
 
-    def spend(self, seconds: float, once: float, each: float) -> None:
+    def set_budget(self, seconds: float, once: float, each: float) -> None:
         self._allowed = seconds
 
     def propose(self, room: int) -> Draft | None:

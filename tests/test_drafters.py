@@ -36,8 +36,8 @@ def test_without_a_prediction_there_is_no_prediction_drafter() -> None:
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        (("lokup",), "did you mean 'lookup'"),
-        (("predictions", "lookup"), "did you mean 'prediction'"),
+        (("lokup",), "Did you mean 'lookup'"),
+        (("predictions", "lookup"), "Did you mean 'prediction'"),
         (("none", "lookup"), "--draft none alone"),
         (("lookup", "lookup"), "each drafter once"),
     ],
@@ -138,7 +138,7 @@ def test_a_rename_in_the_instruction_is_expected_from_the_start() -> None:
 def test_renames_are_read_from_an_instruction(
     instruction: str, pairs: list[tuple[str, str]]
 ) -> None:
-    assert words.asked(instruction) == pairs
+    assert words.requested_renames(instruction) == pairs
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_a_long_walk_with_trees_meets_the_bits_of_a_plain_one(
             if numbers.random() < 0.5:
                 found = digested(passes.choose(wanted, cache, rows=True)[1])
             else:
-                tree, parents, path = grown(wanted[:40], numbers)
+                tree, parents, path = candidate_tree(wanted[:40], numbers)
                 rows = digested(passes.choose(tree, cache, rows=True, parents=parents)[1])
                 cache.keep(at, path)
                 found = [rows[row] for row in path]
@@ -122,7 +122,9 @@ def digested(rows: list[memoryview] | None) -> list[bytes]:
     return [hashlib.sha256(row).digest() for row in rows]
 
 
-def grown(wanted: list[int], numbers: random.Random) -> tuple[list[int], list[int], list[int]]:
+def candidate_tree(
+    wanted: list[int], numbers: random.Random
+) -> tuple[list[int], list[int], list[int]]:
     """A tree in which `wanted` is one path among wrong ones: ids, parents, and that path's rows."""
     ids: list[int] = []
     parents: list[int] = []

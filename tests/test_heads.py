@@ -436,7 +436,7 @@ def test_a_tree_names_parents_before_children_and_likelier_ids_first(
     assert drafter.propose(8) is None  # no row was seen
     drafter.see([np.ones(HIDDEN, np.float32)])
     drafter.commit([4])
-    drafter.spend(9.0, 1.0, 0.001)
+    drafter.set_budget(9.0, 1.0, 0.001)
     draft = drafter.propose(30)
     assert draft is not None and draft.parents is not None and draft.seconds > 0
     assert all(parent < at for at, parent in enumerate(draft.parents))

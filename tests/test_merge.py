@@ -14,12 +14,12 @@ from test_model_drafter import Mistaken
 from test_trees import CURVE, answered
 
 from specedit.decode import drafters
+from specedit.decode.budget import DraftBudgets
 from specedit.decode.drafters import Draft, SmallModel
 from specedit.decode.drafters.lookup import LookupDrafter
 from specedit.decode.drafters.model import guide_of
 from specedit.decode.drafters.small import Guide
-from specedit.decode.merge import MERGED, merged, shared, together, told
-from specedit.decode.purse import Purses
+from specedit.decode.merge import MERGED, combined, likeliest_tree, main_part, merge_drafts
 from specedit.decode.width import Widths
 from specedit.engines.base import Choices
 from specedit.engines.scripted import ScriptedEngine
@@ -56,7 +56,7 @@ def ways(draft: Draft) -> dict[tuple[int, ...], float]:
 def test_a_place_has_no_more_chance_than_there_is(
     claims: list[dict[int, float]], expected: dict[int, float]
 ) -> None:
-    assert shared(claims) == pytest.approx(expected)
+    assert combined(claims) == pytest.approx(expected)
 
 
 @settings(max_examples=100, deadline=None)
@@ -69,7 +69,7 @@ def test_a_place_has_no_more_chance_than_there_is(
     )
 )
 def test_whatever_is_claimed_of_a_place_sums_to_one_at_most(claims: list[dict[int, float]]) -> None:
-    found = shared(claims)
+    found = combined(claims)
     assert set(found) == {id for claim in claims for id in claim}
     assert sum(found.values()) <= 1.0 + 1e-9
     assert all(chance >= 0.0 for chance in found.values())
@@ -78,7 +78,7 @@ def test_whatever_is_claimed_of_a_place_sums_to_one_at_most(claims: list[dict[in
 def test_one_tree_holds_what_each_of_them_says() -> None:
     copied = chain([1, 2, 3], [0.6, 0.9, 0.9], "prediction")
     guessed = Draft([1, 5, 6], [0.5, 0.4, 0.8], "chained", parents=[-1, -1, 1])
-    one = together([copied, guessed], [copied.chances, guessed.chances], 100)
+    one = merge_drafts([copied, guessed], [copied.chances, guessed.chances], 100)
     assert one.source == MERGED
     found = ways(one)
     assert set(found) - {()} == {(1,), (1, 2), (1, 2, 3), (5,), (5, 6)}
@@ -86,28 +86,28 @@ def test_one_tree_holds_what_each_of_them_says() -> None:
     assert found[5,] == pytest.approx(0.4 * 0.4)
     order = [found[way] for way in found if way]
     assert order == sorted(order, reverse=True), "the likelier first, parents before their children"
-    assert [one.said[list(one.ids).index(id)] for id in (1, 2, 5)] == [(0, 1), (0,), (1,)]
+    assert [one.proposers[list(one.ids).index(id)] for id in (1, 2, 5)] == [(0, 1), (0,), (1,)]
 
 
 def test_what_a_model_says_of_a_place_is_trusted_first() -> None:
     copied = chain([1, 2], [0.7, 0.9], "prediction")
-    model = Draft([5, 6], [0.8, 0.1], "candidates", parents=[-1, -1], modelled=True)
-    found = ways(together([copied, model], [copied.chances, model.chances], 100))
+    model = Draft([5, 6], [0.8, 0.1], "candidates", parents=[-1, -1], from_model=True)
+    found = ways(merge_drafts([copied, model], [copied.chances, model.chances], 100))
     assert found[5,] == pytest.approx(0.8)
     assert found[1,] == pytest.approx(0.07), "else it would crowd out what the model says"
-    unheard = ways(together([copied], [copied.chances], 100))
+    unheard = ways(merge_drafts([copied], [copied.chances], 100))
     assert unheard[1,] == pytest.approx(0.7)
 
 
-def test_a_pass_is_told_by_whose_ids_held() -> None:
+def test_a_pass_is_credited_to_the_draft_with_the_most_accepted_ids() -> None:
     copied = chain([1, 2], [0.6, 0.9], "prediction")
     guessed = Draft([5, 6], [0.4, 0.8], "chained", parents=[-1, 0])
-    one = together([copied, guessed], [copied.chances, guessed.chances], 100)
+    one = merge_drafts([copied, guessed], [copied.chances, guessed.chances], 100)
     at = {id: row for row, id in enumerate(one.ids)}
-    assert told(one, 4, [at[5], at[6]]).source == "chained"
-    assert told(one, 4, [at[1]]).source == "prediction"
-    assert told(one, 1, []).source == "prediction"
-    assert told(copied, 2, []) is copied
+    assert main_part(one, 4, [at[5], at[6]]).source == "chained"
+    assert main_part(one, 4, [at[1]]).source == "prediction"
+    assert main_part(one, 1, []).source == "prediction"
+    assert main_part(copied, 2, []) is copied
 
 
 @settings(max_examples=100, deadline=None)
@@ -163,19 +163,19 @@ def test_what_is_likely_already_is_not_asked_for() -> None:
     widths = Widths(CURVE)
     sure = chain([1] * 9, [0.99] * 9, "prediction")
     doubtful = chain([1] * 9, [0.5] * 9, "prediction")
-    assert widths.allowance("candidates", 0.02, [sure]) == 0.0
-    assert widths.allowance("candidates", 0.02, [doubtful]) > 0.0
-    assert widths.allowance("candidates", 0.02, []) > 0.0
+    assert widths.budget_for("candidates", 0.02, [sure]) == 0.0
+    assert widths.budget_for("candidates", 0.02, [doubtful]) > 0.0
+    assert widths.budget_for("candidates", 0.02, []) > 0.0
 
 
 def test_one_that_saved_nothing_is_asked_again_only_later() -> None:
     widths = Widths(CURVE)
-    wrong = Draft([9], [0.9], "candidates", modelled=True)
+    wrong = Draft([9], [0.9], "candidates", from_model=True)
     asked = 0
     for _ in range(30):
-        if widths.allowance("candidates", 0.02, []) > 0:
+        if widths.budget_for("candidates", 0.02, []) > 0:
             asked += 1
-            widths.paid("candidates", 0.03)
+            widths.charge("candidates", 0.03)
             widths.learn(wrong, 1, [8], 0.1)
         else:
             widths.learn(None, 0, [8], 0.1)
@@ -240,26 +240,26 @@ def test_lookup_says_what_would_follow_ids_that_nobody_committed() -> None:
     drafter = LookupDrafter()
     drafter.begin([5, 6, 7, 8, 9, 10, 1])
     before = drafter.propose(4)
-    found = drafter.ahead([5, 6, 7, 8, 9, 10, 1, 6, 7, 8], 2)
+    found = drafter.continue_from([5, 6, 7, 8, 9, 10, 1, 6, 7, 8], 2)
     assert found is not None
     assert list(found.ids) == [9, 10]
     assert drafter.propose(4) == before, "asking changes nothing"
 
 
 def test_the_likeliest_of_many_are_taken() -> None:
-    tree = merged([(d := chain([1, 2], [0.9, 0.9], "a"), d.chances)] * 2, 1)
+    tree = likeliest_tree([(d := chain([1, 2], [0.9, 0.9], "a"), d.chances)] * 2, 1)
     assert tree.ids == [1]
-    assert tree.said == [(0, 1)]
+    assert tree.proposers == [(0, 1)]
 
 
 def test_an_id_saves_for_who_has_it_for_nothing_else_for_the_model() -> None:
     copied = chain([1], [0.6], "prediction")
     guessed = Draft([1, 5], [0.5, 0.4], "chained", parents=[-1, 0])
-    model = Draft([1, 5], [0.5, 0.4], "candidates", parents=[-1, 0], modelled=True)
+    model = Draft([1, 5], [0.5, 0.4], "candidates", parents=[-1, 0], from_model=True)
     drafts = [copied, guessed, model]
-    one = together(drafts, [draft.chances for draft in drafts], 100)
-    purses = Purses()
-    left = {name: purses.of(name, 1.0).left for name in ("chained", "candidates")}
-    purses.shared(one, 2, [1, 5, 9], 1.0, 0.1)
-    assert purses.of("chained", 1.0).left == left["chained"]
-    assert purses.of("candidates", 1.0).left == pytest.approx(left["candidates"] + 0.9)
+    one = merge_drafts(drafts, [draft.chances for draft in drafts], 100)
+    budgets = DraftBudgets()
+    left = {name: budgets.of(name, 1.0).left for name in ("chained", "candidates")}
+    budgets.credit_parts(one, 2, [1, 5, 9], 1.0, 0.1)
+    assert budgets.of("chained", 1.0).left == left["chained"]
+    assert budgets.of("candidates", 1.0).left == pytest.approx(left["candidates"] + 0.9)

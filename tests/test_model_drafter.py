@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from test_trees import CURVE, FLAT, SAMPLED, answered
 
 from specedit.decode import drafters
-from specedit.decode.drafters import HeadsAtHand, SmallModel
-from specedit.decode.drafters.candidates import CandidatesDrafter, grown
+from specedit.decode.drafters import LoadedHeads, SmallModel
+from specedit.decode.drafters.candidates import CandidatesDrafter, candidate_tree
 from specedit.decode.drafters.model import ModelDrafter
 from specedit.decode.drafters.small import Next
 from specedit.engines.base import GREEDY, Choices, Sampling
@@ -116,7 +116,7 @@ def test_it_stops_where_its_own_certainty_ends() -> None:
     for sure in (0.35, 0.7, 0.95):
         drafter = ModelDrafter(small(answer, sure=sure), GREEDY, eager=True)
         drafter.begin([1])
-        drafter.spend(10.0, 0.05, 0.001)
+        drafter.set_budget(10.0, 0.05, 0.001)
         draft = drafter.propose(100)
         assert draft is not None
         lengths.append(len(draft.ids))
@@ -158,7 +158,7 @@ def test_auto_is_what_it_was_where_there_is_no_draft_model() -> None:
 def test_a_draft_model_must_be_named_for_what_needs_one() -> None:
     with pytest.raises(UsageError, match="needs a draft model"):
         drafters.build(["model"], prediction=None, codec=None)
-    with pytest.raises(UsageError, match="takes what is there"):
+    with pytest.raises(UsageError, match="combines auto with drafters"):
         drafters.build(["auto", "lookup"], prediction=None, codec=None)
 
 
@@ -166,7 +166,7 @@ def test_ids_that_the_target_does_not_know_are_not_offered() -> None:
     model = SmallModel(ScriptedEngine([3, 60, 4], end=50, vocabulary=64, sure=0.9), vocabulary=51)
     drafter = ModelDrafter(model, GREEDY, eager=True)
     drafter.begin([1])
-    drafter.spend(10.0, 0.05, 0.001)
+    drafter.set_budget(10.0, 0.05, 0.001)
     draft = drafter.propose(10)
     assert draft is not None
     assert list(draft.ids) == [3]
@@ -178,7 +178,7 @@ def test_the_likelier_stand_before_the_others_and_parents_before_children() -> N
         Next(1, 0.9, ((2, 0.06), (3, 0.01))),
         Next(4, 0.5, ((5, 0.4),)),
     ]
-    ids, chances, parents = grown(chain, 100, 1000)
+    ids, chances, parents = candidate_tree(chain, 100, 1000)
     assert parents is not None
     ways: list[float] = []
     for chance, parent in zip(chances, parents, strict=True):
@@ -261,7 +261,7 @@ def test_a_draft_model_with_heads_drafts_for_itself() -> None:
     passes = []
     for heads in (None, Following(answer)):
         engine = Counted(answer, end=50, vocabulary=51, sure=0.95, delay_s=0.001)
-        at_hand = None if heads is None else HeadsAtHand(heads, chained=True, most=2)
+        at_hand = None if heads is None else LoadedHeads(heads, chained=True, most=2)
         model = SmallModel(engine, heads=at_hand)
         drafter = ModelDrafter(model, GREEDY, eager=True)
         target = ScriptedEngine(answer, end=50, vocabulary=51)
@@ -294,7 +294,7 @@ def test_law_1_heads_of_a_draft_model_change_no_text(
     engine = ScriptedEngine(answer, end=50, vocabulary=51)
     plain, ended, _ = answered(engine, [1, 2], limit=60, end=50)
     draft = ScriptedEngine(answer, end=50, vocabulary=51, sure=0.9, trees=trees)
-    model = SmallModel(draft, heads=HeadsAtHand(Following(other), chained=True, most=2))
+    model = SmallModel(draft, heads=LoadedHeads(Following(other), chained=True, most=2))
     drafter = KINDS[name](model, GREEDY, eager=True)
     drafted, done, _ = answered(engine, [1, 2], [drafter], limit=60, end=50)
     assert (drafted, done) == (plain, ended)

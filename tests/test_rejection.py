@@ -89,7 +89,7 @@ class Telling(ModelDrafter):
         draft = super().propose(room)
         if draft is None or draft.ids[0] % 2:
             return draft
-        return Draft([3, 1], [0.99, 0.99], self.name, drawn=draft.drawn)
+        return Draft([3, 1], [0.99, 0.99], self.name, samples=draft.samples)
 
 
 TARGET = TableEngine(1)
@@ -170,7 +170,7 @@ def test_the_distribution_is_kept(kind: str | None, sampling: Sampling) -> None:
 def test_a_biased_rule_is_noticed(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same test fails where draws are kept a little too readily."""
     monkeypatch.setattr(
-        rejection, "keeps", lambda target, draft, noise: noise * draft < 1.3 * target
+        rejection, "accepts", lambda target, draft, noise: noise * draft < 1.3 * target
     )
     found, _ = answers(kind, WARM)
     assert far(found, WARM) > LIMIT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from replaying import WordTokenizer, run, texts
 
-from specedit.decode.resync import Index, best
+from specedit.decode.resync import Index, best_resync
 from specedit.engines.scripted import END
 
 NAMES = (
@@ -83,14 +83,14 @@ def test_the_same_text_in_other_ids_does_not_lose_the_place() -> None:
 
 def test_the_nearest_place_wins_over_the_first() -> None:
     ids = [1, 2, 3, 9, 4, 5, 1, 2, 3, 9, 6, 7]
-    place = best(Index(ids), [1, 2, 3, 8, 9], lost=9, since=2, fresh_line=False)
+    place = best_resync(Index(ids), [1, 2, 3, 8, 9], lost=9, since=2, fresh_line=False)
     assert place is not None
     assert ids[place.at] == 6
 
 
 def test_the_longer_suffix_wins_over_the_nearer() -> None:
     ids = [5, 1, 2, 3, 4, 50, *range(100, 140), 4, 60]
-    place = best(Index(ids), [0, 1, 2, 3, 4], lost=45, since=5, fresh_line=False)
+    place = best_resync(Index(ids), [0, 1, 2, 3, 4], lost=45, since=5, fresh_line=False)
     assert place is not None
     assert ids[place.at] == 50
 

@@ -18,7 +18,13 @@ from specedit.decode.cost import Curve
 from specedit.decode.drafters import Draft, Drafter
 from specedit.decode.events import Chunk, Done
 from specedit.decode.loop import decode
-from specedit.decode.tree import is_chain, shifted, straight, tried, walk
+from specedit.decode.tree import (
+    accepted_path,
+    is_chain,
+    likeliest_chain,
+    pass_parents,
+    verified_ids,
+)
 from specedit.decode.width import Widths
 from specedit.engines.base import GREEDY, Engine, Sampling, depths
 from specedit.engines.exact import open_exact
@@ -61,25 +67,25 @@ def answered(
 
 def test_the_way_through_a_tree_is_the_choices() -> None:
     #       0 -> 1(7) -> 3(8) ; 0 -> 2(9) -> 4(5) -> 5(6)
-    ids, parents = [1, 7, 9, 8, 5, 6], shifted([-1, -1, 0, 1, 3])
-    assert walk(ids, parents, [9, 0, 5, 0, 6, 4]) == [0, 2, 4, 5]
-    assert walk(ids, parents, [7, 1, 5, 0, 6, 4]) == [0, 1]
-    assert walk(ids, parents, [0, 8, 5, 0, 6, 4]) == [0]
+    ids, parents = [1, 7, 9, 8, 5, 6], pass_parents([-1, -1, 0, 1, 3])
+    assert accepted_path(ids, parents, [9, 0, 5, 0, 6, 4]) == [0, 2, 4, 5]
+    assert accepted_path(ids, parents, [7, 1, 5, 0, 6, 4]) == [0, 1]
+    assert accepted_path(ids, parents, [0, 8, 5, 0, 6, 4]) == [0]
     assert depths(parents) == [0, 1, 1, 2, 2, 3]
 
 
 def test_what_was_not_reached_was_not_tried() -> None:
     ids, parents = [7, 9, 8, 5, 6], [-1, -1, 0, 1, 3]
-    assert tried(ids, parents, [9, 5, 1]) == [(0, False), (1, True), (3, True), (4, False)]
-    assert tried(ids, parents, [4]) == [(0, False), (1, False)]
-    assert tried([1, 2, 3], None, [1, 5]) == [(0, True), (1, False)]
+    assert verified_ids(ids, parents, [9, 5, 1]) == [(0, False), (1, True), (3, True), (4, False)]
+    assert verified_ids(ids, parents, [4]) == [(0, False), (1, False)]
+    assert verified_ids([1, 2, 3], None, [1, 5]) == [(0, True), (1, False)]
 
 
 def test_a_chain_is_a_tree_and_every_tree_has_one() -> None:
     assert is_chain(None)
     assert is_chain([-1, 0, 1])
     assert not is_chain([-1, -1])
-    assert straight([-1, -1, 0, 1, 2, 2]) == [0, 2, 4]
+    assert likeliest_chain([-1, -1, 0, 1, 2, 2]) == [0, 2, 4]
 
 
 @settings(max_examples=120, deadline=None)

@@ -101,7 +101,7 @@ def test_plain_ids_save_nothing_however_many_are_told_at_once() -> None:
     for _ in range(40):
         each.learn(None, 0, [8], 0.1)
     together.learn(None, 0, [8] * 40, 0.1)
-    assert each.room == together.room and each.wait == together.wait
+    assert each.draft_limit == together.draft_limit and each.wait == together.wait
 
 
 def test_a_fully_accepted_draft_proves_only_what_was_reached() -> None:
@@ -231,9 +231,9 @@ def test_a_doubted_curve_is_forgotten_once_an_hour(tmp_path: Path) -> None:
     path = tmp_path / "curves.json"
     for key in ("one", "other"):
         cost.save(path, key, CURVE)
-    cost.doubt(path, "one")
+    cost.invalidate(path, "one")
     assert cost.load(path, "one") == CURVE
     an_hour_ago = time.time() - 3700
     os.utime(path, (an_hour_ago, an_hour_ago))
-    cost.doubt(path, "one")
+    cost.invalidate(path, "one")
     assert (cost.load(path, "one"), cost.load(path, "other")) == (None, CURVE)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specedit.decode.drafters import AUTO, HEADS_NAMES, HeadsAtHand
+from specedit.decode.drafters import AUTO, HEADS_NAMES, LoadedHeads
 from specedit.errors import UsageError
 from specedit.settings import Settings
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def at_hand(
     settings: Settings, engine: Any, model: str, store: Path
-) -> tuple[dict[str, HeadsAtHand], Keeper | None, str]:
+) -> tuple[dict[str, LoadedHeads], Keeper | None, str]:
     """The heads that this run may ask, what keeps rejected drafts, and why there are no more."""
     names = {name.strip() for name in settings.draft.split(",")}
     named = [name for name in HEADS_NAMES if name in names]
@@ -40,7 +40,7 @@ def at_hand(
     from specedit.heads import shelf
 
     wanted = named or shelf.kinds_here(store, digest)[:1]
-    found: dict[str, HeadsAtHand] = {}
+    found: dict[str, LoadedHeads] = {}
     for kind in wanted:
         try:
             heads = shelf.opened(store, digest, kind, model)
@@ -58,7 +58,7 @@ def at_hand(
     return found, keeper, ""
 
 
-def usable(engine: Any, model: str, store: Path) -> Iterator[tuple[str, HeadsAtHand]]:
+def usable(engine: Any, model: str, store: Path) -> Iterator[tuple[str, LoadedHeads]]:
     """The heads of a model that can be used, with their kinds, the best guessers first."""
     passes: Any = getattr(engine, "passes", None)
     digest = getattr(passes, "digest", "")

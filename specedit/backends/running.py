@@ -20,7 +20,7 @@ from specedit.errors import TooLong
 from specedit.report import ModelLine
 
 if TYPE_CHECKING:
-    from specedit.decode.drafters import HeadsAtHand, SmallModel
+    from specedit.decode.drafters import LoadedHeads, SmallModel
     from specedit.decode.width import Widths
     from specedit.heads.kept import Keeper
 
@@ -41,7 +41,7 @@ class Loaded:
         widths: Widths,
         curve: tuple[Path, str] | None = None,  # the file and key its cost curve is kept under
         small: SmallModel | None = None,  # drafts for it
-        heads: Mapping[str, HeadsAtHand] | None = None,  # likewise
+        heads: Mapping[str, LoadedHeads] | None = None,  # likewise
         keeper: Keeper | None = None,  # keeps answers in which heads were wrong
     ) -> None:
         self.line = line
@@ -59,7 +59,7 @@ class Loaded:
         """A curve that this run's passes did not follow is measured again, some time."""
         if self._curve is not None and self._widths.curve != self._measured:
             with suppress(OSError):
-                cost.doubt(*self._curve)
+                cost.invalidate(*self._curve)
 
     def prompt(self, plan: Plan) -> list[int]:
         return self._render([(m.role, m.segments) for m in plan.messages], plan.opening)

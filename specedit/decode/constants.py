@@ -1,8 +1,7 @@
-"""The constants of drafting that were fitted to data: what each one means.
+"""The drafting constants that are fitted to data: what each one means.
 
-Their values stand in `decode.fitted`, which `specedit replay CASES --fit` writes. Knows no ids.
-Limits that a law needs (what drafts may stake, how long they get) are no constants of this kind:
-they stand where they are used.
+Their values are in `decode.fitted`. Limits that a guarantee rests on (how much drafts may lose, how
+long they may be) are not fitted; they are defined where they are used.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ def _fitted(kind: str) -> Any:
 
 @dataclass(frozen=True)
 class Constants:
-    """Chances, risks and trusts. `kind` in a field's metadata says what numbers are possible."""
+    """Probabilities, risks and priors. `kind` in a field's metadata gives the valid range."""
 
     # decode.drafters.lookup: the chance that a context's continuation is right, by its length
     # (`lookup.LENGTHS`). For short contexts: if it had been the only continuation so far.

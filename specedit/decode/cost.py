@@ -1,8 +1,7 @@
-"""What a pass costs on this machine, by width.
+"""The cost curve: seconds of a forward pass on this machine, by width.
 
-Knows (width, seconds) points and draws straight lines between them. Does not know what a pass
-does. `measure` asks an engine once, in seconds; `Clock` watches the passes of real work and says
-when the machine behaves differently; `load` and `save` keep a curve in a file the caller names.
+`measure` times an engine once; `Clock` watches the passes of real work and reports when the machine
+behaves differently; `load` and `save` store a curve in a file that the caller names.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ from pathlib import Path
 from specedit.engines.base import Engine, EngineInfo
 from specedit.files import atomic, stored
 
-# what is measured: processors with tiles take 16 rows at a time, so 17 may cost what 32 do
+# the measured widths: processors with tiles take 16 rows at a time, so 17 may cost as much as 32
 WIDTHS = (1, 2, 4, 8, 16, 17, 32, 64, 128, 256)
-WIDE = 64  # passes from here on are measured once,
-ROUNDS = 4  # and narrower ones so often
-RECENT = 9  # passes of a width that its cost is read from
-ENOUGH = 3  # passes of a width before they are believed
-DRIFT = 0.15  # a curve this far off is replaced
-EVERY = 8  # passes between looks
-STALE = 96  # passes after which what a width cost then says nothing of now
-SHORTEST, LONGEST = 1e-8, 3600.0  # seconds of one pass that a kept curve may name
+WIDE = 64  # wider passes are measured once
+ROUNDS = 4  # narrower ones this often
+RECENT = 9  # newest passes of a width that its cost is computed from
+ENOUGH = 3  # passes of a width before its cost is trusted
+DRIFT = 0.15  # a curve that is off by more is replaced
+EVERY = 8  # passes between two checks
+STALE = 96  # passes after which the measurements of a width are dropped
+SHORTEST, LONGEST = 1e-8, 3600.0  # seconds of one pass that a stored curve may contain
 Points = tuple[tuple[int, float], ...]
 
 
@@ -40,7 +39,7 @@ class Curve:
 
     @classmethod
     def of(cls, points: Iterable[tuple[int, float]]) -> Curve:
-        """A curve through `points`; a wider pass is never taken to be cheaper than a narrower."""
+        """A curve through `points`, made non-decreasing."""
         rising: list[tuple[int, float]] = []
         for width, seconds in sorted(dict(points).items()):
             floor = rising[-1][1] if rising else 0.0
@@ -65,38 +64,36 @@ class Curve:
         return s0 + (s1 - s0) * (width - w0) / (w1 - w0)
 
 
-TYPICAL = Curve(  # the exact engine, 1.5B, two cores: where measuring starts from
+TYPICAL = Curve(  # the exact engine, 1.5B, two cores: used until the machine is measured
     ((1, 0.075), (8, 0.107), (16, 0.157), (32, 0.226), (64, 0.454), (128, 0.844), (256, 1.6))
 )
 
 
 class Clock:
-    """A curve that follows the machine: the medians of recent passes replace what was believed."""
+    """A curve that follows the machine: medians of recent passes replace the stored values."""
 
     def __init__(self, curve: Curve) -> None:
         self.curve = curve
-        self._recent: dict[int, deque[float]] = {}  # nearest measured width -> ratios to belief
-        self._seen: dict[
-            int, int
-        ] = {}  # nearest measured width -> the pass that was the last of it
-        self._believed = curve
+        self._recent: dict[int, deque[float]] = {}  # nearest measured width -> ratios to `_stored`
+        self._last_pass: dict[int, int] = {}  # nearest measured width -> number of its last pass
+        self._stored = curve
         self._passes = 0
 
     def add(self, width: int, seconds: float) -> bool:
-        """Count a pass; whether the curve is a new one now."""
+        """Count a pass; True if the curve was replaced."""
         if seconds <= 0:
             return False
         near = _nearest(width)
         ratios = self._recent.setdefault(near, deque(maxlen=RECENT))
-        ratios.append(seconds / self._believed.seconds(width))
+        ratios.append(seconds / self._stored.seconds(width))
         self._passes += 1
-        self._seen[near] = self._passes
+        self._last_pass[near] = self._passes
         if self._passes % EVERY:
             return False
-        for old in [w for w, last in self._seen.items() if self._passes - last >= STALE]:
-            # a width that looked too dear is not tried, so it would look so for ever: a busy moment
-            # took every draft away from the tenth answer of a process on
-            del self._recent[old], self._seen[old]
+        for old in [w for w, last in self._last_pass.items() if self._passes - last >= STALE]:
+            # a width that looks too expensive is not used, so its measurement would never change:
+            # without this, one busy moment turns drafting off for the rest of the process
+            del self._recent[old], self._last_pass[old]
         known = {
             width: statistics.median(ratios)
             for width, ratios in self._recent.items()
@@ -105,7 +102,7 @@ class Clock:
         if not known:
             return False
         other = statistics.median(known.values())
-        points = [(w, self._believed.seconds(w) * known.get(w, other)) for w in WIDTHS]
+        points = [(w, self._stored.seconds(w) * known.get(w, other)) for w in WIDTHS]
         fresh = Curve.of(points)
         off = max(abs(s / self.curve.seconds(w) - 1) for w, s in fresh.points)
         if off <= DRIFT:
@@ -121,10 +118,10 @@ def _nearest(width: int) -> int:
 
 
 def measure(engine: Engine, token: int = 0, *, widest: int = WIDTHS[-1]) -> Curve:
-    """The curve of an engine behind what its cache holds; the cache is left as it was.
+    """Measure an engine's curve behind the current cache; the cache is unchanged afterwards.
 
-    Narrow widths are timed in turn, `ROUNDS` times, and the best is taken: a busy moment makes all
-    of them dearer, not one. The first pass of all is not counted."""
+    Narrow widths are timed in turn, `ROUNDS` times, and the best time is used, so that a busy
+    moment affects all widths alike. The very first pass is not counted."""
     base = engine.length
     most = min(widest, engine.info.window - base)
     widths = [width for width in WIDTHS if width <= most]
@@ -141,26 +138,24 @@ def measure(engine: Engine, token: int = 0, *, widest: int = WIDTHS[-1]) -> Curv
 
 
 def key(model: str, info: EngineInfo) -> str:
-    """What a curve is of: the same model, engine (and its precision), device, threads."""
+    """The key of a stored curve: model, engine and its precision, device, threads."""
     return f"{model} {info.name} {info.note} {info.device} {info.threads}"
 
 
 def load(path: Path, key: str) -> Curve | None:
-    """The curve kept under `key`; None where there is none that can be read."""
+    """The curve stored under `key`; None when there is none or it cannot be read."""
     points = curves(path).get(key)
     return Curve.of(points) if points else None
 
 
 def save(path: Path, key: str, curve: Curve) -> None:
-    """Keep a curve beside those of other models; an unreadable file is replaced."""
+    """Store a curve beside those of other models; an unreadable file is replaced."""
     _write(path, {**curves(path), key: curve.points})
 
 
-def doubt(path: Path, key: str) -> None:
-    """Remove a curve that recent passes did not follow, so that it is measured again.
-
-    At most once an hour: on a busy machine nothing holds for long. What busy passes seemed to cost
-    is never kept, because widths that look too dear are not tried again."""
+def invalidate(path: Path, key: str) -> None:
+    """Delete a stored curve that no longer fits, so that it is measured again; at most once an
+    hour, because on a busy machine no curve fits for long."""
     known = curves(path)
     if key in known and time.time() - path.stat().st_mtime > 3600:
         del known[key]

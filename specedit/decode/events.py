@@ -1,18 +1,18 @@
-"""What decoding says while it works: `Prefill…, Chunk…, Done`.
+"""What decoding reports while it runs: `Prefill…, Chunk…, Done`.
 
-Every number shown anywhere is a fold over these events.
+Every number shown anywhere is computed from these events.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-FREE = "free"  # the source of a pass that had no draft
+FREE = "free"  # the source of a pass without a draft
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """What one pass settled.
+    """The result of one forward pass.
 
     `tokens` are the committed ids: the accepted part of the draft, then the model's own choice
     (missing only when an accepted token ended the answer). `proposed` counts the draft's ids.
@@ -22,11 +22,11 @@ class Chunk:
     proposed: int
     accepted: int
     source: str  # the drafter's name, or FREE
-    resynced: bool  # the drafter had just found its place again after a divergence
+    resynced: bool  # the drafter resynchronised just before this draft
     seconds: float  # forward, crop and drafting together
-    which: int = 0  # the prediction that the draft came from, where there were several
-    depth: int = 0  # ids in a row that could have been accepted: less than `proposed` of a tree
-    drafting: float = 0.0  # of the seconds, those that drafting took
+    which: int = 0  # the number of the prediction that the draft came from
+    depth: int = 0  # longest path of the draft: less than `proposed` in a tree
+    drafting: float = 0.0  # the part of `seconds` that drafting took
 
     @property
     def width(self) -> int:
@@ -35,7 +35,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Done:
-    """The answer is over. `reason`: "stop" (the model or fence did it) or "length" (cut off)."""
+    """The answer has ended. `reason`: "stop" (by the model or its fence) or "length" (cut off)."""
 
     reason: str
     logits_digest: str | None = None

@@ -1,8 +1,7 @@
-"""Several drafts as one tree: what one of them knows stands beside, and behind, what another does.
+"""Merges several drafts into one tree: ids that one drafter proposes beside and after another's.
 
-Knows drafts and the chances of their ids. Where two say the same id behind the same ids it is one
-node. What a model says of a place is trusted before what is copied from somewhere, and that before
-what others guess (`shared`). Does not know what a pass costs.
+The same id after the same ids is one node. At each position, a language model's probabilities come
+first, then those of copied text, then those of other guesses (`combined`).
 """
 
 from __future__ import annotations
@@ -14,94 +13,102 @@ from dataclasses import dataclass, field
 
 from specedit.decode.drafters.base import Draft
 
-MERGED = "merged"  # the source of a draft that is several; what is told names one of them
+MERGED = "merged"  # the source of a merged draft; the chunk names the part that helped most
 
 
 @dataclass
 class DraftTree:
-    """Nodes, parents before their children and the likelier before the others.
+    """Nodes in order of probability, parents before their children.
 
-    `said[n]`: the drafts, by number, that have node n."""
+    `proposers[n]`: the numbers of the drafts that have node n."""
 
     ids: list[int] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
     chances: list[float] = field(default_factory=list)
-    said: list[tuple[int, ...]] = field(default_factory=list)
+    proposers: list[tuple[int, ...]] = field(default_factory=list)
 
 
-def merged(drafts: Sequence[tuple[Draft, Sequence[float]]], most: int) -> DraftTree:
-    """The likeliest `most` ids of drafts with their chances."""
-    below = [_children(draft) for draft, _ in drafts]
+def likeliest_tree(drafts: Sequence[tuple[Draft, Sequence[float]]], limit: int) -> DraftTree:
+    """The likeliest `limit` ids of several drafts with their probabilities."""
+    children = [_children(draft) for draft, _ in drafts]
     tree = DraftTree()
-    # (way's chance negated, order, parent, id, chance, where in each draft)
-    waiting: list[tuple[float, int, int, int, float, tuple[tuple[int, int], ...]]] = []
+    # (negated probability of the path, order, parent, id, chance, row of the id in each draft)
+    queue: list[tuple[float, int, int, int, float, tuple[tuple[int, int], ...]]] = []
     order = 0
 
-    def grow(parent: int, alive: float, at: Sequence[tuple[int, int]]) -> None:
+    def grow(parent: int, path_chance: float, rows: Sequence[tuple[int, int]]) -> None:
         nonlocal order
         places: dict[int, list[tuple[int, int]]] = {}
         claims: list[dict[int, float]] = []
-        for number, row in at:
+        for number, row in rows:
             claim: dict[int, float] = {}
-            for child in below[number].get(row, ()):
+            for child in children[number].get(row, ()):
                 id = drafts[number][0].ids[child]
                 places.setdefault(id, []).append((number, child))
                 claim[id] = drafts[number][1][child]
             claims.append(claim)
-        for id, chance in shared(claims).items():
-            rows = tuple(places[id])
-            heapq.heappush(waiting, (-alive * chance, order, parent, id, chance, rows))
+        for id, chance in combined(claims).items():
+            entry = (-path_chance * chance, order, parent, id, chance, tuple(places[id]))
+            heapq.heappush(queue, entry)
             order += 1
 
-    trusted = sorted(range(len(drafts)), key=lambda number: not drafts[number][0].modelled)
-    grow(-1, 1.0, [(number, -1) for number in trusted])
-    while waiting and len(tree.ids) < most:
-        way, _, parent, id, chance, rows = heapq.heappop(waiting)
+    by_trust = sorted(range(len(drafts)), key=lambda number: not drafts[number][0].from_model)
+    grow(-1, 1.0, [(number, -1) for number in by_trust])
+    while queue and len(tree.ids) < limit:
+        negated, _, parent, id, chance, rows = heapq.heappop(queue)
         tree.ids.append(id)
         tree.parents.append(parent)
         tree.chances.append(chance)
-        tree.said.append(tuple(sorted(number for number, _ in rows)))
-        grow(len(tree.ids) - 1, -way, rows)
+        tree.proposers.append(tuple(sorted(number for number, _ in rows)))
+        grow(len(tree.ids) - 1, -negated, rows)
     return tree
 
 
-def shared(claims: Sequence[Mapping[int, float]]) -> dict[int, float]:
-    """What one place's ids are worth by all that was said of them, the most trusted first: of an
-    id that two say the surer is believed, and what only a later one says gets a share of what the
-    earlier leave."""
-    found: dict[int, float] = {}
+def combined(claims: Sequence[Mapping[int, float]]) -> dict[int, float]:
+    """The probabilities of one position's ids by several claims, the most trusted claim first.
+
+    An id that two claims name gets the higher probability. An id that only a later claim names gets
+    a share of what the earlier claims leave."""
+    result: dict[int, float] = {}
     for claim in claims:
-        agreed = {id: max(found[id], chance) for id, chance in claim.items() if id in found}
+        agreed = {id: max(result[id], chance) for id, chance in claim.items() if id in result}
         over = max(1.0, sum(agreed.values()))
         agreed = {id: chance / over for id, chance in agreed.items()}
-        rest = sum(chance for id, chance in found.items() if id not in agreed)
-        room = max(0.0, 1.0 - sum(agreed.values()))
-        if rest > room:
-            found = {id: chance * room / rest for id, chance in found.items()}
-        found |= agreed
-        left = max(0.0, 1.0 - sum(found.values()))
-        found |= {id: chance * left for id, chance in claim.items() if id not in found}
-    return found
+        rest = sum(chance for id, chance in result.items() if id not in agreed)
+        free = max(0.0, 1.0 - sum(agreed.values()))
+        if rest > free:
+            result = {id: chance * free / rest for id, chance in result.items()}
+        result |= agreed
+        left = max(0.0, 1.0 - sum(result.values()))
+        result |= {id: chance * left for id, chance in claim.items() if id not in result}
+    return result
 
 
-def together(drafts: Sequence[Draft], chances: Sequence[Sequence[float]], most: int) -> Draft:
-    """One draft that is all of them."""
-    tree = merged(list(zip(drafts, chances, strict=True)), most)
-    return Draft(tree.ids, tree.chances, MERGED, parents=tree.parents, parts=drafts, said=tree.said)
+def merge_drafts(drafts: Sequence[Draft], chances: Sequence[Sequence[float]], limit: int) -> Draft:
+    """One draft of the likeliest `limit` ids of all of them."""
+    tree = likeliest_tree(list(zip(drafts, chances, strict=True)), limit)
+    return Draft(
+        tree.ids,
+        tree.chances,
+        MERGED,
+        parents=tree.parents,
+        parts=drafts,
+        proposers=tree.proposers,
+    )
 
 
-def told(draft: Draft, offered: int, held: Sequence[int]) -> Draft:
-    """Of the drafts that one is made of, that which the pass owes most to: whose ids held; where
-    none did, whose were offered."""
+def main_part(draft: Draft, offered: int, accepted: Sequence[int]) -> Draft:
+    """The part of a merged draft with the most accepted ids, or where none was accepted, with the
+    most offered ids."""
     if not draft.parts:
         return draft
-    counts = Counter(draft.said[row][0] for row in held or range(offered))
+    counts = Counter(draft.proposers[row][0] for row in accepted or range(offered))
     return draft.parts[max(counts, key=lambda number: (counts[number], -number))]
 
 
 def _children(draft: Draft) -> dict[int, list[int]]:
     above = range(-1, len(draft.ids) - 1) if draft.parents is None else draft.parents
-    found: dict[int, list[int]] = {}
+    children: dict[int, list[int]] = {}
     for row, parent in enumerate(above):
-        found.setdefault(parent, []).append(row)
-    return found
+        children.setdefault(parent, []).append(row)
+    return children

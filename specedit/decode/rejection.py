@@ -1,13 +1,13 @@
-"""Modified rejection sampling: draws of a draft model are kept so that no distribution changes.
+"""Modified rejection sampling: samples of a draft model are accepted so that the distribution of
+the answer does not change.
 
-A draw x from q is kept with the chance min(1, p(x) / q(x)), where p is the target's distribution;
-else the choice is drawn from what of p stands above q (Leviathan et al., Chen et al., 2023). Ids
-of a tree that nobody drew, candidates and predictions, need no rule: a choice from p either is
-one of them or is not.
+A sample x from q is accepted with probability min(1, p(x) / q(x)), where p is the target's
+distribution. If it is rejected, the choice is sampled from the part of p above q (Leviathan et al.,
+Chen et al., 2023). Ids of a tree that were not sampled, such as candidates and predictions, need no
+rule: a sample from p either is one of them or is not.
 
-Every draw at a place that is reached is put to that test, whether it was offered or not, and
-whichever drafter's ids were: what was drawn must not decide whether it is tested. Knows rows and
-trees; knows no engine.
+Every sample at a position that is reached is tested, whether or not it was offered, because the
+value of a sample must not decide whether it is tested.
 """
 
 from __future__ import annotations
@@ -23,57 +23,60 @@ from specedit.engines.sampling import Numbers, distribution, drawn
 
 
 @dataclass(frozen=True)
-class Draws:
-    """Ids that were drawn one behind the other, each from its own distribution."""
+class SampledIds:
+    """Consecutive sampled ids, each with the distribution that it was sampled from."""
 
     ids: Sequence[int]
-    chances: Sequence[Numbers]
+    distributions: Sequence[Numbers]
 
 
-def keeps(target: float, draft: float, noise: float) -> bool:
-    """Whether a draw is kept, by its chances under both models and a number in [0, 1)."""
+def accepts(target: float, draft: float, noise: float) -> bool:
+    """Whether a sample is accepted: its probability under both models, a number in [0, 1)."""
     return noise * draft < target
 
 
-def settled(
+def settle(
     ids: Sequence[int],
     parents: Sequence[int] | None,
     rows: Sequence[Any],
-    draws: Sequence[Draws],
+    samples: Sequence[SampledIds],
     sampling: Sampling,
     noise: Callable[[], float],
 ) -> tuple[list[int], list[int]]:
-    """The rows of a pass that were right, and the choice behind each of them."""
+    """The accepted rows of a pass, and the choice after each of them."""
     above = range(-1, len(ids) - 1) if parents is None else parents
     children: dict[tuple[int, int], int] = {}
     for row in range(1, len(ids)):
         children.setdefault((above[row], ids[row]), row)
     path, at = [0], 0
     tokens: list[int] = []
-    live = list(draws)
+    live = list(samples)
     while True:
         depth = len(tokens)
         live = [one for one in live if len(one.ids) > depth]
         token = _choice(distribution(rows[at], sampling), live, depth, noise)
         tokens.append(token)
         live = [one for one in live if one.ids[depth] == token]
-        if (found := children.get((at, token))) is None:
+        child = children.get((at, token))
+        if child is None:
             return path, tokens
-        path.append(found)
-        at = found
+        path.append(child)
+        at = child
 
 
-def _choice(chances: Numbers, live: Sequence[Draws], depth: int, noise: Callable[[], float]) -> int:
+def _choice(
+    target: Numbers, live: Sequence[SampledIds], depth: int, noise: Callable[[], float]
+) -> int:
     for one in live:
-        token, draft = one.ids[depth], one.chances[depth]
-        size = min(chances.size, draft.size)  # what pads a vocabulary has no chance
-        target = float(chances[token]) if token < chances.size else 0.0
-        if keeps(target, float(draft[token]), noise()):
+        token, draft = one.ids[depth], one.distributions[depth]
+        size = min(target.size, draft.size)  # padding of a vocabulary has probability 0
+        probability = float(target[token]) if token < target.size else 0.0
+        if accepts(probability, float(draft[token]), noise()):
             return token
-        left = chances.copy()
-        left[:size] = np.maximum(left[:size] - draft[:size], 0.0)
-        total = float(left.sum())
-        if total <= 0.0:  # the two are equal but for rounding
+        rest = target.copy()
+        rest[:size] = np.maximum(rest[:size] - draft[:size], 0.0)
+        total = float(rest.sum())
+        if total <= 0.0:  # the two distributions are equal up to rounding
             return token
-        chances = left / total
-    return drawn(chances, noise())
+        target = rest / total
+    return drawn(target, noise())

@@ -1,8 +1,7 @@
-"""Drafting without a model: the text somebody wanted plays the model.
+"""Replay: drafting without a model; the wanted text takes the place of the model's answer.
 
-Knows ids: a case's before, after and instruction. What comes out are passes, and what they would
-cost on a curve; the bound is a drafter that never offers an id in vain, but knows no id that is
-new. Does not know text or files.
+The result is the passes of a case and their cost on a curve. The bound is the cost with a drafter
+that never offers a wrong id but cannot know a new one.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.engines.scripted import ScriptedEngine
 
-ENGINE = Curve.line(0.070, 0.006)  # seconds of a pass by which widths are chosen here
+ENGINE = Curve.line(0.070, 0.006)  # the cost curve that widths are chosen by
 
 
 @dataclass(frozen=True)
 class Replay:
-    """What the passes of one case were, and what its texts are made of."""
+    """The passes of one case, and how much of its text is copied."""
 
-    tokens: int  # of after, the end included
-    passes: tuple[tuple[int, int], ...]  # (proposed, accepted); each settles one id more
-    sources: tuple[str, ...]  # who drafted each pass
+    tokens: int  # of the after text, the end included
+    passes: tuple[tuple[int, int], ...]  # (proposed, accepted); each commits one id more
+    sources: tuple[str, ...]  # the drafter of each pass
     copied: int  # ids of after that difflib aligns with before
     blocks: int  # changed blocks
 
@@ -41,7 +40,7 @@ class Replay:
         return self.tokens * curve.seconds(1)
 
     def bound(self, curve: Curve) -> float:
-        """Each new id a pass of width 1, each copied one its share of a pass, each block a pass."""
+        """A pass of width 1 for each new id and block, and its share of a pass for each copied id."""
         each = curve.seconds(2) - curve.seconds(1)
         once = curve.seconds(1)
         new = self.tokens - self.copied

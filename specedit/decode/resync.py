@@ -1,14 +1,12 @@
-"""Where the prediction goes on after a divergence.
+"""Resync: where the prediction continues after a divergence.
 
-Knows the prediction's ids and the tail of the answer. Places are positions of the id expected
-next. Candidates come from an index over the prediction (never from a scan of it) and from the
-place that was lost: replaced, inserted, deleted. Each has a chance, read from what the evidence
-was worth on real commits: how much of the answer's tail precedes it, how far it is from the
-place that was lost and in which direction, how often such a tail occurs.
+A position is that of the id expected next. Candidates come from an index over the prediction and
+from the position of the divergence (text was replaced, inserted or deleted there). The probability
+of each is fitted to real commits: how many of the answer's last ids precede it, how far and in
+which direction it is from the divergence, how often such ids occur.
 
-Only the likeliest place is offered. A second one in the same pass (a tree) does not pay: in the
-replay of 130 commits an oracle that always took the right one of two places, for nothing, would
-save 0.2 to 0.3 % on curves 70+6w, 70+1w and 35+15w, and two ids for the second cost 0.7 to 1.7 %.
+Only the likeliest position is offered. A second one in the same pass (as a tree) does not pay
+(docs/research/drafting.md).
 """
 
 from __future__ import annotations
@@ -22,21 +20,21 @@ from functools import lru_cache
 from specedit.decode.constants import Constants
 from specedit.decode.fitted import FITTED
 
-NEAREST = 4  # occurrences looked at on each side of the lost place
-LONGEST = 24  # ids of the tail that are compared
+NEAREST = 4  # occurrences that are considered on each side of the divergence
+LONGEST = 24  # last ids of the answer that are compared
 
 
 @dataclass(frozen=True)
-class Landing:
-    """The prediction goes on at `at`, says evidence worth `chance`."""
+class ResyncPoint:
+    """A position of the prediction, and the probability that the answer continues there."""
 
     at: int
-    held: int  # ids of the answer's tail that precede it
+    matched: int  # last ids of the answer that precede it
     chance: float
 
 
 class Index:
-    """Where ids and pairs of ids occur in the prediction."""
+    """Positions of ids and pairs of ids in the prediction."""
 
     def __init__(self, ids: Sequence[int], newline: Sequence[bool] | None = None) -> None:
         self.ids = ids
@@ -49,24 +47,24 @@ class Index:
         self.newline = newline
 
     def after(self, key: int | tuple[int, int], near: int) -> tuple[list[int], int]:
-        """Places after occurrences of `key`, those nearest to `near`, and how many there are."""
+        """The positions after occurrences of `key` nearest to `near`, and how many there are."""
         places = self._after.get(key)
         if not places:
             return [], 0
         at = bisect_left(places, near)
         return places[max(0, at - NEAREST) : at + NEAREST], len(places)
 
-    def held(self, at: int, said: Sequence[int]) -> int:
-        """How many of the last ids of `said` precede `at` in the prediction."""
+    def matched(self, at: int, answer: Sequence[int]) -> int:
+        """How many of the last ids of `answer` precede `at` in the prediction."""
         ids = self.ids
-        most = min(at, len(said), LONGEST)
+        most = min(at, len(answer), LONGEST)
         n = 0
-        while n < most and ids[at - 1 - n] == said[-1 - n]:
+        while n < most and ids[at - 1 - n] == answer[-1 - n]:
             n += 1
         return n
 
     def line_after(self, at: int) -> int:
-        """The first place after the line of `at`."""
+        """The first position after the line of `at`."""
         if self.newline is None:
             return -1
         while at < len(self.ids) and not self.newline[at]:
@@ -74,14 +72,16 @@ class Index:
         return at + 1
 
 
-def features(held: int, distance: int, count: int, since: int, fresh_line: bool) -> tuple[int, ...]:
-    """The evidence in bins: (held, direction and distance, occurrences, ids since, line)."""
+def features(
+    matched: int, distance: int, count: int, since: int, fresh_line: bool
+) -> tuple[int, ...]:
+    """The evidence in bins: matched ids, direction and distance, occurrences, ids since, line."""
     return (
-        (0, 1, 2, 3, 4, 5, 6, 6, 7, 7, 7, 7)[held] if held < 12 else 8 if held < 20 else 9,
+        (0, 1, 2, 3, 4, 5, 6, 6, 7, 7, 7, 7)[matched] if matched < 12 else 8 if matched < 20 else 9,
         _distance(distance),
         min(count, 9).bit_length(),
         min(since, 40).bit_length(),
-        int(fresh_line) * (1 + min(held, 2)),
+        int(fresh_line) * (1 + min(matched, 2)),
     )
 
 
@@ -95,30 +95,31 @@ def _distance(d: int) -> int:
 
 @lru_cache(maxsize=8)
 def _tables(constants: Constants) -> tuple[tuple[float, ...], ...]:
-    """The log odds of each of the features, in their order."""
+    """The log odds of each feature, in the order of `features`."""
     distance = constants.forward + constants.behind
     return constants.held, distance, constants.occurrences, constants.since, constants.fresh_line
 
 
 def candidates(
-    index: Index, said: Sequence[int], lost: int, since: int, fresh_line: bool
+    index: Index, answer: Sequence[int], lost: int, since: int, fresh_line: bool
 ) -> Iterator[tuple[int, int, int]]:
-    """(place, ids held, occurrences) that may follow `said`, the prediction lost at `lost`."""
+    """Positions where the prediction may continue after a divergence at `lost`, each with the
+    number of matched ids and of occurrences."""
     size = len(index.ids)
     seen: set[int] = set()
     tail: int | tuple[int, int]
-    if len(said) > 1 and since > 0:
-        tail = (said[-2], said[-1])
+    if len(answer) > 1 and since > 0:
+        tail = (answer[-2], answer[-1])
         places, count = index.after(tail, lost)
         for at in places:
             seen.add(at)
-            yield at, index.held(at, said), count
-    if said:
-        places, count = index.after(said[-1], lost)
+            yield at, index.matched(at, answer), count
+    if answer:
+        places, count = index.after(answer[-1], lost)
         for at in places:
             if at not in seen:
                 seen.add(at)
-                yield at, index.held(at, said), count
+                yield at, index.matched(at, answer), count
     guesses = [lost, lost + 1, lost + since]
     if fresh_line:
         guesses.append(index.line_after(lost))
@@ -128,26 +129,26 @@ def candidates(
             yield at, 0, 0
 
 
-def best(
+def best_resync(
     index: Index,
-    said: Sequence[int],
+    answer: Sequence[int],
     lost: int,
     since: int,
     fresh_line: bool,
     constants: Constants = FITTED,
-) -> Landing | None:
-    """The likeliest place for what comes after `said`; None when no place is worth a guess."""
+) -> ResyncPoint | None:
+    """The likeliest position after `answer`; None when there is no candidate."""
     tables = _tables(constants)
-    found: Landing | None = None
-    for at, held, count in candidates(index, said, lost, since, fresh_line):
+    best: ResyncPoint | None = None
+    for at, matched, count in candidates(index, answer, lost, since, fresh_line):
         if at >= len(index.ids):
             continue
         score = constants.start
         for table, bin_ in zip(
-            tables, features(held, at - lost, count, since, fresh_line), strict=True
+            tables, features(matched, at - lost, count, since, fresh_line), strict=True
         ):
             score += table[bin_]
         chance = 1 / (1 + math.exp(-score))
-        if found is None or chance > found.chance:
-            found = Landing(at, held, chance)
-    return found
+        if best is None or chance > best.chance:
+            best = ResyncPoint(at, matched, chance)
+    return best

@@ -1,22 +1,20 @@
-"""How much of a draft one pass should offer.
+"""Chooses the width of each forward pass: which draft to offer, and how many of its ids.
 
-Knows what passes cost and how drafts fared. Does not know ids, text or engines.
-
-A draft comes with chances. `Survival` corrects them by what became of earlier drafts: only ids
-that were reached count (a fully accepted draft proves "at least n", an id behind a divergence
-proves nothing). `Widths` then minimises the expected cost of the way to the next divergence:
-offering n ids costs c(1 + n) now; if all of them and the id after them hold (S), another pass,
-and for each later id that would have held, what an id costs at best (v):
+A draft comes with probabilities. `Calibration` corrects them by the results of earlier drafts. Only
+ids that were reached count: a fully accepted draft proves "at least n", and an id after a
+divergence proves nothing. `Widths` then minimises the expected cost of the way to the next
+divergence. Offering n ids costs c(1 + n) now; if all of them and the next id hold (S), one more
+pass; and for each later id that would have held, the cost of an id at the best width (v):
 
     J(n) = c(1 + n) + c(1) * S[n + 1] + v * sum of S[i] for i > n + 1
 
-Of a tree, S is the product of the chances on an id's own way; each id that is not offered but
-stands behind one that is costs another pass if it holds, each further one v. Where a tree settles
+In a tree, S is the product of the probabilities on an id's own path. Each id that is not offered
+but follows an offered one costs another pass if it holds, each further one v. Where a tree settles
 few ids however much of it is offered, the next pass comes anyway, and such an id costs only what an
 id costs at the best length.
 
-Drafters that cost time keep purses of their own beside the common gate (`decode.purse`), and what
-they propose goes into one tree with all that is proposed for a pass (`decode.merge`).
+Drafters that cost time have budgets of their own beside the common limit (`decode.budget`), and
+their proposals are merged with all other drafts of a pass into one tree (`decode.merge`).
 """
 
 from __future__ import annotations
@@ -29,37 +27,37 @@ from functools import lru_cache
 from itertools import accumulate
 from operator import mul
 
+from specedit.decode.budget import DraftBudgets
 from specedit.decode.constants import Constants
 from specedit.decode.cost import TYPICAL, Clock, Curve
 from specedit.decode.drafters.base import Draft
 from specedit.decode.fitted import FITTED
-from specedit.decode.merge import together
-from specedit.decode.purse import Purses
-from specedit.decode.tree import is_chain, tried
+from specedit.decode.merge import merge_drafts
+from specedit.decode.tree import is_chain, verified_ids
 
 WIDEST = 512
-CHEAP = 1.02  # a pass that costs so much more than the narrowest costs nothing more
-TRUST = 2.0  # passes staked before any draft held
-LOOK = 8
-PATIENCE = 0.02  # of plain decoding may be lost on drafts
-ENOUGH = 4  # ids that are likely already: nobody who costs time need be asked for more
+FREE_RATIO = 1.02  # a pass up to this ratio of the narrowest one's cost counts as free
+INITIAL_CREDIT = 2.0  # passes that drafts may lose before one was accepted
+LOOKAHEAD = 8
+MAX_LOSS = 0.02  # share of plain decoding's time that drafts may lose
+NEAR = 4  # ids that are likely already: no drafter that costs time is asked for more
 FEW = 4.0  # ids that a tree settles, below which one more saves its share of a pass only
-EDGES = (0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99, 0.997)
+EDGES = (0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99, 0.997)  # of the bins of stated probabilities
 
 
 @lru_cache(maxsize=64)
 def _priced(curve: Curve, widest: int) -> tuple[list[float], float, int]:
-    """Seconds by width, the least seconds of an id, and how many ids cost nothing more."""
+    """Seconds by width, the least seconds per id, and how many draft ids are free."""
     cost = [curve.seconds(max(1, width)) for width in range(widest + 1)]
     each = min(seconds / width for width, seconds in enumerate(cost) if width)
-    return cost, each, bisect_right(cost, CHEAP * cost[1]) - 2
+    return cost, each, bisect_right(cost, FREE_RATIO * cost[1]) - 2
 
 
 @dataclass
-class Survival:
-    """What the chances a drafter states are worth, by how sure it says it is."""
+class Calibration:
+    """Corrects the probabilities that a drafter states, by how often such ids were right."""
 
-    inertia: float  # expected failures (or successes, for unlikely ids) a prior chance is worth
+    inertia: float  # weight of the stated probability, in expected failures (or successes)
     _seen: dict[tuple[str, int], list[float]] = field(default_factory=dict)
 
     def corrected(self, draft: Draft) -> list[float]:
@@ -74,18 +72,18 @@ class Survival:
         return (happened + self.inertia) / (expected + self.inertia)
 
     def learn(self, draft: Draft, tokens: Sequence[int]) -> None:
-        """`tokens` were settled: the accepted part of the draft, and the model's own choice.
+        """`tokens` were committed: the accepted part of the draft, and the model's own choice.
 
-        That choice is a trial too where the draft went on beyond what was offered."""
-        for n, held in tried(draft.ids, draft.parents, tokens):
+        That choice counts as well where the draft continues beyond what was offered."""
+        for n, right in verified_ids(draft.ids, draft.parents, tokens):
             chance = draft.chances[n]
             seen = self._seen.setdefault((draft.source, _bin(chance)), [0.0, 0.0])
             if chance < 0.5:
                 seen[0] += chance
-                seen[1] += held
+                seen[1] += right
             else:
                 seen[0] += 1 - chance
-                seen[1] += not held
+                seen[1] += not right
 
 
 def _bin(chance: float) -> int:
@@ -106,10 +104,9 @@ def _correct(chance: float, factor: float) -> float:
 class Widths:
     """Chooses the draft and its length for each pass; learns from what was accepted.
 
-    The gate: drafts never stake more than they have saved, a fiftieth of what plain decoding
-    would have cost so far, and `TRUST` passes. So however bad they are, decoding stays within
-    2 % and that many passes of plain decoding.
-    """
+    Guarantee 2: drafts never risk more than what they saved, plus a fiftieth of what plain decoding
+    would have cost so far, plus `INITIAL_CREDIT` passes. However bad they are, decoding stays
+    within 2 % and that many passes of plain decoding."""
 
     def __init__(
         self,
@@ -122,106 +119,105 @@ class Widths:
         self._constants = constants
         self._widest = widest
         self._clock = clock
-        self.take(clock.curve if clock else curve)
+        self.set_curve(clock.curve if clock else curve)
         self.begin()
 
     def begin(self) -> None:
-        """A new answer: what earlier drafts were worth says nothing about its own."""
-        self._survival = Survival(self._constants.inertia)
-        self._credit = TRUST * self._cost[1]
-        self._purses = Purses()
+        """Start a new answer: results of earlier answers do not apply to it."""
+        self._calibration = Calibration(self._constants.inertia)
+        self._credit = INITIAL_CREDIT * self._cost[1]
+        self._budgets = DraftBudgets()
 
-    def take(self, curve: Curve) -> None:
-        """From now on passes cost what `curve` says."""
+    def set_curve(self, curve: Curve) -> None:
         self.curve = curve
         self._cost, each, self._free = _priced(curve, self._widest)
         self._each = self._constants.overhead * each
 
     @property
     def wait(self) -> int:
-        """Ids to be written plainly before the least draft may be staked again."""
-        if self._stake() > 0:
+        """Plain ids until the shortest draft may be offered again."""
+        if self._max_offer() > 0:
             return 0
-        lacks = self._cost[2] - self._cost[1] - self._credit
-        return max(1, math.ceil(lacks / (PATIENCE * self._cost[1])))
+        missing = self._cost[2] - self._cost[1] - self._credit
+        return max(1, math.ceil(missing / (MAX_LOSS * self._cost[1])))
 
     @property
-    def room(self) -> int:
-        """How many ids of a draft are worth looking at: twice what may be staked."""
-        return min(self._widest - 1, 2 * self._stake() + LOOK)
+    def draft_limit(self) -> int:
+        """The longest draft worth proposing: about twice what may be offered."""
+        return min(self._widest - 1, 2 * self._max_offer() + LOOKAHEAD)
 
-    def _stake(self) -> int:
-        """How many ids may be offered, however good they look."""
-        staked = bisect_right(self._cost, self._cost[1] + self._credit) - 2
-        return max(self._free, staked, 0)
+    def _max_offer(self) -> int:
+        """How many ids may be offered, however likely they are."""
+        affordable = bisect_right(self._cost, self._cost[1] + self._credit) - 2
+        return max(self._free, affordable, 0)
 
     def choose(self, drafts: Sequence[Draft], *, trees: bool = False) -> tuple[Draft, int] | None:
-        """The draft to offer and how many of its ids; None for a pass without a draft. Where a
-        pass may be a tree, what cost time to draft goes into one with all that was proposed.
+        """The draft to offer and how many of its ids; None for a pass without a draft. Where the
+        engine takes trees and a costly drafter proposed, all drafts are merged into one tree.
 
-        J prices one draft's way to its own divergence, and says nothing of which draft is the
-        better: that is whose ids, as many as it would offer, are expected to save the most passes
-        for what they cost."""
+        J prices one draft up to its own divergence and cannot compare drafts: the better draft is
+        the one whose offered ids are expected to save the most time for what they cost."""
         chosen: tuple[Draft, int] | None = None
-        most = -math.inf
-        stake = self._stake()
-        if trees and len(drafts) > 1 and any(draft.source in self._purses for draft in drafts):
-            chances = [self._survival.corrected(draft) for draft in drafts]
-            one = together(drafts, chances, self.room)
-            return one, self._worth(one, stake, one.chances)[0]
+        best_gain = -math.inf
+        most = self._max_offer()
+        if trees and len(drafts) > 1 and any(draft.source in self._budgets for draft in drafts):
+            chances = [self._calibration.corrected(draft) for draft in drafts]
+            merged = merge_drafts(drafts, chances, self.draft_limit)
+            return merged, self._offer(merged, most, merged.chances)[0]
         for draft in drafts:
-            length, gain = self._worth(draft, stake)
-            if gain > most:
-                chosen, most = (draft, length), gain
+            length, gain = self._offer(draft, most)
+            if gain > best_gain:
+                chosen, best_gain = (draft, length), gain
         return chosen
 
-    def _worth(
-        self, draft: Draft, stake: int, chances: Sequence[float] | None = None
+    def _offer(
+        self, draft: Draft, most: int, chances: Sequence[float] | None = None
     ) -> tuple[int, float]:
-        """How many of its ids to offer, and the seconds that these are expected to save."""
+        """How many ids of a draft to offer, and the seconds that they are expected to save."""
         if chances is None:
-            chances = self._survival.corrected(draft)
+            chances = self._calibration.corrected(draft)
         if draft.parents is None:
             alive = list(accumulate(chances, mul))
-            length = self._length(alive, draft.beyond)
+            length = self._chain_length(alive, draft.beyond)
         else:
             alive = []
             for chance, parent in zip(chances, draft.parents, strict=True):
                 alive.append(chance * (alive[parent] if parent >= 0 else 1.0))
-            length = self._branches(alive, draft.parents)
-        length = max(min(length, stake), min(self._free, len(draft.ids)))
+            length = self._tree_length(alive, draft.parents)
+        length = max(min(length, most), min(self._free, len(draft.ids)))
         once = self._cost[1]
         return length, sum(alive[:length]) * once - (self._cost[1 + length] - once)
 
     @property
     def prices(self) -> tuple[float, float]:
-        """Seconds of a pass, and of each further id in one of a few."""
+        """Seconds of a pass of one id, and of each further id in a narrow pass."""
         return self._cost[1], (self._cost[min(9, self._widest)] - self._cost[1]) / 8
 
-    def allowance(self, name: str, cost: float, drafts: Sequence[Draft]) -> float:
-        """Seconds that a drafter may take for a proposal which takes at least `cost`, beside what
-        is proposed already; 0.0 where it had better not be asked."""
-        allowed = self._purses.allowed(name, cost, self.doubt(drafts), self._cost[1])
-        seconds = min(self._credit, allowed)
+    def budget_for(self, name: str, cost: float, drafts: Sequence[Draft]) -> float:
+        """Seconds that a drafter may spend on a proposal that takes at least `cost`, beside
+        `drafts`; 0.0 where it is not worth asking."""
+        uncertainty = self.uncertainty(drafts)
+        available = self._budgets.available(name, cost, uncertainty, self._cost[1])
+        seconds = min(self._credit, available)
         return seconds if seconds > cost else 0.0
 
-    def doubt(self, drafts: Sequence[Draft]) -> float:
-        """The chance that what is proposed already ends within a few ids."""
-        return 1 - max((self._sure(draft) for draft in drafts), default=0.0)
+    def uncertainty(self, drafts: Sequence[Draft]) -> float:
+        """The probability that all of `drafts` diverge within a few ids."""
+        return 1 - max((self._certainty(draft) for draft in drafts), default=0.0)
 
-    def _sure(self, draft: Draft) -> float:
-        """The chance that its first few ids all hold. A tree is in doubt by its nature."""
-        if len(draft.ids) < ENOUGH or draft.parents is not None:
+    def _certainty(self, draft: Draft) -> float:
+        """The probability that the first few ids all hold; 0.0 for a tree."""
+        if len(draft.ids) < NEAR or draft.parents is not None:
             return 0.0
-        return math.prod(self._survival.corrected(draft)[:ENOUGH])
+        return math.prod(self._calibration.corrected(draft)[:NEAR])
 
-    def paid(self, name: str, seconds: float, drafts: Sequence[Draft] = ()) -> None:
-        """A drafter took so long beside these drafts, whatever becomes of what it proposed."""
+    def charge(self, name: str, seconds: float, drafts: Sequence[Draft] = ()) -> None:
+        """Subtract the time that a drafter took beside `drafts`."""
         self._credit -= seconds
-        self._purses.paid(name, seconds, self.doubt(drafts), self._cost[1])
+        self._budgets.charge(name, seconds, self.uncertainty(drafts), self._cost[1])
 
-    def _length(self, alive: Sequence[float], beyond: float) -> int:
-        """The n of the smallest J; `alive` are the chances that an id is reached and right."""
+    def _chain_length(self, alive: Sequence[float], beyond: float) -> int:
+        """The n with the smallest J; `alive`: probabilities that an id is reached and right."""
         cost, again, each = self._cost, self._cost[1], self._each
         survival = [*alive, (alive[-1] if alive else 1.0) * beyond]
         later, best, least = 0.0, 0, math.inf
@@ -232,25 +228,25 @@ class Widths:
             later += survival[n]
         return best
 
-    def _branches(self, alive: Sequence[float], parents: Sequence[int]) -> int:
-        """As `_length`, of a tree: how many of its first ids."""
+    def _tree_length(self, alive: Sequence[float], parents: Sequence[int]) -> int:
+        """The same for a tree: how many of its first ids."""
         cost, again, each = self._cost, self._cost[1], self._each
         if 1 + sum(alive) < FEW and not is_chain(parents):
             ids = accumulate(alive, initial=1.0)
             again = min(again, min(cost[1 + n] / settled for n, settled in enumerate(ids)))
-        behind = [0.0] * len(alive)  # chance that one of an id's children holds
+        after = [0.0] * len(alive)  # probability that one of an id's children holds
         first = 0.0
         for chance, parent in zip(alive, parents, strict=True):
             if parent >= 0:
-                behind[parent] += chance
+                after[parent] += chance
             else:
                 first += chance
         later, next_up = sum(alive) - first, first  # with n = 0 offered
         best, least = 0, math.inf
         for n in range(len(alive) + 1):
             if n:
-                later -= behind[n - 1]
-                next_up += behind[n - 1] - alive[n - 1]
+                later -= after[n - 1]
+                next_up += after[n - 1] - alive[n - 1]
             price = cost[1 + n] + again * next_up + each * later
             if price < least:
                 best, least = n, price
@@ -259,19 +255,19 @@ class Widths:
     def learn(
         self, draft: Draft | None, proposed: int, tokens: Sequence[int], seconds: float
     ) -> None:
-        """What became of a pass that offered `proposed` ids of `draft` and settled `tokens`;
-        without a draft they may be those of several passes."""
+        """Record a pass that offered `proposed` ids of `draft` and committed `tokens`; without a
+        draft, `tokens` may come from several passes."""
         once = self._cost[1]
-        self._credit += PATIENCE * len(tokens) * once
-        self._purses.settled(len(tokens), once)
+        self._credit += MAX_LOSS * len(tokens) * once
+        self._budgets.add_income(len(tokens), once)
         if draft is not None:
             saved = (len(tokens) - 1) * once - (self._cost[1 + proposed] - once)
             self._credit += saved
             for part in draft.parts or (draft,):
-                self._survival.learn(part, tokens)
+                self._calibration.learn(part, tokens)
             if draft.parts:
-                self._purses.shared(draft, proposed, tokens, *self.prices)
-            elif draft.source in self._purses:
-                self._purses.saved(draft.source, saved)
+                self._budgets.credit_parts(draft, proposed, tokens, *self.prices)
+            elif draft.source in self._budgets:
+                self._budgets.credit(draft.source, saved)
         if self._clock is not None and self._clock.add(1 + proposed, seconds):
-            self.take(self._clock.curve)
+            self.set_curve(self._clock.curve)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specedit.decode.drafters.heads import HeadsAtHand
+from specedit.decode.drafters.heads import LoadedHeads
 from specedit.engines.exact.guessing import Guesser, HeadWeights, Panels
 from specedit.errors import UsageError
 from specedit.files import atomic, stored
@@ -135,10 +135,10 @@ class Heads:
         rows = tiled.transpose(0, 2, 1, 3).reshape(tiled.shape[0] * 16, -1)
         return rows.astype("float32") * scales.reshape(-1, 1)
 
-    def at_hand(self, passes: Any) -> HeadsAtHand:
+    def at_hand(self, passes: Any) -> LoadedHeads:
         """These heads ready to guess, on the passes of a model that is theirs."""
         of = self.about.sizes.of
-        return HeadsAtHand(self.guesser(passes), of.chained, of.most)
+        return LoadedHeads(self.guesser(passes), of.chained, of.most)
 
     def guesser(self, passes: KernelPasses) -> Guesser:
         """These heads on a model's kernels; the model must be theirs (`check`)."""

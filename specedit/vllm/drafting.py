@@ -107,7 +107,7 @@ class Drafting:
         `share` seconds of it are this request's."""
         self._purse.price(share)
         if ratio != self._ratio:
-            self._widths.take(_line(ratio))
+            self._widths.set_curve(_line(ratio))
             if not self._ratio:
                 self._widths.begin()
             self._ratio = ratio
@@ -115,7 +115,7 @@ class Drafting:
         if self.rest or room < 1:
             return []
         began = self._purse.clock()
-        ids = self._proposed(min(room, self._widths.room))
+        ids = self._proposed(min(room, self._widths.draft_limit))
         self._purse.spend(self._purse.clock() - began)
         return ids
 

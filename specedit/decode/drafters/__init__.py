@@ -1,4 +1,4 @@
-"""Who proposes drafts. `build` turns the names of `--draft` into drafters, in order."""
+"""The drafters. `build` turns the names of `--draft` into drafters, in order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from specedit.decode.constants import Constants
 from specedit.decode.drafters.base import Codec, Costly, Draft, Drafter, Watcher
 from specedit.decode.drafters.candidates import CandidatesDrafter
-from specedit.decode.drafters.heads import HeadsAtHand
+from specedit.decode.drafters.heads import LoadedHeads
 from specedit.decode.drafters.lookup import LookupDrafter
 from specedit.decode.drafters.model import ModelDrafter
 from specedit.decode.drafters.prediction import PredictionDrafter
@@ -18,9 +18,9 @@ from specedit.decode.fitted import FITTED
 from specedit.engines.base import GREEDY, Sampling
 from specedit.errors import UsageError
 
-FREE_NAMES = ("prediction", "lookup")  # cost next to no time
+FREE_NAMES = ("prediction", "lookup")  # drafting costs almost no time
 MODEL_NAMES = ("model", "candidates")  # need --draft-model
-HEADS_NAMES = ("chained", "medusa", "blockwise")  # need heads; auto takes the first that is there
+HEADS_NAMES = ("chained", "medusa", "blockwise")  # need heads; auto takes the first available
 NAMES = (*FREE_NAMES, *MODEL_NAMES, *HEADS_NAMES)
 AUTO = "auto"
 NONE = "none"
@@ -36,7 +36,7 @@ __all__ = [
     "Costly",
     "Draft",
     "Drafter",
-    "HeadsAtHand",
+    "LoadedHeads",
     "SmallModel",
     "Watcher",
     "build",
@@ -45,39 +45,39 @@ __all__ = [
 
 
 def check(names: Sequence[str]) -> None:
-    """An error for names that no drafter has, or that do not go together."""
-    said = ",".join(names)
+    """Raise for unknown names and for names that do not go together."""
+    joined = ",".join(names)
     for name in names:
         if name not in (*NAMES, AUTO, NONE):
             near = difflib.get_close_matches(name, (*NAMES, AUTO, NONE), n=1, cutoff=0.0)[0]
             raise UsageError(
                 f"unknown drafter: {name!r}",
-                hint=f"did you mean {near!r}? --draft takes {AUTO}, {NONE}, "
+                hint=f"Did you mean {near!r}? --draft takes {AUTO}, {NONE}, "
                 f"or some of {', '.join(NAMES)}.",
             )
     if NONE in names and len(names) > 1:
         raise UsageError(
-            f"--draft {said} asks for drafts and for none",
-            hint="say --draft none alone, or name the drafters only.",
+            f"--draft {joined} combines none with drafters",
+            hint="Use --draft none alone, or name the drafters only.",
         )
     if AUTO in names and len(names) > 1:
         raise UsageError(
-            f"--draft {said}: {AUTO} takes what is there by itself",
-            hint=f"say --draft {AUTO} alone, or name the drafters only.",
+            f"--draft {joined} combines {AUTO} with drafters",
+            hint=f"Use --draft {AUTO} alone, or name the drafters only.",
         )
     if len(set(names)) < len(names):
-        raise UsageError(f"--draft {said} names a drafter twice", hint="name each drafter once.")
+        raise UsageError(f"--draft {joined} names a drafter twice", hint="Name each drafter once.")
 
 
-def meant(
+def resolved_names(
     names: Sequence[str],
     small: SmallModel | None,
-    heads: Mapping[str, HeadsAtHand],
+    heads: Mapping[str, LoadedHeads],
     *,
     trees: bool,
 ) -> tuple[str, ...]:
-    """The names that `auto` stands for: everything that is there. What does not pay in an answer
-    is asked less and less in it (`decode.width`)."""
+    """The names with `auto` replaced by every available drafter. A drafter that does not pay in an
+    answer is asked less and less in it (`decode.budget`)."""
     if tuple(names) != (AUTO,):
         return () if NONE in names else tuple(names)
     several = () if small is None else ("candidates",) if trees else ("model",)
@@ -95,14 +95,14 @@ def build(
     small: SmallModel | None = None,
     sampling: Sampling = GREEDY,
     trees: bool = False,
-    heads: Mapping[str, HeadsAtHand] | None = None,
+    heads: Mapping[str, LoadedHeads] | None = None,
 ) -> list[Drafter]:
     """The drafters called `names`; without a prediction there is no prediction drafter.
-    `predictions`: further ones, likelier than `prediction`."""
+    `predictions`: further predictions, likelier than `prediction`."""
     check(names)
     several = [*predictions, *([prediction] if prediction else [])]
     drafters: list[Drafter] = []
-    for name in meant(names, small, heads or {}, trees=trees):
+    for name in resolved_names(names, small, heads or {}, trees=trees):
         if name == "prediction" and predictions:
             drafters.append(PredictionsDrafter(several, codec, instruction, constants))
         elif name == "prediction" and prediction:
@@ -110,13 +110,13 @@ def build(
         elif name == "lookup":
             drafters.append(LookupDrafter(instruction, constants))
         elif name in HEADS_NAMES:
-            found = (heads or {}).get(name)
-            if found is None:
+            loaded = (heads or {}).get(name)
+            if loaded is None:
                 raise UsageError(
                     f"--draft {name} needs heads of this kind for the model, and there are none",
                     hint=f"Train them: specedit heads train --kind {name}",
                 )
-            drafters.append(found.drafter(name))
+            drafters.append(loaded.drafter(name))
         elif name in MODEL_NAMES:
             if small is None:
                 raise UsageError(
@@ -124,6 +124,6 @@ def build(
                     hint="--draft-model NAME: a smaller model of the same vocabulary.",
                 )
             kind = CandidatesDrafter if name == "candidates" else ModelDrafter
-            ahead = [one for one in drafters if isinstance(one, LookupDrafter)]
-            drafters.append(kind(small, sampling, eager=not several, ahead=ahead))
+            continuing = [one for one in drafters if isinstance(one, LookupDrafter)]
+            drafters.append(kind(small, sampling, eager=not several, continuing=continuing))
     return drafters

@@ -1,7 +1,6 @@
-"""What a drafter is: it proposes ids for the next pass, and sees what became of them.
+"""The drafter interface: propose ids for the next pass, then see what was committed.
 
-Knows ids, and bytes through the codec. Does not know engines, costs or widths: how much of a
-proposal is worth offering is decided in `decode.width`.
+How much of a proposal is offered to the engine is decided in `decode.width`.
 """
 
 from __future__ import annotations
@@ -15,15 +14,15 @@ from specedit.engines.base import Row
 
 @dataclass(frozen=True)
 class Draft:
-    """Ids for the next pass, and how sure their drafter is of them.
+    """Ids for the next pass, with their probabilities.
 
-    `chances[i]` is the chance that `ids[i]` is the model's choice, given that the ids before it
-    were; `beyond` is that of the id after the last. `seconds` is what the proposal itself cost,
-    for drafters that run a model of their own.
+    `chances[i]` is the probability that `ids[i]` is the model's choice, given that the ids before
+    it were; `beyond` is that of the id after the last. `seconds` is the cost of the proposal
+    itself, for drafters that run a model of their own.
 
-    With `parents` the ids are a tree: `ids[i]` stands behind `ids[parents[i]]`, or behind the last
-    committed id where that is -1, and its chance is given that its parent was right. Parents come
-    before their children and the likelier ids before the others: a pass offers a beginning of it.
+    With `parents` the ids are a tree: `ids[i]` follows `ids[parents[i]]`, or the last committed id
+    where that is -1, and its probability is given that its parent was right. Parents come before
+    their children and likelier ids before the others: a pass offers a prefix.
     """
 
     ids: Sequence[int]
@@ -32,78 +31,76 @@ class Draft:
     resynced: bool = False
     beyond: float = 0.0
     seconds: float = 0.0
-    which: int = 0  # of several predictions, the one it came from
+    which: int = 0  # the number of the prediction that it came from
     parents: Sequence[int] | None = None  # None: a chain
-    modelled: bool = False  # the chances are a language model's own, of each place
-    drawn: Any = None  # the `decode.rejection.Draws` among the ids, where they were drawn
-    parts: Sequence[Draft] = ()  # of one made of several (`decode.merge`): those,
-    said: Sequence[Sequence[int]] = ()  # and by number, which of them have each of its ids
+    from_model: bool = False  # the probabilities are a language model's own
+    samples: Any = None  # the `decode.rejection.SampledIds`, where ids were sampled
+    parts: Sequence[Draft] = ()  # of a merged draft: the drafts it was made of,
+    proposers: Sequence[Sequence[int]] = ()  # and for each id, the numbers of those that have it
 
 
 class Drafter(Protocol):
-    """Proposes drafts; its state lives here and nowhere else."""
+    """Proposes drafts. All drafting state is in the drafter."""
 
     @property
     def name(self) -> str: ...
 
     def begin(self, prompt: Sequence[int]) -> None:
-        """A new answer starts after `prompt`."""
+        """Start a new answer after `prompt`."""
         ...
 
     def propose(self, room: int) -> Draft | None:
-        """At most `room` ids that may come next; None when there is nothing to offer.
-
-        Called before each pass that has room; a draft is a guess, not a promise."""
+        """At most `room` ids that may come next; None when there is nothing to offer."""
         ...
 
     def commit(self, tokens: Sequence[int]) -> None:
-        """These ids were settled, whoever proposed them."""
+        """These ids were committed, whichever drafter proposed them."""
         ...
 
 
 @runtime_checkable
 class Watcher(Protocol):
-    """A drafter that reads the target's hidden rows."""
+    """A drafter that reads the target's hidden states."""
 
     def see(self, rows: Sequence[Row]) -> None:
-        """`rows[i]` is what the i-th of the ids that `commit` tells next was chosen from."""
+        """`rows[i]` is the hidden state behind the i-th id of the next `commit`."""
         ...
 
 
 @runtime_checkable
 class Costly(Protocol):
-    """A drafter whose proposals take time that they have to earn."""
+    """A drafter whose proposals cost time."""
 
     @property
     def cost(self) -> float:
-        """Seconds that the next proposal takes at least; 0.0 until that is known."""
+        """Least seconds of the next proposal; 0.0 until it is known."""
         ...
 
-    def spend(self, seconds: float, once: float, each: float) -> None:
-        """Told before `propose`: what that may take in all. A pass of the target costs `once`, and
-        `each` more for every id of a draft."""
+    def set_budget(self, seconds: float, once: float, each: float) -> None:
+        """Called before `propose`: the seconds that it may take. A pass of the target costs `once`,
+        and `each` more for every id of a draft."""
         ...
 
 
 @runtime_checkable
 class Guided(Protocol):
-    """A drafter that goes on from what others offer."""
+    """A drafter that continues from the drafts of others."""
 
     def guide(self, drafts: Sequence[Draft]) -> None:
-        """Told before `propose`: what the others propose for the same pass."""
+        """Called before `propose`: the other drafts for the same pass."""
         ...
 
 
-class Ahead(Protocol):
-    """A drafter that can say what would follow ids which nobody committed."""
+class ContinuesFrom(Protocol):
+    """A drafter that can continue ids which are not committed."""
 
-    def ahead(self, ids: Sequence[int], room: int) -> Draft | None:
-        """What it would propose if `ids`, the last of which may be guesses, were committed."""
+    def continue_from(self, ids: Sequence[int], room: int) -> Draft | None:
+        """The proposal if `ids`, the last of which may be guesses, were committed."""
         ...
 
 
 class Codec(Protocol):
-    """The two directions between ids and text that drafting needs; a tokenizer is one."""
+    """Conversion between ids and text, as a tokenizer does it."""
 
     def encode(self, text: str) -> list[int]: ...
 

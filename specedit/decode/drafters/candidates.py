@@ -1,8 +1,7 @@
-"""Drafts that branch where a small model is in doubt: its chain, and beside it what else is likely.
+"""Draft trees of a small model: its chain, and beside each id the other likely ids.
 
-Knows ids and a `SmallModel`. Candidates cost no pass of the small model: they are the next best
-ids of rows that the chain needed anyway. The likeliest come first, each by the chance of its whole
-way; how many pay is decided in `decode.width`.
+Candidates cost no pass of the small model: they are the next best ids of logits that the chain
+needed anyway. They are ordered by the probability of their whole path.
 """
 
 from __future__ import annotations
@@ -10,28 +9,28 @@ from __future__ import annotations
 from specedit.decode.drafters.model import ModelDrafter
 from specedit.decode.drafters.small import Next
 
-MOST = 4  # ids of one place, the chain's own among them
-LEAST = 0.02  # chance of an id's whole way that is worth a look
+MOST = 4  # ids at one position, the chain's own included
+LEAST = 0.02  # probability of a path below which an id is dropped
 
 
 class CandidatesDrafter(ModelDrafter):
-    """Follows a small model, and offers what it nearly said."""
+    """Proposes the small model's chain and its next best ids."""
 
     name = "candidates"
 
     count = MOST
 
-    def _shaped(
+    def _draft_ids(
         self, chain: list[Next], room: int
     ) -> tuple[list[int], list[float], list[int] | None]:
-        return grown(chain, room, self._small.vocabulary)
+        return candidate_tree(chain, room, self._small.vocabulary)
 
 
-def grown(
+def candidate_tree(
     chain: list[Next], room: int, known: int
 ) -> tuple[list[int], list[float], list[int] | None]:
-    """The tree of a chain and its candidates: ids, chances given the parent, and parents."""
-    nodes: list[tuple[float, int, int, float, int]] = []  # way, depth, rank, chance, token
+    """The tree of a chain and its candidates: ids, probabilities given the parent, and parents."""
+    nodes: list[tuple[float, int, int, float, int]] = []  # path, depth, rank, chance, token
     alive = 1.0
     for depth, guess in enumerate(chain):
         ranked = ((guess.token, guess.chance), *guess.others)
@@ -39,10 +38,10 @@ def grown(
             if not rank or (alive * chance >= LEAST and token < known):
                 nodes.append((alive * chance, depth, rank, chance, token))
         alive *= guess.chance
-    # a chain's id is never less likely than what stands behind it, so parents stay before children;
-    # of equal ones the less deep is first
+    # a chain's id is never less likely than its descendants, so parents stay before children; equal
+    # ones are ordered by depth
     nodes.sort(key=lambda node: (-node[0], node[1], node[2]))
-    spine: dict[int, int] = {-1: -1}  # the chain's id at a depth -> its place
+    spine: dict[int, int] = {-1: -1}  # depth -> index of the chain's id
     ids: list[int] = []
     chances: list[float] = []
     parents: list[int] = []

@@ -1,9 +1,7 @@
-"""Drafts of heads: what follows the last hidden row, as a tree of the likeliest ids.
+"""Drafts from trained heads: a tree of the likeliest ids after the last hidden state.
 
-Heads are small trained additions to the target (`specedit.heads`); what they compute is the
-engine's business (`HeadsGuesser`). Each step costs time, so the tree grows by a depth only while
-the ids that it would add are worth it. Knows ids, rows as things to hand on, chances and seconds.
-Does not know how heads are trained or where they lie.
+Heads are small trained additions to the target model; the engine computes them (`HeadsGuesser`).
+Each step costs time, so the tree grows by one depth only while the ids that it adds are worth it.
 """
 
 from __future__ import annotations
@@ -17,15 +15,15 @@ from typing import Protocol
 from specedit.decode.drafters.base import Draft
 from specedit.engines.base import Row
 
-DEEPER = 2  # depths beyond those trained that chained heads may go
-WIDE = 8  # nodes of a depth that the next one goes on from
+DEEPER = 2  # depths beyond the trained ones that chained heads may add
+WIDE = 8  # nodes of a depth that are continued
 LARGEST = 64  # nodes of a tree
-HITS = 0.5  # of what a node stands for, its children's part that is reckoned with beforehand
-FOLLOWS = 0.9  # of an earlier measurement that a new one leaves
+EXPECTED_HITS = 0.5  # expected probability of a node's children, relative to the node
+SMOOTHING = 0.9  # weight of earlier measurements of a step's time
 
 
 class Guessed(Protocol):
-    """What is behind one state."""
+    """The guesses after one hidden state."""
 
     @property
     def state(self) -> Row: ...
@@ -35,12 +33,12 @@ class Guessed(Protocol):
 
     @property
     def chances(self) -> Sequence[float]:
-        """Their logarithms."""
+        """Logarithms of the probabilities."""
         ...
 
 
 class HeadsGuesser(Protocol):
-    """Heads at work."""
+    """Heads as the engine runs them."""
 
     @property
     def depth(self) -> int: ...
@@ -55,15 +53,15 @@ class HeadsGuesser(Protocol):
 
 
 @dataclass(frozen=True)
-class HeadsAtHand:
-    """Heads of one kind, ready to guess."""
+class LoadedHeads:
+    """Heads of one kind, loaded."""
 
     guesser: HeadsGuesser
     chained: bool
-    most: int  # guesses behind one state
+    most: int  # guesses after one state
 
     def drafter(self, name: str) -> HeadsDrafter:
-        """A drafter of that name which asks them."""
+        """A drafter with these heads."""
         return HeadsDrafter(name, self.guesser, chained=self.chained, most=self.most)
 
 
@@ -77,8 +75,8 @@ class _Node:
 
 
 class HeadsDrafter:
-    """Guesses behind the last row. With `chained` each depth goes on from the one before; without,
-    all depths guess from the same row, whatever was chosen before."""
+    """Guesses after the last hidden state. With `chained` each depth continues the one before;
+    without, all depths guess from the same state, independently."""
 
     def __init__(self, name: str, guesser: HeadsGuesser, *, chained: bool, most: int) -> None:
         self.name = name
@@ -99,7 +97,7 @@ class HeadsDrafter:
     def cost(self) -> float:
         return self._step
 
-    def spend(self, seconds: float, once: float, each: float) -> None:
+    def set_budget(self, seconds: float, once: float, each: float) -> None:
         self._seconds, self._once, self._each = seconds, once, each
 
     def see(self, rows: Sequence[Row]) -> None:
@@ -113,55 +111,57 @@ class HeadsDrafter:
         if self._row is None or room < 1:
             return None
         started = time.perf_counter()
-        found = self._grown(started)
-        order = sorted(range(len(found)), key=lambda at: -found[at].alive)[: min(room, LARGEST)]
+        nodes = self._nodes(started)
+        order = sorted(range(len(nodes)), key=lambda at: -nodes[at].alive)[: min(room, LARGEST)]
         if not order:
             return None
         place = {at: index for index, at in enumerate(order)} | {-1: -1}
         return Draft(
-            [found[at].id for at in order],
-            [found[at].chance for at in order],
+            [nodes[at].id for at in order],
+            [nodes[at].chance for at in order],
             self.name,
             seconds=time.perf_counter() - started,
-            parents=[place[found[at].parent] for at in order],
+            parents=[place[nodes[at].parent] for at in order],
         )
 
-    def _grown(self, started: float) -> list[_Node]:
-        """All nodes that may be worth their place in a pass; parents before their children."""
+    def _nodes(self, started: float) -> list[_Node]:
+        """All nodes that may be worth offering; parents before their children."""
         least = min(0.5, max(0.01, self._each / self._once / 2))
-        found: list[_Node] = []
+        nodes: list[_Node] = []
         begin = _Node(self._last, -1, 1.0, 1.0, self._row)
         frontier = [(-1, begin)]
         deepest = self._guesser.depth + (DEEPER if self._chained else 0)
         for depth in range(deepest):
             before = time.perf_counter()
-            behind = self._behind(depth, [node for _, node in frontier])
+            guesses = self._guesses(depth, [node for _, node in frontier])
             fresh: list[tuple[int, _Node]] = []
-            for (at, node), guessed in zip(frontier, behind, strict=True):
+            for (at, node), guessed in zip(frontier, guesses, strict=True):
                 for id, log in zip(guessed.ids, guessed.chances, strict=True):
                     chance = math.exp(log)
                     if node.alive * chance < least:
-                        break  # the likeliest come first
+                        break  # they are sorted by probability
                     fresh.append(
-                        (len(found), _Node(id, at, chance, node.alive * chance, guessed.state))
+                        (len(nodes), _Node(id, at, chance, node.alive * chance, guessed.state))
                     )
-                    found.append(fresh[-1][1])
+                    nodes.append(fresh[-1][1])
             now = time.perf_counter()
-            self._took(now - before)
+            self._record_step(now - before)
             fresh.sort(key=lambda pair: -pair[1].alive)
             frontier = fresh[:WIDE]
-            hope = HITS * sum(node.alive for _, node in frontier)
-            if hope * self._once < self._step or now - started + self._step > self._seconds:
+            expected = EXPECTED_HITS * sum(node.alive for _, node in frontier)
+            if expected * self._once < self._step or now - started + self._step > self._seconds:
                 break
             if not frontier:
                 break
-        return found
+        return nodes
 
-    def _behind(self, depth: int, nodes: Sequence[_Node]) -> Sequence[Guessed]:
+    def _guesses(self, depth: int, nodes: Sequence[_Node]) -> Sequence[Guessed]:
         if self._chained:
             ids = [node.id for node in nodes]
             return self._guesser.guess(depth, [node.state for node in nodes], ids, self._most)
         return [self._guesser.guess(depth, [self._row], [self._last], self._most)[0]] * len(nodes)
 
-    def _took(self, seconds: float) -> None:
-        self._step = seconds if not self._step else self._step * FOLLOWS + seconds * (1 - FOLLOWS)
+    def _record_step(self, seconds: float) -> None:
+        self._step = (
+            seconds if not self._step else self._step * SMOOTHING + seconds * (1 - SMOOTHING)
+        )

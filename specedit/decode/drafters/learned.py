@@ -1,9 +1,8 @@
-"""What a change taught: the same change is expected where the prediction looks the same.
+"""Learned substitutions: a change that was made once is expected again in the prediction.
 
-Two kinds of rule. A *context* rule expects the replaced ids, after the same id, to be replaced
-again. A *word* rule (it needs the codec) expects an identifier that became another to become it
-everywhere, in its case variants. A rule is trusted as far as it held: `Trust` counts.
-Knows the prediction's ids and text; does not know where the answer is.
+There are two kinds of rules. A *context* rule expects the same ids after the same id to be replaced
+again. A *word* rule (it needs the codec) expects a renamed identifier to be renamed everywhere, in
+all its case variants. `Trust` counts how often a rule was right.
 """
 
 from __future__ import annotations
@@ -20,25 +19,25 @@ from specedit.decode.drafters.base import Codec
 from specedit.decode.fitted import FITTED
 from specedit.engines.base import common
 
-MOST = 48  # ids of a change that is worth expecting again
-AROUND = 12  # ids around a change in which its identifier ends
+MOST = 48  # ids of the longest change that is learned
+AROUND = 12  # ids around a change that are searched for the ends of its identifier
 
 
 @dataclass
 class Trust:
-    """How often a rule held, on top of what such rules are worth before any trial."""
+    """How often a rule was right and wrong, including a prior."""
 
-    held: float
-    failed: float
+    right: float
+    wrong: float
 
     @property
     def chance(self) -> float:
-        return self.held / (self.held + self.failed)
+        return self.right / (self.right + self.wrong)
 
 
 @dataclass(frozen=True)
 class Substitution:
-    """`ids` instead of the next `span` ids of the prediction."""
+    """`ids` replace the next `span` ids of the prediction."""
 
     span: int
     ids: tuple[int, ...]
@@ -52,8 +51,8 @@ class Substitution:
 class Learned:
     """The rules of one answer.
 
-    `foreseen`: the change asked for is a rename that the prediction already made, or that the
-    rules will make; little else is to be expected."""
+    `foreseen`: the instruction asks for a rename that the prediction already contains or that the
+    rules will make, so that few other changes are expected."""
 
     def __init__(
         self,
@@ -65,16 +64,16 @@ class Learned:
         self._constants = constants
         self._ids = ids
         self._codec = codec
-        self._asked: list[tuple[str, str]] = []
+        self._requested: list[tuple[str, str]] = []
         if codec is not None and instruction:
-            asked = b"".join(codec.piece(token) for token in instruction)
-            self._asked = words.asked(asked.decode("utf-8", "replace"))
-        self.foreseen = any(new.encode() in self._text for _, new in self._asked)
+            text = b"".join(codec.piece(token) for token in instruction)
+            self._requested = words.requested_renames(text.decode("utf-8", "replace"))
+        self.foreseen = any(new.encode() in self._text for _, new in self._requested)
         self.begin()
 
     @cached_property
     def _pieces(self) -> list[bytes]:
-        """Spelt when a change is first to be learned: a prediction that holds needs none."""
+        """Computed at the first change: a prediction without divergence does not need it."""
         return [self._codec.piece(token) for token in self._ids] if self._codec else []
 
     @cached_property
@@ -89,8 +88,8 @@ class Learned:
         self._context: dict[tuple[int, int], tuple[tuple[int, ...], Substitution]] = {}
         self._words: dict[int, Substitution] = {}
         self._pairs: set[tuple[str, str]] = set()
-        for pair in self._asked:
-            self._rename(pair, 0, asked=True)
+        for pair in self._requested:
+            self._add_rename(pair, 0, requested=True)
         self.foreseen |= bool(self._words)
 
     def at(self, at: int) -> Substitution | None:
@@ -104,14 +103,14 @@ class Learned:
         old, rule = known
         return rule if tuple(self._ids[at : at + len(old)]) == old else None
 
-    def bridge(self, at: int, said: Sequence[int]) -> Substitution | None:
-        """`said` where the text from `at` on says the same in other ids: the way back to them.
+    def bridge(self, at: int, answer: Sequence[int]) -> Substitution | None:
+        """A rule for an answer that has the prediction's text from `at` on in other ids.
 
-        The rule's ids begin with `said`; the others lead to where the prediction's go on."""
+        The rule's ids begin with `answer`; the others lead to the prediction's next id boundary."""
         if self._codec is None or at >= len(self._ids):
             return None
         text, starts = self._text, self._starts
-        piece = b"".join(self._codec.piece(token) for token in said)
+        piece = b"".join(self._codec.piece(token) for token in answer)
         end = starts[at] + len(piece)
         if not piece or not text.startswith(piece, starts[at]):
             return None
@@ -120,10 +119,10 @@ class Learned:
             rest = self._codec.encode(text[end : starts[last]].decode("utf-8"))
         except UnicodeDecodeError:
             return None
-        return Substitution(last - at, (*said, *rest), Trust(1.0, 1.0))
+        return Substitution(last - at, (*answer, *rest), Trust(1.0, 1.0))
 
     def learn(self, at: int, span: int, new: Sequence[int], follow: int) -> None:
-        """The prediction's `span` ids from `at` became `new`; `follow` of its ids came after."""
+        """Learn that `span` ids from `at` became `new`; `follow` unchanged ids came after."""
         if span > MOST or len(new) > MOST:
             return
         ids = self._ids
@@ -152,25 +151,25 @@ class Learned:
             (left + became + right).decode("utf-8", "replace"),
         )
         if pair is not None and pair not in self._pairs and pair[::-1] not in self._pairs:
-            self._rename(pair, starts[at])
+            self._add_rename(pair, starts[at])
 
-    def _rename(self, pair: tuple[str, str], start: int, asked: bool = False) -> None:
-        """Word rules for all of the prediction's text from byte `start` on."""
+    def _add_rename(self, pair: tuple[str, str], start: int, requested: bool = False) -> None:
+        """Add word rules for the prediction's text from byte `start` on."""
         self._pairs.add(pair)
-        known = self._constants.asked_words if asked else self._constants.learned_words
-        trusts = {kind: Trust(held, 1.0) for kind, held in zip(words.KINDS, known, strict=True)}
+        known = self._constants.asked_words if requested else self._constants.learned_words
+        trusts = {kind: Trust(prior, 1.0) for kind, prior in zip(words.KINDS, known, strict=True)}
         for begin, end, word, kind in words.occurrences(self._text, start, *pair):
-            self._expect(begin, end, word.encode(), trusts[kind])
+            self._add_word_rule(begin, end, word.encode(), trusts[kind])
 
-    def _expect(self, begin: int, end: int, word: bytes, trust: Trust) -> None:
-        """A word rule for the bytes [begin, end) of the prediction's text."""
+    def _add_word_rule(self, begin: int, end: int, word: bytes, trust: Trust) -> None:
+        """Add a word rule for the bytes [begin, end) of the prediction's text."""
         assert self._codec is not None
         text, starts = self._text, self._starts
         first = bisect_right(starts, begin) - 1
         last = bisect_left(starts, end)
         mark = text[starts[first - 1] : begin] if first > 0 and starts[first] == begin else b""
         if len(mark) == 1 and mark != b"\n":
-            first -= 1  # a mark before a word may belong to the word's first id
+            first -= 1  # punctuation before a word may belong to the word's first id
         new = text[starts[first] : begin] + word + text[end : starts[last]]
         try:
             ids = self._codec.encode(new.decode("utf-8"))

@@ -1,8 +1,8 @@
-"""Drafts what followed the last ids before: in the instruction, the prompt, the answer so far.
+"""Drafts what followed the last few ids earlier: in the instruction, the prompt or the answer.
 
-Knows ids. An index from the last few ids to what came after them grows with each id, in
-constant time; the longest context that occurred before decides, and the older text it stands in
-is followed from there. Where contexts are short, the id that followed most often is proposed.
+An index from contexts of a few ids to what came after them grows with each id in constant time. The
+longest context that occurred before decides, and the text after it is followed. For short contexts,
+the id that followed most often is proposed.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from specedit.decode.fitted import FITTED
 
 ORDERS = (8, 6, 4, 3)  # context lengths that point to their last occurrence
 SHORT = (2, 1)  # context lengths that count what followed
-LEAST = 0.03  # a draft ends where less than this is left of its chance
+LEAST = 0.03  # a draft ends where its cumulative probability falls below this
 
-LENGTHS = (1, 2, 3, 4, 6, 8, 12, 16, 32)  # of contexts, whose chances are known; from the last on
-# it is that of a copy
+# context lengths with fitted probabilities; the last one applies to all longer contexts
+LENGTHS = (1, 2, 3, 4, 6, 8, 12, 16, 32)
 
 
 def _by_length(chances: Sequence[float]) -> list[float]:
@@ -28,7 +28,7 @@ def _by_length(chances: Sequence[float]) -> list[float]:
 
 
 class LookupDrafter:
-    """Follows older text."""
+    """Follows earlier text."""
 
     name = "lookup"
 
@@ -38,19 +38,19 @@ class LookupDrafter:
         self.begin(())
 
     def begin(self, prompt: Sequence[int]) -> None:
-        self._seen: list[int] = []
+        self._ids: list[int] = []
         self._last: list[dict[tuple[int, ...], int]] = [{} for _ in ORDERS]
         self._counts: dict[tuple[int, ...], dict[int, int]] = {}
-        self._from = -1  # the place in `_seen` that is being followed
-        self._run = 0  # ids it was right in a row
+        self._from = -1  # the position in `_ids` that is followed
+        self._run = 0  # ids that matched in a row
         self._read([*self._instruction, *prompt])
 
     def commit(self, tokens: Sequence[int]) -> None:
         self._extend(tokens)
 
     def _read(self, ids: list[int]) -> None:
-        """`_extend` for a whole prompt that nothing stands before, in a third of the time."""
-        self._seen = ids
+        """Index a whole prompt; a third of the time of `_extend`."""
+        self._ids = ids
         for order, last in zip(ORDERS, self._last, strict=True):
             contexts = zip(*(ids[at:] for at in range(order)), strict=False)
             last.update(zip(contexts, range(order, len(ids)), strict=False))
@@ -62,7 +62,7 @@ class LookupDrafter:
                 self._counts.setdefault(context, {})[token] = count
 
     def _extend(self, tokens: Sequence[int]) -> None:
-        seen, counts = self._seen, self._counts
+        seen, counts = self._ids, self._counts
         for token in tokens:
             size = len(seen)
             if 0 <= self._from < size and seen[self._from] == token:
@@ -80,36 +80,36 @@ class LookupDrafter:
             seen.append(token)
 
     def propose(self, room: int) -> Draft | None:
-        ids, chances, (place, run) = self._way(self._seen, room, self._from, self._run)
+        ids, chances, (place, run) = self._follow(self._ids, room, self._from, self._run)
         if not ids:
             return None
         self._from, self._run = place, run
         return Draft(ids, chances, self.name)
 
-    def ahead(self, ids: Sequence[int], room: int) -> Draft | None:
-        found, chances, _ = self._way(ids, room, -1, 0)
-        return Draft(found, chances, self.name) if found else None
+    def continue_from(self, ids: Sequence[int], room: int) -> Draft | None:
+        following, chances, _ = self._follow(ids, room, -1, 0)
+        return Draft(following, chances, self.name) if following else None
 
-    def _way(
-        self, said: Sequence[int], room: int, place: int, run: int
+    def _follow(
+        self, before: Sequence[int], room: int, place: int, run: int
     ) -> tuple[list[int], list[float], tuple[int, int]]:
-        """Ids that followed such a tail before, their chances, and what the first of them follows:
-        its place, and for how long it has been right."""
-        seen = self._seen
-        tail = list(said[-ORDERS[0] :])
+        """Ids that followed the end of `before` earlier, their probabilities, and what the first of
+        them follows: its position, and how many ids matched in a row."""
+        seen = self._ids
+        tail = list(before[-ORDERS[0] :])
         first = (place, run)
         ids: list[int] = []
         chances: list[float] = []
         alive = 1.0
         while len(ids) < room and alive > LEAST:
             if not 0 <= place < len(seen) or run < ORDERS[0]:
-                place, run = self._place(tail, place, run)
+                place, run = self._occurrence(tail, place, run)
             if 0 <= place < len(seen):
                 token, chance = seen[place], self._chances[min(run, LENGTHS[-1])]
                 place += 1
                 run += 1
             else:
-                token, chance = self._common(tail)
+                token, chance = self._most_frequent(tail)
                 place, run = -1, 0
                 if token < 0:
                     break
@@ -121,19 +121,19 @@ class LookupDrafter:
             tail = [*tail[-ORDERS[0] + 1 :], token]
         return ids, chances, first
 
-    def _place(self, tail: list[int], place: int, run: int) -> tuple[int, int]:
-        """What to follow: the last occurrence of the longest context, unless already on it."""
+    def _occurrence(self, tail: list[int], place: int, run: int) -> tuple[int, int]:
+        """The last occurrence of the longest context, unless it is followed already."""
         for order, last in zip(ORDERS, self._last, strict=True):
-            if order <= run and 0 <= place < len(self._seen):
+            if order <= run and 0 <= place < len(self._ids):
                 return place, run
             if len(tail) >= order:
-                found = last.get(tuple(tail[-order:]))
-                if found is not None:
-                    return found, order
+                position = last.get(tuple(tail[-order:]))
+                if position is not None:
+                    return position, order
         return -1, 0
 
-    def _common(self, tail: list[int]) -> tuple[int, float]:
-        """What followed most often, and the chance that it does again; -1 when nothing did."""
+    def _most_frequent(self, tail: list[int]) -> tuple[int, float]:
+        """The id that followed most often, and its probability; -1 when there is none."""
         for order in SHORT:
             after = self._counts.get(tuple(tail[-order:])) if len(tail) >= order else None
             if after:

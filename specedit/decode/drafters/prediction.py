@@ -1,7 +1,7 @@
-"""Drafts the prediction: goes on where the answer left it, finds the place again after a change.
+"""Drafts from the prediction: continues where the answer is in it, and resyncs after a divergence.
 
-Knows the prediction's ids and the answer so far; with a codec, also their text. What a change
-taught (`decode.drafters.learned`) is applied to the rest of the prediction until contradicted.
+Learned substitutions (`decode.drafters.learned`) are applied to the rest of the prediction until
+they are contradicted.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from specedit.decode.constants import Constants
 from specedit.decode.drafters.base import Codec, Draft
 from specedit.decode.drafters.learned import Learned, Substitution
 from specedit.decode.fitted import FITTED
-from specedit.decode.resync import Index, best
+from specedit.decode.resync import Index, best_resync
 
-SETTLED = 3  # ids in a row after which a change is taken to be over
-LEAST = 0.03  # a draft ends where less than this is left of its chance
-RUNS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)  # ids in a row, from which a next risk holds
+SETTLED = 3  # matching ids in a row after which a change counts as finished
+LEAST = 0.03  # a draft ends where its cumulative probability falls below this
+RUNS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)  # matching ids from which a risk applies
 
 
 @lru_cache(maxsize=8)
@@ -33,10 +33,10 @@ def _by_run(risks: tuple[float, ...]) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Waypoint:
-    """One id of the way ahead, and where the prediction stands after it.
+    """One proposed id, and the position in the prediction after it.
 
-    `rule`: the learned change it is part of (`part` of its ids come before), or, with `part`
-    -1, the one that it goes against."""
+    `rule`: the substitution that it is part of (`part` of its ids come before), or, with `part`
+    -1, the substitution that it contradicts."""
 
     token: int
     chance: float
@@ -46,7 +46,7 @@ class Waypoint:
 
 
 class PredictionDrafter:
-    """Follows the prediction with a cursor; `run` ids in a row have followed it."""
+    """Follows the prediction with a cursor; the last `run` ids matched it."""
 
     name = "prediction"
 
@@ -71,23 +71,21 @@ class PredictionDrafter:
 
     @cached_property
     def _index(self) -> Index:
-        """Made at the first divergence: a prediction that holds needs none."""
+        """Built at the first divergence: a prediction without divergence does not need it."""
         newlines = self._newlines
         return Index(self._ids, [i in newlines for i in self._ids] if self._codec else None)
 
     def _restart(self) -> None:
-        self._said: list[int] = []
-        self._at: int | None = 0  # the place; None while lost
+        self._answer: list[int] = []
+        self._at: int | None = 0  # the position in the prediction; None while diverged
         self._run = 0
-        self._chance = 1.0  # of the place, when it was found
-        self._lost = 0  # where the prediction was left,
-        self._mark = -1  # after how many ids of the answer; -1: since then it was found
+        self._chance = 1.0  # probability of the position at the last resync
+        self._lost = 0  # where in the prediction the last divergence began,
+        self._mark = -1  # and after how many ids of the answer; -1: resynced since
         self._edits = 0
-        self._rule: tuple[Substitution, int] | None = (
-            None  # inside a learned change, after some of it
-        )
-        self._ahead: list[Waypoint] = []
-        self._fresh = False  # the place was just found
+        self._rule: tuple[Substitution, int] | None = None  # inside a substitution, ids done
+        self._steps: list[Waypoint] = []
+        self._fresh = False  # resynced just now
         self._learned.begin()
 
     def begin(self, prompt: Sequence[int]) -> None:
@@ -95,44 +93,44 @@ class PredictionDrafter:
 
     def propose(self, room: int) -> Draft | None:
         if self._at is None:
-            self._find()
+            self._resync()
         if self._at is None:
             return None
-        self._ahead = self._way(room + 1)
-        if not self._ahead:
+        self._steps = self._next_steps(room + 1)
+        if not self._steps:
             return None
-        steps = self._ahead[:room]
+        steps = self._steps[:room]
         return Draft(
             [s.token for s in steps],
             [s.chance for s in steps],
             self.name,
             resynced=self._fresh,
-            beyond=self._ahead[room].chance if len(self._ahead) > room else 0.0,
+            beyond=self._steps[room].chance if len(self._steps) > room else 0.0,
         )
 
     def commit(self, tokens: Sequence[int]) -> None:
         done = 0
         for token in tokens:
-            if done >= len(self._ahead) and self._at is not None:
-                self._ahead, done = self._way(2), 0
-            step = self._ahead[done] if done < len(self._ahead) else None
+            if done >= len(self._steps) and self._at is not None:
+                self._steps, done = self._next_steps(2), 0
+            step = self._steps[done] if done < len(self._steps) else None
             if step is not None and step.token == token:
                 self._follow(step)
                 done += 1
             else:
-                self._leave(token, step)
-                self._ahead, done = [], 0
-            self._said.append(token)
+                self._diverge(token, step)
+                self._steps, done = [], 0
+            self._answer.append(token)
             if self._mark >= 0 and self._run >= SETTLED and self._rule is None:
-                self._settle()
-        self._ahead = []
+                self._finish_change()
+        self._steps = []
 
     def overhear(self, tokens: Sequence[int]) -> None:
-        """Commit what somebody else proposed: lost in the midst of it, it looks for its place at
-        each id, for nobody asks it to propose before the last."""
+        """Commit ids that another prediction proposed: after a divergence among them, try to resync
+        at each id, since `propose` is not called in between."""
         for token in tokens:
             if self._at is None:
-                self._find()
+                self._resync()
             self.commit((token,))
 
     def _follow(self, step: Waypoint) -> None:
@@ -144,20 +142,20 @@ class PredictionDrafter:
         if rule is None:
             return
         if step.part < 0:
-            rule.trust.failed += 1
+            rule.trust.wrong += 1
         elif step.part + 1 < len(rule.ids):
             self._rule = (rule, step.part + 1)
         else:
-            rule.trust.held += 1
+            rule.trust.right += 1
 
-    def _leave(self, token: int, step: Waypoint | None) -> None:
-        """The answer goes elsewhere than `step`."""
+    def _diverge(self, token: int, step: Waypoint | None) -> None:
+        """The answer differs from `step`."""
         at, rule, inside = self._at, step.rule if step else None, self._rule
         self._rule = None
         self._fresh = True
         if at is not None and step is not None and rule is not None:
             if step.part >= 0:
-                rule.trust.failed += 1
+                rule.trust.wrong += 1
                 if step.part == 0 and self._ids[at : at + 1] == [token]:
                     self._at, self._run, self._chance = at + 1, 1, 1.0
                     return
@@ -167,32 +165,32 @@ class PredictionDrafter:
                 if len(rule.ids) > 1:
                     self._rule = (rule, 1)
                 else:
-                    rule.trust.held += 1
+                    rule.trust.right += 1
                     self._at = at + rule.span
                 return
         if at is not None and (self._run >= SETTLED or not self._edits):
             self._lost = at
-            self._mark = len(self._said) - (inside[1] if inside else 0)
+            self._mark = len(self._answer) - (inside[1] if inside else 0)
         self._edits += 1
         self._at = None
         self._run = 0
 
-    def _find(self) -> None:
-        """Takes the likeliest place."""
-        said = self._said
-        since = len(said) - self._mark if self._mark >= 0 else 0
-        place = best(
+    def _resync(self) -> None:
+        """Continue at the likeliest position of the prediction."""
+        answer = self._answer
+        since = len(answer) - self._mark if self._mark >= 0 else 0
+        point = best_resync(
             self._index,
-            said,
+            answer,
             self._lost,
             since,
-            bool(said and said[-1] in self._newlines),
+            bool(answer and answer[-1] in self._newlines),
             self._constants,
         )
         same_text = self._constants.same_text
         chance = same_text[min(since, len(same_text) - 1)]
-        if self._mark >= 0 and chance > (place.chance if place else 0.0):
-            bridge = self._learned.bridge(self._lost, said[self._mark :])
+        if self._mark >= 0 and chance > (point.chance if point else 0.0):
+            bridge = self._learned.bridge(self._lost, answer[self._mark :])
             if bridge is not None and (since > 1 or len(bridge.ids) == since):
                 self._chance, self._run = chance, since
                 if len(bridge.ids) > since:
@@ -200,38 +198,38 @@ class PredictionDrafter:
                 else:
                     self._at = self._lost + bridge.span
                 return
-        if place is None:
+        if point is None:
             self._at = None
             return
-        if place.at != self._at:
+        if point.at != self._at:
             self._fresh = True
-        self._at, self._chance = place.at, place.chance
-        self._run = place.held
+        self._at, self._chance = point.at, point.chance
+        self._run = point.matched
 
-    def _settle(self) -> None:
-        """The change is over; what was it?"""
+    def _finish_change(self) -> None:
+        """Learn from a change after which the answer follows the prediction again."""
         assert self._at is not None
-        run = min(self._run, len(self._said) - self._mark)
+        run = min(self._run, len(self._answer) - self._mark)
         back = self._at - run
         if back >= self._lost:
-            new = self._said[self._mark : len(self._said) - run]
+            new = self._answer[self._mark : len(self._answer) - run]
             self._learned.learn(self._lost, back - self._lost, new, run)
         self._mark = -1
 
-    def _way(self, most: int) -> list[Waypoint]:
-        """The next steps: the prediction from the place on, learned changes applied."""
+    def _next_steps(self, most: int) -> list[Waypoint]:
+        """The next ids of the prediction, with learned substitutions applied."""
         assert self._at is not None
         at, run, ids, size = self._at, self._run, self._ids, len(self._ids)
         steps: list[Waypoint] = []
         sure: float | None = self._chance if self._fresh else None
         applied = -1
-        known = self._constants
-        first = known.first_risk * (known.foreseen if self._learned.foreseen else 1)
+        constants = self._constants
+        first = constants.first_risk * (constants.foreseen if self._learned.foreseen else 1)
         if self._rule is not None:
             rule, part = self._rule
             for n in range(part, len(rule.ids)):
                 after = at + rule.span if n + 1 == len(rule.ids) else at
-                steps.append(Waypoint(rule.ids[n], sure or known.inside, after, rule, n))
+                steps.append(Waypoint(rule.ids[n], sure or constants.inside, after, rule, n))
                 run, sure = run + 1, None
             applied, at, sure = at, at + rule.span, None
         alive, risks = 1.0, self._risks
@@ -248,7 +246,7 @@ class PredictionDrafter:
                     after = at + rule_here.span if n + 1 == len(rule_here.ids) else at
                     steps.append(Waypoint(token, chance * stay, after, rule_here, n))
                     alive *= chance * stay
-                    chance, stay = known.inside, 1.0
+                    chance, stay = constants.inside, 1.0
                     run += 1
                 applied, at = at, at + rule_here.span
                 continue

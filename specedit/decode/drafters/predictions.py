@@ -1,10 +1,8 @@
 """Drafts from several predictions: the original and every earlier answer, the likeliest first.
 
-Each is followed by a `PredictionDrafter` of its own, which finds its place again, and learns, after
-every change by itself; so all of them know where they are at every id, and the draft changes over
-from one to another inside a line. Which of them goes on is a matter of record: where they disagreed
-about an id, who was right. Knows ids; knows no text and no costs.
-"""
+Each prediction has a `PredictionDrafter` that resyncs and learns on its own, so the draft can
+switch between predictions within a line. The one that is followed is the one that was right most
+often where the predictions disagreed."""
 
 from __future__ import annotations
 
@@ -16,14 +14,14 @@ from specedit.decode.drafters.base import Codec, Draft
 from specedit.decode.drafters.prediction import PredictionDrafter
 from specedit.decode.fitted import FITTED
 
-MOST = 16  # predictions that are followed; each costs its time at every id
-FADES = 0.9  # of what a disagreement said, with each that comes after it
-PRIOR = 1.0  # disagreements that the order of the predictions is worth
-SURE = 0.7  # from this chance on it counts who was right; one that is lost only guesses
+MOST = 16  # predictions that are followed; each costs time at every id
+DECAY = 0.9  # weight of a disagreement after each later one
+PRIOR = 1.0  # weight of the order of the predictions, in disagreements
+SURE = 0.7  # least probability of an id that counts as right or wrong
 
 
 class PredictionsDrafter:
-    """Follows whichever of the predictions agrees with what was just written."""
+    """Follows the prediction that agrees best with the answer so far."""
 
     name = "prediction"
 
@@ -42,7 +40,7 @@ class PredictionsDrafter:
 
     def _restart(self) -> None:
         count = len(self._tracks)
-        # right and wrong where they disagreed; the earlier in the list, the better to begin with
+        # right and wrong ids where they disagreed; earlier predictions start with a better record
         self._right = [PRIOR * (count - at) / count for at in range(count)]
         self._wrong = [PRIOR * (at + 1) / count for at in range(count)]
         self._drafts: list[Draft | None] = [None] * count
@@ -50,7 +48,7 @@ class PredictionsDrafter:
 
     @property
     def which(self) -> int:
-        """The prediction that the last draft came from, from 0."""
+        """The number of the prediction that the last draft came from."""
         return self._which
 
     def begin(self, prompt: Sequence[int]) -> None:
@@ -60,25 +58,25 @@ class PredictionsDrafter:
 
     def propose(self, room: int) -> Draft | None:
         self._drafts = [track.propose(room) for track in self._tracks]
-        found = [at for at, draft in enumerate(self._drafts) if draft is not None]
-        if not found:
+        proposing = [at for at, draft in enumerate(self._drafts) if draft is not None]
+        if not proposing:
             return None
-        self._which = max(found, key=self._worth)
+        self._which = max(proposing, key=self._worth)
         best = self._drafts[self._which]
         assert best is not None
-        return self._agreed(best, [self._drafts[at] for at in found])
+        return self._with_doubt(best, [self._drafts[at] for at in proposing])
 
     def _trust(self, at: int) -> float:
         return self._right[at] / (self._right[at] + self._wrong[at])
 
     def _worth(self, at: int) -> tuple[float, int]:
-        """How likely its next id is: its own chance, and its record where they disagree."""
+        """Rank of a prediction: the probability of its next id, and its record."""
         draft = self._drafts[at]
         assert draft is not None
         return _odds(draft.chances[0]) + _odds(self._trust(at)), -at
 
-    def _agreed(self, best: Draft, others: Sequence[Draft | None]) -> Draft:
-        """The draft, less sure of the first id that another would not write."""
+    def _with_doubt(self, best: Draft, others: Sequence[Draft | None]) -> Draft:
+        """The draft, with a lower probability for the first id that another prediction contradicts."""
         apart = len(best.ids)
         for other in others:
             if other is not None and other is not best:
@@ -101,15 +99,15 @@ class PredictionsDrafter:
         self._drafts = [None] * len(self._tracks)
 
     def _judge(self, tokens: Sequence[int]) -> None:
-        """Who was right about the first id on which not all of them agreed."""
+        """Record which predictions were right about the first id on which they disagree."""
         ids = [draft.ids for draft in self._drafts if draft is not None]
         if len(ids) < 2:
             return
         for place, token in enumerate(tokens):
-            said = {found[place] for found in ids if len(found) > place}
-            if len(said) > 1:
+            proposed = {draft[place] for draft in ids if len(draft) > place}
+            if len(proposed) > 1:
                 self._count(place, token)
-            if said != {token}:
+            if proposed != {token}:
                 return
 
     def _count(self, place: int, token: int) -> None:
@@ -118,9 +116,9 @@ class PredictionsDrafter:
                 continue
             if draft.chances[place] < SURE:
                 continue
-            held = draft.ids[place] == token
-            self._right[at] = self._right[at] * FADES + held
-            self._wrong[at] = self._wrong[at] * FADES + (not held)
+            right = draft.ids[place] == token
+            self._right[at] = self._right[at] * DECAY + right
+            self._wrong[at] = self._wrong[at] * DECAY + (not right)
 
 
 def _odds(chance: float) -> float:
@@ -128,7 +126,7 @@ def _odds(chance: float) -> float:
 
 
 def _common(ids: Sequence[int], others: Sequence[int]) -> int:
-    """How many leading ids agree; one that ends first has no other id there."""
+    """How many leading ids agree; the longer length where one is a prefix of the other."""
     for at, (one, other) in enumerate(zip(ids, others, strict=False)):
         if one != other:
             return at

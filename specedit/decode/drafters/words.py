@@ -1,6 +1,6 @@
-"""Identifiers: what was renamed into what, and its case variants.
+"""Renamed identifiers and their case variants, as the prediction drafter applies them.
 
-Knows text. `username` -> `email` also means `Username`, `userName`, `user_name`, `USERNAME`.
+`username` -> `email` also means `Username`, `userName`, `user_name`, `USERNAME`.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-SHORTEST = 3  # letters; shorter words occur everywhere by chance
+SHORTEST = 3  # letters; shorter words match by accident
 
 KINDS = ("word", "part", "variant")  # the identifier itself; inside a longer one; in another case
 
-_ASKED = re.compile(
+_REQUEST = re.compile(
     r"\b(?:renam|replac|chang|substitut|switch)\w*\s+(?P<old>[^.;\n]{1,80}?)"
     r"\s*(?:\bto\b|\bwith\b|\bby\b|\binto\b|\bas\b|->|=>|\u2192)\s*(?P<new>[^;\n]{1,60})",
     re.IGNORECASE,
@@ -36,10 +36,10 @@ def renamed(old: str, new: str) -> tuple[str, str] | None:
     return pair if len(pair[0]) >= SHORTEST and pair[1] else None
 
 
-def asked(instruction: str) -> list[tuple[str, str]]:
-    """The renames an instruction seems to ask for: `replace the X field with Y`."""
+def requested_renames(instruction: str) -> list[tuple[str, str]]:
+    """The renames that an instruction asks for: `replace the X field with Y`."""
     pairs = []
-    for match in _ASKED.finditer(instruction):
+    for match in _REQUEST.finditer(instruction):
         old, new = named(match["old"]), named(_END.split(match["new"])[0])
         if old and new and old != new and len(old) >= SHORTEST:
             pairs.append((old, new))
@@ -47,7 +47,7 @@ def asked(instruction: str) -> list[tuple[str, str]]:
 
 
 def named(phrase: str) -> str | None:
-    """The identifier of a phrase: what is quoted, else what looks like one, else the last word."""
+    """The identifier in a phrase: the quoted one, else one with `_` or mixed case, else the first."""
     quoted = re.search(r"[`'\"]([A-Za-z_$][\w$]*)[`'\"(]", phrase)
     if quoted:
         return str(quoted[1])
@@ -66,7 +66,7 @@ _JOINS = re.compile(r"[\w$]")
 
 
 def core(old: str, new: str) -> tuple[str, str]:
-    """Without the parts both begin or end with: getUsername -> getEmail is username -> email."""
+    """Strip common parts: getUsername -> getEmail becomes username -> email."""
     a, b = _PART.findall(old), _PART.findall(new)
     if "".join(a) != old.replace("_", "") or "".join(b) != new.replace("_", ""):
         return old, new
@@ -84,43 +84,43 @@ def core(old: str, new: str) -> tuple[str, str]:
 
 
 def occurrences(text: bytes, start: int, old: str, new: str) -> Iterator[tuple[int, int, str, str]]:
-    """Where `old` or a case variant stands from `start` on: (begin, end, what it becomes, kind)."""
+    """Occurrences of `old` and its case variants from `start` on: (begin, end, new text, kind)."""
     letters = (
         [re.escape(c) for c in old if c != "_"] if not old.startswith("_") else [re.escape(old)]
     )
     pattern = re.compile("_?".join(letters).encode(), re.IGNORECASE)
     for match in pattern.finditer(text, start):
-        found = match.group().decode("ascii", "replace")
+        word = match.group().decode("ascii", "replace")
         left = text[max(0, match.start() - 1) : match.start()].decode("ascii", "replace")
         right = text[match.end() : match.end() + 2].decode("ascii", "replace")
-        if whole(left, found, right):
+        if is_whole_word(left, word, right):
             bare = not (_JOINS.match(left) or _JOINS.match(right))
-            kind = "variant" if found != old else "word" if bare else "part"
-            yield match.start(), match.end(), styled(found, old, new), kind
+            kind = "variant" if word != old else "word" if bare else "part"
+            yield match.start(), match.end(), in_style_of(word, old, new), kind
 
 
-def whole(left: str, found: str, right: str) -> bool:
-    """Whether `found` is a word, or a part of one by its case or by underscores."""
-    if left.isalnum() and not (found[0].isupper() and (left.islower() or left.isdigit())):
+def is_whole_word(left: str, word: str, right: str) -> bool:
+    """Whether `word` is an identifier or, by case or underscores, a part of one."""
+    if left.isalnum() and not (word[0].isupper() and (left.islower() or left.isdigit())):
         return False
     follows = right[:1]
     if follows == "s" and not right[1:].isalpha():
         return True
-    if found.isupper() and len(found) > 1:
+    if word.isupper() and len(word) > 1:
         return not follows.isalpha()
     return not follows.islower()
 
 
-def styled(found: str, old: str, new: str) -> str:
-    """`new` written as `found` writes `old`."""
-    if found == old:
+def in_style_of(word: str, old: str, new: str) -> str:
+    """`new` in the case style that `word` has for `old`."""
+    if word == old:
         return new
     parts = [part.lower() for part in _PART.findall(new)] or [new]
-    if found.isupper() and len(found) > 1:
+    if word.isupper() and len(word) > 1:
         return "_".join(parts).upper()
-    if "_" in found:
+    if "_" in word:
         return "_".join(parts)
-    if found.islower():
+    if word.islower():
         return "_".join(parts) if "_" in new else "".join(parts)
     joined = "".join(part.capitalize() for part in parts)
-    return joined if found[0].isupper() else joined[0].lower() + joined[1:]
+    return joined if word[0].isupper() else joined[0].lower() + joined[1:]
