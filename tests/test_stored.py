@@ -110,7 +110,7 @@ def test_damaged_curves_are_replaced(how: str, tmp_path: Path) -> None:
     path, curve = tmp_path / "curves.json", Curve.line(0.1, 0.01)
     damage(path, how)
     assert cost.load(path, "a") is None
-    cost.doubt(path, "a")
+    cost.invalidate(path, "a")
     cost.save(path, "a", curve)
     assert cost.load(path, "a") == curve
 

@@ -40,7 +40,7 @@ class Replay:
         return self.tokens * curve.seconds(1)
 
     def bound(self, curve: Curve) -> float:
-        """A pass of width 1 for each new id and block, and its share of a pass for each copied id."""
+        """A pass of width 1 for each new id and block; a share of a pass for each copied id."""
         each = curve.seconds(2) - curve.seconds(1)
         once = curve.seconds(1)
         new = self.tokens - self.copied

@@ -76,7 +76,7 @@ class PredictionsDrafter:
         return _odds(draft.chances[0]) + _odds(self._trust(at)), -at
 
     def _with_doubt(self, best: Draft, others: Sequence[Draft | None]) -> Draft:
-        """The draft, with a lower probability for the first id that another prediction contradicts."""
+        """The draft, less certain of the first id that another prediction contradicts."""
         apart = len(best.ids)
         for other in others:
             if other is not None and other is not best:

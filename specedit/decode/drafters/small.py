@@ -175,7 +175,7 @@ class SmallModel:
         return chain
 
     def continue_from(self, ids: Sequence[int], room: int) -> Draft | None:
-        """The guesses of its own heads after `ids`: it has read all but the last, its own choice."""
+        """What its own heads guess after `ids`, of which it has read all but the last."""
         if self._heads is None or len(ids) != len(self._read_ids) + 1:
             return None
         self._heads.set_budget(self.each, self.each, self.reading(1))

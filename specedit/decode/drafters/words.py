@@ -47,7 +47,7 @@ def requested_renames(instruction: str) -> list[tuple[str, str]]:
 
 
 def named(phrase: str) -> str | None:
-    """The identifier in a phrase: the quoted one, else one with `_` or mixed case, else the first."""
+    """The identifier in a phrase: quoted, else with `_` or mixed case, else the first."""
     quoted = re.search(r"[`'\"]([A-Za-z_$][\w$]*)[`'\"(]", phrase)
     if quoted:
         return str(quoted[1])
