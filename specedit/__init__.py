@@ -20,10 +20,9 @@ A room a subject, each on a floor of its own; imports only go down, and
 
     version  errors           what it is called, what can go wrong
     text/                     strings: lines, diff, patch, names and words
-    syntax/                   grammars: languages, trees, outline, passages, the guard
+    syntax/                   grammars: languages, trees, outline, passages
     scoping/                  what a name means in one text: scopes, types, a file a language
-    finding                   what a person should know of an edit, as data
-    gate/                     what an edit did: the checks for meaning, and their verdicts
+    check/                    what may be written: findings, the checks of an answer, their verdicts
     files/                    bytes on disk: source, atomic write, lock, journal, git, work tree
     models/                   catalogue, sources, store, architecture, tokenizer, template
     settings/                 what can be chosen, and by whom

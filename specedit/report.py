@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from specedit.check.finding import Finding as Finding
+from specedit.check.finding import Spot as Spot
 from specedit.decode.events import FREE
-from specedit.finding import Finding as Finding
-from specedit.finding import Spot as Spot
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import specedit
 
 PACKAGE = Path(specedit.__file__).parent
 FLOORS = (  # from the ground up
-    *("version", "errors", "text", "syntax", "scoping", "finding", "gate", "files", "settings"),
+    *("version", "errors", "text", "syntax", "scoping", "check", "files", "settings"),
     *(
         "models",
         "engines",

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from specedit.check.answer import check_answer
 from specedit.files.source import Source, read
 from specedit.rename.places import rename_places
-from specedit.syntax.guard import check
 
 ROOT = Path(__file__).parent.parent / "fixtures"
 CASES = sorted(path.parent for path in ROOT.glob("*/case.toml"))
@@ -32,6 +32,8 @@ def test_the_outcome_is_what_the_case_says(case: Path) -> None:
         assert guess.text == after.text
         for outside in said.get("outside", []):  # type: ignore[attr-defined]
             assert outside in [str(one) for one in guess.outside]
-    problems = check(before.text, after.text, before.language, str(said.get("instruction", "")))
+    problems = check_answer(
+        before.text, after.text, before.language, str(said.get("instruction", ""))
+    )
     assert [one for one in problems if one.refuses] == []
     assert before.encode(before.text) == before.data

@@ -409,57 +409,13 @@ def test_what_the_work_tree_does_not_hold_is_not_tested(tested: Hooked) -> None:
     assert tested.repo.read("a.py") == "Old = 2\nmine = 3\n"
 
 
-REQUIRED = '[[tool.specedit.hook]]\nrequires = "docstrings"\nfiles = ["*.py"]\n'
-BARE = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
-DOC = '    """Say it."""\n'
-
-
-def required(tmp_path: Path, text: str, *replace: list[str]) -> Hooked:
-    hooked = Hooked.make(tmp_path / "repo", REQUIRED, replace=list(replace))
-    hooked.repo.write("a.py", text)
-    hooked.repo.git("add", "-A")
-    return hooked
-
-
-def test_a_file_that_meets_what_a_rule_requires_is_not_shown_to_the_model(tmp_path: Path) -> None:
-    hooked = required(tmp_path, f"def one():\n{DOC}    return 1\n")
-    assert hooked.specedit("hook", "run") == (0, "", "") and hooked.asked == 0
-
-
-def test_what_the_model_wrote_meets_the_rule(tmp_path: Path) -> None:
-    one, two = "def one():\n", "def two():\n"
-    hooked = required(tmp_path, BARE, [one, one + DOC], [two, two + DOC])
-    assert hooked.specedit("hook", "run")[0] == 1
-    assert hooked.repo.read("a.py").count("Say it.") == 2
-
-
-def test_an_answer_that_does_not_meet_the_rule_is_refused_by_its_name(tmp_path: Path) -> None:
-    hooked = required(tmp_path, BARE, ["def one():\n", "def one():\n" + DOC])
-    code, _, err = hooked.specedit("hook", "run")
-    assert code == 2 and hooked.repo.read("a.py") == BARE
-    assert "a.py: “requires docstrings”: the answer" in err
-    assert "does not meet the rule: `two` (line 6) has no docstring" in err
-    assert "the answer is kept in" in err
-
-
-def test_a_model_that_leaves_a_file_the_rule_plainly_fits_is_warned_about(tmp_path: Path) -> None:
-    hooked = required(tmp_path, BARE)
-    code, out, err = hooked.specedit("hook", "run")
-    assert (code, out) == (0, "")
-    assert "changed nothing, though `one` (line 1) and `two` (line 5) have no docstring" in err
-    assert "changed nothing" in hooked.specedit("hook", "run")[2], "it is not remembered as clean"
-
-
-def test_a_rename_that_leaves_the_old_name_is_refused(tmp_path: Path) -> None:
+def test_what_a_rename_leaves_is_named_by_its_lines(tmp_path: Path) -> None:
     from specedit.files.source import Source
-    from specedit.hook.met import unmet
-    from specedit.hook.rules import Step
+    from specedit.rename.planning import old_name_left
     from specedit.settings import Settings
 
-    def said(text: str) -> str | None:
-        return unmet(
-            Source.from_bytes("a.py", text.encode()), Step(old="old", new="new"), Settings()
-        )
+    def said(text: str) -> str:
+        return old_name_left(Source.from_bytes("a.py", text.encode()), "old", "new", Settings())
 
     assert said("new = 1\nprint(new)\n") == ""
     assert said("old = 1\n\nprint(old)\n") == "`old` still stands on line 1, 3"

@@ -109,9 +109,7 @@ def test_a_rule_says_what_is_asked_of_which_files() -> None:
     [
         ({}, "asks for one thing"),
         ({"rename": {"a": "b"}, "instruction": "x"}, "asks for one thing"),
-        ({"rename": {"a": "b"}, "requires": "docstrings"}, "asks for one thing"),
-        ({"requires": "docstring"}, 'requires is "docstrings" or "type annotations"'),
-        ({"requires": ["docstrings"]}, "requires is"),
+        ({"instruction": "x", "requires": "docstrings"}, "no key 'requires'"),
         ({"instruction": " "}, "in words"),
         ({"instruction": ["x"]}, "in words"),
         ({"rename": {}}, "table of names"),

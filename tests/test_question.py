@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from specedit.gate.question import asks
+from specedit.check.question import is_question
 
 QUESTIONS = """
 Explain what this file does
@@ -184,22 +184,22 @@ What if it fails: retry twice
 
 
 @pytest.mark.parametrize("said", QUESTIONS.strip().splitlines())
-def test_a_question_asks(said: str) -> None:
-    assert asks(said)
-    assert asks(said.lower()) and asks(f"Please {said[0].lower()}{said[1:]}")
+def test_a_question_is_question(said: str) -> None:
+    assert is_question(said)
+    assert is_question(said.lower()) and is_question(f"Please {said[0].lower()}{said[1:]}")
 
 
 @pytest.mark.parametrize("said", EDITS.strip().splitlines())
 def test_an_edit_asks_nothing(said: str) -> None:
-    assert not asks(said)
-    assert not asks(said.lower())
+    assert not is_question(said)
+    assert not is_question(said.lower())
 
 
 def test_several_sentences_ask_where_all_of_them_do() -> None:
-    assert asks("What does it return? And why is it a list?")
-    assert asks("Why does it fail?\nBe brief. Don’t change anything.")
-    assert not asks("Why does it fail? Mend it.")
-    assert not asks("")
+    assert is_question("What does it return? And why is it a list?")
+    assert is_question("Why does it fail?\nBe brief. Don’t change anything.")
+    assert not is_question("Why does it fail? Mend it.")
+    assert not is_question("")
 
 
 def test_no_instruction_takes_for_ever() -> None:
@@ -210,5 +210,5 @@ def test_no_instruction_takes_for_ever() -> None:
         "please " * 5000,
         "is " * 5000,
     ):
-        asks(said)
+        is_question(said)
     assert time.process_time() - started < 5

@@ -16,11 +16,12 @@ from typing import Any
 
 from specedit.bench.cases import Case, records, texts
 from specedit.bench.quality import CaseResult
-from specedit.edit.judge import Checks, guarded
+from specedit.check.answer import Checks
+from specedit.check.finding import Finding
+from specedit.check.kinds import Verdicts
+from specedit.edit.judge import guarded
 from specedit.errors import InputError
 from specedit.files.source import Source
-from specedit.finding import Finding
-from specedit.gate.kinds import Verdicts
 
 GROUPS = ("failed", "passed", "untested", "real")
 

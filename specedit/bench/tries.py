@@ -19,6 +19,7 @@ from typing import Any
 
 from specedit.bench.cases import Case
 from specedit.bench.quality import tested
+from specedit.check.finding import Finding
 from specedit.edit.answering import Answered, measured
 from specedit.edit.backend import Backend
 from specedit.edit.job import Job, plan_edit
@@ -28,7 +29,6 @@ from specedit.edit.tries.refused import IDLE, IDLES, answer_of, asked
 from specedit.edit.tries.ways import Way, ways
 from specedit.errors import InputError
 from specedit.files.source import Source
-from specedit.finding import Finding
 from specedit.settings import Settings
 
 TESTS, GATE = "tests", "gate"  # who judges
@@ -122,7 +122,7 @@ def _said(found: Sequence[Finding]) -> dict[str, Any]:
     return {
         "refused": "\n".join(one.text for one in found if one.refuses),
         "noted": "\n".join(one.text for one in found if one.warns and not one.refuses),
-        "idle": any(one.gate and one.kind in IDLES for one in found),
+        "idle": any(one.kind in IDLES for one in found),
     }
 
 

@@ -49,7 +49,7 @@ class Follower:
 
         from specedit.view.screen import Screen
 
-        import_module("specedit.syntax.guard")  # what judges the answer, while there is time
+        import_module("specedit.check.answer")  # while the model loads
         return self._stack.enter_context(Screen(self._settings, self._run.names))
 
     def edits(self) -> Generator[Edit, None, None]:

@@ -66,16 +66,16 @@ def rename(
 
 def _refuse_kinds(resolved: Resolved) -> None:
     """Of flags that speak of what a rename cannot do; settings are for edits, too."""
+    from specedit.check.kinds import OF_RENAMES, parsed_verdicts
     from specedit.errors import UsageError
-    from specedit.gate.kinds import OF_RENAMES, parsed
 
     allowed = resolved.values.allow.replace(",", " ").split()
-    for flag, kinds in (("gate", list(parsed(resolved.values.gate))), ("allow", allowed)):
+    for flag, kinds in (("gate", list(parsed_verdicts(resolved.values.gate))), ("allow", allowed)):
         others = [one for one in kinds if one not in OF_RENAMES]
         if others and resolved.origins[flag] == "flag":
             raise UsageError(
                 f"--{flag} {others[0]}: a rename changes names and nothing else.",
-                hint=f"Of the gate's kinds it knows {', '.join(OF_RENAMES)}.",
+                hint=f"The kinds of a rename are {' and '.join(OF_RENAMES)}.",
             )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from specedit.check.finding import Finding, Spot
 from specedit.edit import regions
 from specedit.edit.backend import Answer, Backend, Event
 from specedit.edit.focus import focused, in_parts
@@ -18,7 +19,6 @@ from specedit.edit.judge import Judged, conclude, keep
 from specedit.edit.splice import named_symbol, region_of, spliced, symbol_names, taken, whole
 from specedit.edit.wider import wider
 from specedit.errors import TooLong
-from specedit.finding import Finding, Spot
 from specedit.report import Compared, Edit, Figures
 from specedit.settings import Settings
 

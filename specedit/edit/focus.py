@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 
+from specedit.check.finding import Finding, Spot
 from specedit.decode.cost import TYPICAL, Curve
 from specedit.edit import prompt
 from specedit.edit.backend import Answer, Backend, Event, Written
@@ -18,7 +19,6 @@ from specedit.edit.plan import Plan
 from specedit.edit.regions import plan_of, region_job, said
 from specedit.edit.splice import whole
 from specedit.files.source import Source
-from specedit.finding import Finding, Spot
 from specedit.focus.blocks import LONG, Block, blocks
 from specedit.focus.chances import likely, with_opinion
 from specedit.focus.choice import (

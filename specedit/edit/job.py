@@ -11,16 +11,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from specedit.check.answer import Checks
+from specedit.check.kinds import QUESTION, REFUSE
+from specedit.check.question import is_question
 from specedit.edit import prompt
-from specedit.edit.judge import USUAL, Checks, Judge, checks_of, guarded
+from specedit.edit.judge import USUAL, Judge, checks_of, guarded
 from specedit.edit.plan import Plan
 from specedit.edit.splice import Region, around, region_of, taken, whole
 from specedit.engines.base import Sampling
 from specedit.errors import UsageError
 from specedit.files.source import Source, read
 from specedit.files.worktree import beyond
-from specedit.gate.kinds import QUESTION, REFUSE
-from specedit.gate.question import asks
 
 if TYPE_CHECKING:
     from specedit.edit.beside import Beside
@@ -105,8 +106,8 @@ def plan_edit(
 
 
 def refuse_question(instruction: str, name: str, settings: Settings) -> None:
-    """An error where an instruction asks for an answer, unless the gate lets it pass."""
-    if asks(instruction) and checks_of(settings).verdicts[QUESTION] == REFUSE:
+    """An error where an instruction asks for an answer, unless the user allows it."""
+    if is_question(instruction) and checks_of(settings).verdicts[QUESTION] == REFUSE:
         raise UsageError(
             "This asks for an answer, not for an edit.",
             hint=f"specedit ask QUESTION {name} answers it; --allow question edits.",

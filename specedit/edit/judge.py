@@ -1,7 +1,4 @@
-"""What an answer becomes: the new text after its checks, and the Edit that says so.
-
-Knows Sources, texts and the guard. Does not know Jobs, backends or the terminal.
-"""
+"""What an answer becomes: the new text after its checks, and its Edit."""
 
 from __future__ import annotations
 
@@ -9,15 +6,17 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+from specedit.check.answer import Checks, check_answer
+from specedit.check.kinds import parsed_verdicts, verdicts
 from specedit.errors import FileError
 from specedit.files.source import Source
 from specedit.files.worktree import patch_name, real, top_of
-from specedit.gate.kinds import Verdicts, parsed, verdicts
-from specedit.report import Edit, Figures, Finding, Replaced, Spot
+from specedit.report import Edit, Figures, Finding, Replaced
 
 if TYPE_CHECKING:
     from specedit.settings import Settings
@@ -27,7 +26,7 @@ NO_FIGURES = Figures()
 
 @dataclass(frozen=True)
 class Judged:
-    """A text after the checks: what may be written, and what is to be said about it."""
+    """A text after the checks, and what they found."""
 
     text: str
     findings: tuple[Finding, ...] = ()
@@ -41,21 +40,12 @@ class Judged:
 Judge = Callable[[str], Judged]  # of the whole new text of a file
 
 
-@dataclass(frozen=True)
-class Checks:
-    """What a new text has to pass."""
-
-    allow_extra: bool = False
-    verdicts: Verdicts = field(default_factory=verdicts)  # the gate's, by kind of finding
-    check_with: str = ""  # commands that the user named
-
-
 USUAL = Checks()
 
 
 def checks_of(settings: Settings) -> Checks:
-    """The checks as a person wants them."""
-    table, allowed = parsed(settings.gate), settings.allow.replace(",", " ").split()
+    """The checks as the settings choose them."""
+    table, allowed = parsed_verdicts(settings.gate), settings.allow.replace(",", " ").split()
     return Checks(
         settings.allow_extra,
         verdicts(table, strict=settings.strict, allowed=allowed),
@@ -64,24 +54,11 @@ def checks_of(settings: Settings) -> Checks:
 
 
 def guarded(source: Source, instruction: str, checks: Checks, text: str) -> Judged:
-    """What the guard and the gate say of `text` as what an instruction made of a file."""
-    from specedit.gate.findings import checked, findings, idle
-    from specedit.syntax import guard
-
-    before, language = source.text, source.language
-    if text == before:
-        return Judged(text, tuple(idle(checks.verdicts)))
-    found = guard.check(before, text, language, instruction, checks.allow_extra)
-    said = [
-        Finding(one.kind, one.message, (Spot(one.line),) if one.line else (), one.refuses)
-        for one in found
-    ]
-    if not any(one.refuses for one in found):
-        said += findings(before, text, language, instruction, checks.verdicts)
-    if checks.check_with and not any(one.refuses for one in said):
-        place = _place(source)
-        said += checked(checks.check_with, before, text, language, place, checks.verdicts)
-    return Judged(text, tuple(said))
+    """`text` as what an instruction made of a file, with what the checks found."""
+    found = check_answer(
+        source.text, text, source.language, instruction, checks, partial(_place, source)
+    )
+    return Judged(text, tuple(found))
 
 
 def _place(source: Source) -> tuple[Path, PurePath]:

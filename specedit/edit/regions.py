@@ -12,6 +12,7 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from specedit.check.finding import Finding, Spot
 from specedit.edit import prompt
 from specedit.edit.backend import Answer, Backend, Event, Ready
 from specedit.edit.fold import run
@@ -19,7 +20,6 @@ from specedit.edit.job import Job, RegionJob
 from specedit.edit.plan import Plan
 from specedit.edit.splice import Region, fitted, joined, region_of, taken
 from specedit.files.source import Source
-from specedit.finding import Finding, Spot
 from specedit.focus.blocks import Block, blocks
 from specedit.focus.neighbours import Drawn, Placed, drawn
 from specedit.focus.pertinence import pertinent

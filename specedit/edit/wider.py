@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from specedit.check.finding import Finding, Spot
 from specedit.edit.job import Job
 from specedit.edit.regions import region_job, said
-from specedit.finding import Finding, Spot
 from specedit.focus.blocks import LONG, Block, blocks
 from specedit.focus.choice import joined
 from specedit.report import Edit

@@ -23,7 +23,6 @@ from specedit.files.journal import home
 from specedit.files.recorder import Recorder
 from specedit.files.source import UTF16, Source
 from specedit.files.worktree import check_within
-from specedit.hook.met import unmet
 from specedit.hook.rules import CHECK, FIX, Rule, Step, identity
 from specedit.hook.seen import Seen
 from specedit.report import Edit, Finding
@@ -172,11 +171,16 @@ class Look:
             file.settled.append((step, None))
 
     def _unmet(self, file: _File, step: Step, data: bytes) -> str | None:
-        """What the text lacks of what the step wants, where that can be told."""
+        """Where the old name of a rename still stands, as a clause; "" when nowhere; None where
+        only a model can tell."""
+        if step.instruction:
+            return None
+        from specedit.rename.planning import old_name_left
+
         name = file.entry.name
         try:
             source = Source.from_bytes(name, data, self._root / name)
-            return unmet(source, step, self._settings)
+            return old_name_left(source, step.old, step.new, self._settings)
         except RefusedEdit:
             return None
 
@@ -294,7 +298,7 @@ def _refused(edit: Edit, lacks: str) -> Edit:
     """The Edit that does not do what its rule is for."""
     from specedit.edit.judge import keep
 
-    found = Finding("requires", f"the answer does not meet the rule: {lacks}", refuses=True)
+    found = Finding("old-name", f"the answer does not meet the rule: {lacks}", refuses=True)
     return keep(replace(edit, status="refused", findings=(*edit.findings, found)))
 
 

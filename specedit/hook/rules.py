@@ -16,7 +16,6 @@ from typing import Any
 from specedit.errors import UsageError
 from specedit.hook.globs import pattern
 from specedit.settings.checks import shown
-from specedit.syntax.lacking import ORDERS
 
 FIX, CHECK = "fix", "check"
 MOST_SECONDS = 1e9  # that a rule may name; 30 years
@@ -25,7 +24,6 @@ MOST_TRIES = 64
 KEYS = (
     "rename",
     "instruction",
-    "requires",
     "files",
     "exclude",
     "max_seconds",
@@ -43,12 +41,9 @@ class Step:
     instruction: str = ""
     old: str = ""
     new: str = ""
-    requires: str = ""  # what syntax can tell of the file afterwards
 
     @property
     def said(self) -> str:
-        if self.requires and self.instruction == ORDERS[self.requires]:
-            return f"requires {self.requires}"
         return self.instruction or f"rename {self.old} to {self.new}"
 
 
@@ -116,18 +111,13 @@ def _rule(table: Mapping[str, Any], where: str) -> Rule:
 
 
 def _steps(table: Mapping[str, Any], where: str) -> tuple[Step, ...]:
-    requires = table.get("requires", "")
-    if "requires" in table and (not isinstance(requires, str) or requires not in ORDERS):
-        known = " or ".join(f'"{one}"' for one in ORDERS)
-        raise UsageError(f"{where}: requires is {known}, not {shown(requires)}.")
-    asked = {"rename", "instruction"} & set(table)
-    if len(asked) > 1 or not (asked or requires) or (requires and "rename" in table):
+    if len({"rename", "instruction"} & set(table)) != 1:
         raise UsageError(f"{where} asks for one thing.", hint=EXAMPLE)
     if "rename" not in table:
-        instruction = table.get("instruction", ORDERS.get(requires))
+        instruction = table["instruction"]
         if not isinstance(instruction, str) or not instruction.strip():
             raise UsageError(f"{where}: instruction is what to do, in words.", hint=EXAMPLE)
-        return (Step(instruction=instruction, requires=requires),)
+        return (Step(instruction=instruction),)
     pairs = table["rename"]
     if not isinstance(pairs, dict) or not pairs:
         raise UsageError(f"{where}: rename is a table of names.", hint=EXAMPLE)
@@ -153,4 +143,4 @@ def _globs(table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
 
 def identity(step: Step) -> str:
     """The same for the same question, whatever rule asks it."""
-    return json.dumps([step.instruction, step.requires, step.old, step.new])
+    return json.dumps([step.instruction, step.old, step.new])

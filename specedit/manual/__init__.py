@@ -17,7 +17,6 @@ READING = (
     "rename",
     "edit",
     "focus",
-    "gate",
     "tries",
     "hook",
     "editors",

@@ -5,16 +5,18 @@ Knows Sources, settings and what `rename.places` finds. Does not run models and 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
+from specedit.check.answer import Checks
+from specedit.check.kinds import parsed_verdicts, verdicts_of_rename
 from specedit.edit.job import Job, expected, job
-from specedit.edit.judge import Checks, Judge, Judged
+from specedit.edit.judge import Judge, Judged
 from specedit.edit.splice import whole
 from specedit.errors import InputError, RefusedEdit, UsageError
 from specedit.files.source import Source
-from specedit.gate.kinds import of_rename, parsed
 from specedit.rename.guard import guard_rename
 from specedit.rename.guess import Outside, Place, RenameGuess
 from specedit.rename.modules import is_here
@@ -25,6 +27,7 @@ from specedit.scoping.languages import rules_of
 from specedit.settings import Settings
 from specedit.text.names import sought, split_member
 
+SHOWN_LINES = 3
 INSTRUCTION = (
     "Rename the identifier `{old}` to `{new}` everywhere in this file{reach}. Change nothing else."
 )
@@ -89,6 +92,16 @@ def plan_rename(
     return job_of(source, guess, settings)
 
 
+def old_name_left(source: Source, old: str, new: str, settings: Settings) -> str:
+    """Where a rename would still change something, as a clause; "" when nowhere."""
+    if not isinstance(plan_rename(source, old, new, settings, absent_ok=True), Job):
+        return ""
+    use = re.compile(rf"\b{re.escape(old.rpartition('.')[2])}\b")
+    lines = [n for n, text in enumerate(source.text.split("\n"), 1) if use.search(text)]
+    where = ", ".join(map(str, lines[:SHOWN_LINES])) + (", …" if len(lines) > SHOWN_LINES else "")
+    return f"`{old}` still stands" + (f" on line {where}" if lines else "")
+
+
 def job_of(source: Source, guess: RenameGuess, settings: Settings) -> Job:
     """The Job of a file whose places are known."""
     asked = settings.prediction
@@ -114,10 +127,11 @@ def job_of(source: Source, guess: RenameGuess, settings: Settings) -> Job:
 
 
 def checks_of_rename(settings: Settings) -> Checks:
-    """The checks of a rename, as far as a person speaks of them."""
+    """The checks of a rename that the settings name."""
     allowed = settings.allow.replace(",", " ").split()
-    found = of_rename(parsed(settings.gate), strict=settings.strict, allowed=allowed)
-    return Checks(settings.allow_extra, found, settings.check_with)
+    table = parsed_verdicts(settings.gate)
+    chosen = verdicts_of_rename(table, strict=settings.strict, allowed=allowed)
+    return Checks(settings.allow_extra, chosen, settings.check_with)
 
 
 def untouched(source: Source, *said: Finding) -> Edit:

@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from specedit.check.finding import Finding, Spot
 from specedit.edit.focus import large
 from specedit.edit.job import RegionJob
 from specedit.edit.regions import region_job
 from specedit.files.source import Source
-from specedit.finding import Finding, Spot
 from specedit.focus.blocks import Block, blocks
 from specedit.focus.choice import readable
 from specedit.focus.surroundings import holders

@@ -10,9 +10,8 @@ import os
 import re
 from typing import Any
 
+from specedit.check.kinds import DEFAULT, parsed_verdicts
 from specedit.errors import UsageError
-from specedit.gate import commands
-from specedit.gate import kinds as gate
 from specedit.settings.table import about, nearest, types
 from specedit.syntax.languages import BY_NAME
 
@@ -88,22 +87,24 @@ def _plays_script(name: str, value: Any) -> bool:
 
 
 def _check_kinds(name: str, value: str, where: str) -> None:
-    """Of the gate's table, and of what passes it."""
+    """Of the table of verdicts, and of the kinds that are allowed."""
     try:
-        given = gate.parsed(value) if name == "gate" else value.replace(",", " ").split()
+        given = parsed_verdicts(value) if name == "gate" else value.replace(",", " ").split()
     except ValueError as problem:
         raise UsageError(f"{where}: {name}: {problem}.") from None
     for kind in given:
-        if kind not in gate.DEFAULT:
+        if kind not in DEFAULT:
             raise UsageError(
-                f"{where}: {name} has no kind {shown(kind)}.", hint=nearest(kind, gate.known())
+                f"{where}: {name} has no kind {shown(kind)}.", hint=nearest(kind, list(DEFAULT))
             )
 
 
 def _check_commands(value: str, where: str) -> None:
     """Of `check_with`: each can be run, and says where the file's name goes."""
+    from specedit.check.external import parsed_commands
+
     try:
-        found = commands.parsed(value)
+        found = parsed_commands(value)
     except ValueError as problem:
         raise UsageError(f"{where}: check_with: {problem}.") from None
     for one in found:

@@ -94,8 +94,8 @@ class Settings:
     json: bool = _power(False, "print one JSON object on stdout")
     ask: bool = _power(False, "show each hunk and ask before it is applied")
     allow_extra: bool = _power(False, "keep changes beyond what was asked")
-    gate: str = _power("", "what becomes of each kind of finding: KIND=refuse|note|off, …")
-    strict: bool = _power(False, "refuse whatever the gate would only note")
+    gate: str = _power("", "verdict of each kind of finding: KIND=refuse|note|off, …")
+    strict: bool = _power(False, "refuse what would only be noted")
     allow: str = _power("", "kinds of finding, comma-separated, that refuse nothing")
     check_with: str = _power(
         "", "a program that looks at the new text: ruff check {file}, or LANGUAGE: COMMAND a line"

@@ -110,6 +110,11 @@ class Symbol:
     last_line: int
     depth: int  # 0 at the top; namespaces do not count
 
+    @property
+    def own_name(self) -> str:
+        """The name without what qualifies it: `Total` of Go's `Cart.Total`."""
+        return self.name.rpartition(".")[2]
+
 
 def outline(root: Node) -> Iterator[Symbol]:
     """Definitions in reading order; locals of functions are left out."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 
+from specedit.check.kinds import NOTHING
 from specedit.edit.answering import Answered, answered, once
 from specedit.edit.backend import Backend, Event
 from specedit.edit.job import Job, Planned
@@ -20,7 +21,6 @@ from specedit.edit.tries.items import Tried, Trying
 from specedit.edit.tries.ways import Way, most, ways
 from specedit.errors import TooLong
 from specedit.files.source import Source
-from specedit.gate.kinds import NOTHING
 from specedit.report import Edit, Figures, Finding, Try
 from specedit.settings import Settings
 
@@ -76,8 +76,8 @@ def one(
 
 
 def idle(edit: Edit) -> str:
-    """What the gate says of an answer that does nothing; "" of any other."""
-    return next((f.text for f in edit.findings if f.gate and f.kind in IDLES), "")
+    """What the checks say of an answer that does nothing; "" of any other."""
+    return next((f.text for f in edit.findings if f.kind in IDLES), "")
 
 
 def trying(way: Way, settings: Settings) -> Trying:

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from specedit.check.finding import Finding, Spot
 from specedit.edit.job import Job
 from specedit.errors import GitError, InputError, RefusedEdit
 from specedit.files import git
 from specedit.files.source import Source
 from specedit.files.source import read as read_source
-from specedit.finding import Finding, Spot
 from specedit.rename.modules import is_here
 from specedit.rename.planning import job_of, untouched
 from specedit.rename.project.mention import elsewhere

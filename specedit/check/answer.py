@@ -1,0 +1,173 @@
+"""All checks of an answer: the text before and the text after an edit become findings.
+
+A text that does not parse, has a placeholder, is empty or lost a definition is refused. What the
+other checks find is refused or noted by the table of `check.kinds`. The program of `check-with`
+runs last, on what nothing refuses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
+
+from specedit.check import external
+from specedit.check.definitions import lost_definitions, renamed_definitions
+from specedit.check.elsewhere import changes_elsewhere
+from specedit.check.finding import Finding, Spot
+from specedit.check.kinds import CHECKER, NOTHING, OFF, REFUSE, Verdicts, verdicts
+from specedit.check.no_effect import comments_only, whitespace_changes
+from specedit.check.parsed import Change, parsed_text
+from specedit.check.placeholders import placeholders
+from specedit.check.undefined import undefined_names
+from specedit.check.unreachable import unreachable_code
+from specedit.syntax import trees
+from specedit.syntax.languages import Language
+from specedit.text.diff import hunks
+
+LONGEST = 400_000  # characters: beyond, parsing takes longer than a user waits for a note
+MOST = 5  # findings of one kind that are reported for one file
+NAMED = 8  # definitions that a message names
+UNREADABLE = 10  # syntax errors before the edit; then the grammar does not fit the file
+
+CHECKS: tuple[Callable[[Change], Iterator[Finding]], ...] = (
+    undefined_names,
+    changes_elsewhere,
+    renamed_definitions,
+    whitespace_changes,
+    comments_only,
+    unreachable_code,
+)
+# The work tree of a file, and the file's path from there.
+FilePlace = Callable[[], tuple[Path, PurePath]]
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What a new text has to pass."""
+
+    allow_extra: bool = False  # lost definitions are not looked for
+    verdicts: Verdicts = field(default_factory=verdicts)
+    check_with: str = ""  # commands that the user named
+
+
+def check_answer(
+    before: str,
+    after: str,
+    language: Language | None,
+    instruction: str = "",
+    checks: Checks | None = None,
+    place: FilePlace | None = None,
+) -> list[Finding]:
+    """Everything to report of `after` as an edit of `before`. Lines are those of `after`.
+
+    `place` is needed for `check-with` only."""
+    checks = checks or Checks()
+    if before == after:
+        return list(_by_verdict([Finding(NOTHING, "the answer changes nothing")], checks))
+    findings = [*_empty(after, instruction), *_placeholders(before, after)]
+    if language is None or not language.grammar:
+        named = f"no grammar for {language.name}" if language else "the language is unknown"
+        findings.append(Finding("not-checked", f"syntax not checked: {named}"))
+    else:
+        change = Change(parsed_text(before, language), parsed_text(after, language), instruction)
+        findings += _syntax(change)
+        if not checks.allow_extra and not any(one.kind == "syntax" for one in findings):
+            findings += _lost(change)  # what does not parse hides its definitions
+        if not any(one.refuses for one in findings):
+            findings += _by_verdict(_of_code(change, checks), checks)
+    if checks.check_with and place is not None and not any(one.refuses for one in findings):
+        findings += _of_program(before, after, language, checks, place)
+    return findings
+
+
+def _of_code(change: Change, checks: Checks) -> list[Finding]:
+    """What the checks of CHECKS find, the most severe kinds first, a few of each."""
+    before, after = change.before.text, change.after.text
+    if max(len(before), len(after)) > LONGEST or trees.errors(after, change.after.language):
+        return []
+    if all(verdict == OFF for verdict in checks.verdicts.values()):
+        return []
+    found = list(dict.fromkeys(one for check in CHECKS for one in check(change)))
+    ordered = sorted(found, key=lambda one: one.line or 0)
+    return [
+        one for kind in checks.verdicts for one in [o for o in ordered if o.kind == kind][:MOST]
+    ]
+
+
+def _by_verdict(findings: Iterable[Finding], checks: Checks) -> Iterator[Finding]:
+    """The findings with what their kinds' verdicts make of them; those that are off left out."""
+    for one in findings:
+        verdict = checks.verdicts[one.kind]
+        if verdict != OFF:
+            yield replace(one, refuses=verdict == REFUSE)
+
+
+def _of_program(
+    before: str, after: str, language: Language | None, checks: Checks, place: FilePlace
+) -> list[Finding]:
+    """What the programs of `check-with` report of `after` and not of `before`."""
+    if checks.verdicts[CHECKER] == OFF:
+        return []
+    name = language.name if language else ""
+    try:
+        found = list(external.new_remarks(checks.check_with, before, after, name, *place()))
+    except external.CheckerError as problem:
+        return [Finding("not-checked", f"check-with: {problem}")]
+    return list(_by_verdict(found[:MOST], checks))
+
+
+def _refusal(kind: str, text: str, line: int | None = None) -> Finding:
+    return Finding(kind, text, (Spot(line),) if line else (), refuses=True)
+
+
+def _empty(after: str, instruction: str) -> Iterator[Finding]:
+    if not after.strip() and not re.search(r"(?i)\b(empty|delete|remove|clear)\b", instruction):
+        yield _refusal("empty", "the new text is empty")
+
+
+def _placeholders(before: str, after: str) -> Iterator[Finding]:
+    for number, line in placeholders(before, after):
+        yield _refusal("placeholder", f"line {number}: a placeholder: {line[:80]}", number)
+
+
+def _syntax(change: Change) -> Iterator[Finding]:
+    """One where the new text parses worse than the old one."""
+    language, after = change.after.language, change.after.text
+    old = trees.errors(change.before.text, language) or []
+    new = trees.errors(after, language) or []
+    if len(new) <= len(old):
+        return
+    if len(old) >= UNREADABLE and len(new) <= len(old) * 1.15:
+        text = f"syntax not checked: {len(old)} places of the file before do not parse either"
+        yield Finding("not-checked", text)
+        return
+    known = Counter(fault.what for fault in old)
+    fresh = []
+    for fault in new:
+        if known[fault.what] > 0:
+            known[fault.what] -= 1
+        else:
+            fresh.append(fault)
+    first = (fresh or new)[0]
+    changed = [hunk.after[0] + 1 for hunk in hunks(change.before.text, after)]
+    line = next((one for one in changed if first.line <= one <= first.last_line), first.line)
+    lines = after.split("\n")
+    shown = lines[min(line, len(lines)) - 1].strip()[:40]
+    what = first.what if line == first.line else f"unexpected `{shown}`"
+    yield _refusal(
+        "syntax",
+        f"line {line}: does not parse as {language.name}: {what} "
+        f"({len(new)} syntax error{'s' * (len(new) != 1)}, {len(old)} before)",
+        line,
+    )
+
+
+def _lost(change: Change) -> Iterator[Finding]:
+    if names := lost_definitions(change):
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        named = ", ".join(names[:NAMED])
+        text = f"lost definitions the instruction does not take away: {named}{more}"
+        yield _refusal("lost-definition", text)

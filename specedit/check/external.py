@@ -1,0 +1,203 @@
+"""A program that the user named checks the new text: `check-with = "ruff check {file}"`.
+
+It runs without a shell on a copy of the file in a temporary folder that stands for the work tree:
+every folder on the way to the file is a new one, whose other entries are links to the real ones. So
+the program finds its settings and the file's neighbours, sees the file under its own name, and the
+file in the work tree is not touched. It runs on the text before, too, and what it reported of that
+is not a finding: reports are compared without their line numbers.
+
+Whose settings may name a command is decided in `settings`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePath
+
+from specedit.check.finding import Finding, at
+from specedit.check.kinds import CHECKER
+
+FILE = "{file}"
+SECONDS = 60.0
+MOST_BYTES = 4 << 20  # of its output that are read
+_REMARK = re.compile(
+    r"^(?P<path>[^\s:(][^:(\n]*?)(?:\((?P<a>\d+),\d+\)|:(?P<b>\d+)(?::\d+)?)\s*[:-]?\s*(?P<text>\S.*)$"
+)
+_ARROW = re.compile(r"^\s*-->\s*(?P<path>.+?):(?P<line>\d+):\d+\s*$")
+
+
+class CheckerError(Exception):
+    """The program could not check: it is missing, took too long, or did not start."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command for the files of one language, or of any."""
+
+    command: str
+    language: str = ""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """One thing that a program reports: its line of the file, 0 where it names none."""
+
+    line: int
+    text: str
+
+
+def parsed_commands(text: str) -> list[Command]:
+    """`ruff check {file}`, or a command a line, each behind its language: `go: go vet {file}`."""
+    commands = []
+    for line in filter(None, map(str.strip, text.split("\n"))):
+        named = re.match(r"([a-z]+): (.*)", line)
+        commands.append(Command(named[2], named[1]) if named else Command(line))
+    for one in commands:
+        try:
+            words = shlex.split(one.command)
+        except ValueError as problem:
+            raise ValueError(f"{one.command!r} is not a command: {problem}") from None
+        if not any(FILE in word for word in words[1:]):
+            raise ValueError(f"{one.command!r} has no {FILE} where the file's name goes")
+    return commands
+
+
+def new_remarks(
+    text: str, before: str, after: str, language: str, root: Path, path: PurePath
+) -> Iterator[Finding]:
+    """What the commands of this language report of `after` and not of `before`. `path`: the file's
+    place in the work tree `root`."""
+    for one in parsed_commands(text):
+        if one.language not in ("", language):
+            continue
+        known = Counter(remark.text for remark in remarks(one.command, before, root, path))
+        for remark in remarks(one.command, after, root, path):
+            if known[remark.text]:
+                known[remark.text] -= 1
+                continue
+            program = PurePath(shlex.split(one.command)[0]).name
+            yield at(CHECKER, max(1, remark.line), f"{program}: {remark.text}")
+
+
+@lru_cache(maxsize=64)
+def remarks(command: str, text: str, root: Path, path: PurePath) -> tuple[Remark, ...]:
+    """What a command reports of a file with this text. Cached: every try asks about the text
+    before."""
+    with tempfile.TemporaryDirectory(prefix="specedit-check-") as folder:
+        copy = Path(os.path.realpath(folder)) / "tree"
+        _build_tree(copy, root, path, text)
+        words = [word.replace(FILE, str(path)) for word in shlex.split(command)]
+        words[0] = _program(words[0])
+        code, output = _run(words, copy)
+    found = tuple(_read(output, copy, path))
+    if not found and code:
+        first = next((line.strip() for line in output.split("\n") if line.strip()), "")
+        message = f"exit code {code}: {_comparable(first, copy)}"[:200].rstrip(": ")
+        return (Remark(0, message),)
+    return found
+
+
+def _build_tree(copy: Path, root: Path, path: PurePath, text: str) -> None:
+    """A folder that looks like `root` and holds this text at `path`."""
+    here, there = copy, root
+    here.mkdir()
+    for part in (*path.parts[:-1], None):
+        skipped = path.name if part is None else part
+        for entry in os.scandir(there) if there.is_dir() else ():
+            if entry.name != skipped:
+                _link(Path(entry.path), here / entry.name, entry.is_dir())
+        if part is None:
+            break
+        here, there = here / part, there / part
+        here.mkdir()
+    (here / path.name).write_bytes(text.encode("utf-8", "surrogatepass"))
+
+
+def _link(real: Path, link: Path, folder: bool) -> None:
+    """A neighbour. Where links cannot be made, small files are copied and folders left out."""
+    try:
+        link.symlink_to(real, target_is_directory=folder)
+    except OSError:
+        if not folder and real.stat().st_size < 1 << 20:
+            shutil.copyfile(real, link)
+
+
+def _program(name: str) -> str:
+    """The program at the path that is given, or in an absolute folder of PATH: not in the current
+    folder, where a clone could bring one."""
+    if os.path.dirname(name):  # noqa: PTH120
+        return name
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    absolute = os.pathsep.join(one for one in folders if os.path.isabs(one))  # noqa: PTH117
+    found = shutil.which(name, path=absolute)
+    if found is None or (os.name == "nt" and Path(found).parent == Path.cwd()):
+        raise CheckerError(f"{name} is not installed, or not in PATH")
+    return found
+
+
+def _run(words: list[str], folder: Path) -> tuple[int, str]:
+    """Its exit code and its output, of stdout and stderr alike."""
+    try:
+        child = subprocess.Popen(
+            words,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "NO_COLOR": "1", "CLICOLOR": "0", "TERM": "dumb"},
+            start_new_session=True,
+        )
+    except OSError as problem:
+        raise CheckerError(f"{words[0]} does not start: {problem.strerror}") from None
+    with child:
+        try:
+            output, _ = child.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            raise CheckerError(f"{words[0]} took more than {SECONDS:.0f} s") from None
+        finally:
+            _end(child)
+    return child.returncode, output[:MOST_BYTES].decode("utf-8", "replace")
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """The program, where it still runs, with what it started."""
+    if child.poll() is None:
+        if hasattr(os, "killpg"):
+            os.killpg(child.pid, signal.SIGKILL)
+        else:
+            child.kill()
+
+
+def _read(output: str, folder: Path, path: PurePath) -> Iterator[Remark]:
+    """`path:line:column: text`, `path(line,column): text`, and a message above `--> path:line`."""
+    above = ""
+    for line in output.replace("\r\n", "\n").split("\n"):
+        if arrow := _ARROW.match(line):
+            yield _remark(arrow["path"], arrow["line"], above, folder, path)
+        elif (match := _REMARK.match(line)) and not line.startswith(" "):
+            yield _remark(match["path"], match["a"] or match["b"], match["text"], folder, path)
+        if line.strip():
+            above = line.strip()
+
+
+def _remark(named: str, line: str, text: str, folder: Path, path: PurePath) -> Remark:
+    """A remark about the file, or about a neighbour that it names."""
+    own = PurePath(named.replace(str(folder) + os.sep, "").removeprefix("./")) == path
+    prefix = "" if own else f"{PurePath(named).name}: "
+    return Remark(int(line) if own else 0, prefix + _comparable(text, folder))
+
+
+def _comparable(text: str, folder: Path) -> str:
+    """A message without line numbers and without the temporary folder's name."""
+    text = text.replace(str(folder) + os.sep, "").replace(str(folder), ".")
+    return re.sub(r"(?<=:)\d+(?::\d+)?|(?<=\bline )\d+|\(\d+,\d+\)", "", text).strip()

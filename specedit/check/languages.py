@@ -1,0 +1,272 @@
+"""What the checks know of languages: which names a file must declare, and which statements end a
+block. A language without an entry gets the checks that need no such knowledge.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from specedit.check import builtin_names
+from specedit.check.builtin_names import words
+from specedit.check.parsed import ParsedText
+from specedit.syntax.branch import Branch
+
+NONE: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class LanguageFacts:
+    """One language: tables of node types and names, and two functions beside them."""
+
+    # whether this file says where its names come from: no star import, not a template
+    lists_its_names: Callable[[ParsedText], bool]
+    # whether a name that nothing declares can come from nowhere else at this place
+    must_be_declared: Callable[[ParsedText, Branch, str], bool]
+    blocks: frozenset[str]  # lists of statements
+    ends: frozenset[str]  # statements, or statement>its first part, that nothing runs behind
+    hoisted: frozenset[str] = NONE  # declarations that may stand behind one
+    builtins: frozenset[str] = NONE  # names that need no declaration
+
+
+def language_facts(language: str) -> LanguageFacts | None:
+    return _LANGUAGES.get(language)
+
+
+# Python
+
+_PYTHON_NAMING = words(  # statements that use no name, whatever stands there
+    "global_statement nonlocal_statement delete_statement import_statement",
+    "import_from_statement future_import_statement",
+)
+_PYTHON_2 = re.compile(r"(?m)^\s*except\s+[\w.]+\s*,\s*\w+\s*:")
+
+
+def _python_lists(parsed: ParsedText) -> bool:
+    if _PYTHON_2.search(parsed.text):
+        return False  # its builtin names are others
+    for node in parsed.root.walk():
+        if node.type == "wildcard_import":
+            return False
+        callee = node.part("function") if node.type == "call" else None
+        if callee is not None and parsed.text_of(callee) in ("exec", "globals", "locals"):
+            return False
+    return True
+
+
+def _python_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
+    """Not in `global x`, `del x`, or where the code expects that the name is missing."""
+    for up in (leaf, *leaf.up()):
+        if up.type in _PYTHON_NAMING or (up.type == "dotted_name" and up.children[0] is not leaf):
+            return False
+        if up.type == "try_statement" and "NameError" in parsed.text_of(up):
+            return False
+    return True
+
+
+# JavaScript and TypeScript
+
+_TS_DECLARING = words("ambient_declaration with_statement type_predicate asserts index_signature")
+_JSX = ("jsx_opening", "jsx_closing", "jsx_self", "jsx_namespace")
+
+
+def _javascript_lists(parsed: ParsedText) -> bool:
+    """A module imports what it uses; a script sees every other script's names."""
+    return parsed.root.first("import_statement", "export_statement") is not None
+
+
+def _javascript_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
+    if not name[:1].islower() or leaf.type != "identifier" or leaf.parent is None:
+        return False  # the host's types and classes are too many to list
+    for up in leaf.up():
+        if up.type.startswith(_JSX) or up.type in _TS_DECLARING:
+            return False
+        if up.type == "unary_expression" and parsed.text_of(up).startswith("typeof"):
+            return False
+        if up.type.endswith(("statement", "declaration")):
+            break
+    tested = rf"typeof {re.escape(name)}\b|\bvar {re.escape(name)}\b"
+    return not re.search(tested, parsed.text)
+
+
+# Go
+
+
+def _go_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
+    """Only a package of the standard library: other files of the package bring other names."""
+    return leaf.place == "selector_expression.operand" and name in builtin_names.GO_PACKAGES
+
+
+# Rust
+
+
+def _rust_lists(parsed: ParsedText) -> bool:
+    """Not where a macro may have made the names."""
+    made = ("macro_invocation", "macro_definition", "expression_statement")
+    return parsed.root.first(*made) is None
+
+
+def _rust_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
+    if name in builtin_names.RUST_TYPES:
+        plain = leaf.type in ("type_identifier", "identifier")
+        return plain and not _uses_a_glob(leaf) and not _in_macro(leaf)
+    if leaf.type != "identifier" or not name[:1].islower() or leaf.parent is None:
+        return False
+    if leaf.parent.type.startswith(("scoped", "use", "attribute", "macro", "token")):
+        return False
+    return not _uses_a_glob(leaf) and not _in_macro(leaf)
+
+
+def _in_macro(leaf: Branch) -> bool:
+    return any(up.type in ("token_tree", "macro_definition", "attribute_item") for up in leaf.up())
+
+
+def _uses_a_glob(leaf: Branch) -> bool:
+    """Whether a module or block around a place uses all of another one."""
+    for up in leaf.up():
+        for child in up.children:
+            if child.type == "use_declaration" and any(
+                one.type == "use_wildcard" for one in child.walk()
+            ):
+                return True
+            if child.type == "macro_invocation" or (
+                child.type == "expression_statement"
+                and (child.first("macro_invocation") is not None and up.type == "declaration_list")
+            ):
+                return up.type in ("declaration_list", "source_file")
+    return False
+
+
+# Java
+
+_JAVA_CLASSES = words(
+    "class_declaration interface_declaration enum_declaration record_declaration",
+    "annotation_type_declaration",
+)
+_JAVA_PACKAGES = words(  # where a name may be a package
+    "scoped_identifier.scope field_access.object method_invocation.object package_declaration."
+)
+
+
+def _java_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
+    imports = [one for one in parsed.root.children if one.type == "import_declaration"]
+    if name in builtin_names.JAVA_TYPES:
+        return leaf.type == "type_identifier" and not any(one.first("asterisk") for one in imports)
+    if leaf.type != "identifier" or not name[:1].islower() or name in ("log", "logger"):
+        return False
+    if leaf.parent is None or "annotation" in leaf.parent.type or leaf.place in _JAVA_PACKAGES:
+        return False
+    return not any(one.first("static") for one in imports) and not _java_inherits(leaf)
+
+
+def _java_inherits(leaf: Branch) -> bool:
+    """Whether a superclass, an interface or an annotation that writes code may bring names here."""
+    for up in leaf.up():
+        outside = up.parent if up.type == "class_body" else None
+        if outside is not None and outside.type not in _JAVA_CLASSES:
+            return True
+        if up.type in _JAVA_CLASSES:
+            if up.first("superclass", "super_interfaces", "extends_interfaces", "interfaces"):
+                return True
+            modifiers = up.first("modifiers")
+            if modifiers is not None and modifiers.first("annotation", "marker_annotation"):
+                return True
+        if up.type in ("switch_label", "switch_rule"):
+            return True
+    return False
+
+
+# C#
+
+_CSHARP_CLASSES = words(
+    "class_declaration struct_declaration record_declaration interface_declaration"
+)
+_CSHARP_PLAIN = words(
+    "binary_expression assignment_expression return_statement interpolation argument"
+)
+
+
+def _csharp_lists(parsed: ParsedText) -> bool:
+    """Not a program of statements alone, and not with `using static`."""
+    return not any(
+        one.type == "global_statement" or (one.type == "using_directive" and one.first("static"))
+        for one in parsed.root.children
+    )
+
+
+def _csharp_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
+    """A local: what other files of a namespace hold cannot be told."""
+    if not name[:1].islower() or leaf.type != "identifier" or leaf.parent is None:
+        return False
+    if leaf.parent.type not in _CSHARP_PLAIN:
+        return False
+    inside = False
+    for up in leaf.up():
+        if up.type in ("query_expression", "attribute", "preproc_if", "switch_expression"):
+            return False
+        if up.type in _CSHARP_CLASSES:
+            inside = True
+            modifiers = [parsed.text_of(one) for one in up.children if one.type == "modifier"]
+            if up.first("base_list") or "partial" in modifiers:
+                return False
+    return inside
+
+
+_ENDS = words("return_statement break_statement continue_statement")
+_THROWING = _ENDS | {"throw_statement"}
+_JAVASCRIPT = LanguageFacts(
+    _javascript_lists,
+    _javascript_must,
+    blocks=words("statement_block program"),
+    ends=_THROWING,
+    hoisted=words(
+        "function_declaration generator_function_declaration empty_statement",
+        "interface_declaration type_alias_declaration function_signature",
+    ),
+    builtins=builtin_names.JAVASCRIPT_HOST,
+)
+_LANGUAGES = {
+    "python": LanguageFacts(
+        _python_lists,
+        _python_must,
+        blocks=words("block module"),
+        ends=_ENDS | {"raise_statement"},
+        builtins=builtin_names.PYTHON,
+    ),
+    "javascript": _JAVASCRIPT,
+    "typescript": _JAVASCRIPT,
+    "tsx": _JAVASCRIPT,
+    "go": LanguageFacts(
+        lambda parsed: True,
+        _go_must,
+        blocks=words("statement_list"),
+        ends=_ENDS | {"goto_statement"},
+        hoisted=words("labeled_statement"),
+    ),
+    "rust": LanguageFacts(
+        _rust_lists,
+        _rust_must,
+        blocks=words("block"),
+        ends=words(
+            "expression_statement>return_expression expression_statement>break_expression",
+            "expression_statement>continue_expression",
+        ),
+        hoisted=words("function_item use_declaration const_item struct_item enum_item impl_item"),
+        builtins=builtin_names.RUST,
+    ),
+    "java": LanguageFacts(
+        lambda parsed: True,
+        _java_must,
+        blocks=words("block constructor_body switch_block_statement_group"),
+        ends=_THROWING,
+    ),
+    "csharp": LanguageFacts(
+        _csharp_lists,
+        _csharp_must,
+        blocks=words("block"),
+        ends=_THROWING,
+        hoisted=words("local_function_statement labeled_statement empty_statement"),
+        builtins=builtin_names.CSHARP,
+    ),
+}
