@@ -9,6 +9,9 @@ def main() -> None:
     try:
         _quiet()
         _own_modules()
+        from specedit.files.interrupts import raise_interrupts
+
+        raise_interrupts()
         from specedit.cli import run, streams
 
         streams.fill()

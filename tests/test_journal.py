@@ -11,9 +11,9 @@ import pytest
 from specedit.errors import InputError, UsageError
 from specedit.files import journal
 from specedit.files.lock import Lock
-from specedit.files.recorder import Recorder, is_mixed
+from specedit.files.recorder import Recorder
 from specedit.files.source import Source
-from specedit.files.undo import forget, undo
+from specedit.files.undo import forget, is_mixed, undo
 
 
 @pytest.fixture

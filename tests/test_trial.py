@@ -11,7 +11,8 @@ import pytest
 from specedit.errors import InputError, UsageError
 from specedit.files import journal, source
 from specedit.files.recorder import Wish
-from specedit.files.trial import Trial, unfinished
+from specedit.files.recovery import unfinished
+from specedit.files.trial import Trial
 from specedit.files.undo import undo
 
 A, B = b"one\r\ntwo", b"\xef\xbb\xbfthree\n"
@@ -48,7 +49,7 @@ def test_what_is_put_is_marked_and_comes_out_again(tree: Path) -> None:
             tried.put(texts(tree))
             assert held(tree) == (b"new a\n", b"new b\n")
             (run,) = journal.runs(store)
-            assert run.trying and run.tree == tree and run.instruction == "Do it"
+            assert run.unfinished and run.tree == str(tree) and run.instruction == "Do it"
             assert not list(unfinished(store)), "whoever tries it lives"
             assert [one.aside for one in tried.take_out()] == ["", ""]
             assert held(tree) == (A, B) and not journal.runs(store)
@@ -59,7 +60,7 @@ def test_what_is_tried_is_in_the_journal_however_much_others_write(tree: Path) -
     with trial(tree) as tried:
         tried.put(texts(tree))
         journal.prune(store, most=0, most_bytes=0)
-        assert [run.trying for run in journal.runs(store)] == [True]
+        assert [run.unfinished for run in journal.runs(store)] == [True]
     assert held(tree) == (A, B)
 
 
@@ -73,7 +74,7 @@ def test_what_is_kept_is_one_run_that_can_be_undone(tree: Path) -> None:
         kept = tried.keep()
     assert [one.changed for one in kept] == [False, True]
     (run,) = journal.runs(store)
-    assert not run.trying and held(tree) == (b"new a\n", b"formatted\n")
+    assert not run.unfinished and held(tree) == (b"new a\n", b"formatted\n")
     assert not undo(store).refused and held(tree) == (A, B)
 
 
@@ -126,7 +127,7 @@ def test_what_cannot_be_put_back_leaves_the_others_right_and_the_journal_there(
         (tree / "b").mkdir()
     assert (tree / "a").read_bytes() == A
     (run,) = unfinished(store)
-    assert run.tree == tree
+    assert run.tree == str(tree)
     with pytest.raises(UsageError, match="that run was killed"), trial(tree):
         pass
     (tree / "b").rmdir()

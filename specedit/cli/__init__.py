@@ -87,8 +87,8 @@ def _register(*names: str) -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; every error ends here, as words on stderr and an exit code."""
     _register(*(name for name in arguments[:1] if name in COMMANDS))
-    if "undo" not in arguments[:1]:  # which says itself what it puts back
-        _say_unfinished()
+    if "undo" not in arguments[:1]:  # which chooses its run first
+        recover()
     command = typer.main.get_command(app)
     if arguments[:1] and arguments[0] in LONG and HELP_ALL in arguments:
         arguments = _with_every_option(command, arguments)
@@ -98,21 +98,18 @@ def run(arguments: Sequence[str]) -> int:
     return code
 
 
-def _say_unfinished() -> None:
-    """A run that was killed while its try was in a work tree: said until it is taken out."""
+def recover(but: str | None = None) -> None:
+    """Complete or revert what a killed run left unfinished, and say so. `but`: a run's name."""
     from specedit.files.place import home, marks
 
-    with contextlib.suppress(Exception):  # of no command's business
+    with contextlib.suppress(Exception):  # it must not stop the command itself
         store = home()
         if not marks(store):
             return
-        from specedit.files.trial import unfinished
+        from specedit.files import recovery
 
-        for run in unfinished(store):
-            _say(
-                f"a try of {run.said} is still in {run.tree}: that run was killed.",
-                f"specedit undo --run {run.name} takes it out again.",
-            )
+        for line in recovery.recover(store, but=but):
+            _say(line, "")
 
 
 def _with_every_option(command: Any, arguments: Sequence[str]) -> list[str]:

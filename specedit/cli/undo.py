@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from specedit.cli import recover
 from specedit.cli.work import near
 from specedit.errors import DONE, FAILED
 
@@ -44,8 +45,10 @@ def undo(
     if last and name:
         raise UsageError("--run names one run, and --last the last one; give one of them.")
     store = journal.home()
-    if name is None and not (last or listed):
-        name = of_here(journal.runs(store))
+    if name is None and not listed:
+        runs = journal.runs(store)
+        name = of_here(runs) if not last else runs[0].name if runs else None
+    recover(but=name)
     if listed:
         return _list(store, journal.runs(store), as_json)
     if forget:
@@ -112,7 +115,6 @@ def _list(store: Path, runs: list[JournalRun], as_json: bool) -> int:
     from rich.console import Console
     from rich.text import Text
 
-    from specedit.files.trial import at_work
     from specedit.view import code
 
     out = Console(markup=False, emoji=False, highlight=False)
@@ -123,9 +125,9 @@ def _list(store: Path, runs: list[JournalRun], as_json: bool) -> int:
         mark = ("  <- specedit undo", "green") if run.name == next_one else ""
         head = Text.assemble((run.said, "bold"), (f"  {run.name}", "dim"), mark)
         out.print(head, soft_wrap=True)
-        if run.trying:
-            why = "it is at work" if at_work(store, run) else "its run was killed"
-            out.print(Text(f"  a try that nobody has judged: {why}", "red"))
+        if run.unfinished:
+            why = "it is at work" if run.at_work else "it was killed"
+            out.print(Text(f"  unfinished: {why}", "red"))
         if run.instruction:
             out.print(Text(f"  “{code.name(run.instruction)}”"), soft_wrap=True)
         for entry in run.files:
@@ -148,7 +150,7 @@ def _run(run: JournalRun) -> dict[str, Any]:
         "run": run.name,
         "command": run.command,
         "instruction": run.instruction or None,
-        "trying": run.trying,
+        "unfinished": run.unfinished,
         "when": run.when,
         "folder": run.folder,
         "files": [e.path for e in run.files],

@@ -1,7 +1,4 @@
-"""Files that are one change: all of them are written, or none.
-
-Knows Edits, Sources and the journal's recorder. Does not know Jobs or backends.
-"""
+"""Files that are one change: all of them are written, or none."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from specedit.errors import FileError
 from specedit.files.recorder import Recorder
-from specedit.files.replacement import check_unchanged
 from specedit.files.source import Source
 from specedit.report import Edit, Finding
 
@@ -27,35 +23,23 @@ class ToWrite:
 def written(recorder: Recorder, held: Sequence[ToWrite], broken: str = "") -> dict[str, Edit]:
     """What becomes of each file, by its path. `broken`: the file that keeps all from being written,
     if one does already."""
-    for one in () if broken else held:
+    if not broken:
         try:
-            check_unchanged(one.source)
-        except (FileError, OSError):
-            broken = one.edit.path
-    done: dict[str, Edit] = {}
-    for one in () if broken else held:
-        try:
-            done[one.edit.path] = put(recorder, one)
-        except FileError as problem:  # a full disk, a file that somebody has just taken away
-            broken = f"{one.edit.path} ({problem.reason})"
-            _take_back(recorder)
-            break
-    return {one.edit.path: _refused(one.edit, broken) for one in held} if broken else done
+            recorder.write_all([(one.source, one.edit.after) for one in held])
+        except FileError as problem:  # a full disk, a file that another program changed or removed
+            broken = f"{problem.file or held[0].edit.path} ({problem.reason})"
+    return {one.edit.path: _refused(one.edit, broken) if broken else _done(one) for one in held}
 
 
 def put(recorder: Recorder, one: ToWrite) -> Edit:
     """Write one file; its Edit, written."""
     recorder.write(one.source, one.edit.after)
+    return _done(one)
+
+
+def _done(one: ToWrite) -> Edit:
     edit = replace(one.edit, status="edited", written=True)
     return edit.noting(held_uncommitted()) if one.uncommitted else edit
-
-
-def _take_back(recorder: Recorder) -> None:
-    """What was written of one change that cannot be written whole."""
-    from specedit.files.undo import undo
-
-    if recorder.run.files:
-        undo(recorder.store, recorder.run.name, partly=True)
 
 
 def _refused(edit: Edit, broken: str) -> Edit:

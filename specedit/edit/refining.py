@@ -18,9 +18,8 @@ from specedit.edit.judge import Judged, guarded
 from specedit.edit.regions import carried
 from specedit.edit.selection import lines_of
 from specedit.errors import InputError, UsageError
-from specedit.files.journal import JournalRun, digest, runs
+from specedit.files.journal import JournalRun, digest, original, runs
 from specedit.files.source import Source
-from specedit.files.trial import at_work
 from specedit.files.worktree import real
 from specedit.settings import Settings
 
@@ -60,10 +59,7 @@ class Conversation:
         for turn in self.turns:
             for entry in turn.files:
                 if entry.path == path:
-                    data = (turn.kept / entry.blob).read_bytes()
-                    if digest(data) != entry.before_sha256:
-                        raise InputError("its journal is damaged", file=path)
-                    return data
+                    return original(turn, entry)
         raise InputError("the last run did not edit it", file=path, hint="specedit undo --list")
 
     def after(self, path: str) -> str:
@@ -84,13 +80,12 @@ def conversation(store: Path, name: str | None = None) -> Conversation:
             f"The last run was {last.said}; only an edit can be refined.",
             hint="specedit undo --list names the runs.",
         )
-    if last.trying and at_work(store, last):
+    if last.unfinished and last.at_work:
         raise UsageError(
-            "The last run is trying its edit at this moment.",
-            hint="Wait until it is done, or end it.",
+            "The last run is at work at this moment.", hint="Wait until it is done, or end it."
         )
-    if last.trying:
-        raise UsageError("The last run was killed in mid-try.", hint="specedit undo takes it out.")
+    if last.unfinished:
+        raise UsageError("The last run was killed.", hint="specedit undo reverts it.")
     turns = [last]
     by = {run.name: run for run in found}
     while turns[0].refines in by:

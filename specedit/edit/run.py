@@ -22,7 +22,7 @@ from specedit.edit.tries.items import TryItem
 from specedit.errors import FileError, UsageError
 from specedit.files import source as sources
 from specedit.files.recorder import Recorder
-from specedit.files.replacement import check_writable, undisturbed
+from specedit.files.replacement import check_writable
 from specedit.files.source import Source
 from specedit.files.worktree import check_within
 from specedit.report import Edit, Finding, ModelLine, Report
@@ -144,8 +144,7 @@ class Run:
                 elif isinstance(item, Edit):
                     self._edits.append(item)
                 yield given.name, item
-        with undisturbed():  # one change: Ctrl-C comes before all of it, or after
-            self._write_held()
+        self._write_held()
 
     def _one(self, given: Input) -> Iterator[Item]:
         if self._left:
@@ -188,11 +187,12 @@ class Run:
 
     def _write_held(self) -> None:
         """Write what was held for each other, all of it or nothing."""
-        held, self._held, self._together = self._held, [], False
+        held = self._held
         if not held or self._recorder is None:
             return
         broken = next((one.path for one in self._edits if one.status in ("refused", "failed")), "")
         now = joint.written(self._recorder, held, broken)
+        self._together = False
         self._edits = [now.get(one.path, one) for one in self._edits]
 
 

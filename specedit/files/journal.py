@@ -1,9 +1,10 @@
-"""The journal: what every run that writes found before it wrote, so that `undo` can put it back.
+"""The journal: the original of every file that a run writes, so that `undo` can restore it.
 
-One folder per run: `run.json` and the bytes of each file as `0`, `1`, …. One lock makes journalling
-and writing one step for all other runs, and whoever holds it clears away what a killed run left.
-Knows runs, digests and the `journal` folder of the user's data. Does not know edits or text; how a
-run gets in is `recorder`, how it is taken back is `undo`.
+One folder per run: `run.json` and the bytes of each file as `0`, `1`, …. One lock makes every
+single write one step for all other runs, and its holder clears away what a killed run left. A run
+whose files are one change has a file `unfinished` in its folder until it is whole; the run's
+process holds a lock on that file, so that a killed run is told from one at work.
+`recorder` adds runs, `undo` restores what they changed, `recovery` finishes those that were killed.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from pathlib import Path
 from specedit.errors import InputError, UsageError
 from specedit.files import atomic, regular
 from specedit.files.lock import Lock
-from specedit.files.place import TRYING
+from specedit.files.place import JOURNAL, UNFINISHED
 from specedit.files.place import home as home
 
 KEEP_RUNS = 50
 KEEP_BYTES = 64 * 1024 * 1024
-PATIENCE = 10.0  # seconds that other runs may take to write what they write
+PATIENCE = 10.0  # seconds to wait for the writes of other runs
 RUN = re.compile(r"\d{8}T\d{6}\.\d{6}-\d+")  # a run's folder
 
 
@@ -42,7 +43,7 @@ class Entry:
     mode: int
     size: int
     blob: str
-    torn: bool = False  # begun in place, for it has other names; until it is whole, BLOB.after is
+    torn: bool = False  # is written in place, for it has hard links; BLOB.after has the new text
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,11 @@ class JournalRun:
     folder: str  # where it was started
     files: tuple[Entry, ...]
     place: Path = field(default=Path(), compare=False, repr=False)  # the journal it is in
-    instruction: str = ""  # in the person's words, where there was one
+    instruction: str = ""  # in the user's words, where there was one
     part: str = ""  # of each file: "lines A:B", "symbol NAME" or "selected NEAR TEXT"
-    refines: str = ""  # the run that it went on from
+    refines: str = ""  # the run that it continues
+    whole: bool = False  # its files are one change: all of them or none
+    tree: str = ""  # of tries: the work tree they are tested in
 
     @property
     def kept(self) -> Path:
@@ -65,18 +68,20 @@ class JournalRun:
 
     @property
     def mark(self) -> Path:
-        """There while what the run wrote is a try, which nobody has judged yet. It names the work
-        tree, whose lock the run holds as long as it lives."""
-        return self.kept / TRYING
+        """Exists until the change is whole, or the try is kept; locked by the run's process."""
+        return self.kept / UNFINISHED
 
     @property
-    def trying(self) -> bool:
+    def unfinished(self) -> bool:
         return self.mark.exists()
 
     @property
-    def tree(self) -> Path:
-        """The work tree that a run which is trying names."""
-        return Path(self.mark.read_bytes().decode("utf-8", "surrogateescape"))
+    def at_work(self) -> bool:
+        """Whether the process that has to finish it lives."""
+        try:
+            return Lock(self.mark).is_held()
+        except OSError:  # a network's file system may know no locks
+            return _lives(int(self.name.rpartition("-")[2]))
 
     @property
     def said(self) -> str:
@@ -84,9 +89,22 @@ class JournalRun:
         return f"{self.command}, {when:%Y-%m-%d %H:%M:%S}"
 
 
+def _lives(pid: int) -> bool:
+    """Whether a process of this number runs; on Windows, where asking would end it, False."""
+    if os.name == "nt":
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def _places(store: Path) -> list[Path]:
-    """Where runs may be; they were kept in the cache folder, which other programs may empty."""
-    places = [store / "journal"]
+    """Where runs may be: older versions used the cache folder, which other programs may empty."""
+    places = [store / JOURNAL]
     if not os.environ.get("SPECEDIT_HOME") and store == home():
         from platformdirs import user_cache_path
 
@@ -96,7 +114,7 @@ def _places(store: Path) -> list[Path]:
 
 @contextlib.contextmanager
 def alone(store: Path) -> Iterator[None]:
-    """No other run of ours writes, undoes or clears up meanwhile."""
+    """No other process of ours writes, undoes or clears up meanwhile."""
     lock = Lock(store / "locks" / "journal.lock")
     try:
         if not lock.take(PATIENCE):
@@ -105,7 +123,7 @@ def alone(store: Path) -> Iterator[None]:
                 hint="Wait until it is done, or end it; then run the command again.",
             )
     except OSError as error:
-        # A network's file system may know no locks: what is exchanged is looked at all the same.
+        # A network's file system may know no locks; each file is compared before it is replaced.
         if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP):
             raise unwritable(store, error) from error
     try:
@@ -123,13 +141,12 @@ def unwritable(place: Path, error: OSError) -> InputError:
 
 
 def draft_of(run: JournalRun, entry: Entry, way: str = "") -> Path:
-    """Where the new bytes of an entry's file stand until they are complete. Nobody else makes a
-    file of that name, so that what a killed run left is known by it."""
+    """The temporary file for an entry's new bytes. Its name tells what a killed run left."""
     return atomic.draft_of(Path(entry.path), f"{run.name}-{entry.blob}{way}")
 
 
 def runs(store: Path) -> list[JournalRun]:
-    """The runs that can be undone, the last one first."""
+    """The runs that can be undone, the newest first."""
     found = []
     for place in _places(store):
         with contextlib.suppress(OSError):
@@ -140,19 +157,19 @@ def runs(store: Path) -> list[JournalRun]:
 def prune(
     store: Path, *, keep: str = "", most: int = KEEP_RUNS, most_bytes: int = KEEP_BYTES
 ) -> None:
-    """Forget the oldest runs beyond `most`, or beyond `most_bytes` of kept text; never one whose
-    try is in a work tree, for nothing else has the originals."""
+    """Delete the oldest runs beyond `most`, or beyond `most_bytes` of originals; never an
+    unfinished one."""
     total = 0
     for number, run in enumerate(clear_up(store)):
         total += sum(e.size for e in run.files)
         beyond = number >= most or total > most_bytes
-        if beyond and run.name != keep and not run.trying:
+        if beyond and run.name != keep and not run.unfinished:
             shutil.rmtree(run.kept, ignore_errors=True)
 
 
 def clear_up(store: Path) -> list[JournalRun]:
-    """The runs, after what killed ones left is gone. Only for one who holds the lock: then nobody
-    who could have made these drafts is alive, or at work on them."""
+    """The runs, after the temporary files of killed ones are removed. The caller holds `alone`:
+    no process is writing such a file now."""
     for place in _places(store):
         with contextlib.suppress(OSError):
             for folder in place.iterdir():
@@ -171,10 +188,10 @@ def clear_up(store: Path) -> list[JournalRun]:
 
 
 def _clear(draft: Path, path: Path, new: str, old: str) -> None:
-    """Take a killed run's draft away, unless it holds what we never had.
+    """Remove a killed run's temporary file, unless it holds bytes that are not in the journal.
 
-    Killed between the exchange and the look at what came out, it is somebody else's write: that
-    goes back to where it was. Where neither can be told, it stays."""
+    A run that is killed between the exchange and its check leaves another program's write there:
+    that is exchanged back. Where neither is certain, the file stays."""
     if not os.path.lexists(draft):
         return
     held, there = digest(regular.read(draft)), digest(regular.read(path))
@@ -210,7 +227,7 @@ def save(run: JournalRun) -> None:
 def load(folder: Path) -> JournalRun | None:
     """A run, or None for a folder that a crash left without one."""
     try:
-        data = json.loads((folder / "run.json").read_bytes())
+        data = json.loads(regular.read(folder / "run.json"))
         files = tuple(Entry(**one) for one in data.pop("files"))
         return JournalRun(**{**data, "name": folder.name, "place": folder.parent}, files=files)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
@@ -218,8 +235,16 @@ def load(folder: Path) -> JournalRun | None:
 
 
 def keep(path: Path, data: bytes) -> None:
-    """A file of the journal: only its owner may read it."""
+    """Write a file of the journal: only its owner may read it."""
     atomic.whole(path, data, 0o600)
+
+
+def original(run: JournalRun, entry: Entry) -> bytes:
+    """What a file held before the run."""
+    before = regular.read(run.kept / entry.blob)
+    if digest(before) != entry.before_sha256:
+        raise InputError("its journal is damaged", file=entry.path)
+    return before
 
 
 def digest(data: bytes) -> str:

@@ -1,18 +1,21 @@
 """A lock between processes; the system frees it when its holder ends, however that happens.
 
-The one implementation, for the store, the journal and the servers. Knows file locks of both kinds
-of system. The file stays: deleting it would let two processes hold two files of one name.
+The one implementation, for the store, the journal and the servers. `release` leaves the file:
+deleting it while others wait would let two processes hold two files of one name.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
+import os
 import sys
 import time
 from pathlib import Path
 from types import TracebackType
 from typing import IO
+
+from specedit.files import regular
 
 PAUSE = 0.01  # seconds between two tries, where a wait has an end
 
@@ -27,7 +30,7 @@ class Lock:
     def take(self, wait: float = 0.0) -> bool:
         """Take it, if it is free within `wait` seconds."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        file = self._path.open("ab")
+        file = os.fdopen(regular.opened(self._path, os.O_RDWR | os.O_CREAT), "r+b", buffering=0)
         end = time.monotonic() + wait
         try:
             while not lock_now(file):
@@ -49,10 +52,16 @@ class Lock:
             self._file = None
 
     def is_held(self) -> bool:
-        """Whether another process has it now."""
-        free = self.take()
-        self.release()
-        return not free
+        """Whether another process has it now. A file that is missing is not created."""
+        try:
+            file = os.fdopen(regular.opened(self._path, os.O_RDWR), "r+b", buffering=0)
+        except FileNotFoundError:
+            return False
+        with file:
+            if not lock_now(file):
+                return True
+            _unlock(file)
+            return False
 
     def __enter__(self) -> Lock:
         self.take(math.inf)
@@ -86,7 +95,7 @@ else:
     import fcntl
 
     def lock_now(file: IO[bytes] | int) -> bool:
-        """Lock an open file until it closes, or say that somebody else has."""
+        """Lock an open file until it closes. False: another process holds it."""
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -1,5 +1,5 @@
-"""Where the journal and the models live, and the marks of runs that are trying. Imports next to
-nothing: every command looks for marks."""
+"""Where the journal and the models live, and the marks of unfinished runs. Imports next to nothing:
+every command looks for marks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 JOURNAL = "journal"  # the folder of the runs, in the store
-TRYING = "trying"  # in a run's folder while nobody has judged what it wrote
+UNFINISHED = "unfinished"  # in a run's folder until all that it writes is written and judged
 
 
 def home() -> Path:
@@ -20,8 +20,8 @@ def home() -> Path:
 
 
 def marks(store: Path) -> list[Path]:
-    """Those of every run that is trying, or was when it was killed; the last one first."""
+    """The marks of unfinished runs, those at work included; the newest first."""
     try:
-        return sorted((store / JOURNAL).glob(f"*/{TRYING}"), reverse=True)
+        return sorted((store / JOURNAL).glob(f"*/{UNFINISHED}"), reverse=True)
     except OSError:
         return []

@@ -1,7 +1,6 @@
-"""The one way by which a run writes: each file journalled first, and both or neither.
+"""The one way in which a run writes: each original into the journal, then the new text.
 
-A run is recorded *before* it writes, so that an interrupted one can be undone as well. Knows
-Sources, the journal and the atomic write. Does not know edits.
+A run is recorded *before* it writes, so that an interrupted one can be undone as well.
 """
 
 from __future__ import annotations
@@ -11,15 +10,16 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import zip_longest
 from pathlib import Path
 
 from specedit.errors import InputError
-from specedit.files import regular, replacement
+from specedit.files import atomic, regular, replacement
+from specedit.files.interrupts import undisturbed
 from specedit.files.journal import (
+    PATIENCE,
     Entry,
     JournalRun,
     alone,
@@ -31,7 +31,11 @@ from specedit.files.journal import (
     save,
     unwritable,
 )
+from specedit.files.lock import Lock
+from specedit.files.place import JOURNAL
+from specedit.files.recovery import finish
 from specedit.files.source import Source
+from specedit.files.undo import is_mixed, revert
 
 
 @dataclass(frozen=True)
@@ -46,29 +50,30 @@ class Wish:
 class Recorder:
     """The journal of one run, and its way to write. Nothing is on the disk until the first file.
 
-    `trying`: the work tree in which what it writes is tried first. The run is marked so before its
-    first file is written; `settle` says that the try is kept, `withdraw` that all is as it was."""
+    `tree`: the work tree in which what it writes is tried. Then `write_all` leaves the run marked
+    as unfinished until `settle` keeps the try or `withdraw` says that all is as it was."""
 
     def __init__(
-        self, store: Path, command: str, wish: Wish | None = None, *, trying: str = ""
+        self, store: Path, command: str, wish: Wish | None = None, *, tree: str = ""
     ) -> None:
         now = time.time()
         stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S.%f")
         self._store = store
-        name = f"{stamp}-{os.getpid()}"
-        place = store / "journal"
-        said = wish or Wish()
+        wish = wish or Wish()
         self._run = JournalRun(
-            *(name, command, now, str(Path.cwd()), (), place),
-            *(said.instruction, said.part, said.refines),
+            name=f"{stamp}-{os.getpid()}",
+            command=command,
+            when=now,
+            folder=str(Path.cwd()),
+            files=(),
+            place=store / JOURNAL,
+            instruction=wish.instruction,
+            part=wish.part,
+            refines=wish.refines,
+            tree=tree,
         )
-        self._trying = trying
+        self._lock = Lock(self._run.mark)
         self._count = 0
-
-    @property
-    def store(self) -> Path:
-        """Where the journal lies."""
-        return self._store
 
     @property
     def run(self) -> JournalRun:
@@ -78,82 +83,154 @@ class Recorder:
     def write(self, source: Source, after: bytes) -> None:
         """Journal what the file holds, then put `after` there; all of it, or neither."""
         replacement.check_writable(source)
-        with alone(self._store), replacement.undisturbed():
+        with alone(self._store), undisturbed():
             if not self._count:
                 prune(self._store)
-            try:
-                path = replacement.check_unchanged(source)  # a write that cannot be has no entry
-            except OSError as error:
-                raise InputError(f"not written: {error.strerror}", file=source.name) from error
-            entry = self.add(path, source.data, after)
+            entry = self.add(_unchanged(source), source.data, after)
             try:
                 replacement.replace(source, after, draft_of(self._run, entry))
             except BaseException:
-                self._settle(entry, source.data, after)
+                self._drop_unwritten(entry, source.data, after)
                 raise
             if entry.torn:
-                with contextlib.suppress(OSError):  # a full disk: undo looks at the bytes then
-                    self._save((*self._run.files[:-1], replace(entry, torn=False)))
-                    (self._run.kept / f"{entry.blob}.after").unlink(missing_ok=True)
+                self._finish()
+
+    def write_all(self, texts: Sequence[tuple[Source, bytes]]) -> None:
+        """Write several files as one change: all of them or none.
+
+        All originals and a mark are in the journal before the first byte is written. The mark goes
+        after the last one; a try's stays. Where this process is killed in between, the next command
+        reverts the change. An interrupt comes between two files and reverts it as well."""
+        for source, _ in texts:
+            replacement.check_writable(source)
+            _unchanged(source)
+        try:
+            with undisturbed():
+                self._begin(texts)
+            for (source, after), entry in zip(texts, self._run.files, strict=True):
+                with alone(self._store), undisturbed():
+                    replacement.replace(source, after, draft_of(self._run, entry))
+            if not self._run.tree:
+                with alone(self._store), undisturbed():
+                    self._finish()
+        except BaseException:
+            if not self._run.tree:
+                self._revert()
+            raise
 
     def add(self, path: Path, before: bytes, after: bytes) -> Entry:
         """Journal a file that is about to be written: from then on the run can be undone."""
         kept = self._run.kept
+        entry = self._entry(path, before, after)
+        try:
+            found = load(kept)  # None: the first file, or what was before is undone
+            kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+            keep(kept / entry.blob, before)
+            if entry.torn:
+                keep(kept / f"{entry.blob}.after", after)
+                self._lock.take(PATIENCE)
+            self._save((*(found.files if found else ()), entry))
+        except OSError as error:
+            raise unwritable(kept, error) from error
+        return entry
+
+    def settle(self, texts: Mapping[str, bytes]) -> None:
+        """The try is kept. `texts`: what files (by their entries' paths) hold now."""
+        with alone(self._store):
+            old = self._run.files
+            self._save(tuple(replace(e, after_sha256=digest(texts[e.path])) for e in old))
+            self._finish()
+
+    def withdraw(self) -> None:
+        """Every file is as it was: there is nothing to undo."""
+        with alone(self._store):
+            self._remove()
+
+    def leave(self) -> None:
+        """A try stays, for it could not be taken out: the next command reverts it."""
+        self._lock.release()
+
+    def _begin(self, texts: Sequence[tuple[Source, bytes]]) -> None:
+        """Journal all files of one change, and mark it. Other runs wait for its first lines only:
+        a marked run is left alone by them."""
+        kept = self._run.kept
+        try:
+            with alone(self._store):
+                prune(self._store)
+                kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._run = replace(self._run, whole=True)
+                self._save(())
+                self._lock.take(PATIENCE)
+            entries = []
+            for source, after in texts:
+                entry = self._entry(replacement.check_writable(source), source.data, after)
+                _store(kept / entry.blob, source.data)
+                if entry.torn:
+                    _store(kept / f"{entry.blob}.after", after)
+                entries.append(entry)
+            atomic.sync_folder(kept)
+            self._save(tuple(entries))
+        except OSError as error:
+            self._remove()
+            raise unwritable(kept, error) from error
+
+    def _entry(self, path: Path, before: bytes, after: bytes) -> Entry:
         try:
             mode, shared = stat.S_IMODE(path.stat().st_mode), replacement.is_shared(path)
         except OSError as error:
             raise InputError("gone from the disk; nothing was written", file=str(path)) from error
         blob, self._count = str(self._count), self._count + 1
-        entry = Entry(
-            str(path.resolve()), digest(before), digest(after), mode, len(before), blob, shared
-        )
-        try:
-            if (found := load(kept)) is None:  # the first file, or what was before is undone
-                kept.mkdir(mode=0o700, parents=True, exist_ok=True)
-            keep(kept / blob, before)
-            if shared:
-                keep(kept / f"{blob}.after", after)
-            self._save((*(found.files if found else ()), entry))
-            if self._trying:
-                keep(self._run.mark, self._trying.encode("utf-8", "surrogateescape"))
-        except OSError as error:
-            raise unwritable(kept, error) from error
-        return entry
+        path = path.resolve()
+        return Entry(str(path), digest(before), digest(after), mode, len(before), blob, shared)
 
-    def settle(self, held: Mapping[str, bytes]) -> None:
-        """The try is kept. `held`: what files (by their entries' paths) hold now."""
-        with alone(self._store):
-            files = tuple(
-                replace(entry, after_sha256=digest(held[entry.path])) for entry in self._run.files
-            )
-            self._save(files)
-            self._run.mark.unlink(missing_ok=True)
+    def _finish(self) -> None:
+        """All is written: remove the mark. For a caller that holds `alone`."""
+        self._lock.release()
+        self._run = finish(self._run)
 
-    def withdraw(self) -> None:
-        """Every file is as it was: there is nothing to undo."""
-        with alone(self._store):
-            shutil.rmtree(self._run.kept, ignore_errors=True)
+    def _remove(self) -> None:
+        self._lock.release()
+        shutil.rmtree(self._run.kept, ignore_errors=True)
+        self._run = replace(self._run, files=())
+
+    def _revert(self) -> None:
+        """Restore the files of a change that cannot be written whole; those that another program
+        has changed meanwhile stay, and in the journal."""
+        with undisturbed(), alone(self._store):
+            self._lock.release()
+            if self._run.files:
+                revert(self._run, partly=True)
             self._run = replace(self._run, files=())
 
-    def _settle(self, entry: Entry, before: bytes, after: bytes) -> None:
+    def _drop_unwritten(self, entry: Entry, before: bytes, after: bytes) -> None:
         """A write that did not happen leaves the journal; a torn one stays, to be undone."""
+        self._lock.release()
         with contextlib.suppress(OSError):
             now = regular.read(Path(entry.path))
             if now == after or (entry.torn and now != before and is_mixed(now, before, after)):
                 return
             if files := self._run.files[:-1]:
+                self._run.mark.unlink(missing_ok=True)
                 self._save(files)
             else:
-                shutil.rmtree(self._run.kept, ignore_errors=True)
+                self._remove()
 
     def _save(self, files: tuple[Entry, ...]) -> None:
         self._run = replace(self._run, files=files)
         save(self._run)
 
 
-def is_mixed(now: bytes, before: bytes, after: bytes) -> bool:
-    """Whether each byte of `now` is one of the two texts': what a killed write in place leaves."""
-    if not min(len(before), len(after)) <= len(now) <= max(len(before), len(after)):
-        return False
-    both = zip_longest(now, before[: len(now)], after[: len(now)])
-    return all(one in (b, a) for one, b, a in both)
+def _unchanged(source: Source) -> Path:
+    """The path to write; a file that cannot be written gets no entry in the journal."""
+    try:
+        return replacement.check_unchanged(source)
+    except OSError as error:
+        raise InputError(f"not written: {error.strerror}", file=source.name) from error
+
+
+def _store(path: Path, data: bytes) -> None:
+    """A file of a folder that nobody reads before its `run.json` names the file."""
+    with os.fdopen(regular.opened(path, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,7 +1,7 @@
-"""A regular file, opened as itself: no pipe in its place keeps us waiting, no link leads away.
+"""A regular file, opened as itself: a pipe in its place never blocks, a link is not followed.
 
-For files in folders where somebody else may put another thing under the name at any moment. What
-is asked and set goes by the open file, not by its name. Knows kinds of files; knows no contents.
+For every file that another program may replace by something else at any moment: the user's files,
+settings, caches and the journal. Modes are read and set by the handle, not by the name.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from pathlib import Path
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # the name itself is no link, or it is not opened
 
 
-def opened(path: Path, flags: int = os.O_RDONLY) -> int:
-    """A handle on a regular file; an OSError for anything else."""
+def opened(path: Path, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
+    """A handle on a regular file; an OSError for anything else. `mode`: of a file it creates."""
     flags |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     try:
-        handle = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-    except BlockingIOError:  # somebody has a lease on it, which only regular files have: wait
-        handle = os.open(path, flags)
+        handle = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), mode)
+    except BlockingIOError:  # a process has a lease on it, which only regular files have: wait
+        handle = os.open(path, flags, mode)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise OSError(errno.EINVAL, "it is not a regular file", os.fspath(path))
+        raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
     return handle
 
 

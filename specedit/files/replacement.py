@@ -1,25 +1,22 @@
-"""Somebody's file gets new bytes: whole or not at all, and never over somebody else's change.
+"""A user's file gets new bytes: whole or not at all, and never over another program's change.
 
-Knows the file system: modes, owners, attributes, hard links, who else writes. Does not know text,
-nor who is told. What cannot be kept is refused before anything is touched.
+Mode, owner, attributes and hard links stay. A write that would lose one of them is refused before
+anything is touched.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import stat
-import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from specedit.errors import InputError
 from specedit.files import exchange, regular
 from specedit.files.atomic import draft_of, sync_folder
+from specedit.files.interrupts import undisturbed
 
 if TYPE_CHECKING:
     from specedit.files.source import Source
@@ -76,26 +73,6 @@ def replace(source: Source, data: bytes, draft: Path | None = None) -> None:
         raise InputError(
             f"not written: {reason}", file=source.name, hint="The file is as it was."
         ) from error
-
-
-@contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
-    """Ctrl-C waits until what was begun is whole. What ends the process at once does not wait."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals are the main thread's
-        return
-    noted: list[tuple[int, FrameType | None]] = []
-    before: dict[int, Any] = {}
-    for wanted in (signal.SIGINT, signal.SIGTERM):
-        if callable(signal.getsignal(wanted)):
-            before[wanted] = signal.signal(wanted, lambda n, frame: noted.append((n, frame)))
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    for number, frame in noted[:1]:
-        before[number](number, frame)
 
 
 def _changed(source: Source, why: str = CHANGED) -> InputError:

@@ -1,23 +1,34 @@
-"""Undoing a run: every file as it was before it, or none touched.
-
-Knows journal entries, and what each file holds now. Does not know the command line.
-"""
+"""Undoing a run: every file as it was before it, or none touched."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 
 from specedit.errors import InputError, UsageError
-from specedit.files import regular, replacement
-from specedit.files.journal import Entry, JournalRun, alone, clear_up, digest, draft_of, pick, save
-from specedit.files.recorder import is_mixed
+from specedit.files import atomic, regular, replacement
+from specedit.files.interrupts import undisturbed
+from specedit.files.journal import (
+    Entry,
+    JournalRun,
+    alone,
+    clear_up,
+    digest,
+    draft_of,
+    keep,
+    original,
+    pick,
+    save,
+)
+from specedit.files.lock import Lock
 from specedit.files.source import Source
-from specedit.files.trial import at_work, put_back
 
 RESTORED, AS_BEFORE, REFUSED, LEFT = "restored", "as-before", "refused", "left"
 
@@ -29,7 +40,7 @@ class Outcome:
     path: str
     status: str  # RESTORED | AS_BEFORE | REFUSED | LEFT, since another was refused
     problem: str = ""
-    aside: str = ""  # where what stood there lies now, when it was neither text of the run
+    aside: str = ""  # where the text lies that was there, when it was neither text of the run
 
 
 @dataclass(frozen=True)
@@ -44,7 +55,7 @@ class Undone:
 
 @dataclass(frozen=True)
 class _Step:
-    """A file that can be put back."""
+    """A file that can be restored."""
 
     entry: Entry
     now: bytes
@@ -53,28 +64,15 @@ class _Step:
 
 
 def undo(store: Path, name: str | None = None, *, partly: bool = False) -> Undone:
-    """Put back what the last run (or the run called `name`) changed, the last file first.
+    """Restore what the last run (or the run called `name`) changed, the last file first.
 
-    One file that changed since, and none is touched; `partly`, the others are put back. What was
-    not stays in the journal."""
-    with alone(store), replacement.undisturbed():
+    If one file changed since, none is touched; `partly`, the others are restored. What was not
+    restored stays in the journal."""
+    with alone(store), undisturbed():
         clear_up(store)
         run = pick(store, name)
-        if run.trying:
-            return _taken_out(store, run)
-        found = list(_looked_at(run))
-        able = partly or not any(isinstance(o, Outcome) and o.status == REFUSED for o in found)
-        if able:
-            outcomes = _partly(run, found) if partly else _wholly(run, found)
-        else:
-            outcomes = [_left(o.entry) if isinstance(o, _Step) else o for o in found]
-        outcomes.reverse()  # as the run wrote them
-        left = [e for e, o in zip(run.files, outcomes, strict=True) if o.status == REFUSED]
-        if left and partly:
-            save(replace(run, files=tuple(left)))
-        elif not left:
-            shutil.rmtree(run.kept, ignore_errors=True)
-        return Undone(run, tuple(outcomes))
+        _check_over(run)
+        return _taken_out(run) if run.unfinished and run.tree else revert(run, partly=partly)
 
 
 def forget(store: Path, name: str | None = None) -> JournalRun:
@@ -82,23 +80,94 @@ def forget(store: Path, name: str | None = None) -> JournalRun:
     with alone(store):
         clear_up(store)
         run = pick(store, name)
-        _check_over(store, run)
+        _check_over(run)
         shutil.rmtree(run.kept, ignore_errors=True)
         return run
 
 
-def _check_over(store: Path, run: JournalRun) -> None:
-    """An error where somebody tries this run's edit now, and needs the originals."""
-    if run.trying and at_work(store, run):
+def revert(run: JournalRun, *, partly: bool = False) -> Undone:
+    """`undo` of one run, for a caller that holds `alone`."""
+    found = list(_looked_at(run))
+    steps = [one for one in found if isinstance(one, _Step)]
+    if partly or not any(isinstance(o, Outcome) and o.status == REFUSED for o in found):
+        marked = run.unfinished
+        lock = _marked(run, steps)
+        try:
+            outcomes = _partly(run, found) if partly else _wholly(run, found)
+        finally:
+            lock.release()
+        if not marked or partly:
+            run.mark.unlink(missing_ok=True)
+    else:
+        outcomes = [_left(o.entry) if isinstance(o, _Step) else o for o in found]
+    outcomes.reverse()  # as the run wrote them
+    left = [e for e, o in zip(run.files, outcomes, strict=True) if o.status == REFUSED]
+    if left and partly:
+        save(replace(run, files=tuple(left)))
+    elif not left:
+        shutil.rmtree(run.kept, ignore_errors=True)
+    return Undone(run, tuple(outcomes))
+
+
+def put_back(run: JournalRun, entry: Entry) -> str:
+    """Give a file of a try its original bytes, whatever is there now. Bytes that are neither these
+    nor the try's are kept in a temporary file; its path is returned."""
+    before = original(run, entry)
+    path, aside = Path(entry.path), ""
+    try:
+        if not os.path.lexists(path) or not stat.S_ISREG(path.lstat().st_mode):
+            atomic.whole(path, before)
+        else:
+            now = _read(path, entry.mode)
+            if now != before and digest(now) != entry.after_sha256 and not entry.torn:
+                aside = _aside(path, now)
+            held = Source(entry.path, "", now, path)
+            replacement.replace(held, before, draft_of(run, entry, "-undo"))
+        regular.set_mode(path, entry.mode)
+    except OSError as error:
+        raise InputError(
+            f"its text cannot be put back: {error.strerror or error}",
+            file=entry.path,
+            hint="It is in the journal; specedit undo tries again.",
+        ) from error
+    return aside
+
+
+def is_mixed(now: bytes, before: bytes, after: bytes) -> bool:
+    """Whether each byte of `now` is one of the two texts': what a killed write in place leaves."""
+    if not min(len(before), len(after)) <= len(now) <= max(len(before), len(after)):
+        return False
+    both = zip_longest(now, before[: len(now)], after[: len(now)])
+    return all(one in (b, a) for one, b, a in both)
+
+
+def _check_over(run: JournalRun) -> None:
+    """An error where the run's process still writes or tests, and needs the originals."""
+    if run.unfinished and run.at_work:
         raise UsageError(
-            f"The run of {run.said} is trying its edit at this moment.",
+            f"The run of {run.said} is at work at this moment.",
             hint="Wait until it is done, or end it; then run specedit undo again.",
         )
 
 
-def _taken_out(store: Path, run: JournalRun) -> Undone:
-    """A killed run's try. Whatever its command made of the files meanwhile lies beside them all."""
-    _check_over(store, run)
+def _marked(run: JournalRun, steps: Sequence[_Step]) -> Lock:
+    """Mark an undo of several files, so that the next command completes it where this process is
+    killed. A full disk must not stop an undo: then there is no mark."""
+    lock = Lock(run.mark)
+    shared = {step.entry for step in steps if replacement.is_shared(Path(step.entry.path))}
+    if len(steps) > 1 or shared:
+        with suppress(OSError):
+            for step in steps:
+                if step.entry in shared and not step.entry.torn:
+                    keep(run.kept / f"{step.entry.blob}.after", step.now)
+            files = tuple(replace(e, torn=True) if e in shared else e for e in run.files)
+            save(replace(run, files=files, whole=True))
+            lock.take()
+    return lock
+
+
+def _taken_out(run: JournalRun) -> Undone:
+    """Undo a killed run's try. What its command made of the files is kept aside."""
     outcomes = []
     for entry in reversed(run.files):
         try:
@@ -117,7 +186,7 @@ def _taken_out(store: Path, run: JournalRun) -> Undone:
 
 
 def _looked_at(run: JournalRun) -> Iterator[_Step | Outcome]:
-    """What is to be done for each file, the last one first: a run may have written one twice."""
+    """What to do with each file, the last one first: a run may have written one twice."""
     will_hold: dict[tuple[int, int], bytes] = {}
     for entry in reversed(run.files):
         path = Path(entry.path)
@@ -145,11 +214,13 @@ def _one(run: JournalRun, entry: Entry, now: bytes, status: os.stat_result) -> _
     if digest(now) != entry.after_sha256 and not entry.torn:
         return _refused(entry, "changed since the run wrote it")
     try:
-        before = (run.kept / entry.blob).read_bytes()
-        after = (run.kept / f"{entry.blob}.after").read_bytes() if entry.torn else now
+        before = original(run, entry)
+        after = regular.read(run.kept / f"{entry.blob}.after") if entry.torn else now
+    except InputError as error:
+        return _refused(entry, error.reason)
     except OSError as error:
         return _refused(entry, f"its journal cannot be read: {error.strerror}")
-    if digest(before) != entry.before_sha256 or digest(after) != entry.after_sha256:
+    if digest(after) != entry.after_sha256:
         return _refused(entry, "its journal is damaged")
     if not is_mixed(now, before, after):
         return _refused(entry, "changed since the run wrote it")
@@ -192,7 +263,7 @@ def _restored(run: JournalRun, step: _Step) -> Outcome:
 
 
 def _taken_back(run: JournalRun, done: list[_Step]) -> Iterator[tuple[_Step, str]]:
-    """Put what was undone as it was; the ones where that failed, and why."""
+    """Give files their new text again after a failed undo; those where that failed, and why."""
     for step in reversed(done):
         try:
             _put(run, step.entry, step.before, step.now, step.mode, "")
@@ -207,6 +278,22 @@ def _put(run: JournalRun, entry: Entry, now: bytes, then: bytes, mode: int, way:
         regular.set_mode(path, mode)
     except OSError as error:
         raise InputError(f"its mode cannot be set: {error.strerror}", file=entry.path) from error
+
+
+def _read(path: Path, mode: int) -> bytes:
+    """What the file holds; a test command may have removed the right to read or write it."""
+    with suppress(PermissionError):
+        regular.set_mode(path, mode)
+        return regular.read(path)
+    path.chmod(mode)
+    return regular.read(path)
+
+
+def _aside(path: Path, data: bytes) -> str:
+    handle, name = tempfile.mkstemp(prefix="specedit-aside-", suffix=f"-{path.name[-60:]}")
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+    return name
 
 
 def _refused(entry: Entry, why: str) -> Outcome:

@@ -16,7 +16,7 @@ from specedit.edit.ask import HELP, Chosen, Question, choose
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
 from specedit.edit.job import Planned
 from specedit.edit.tries.items import Trying, TryItem
-from specedit.files.replacement import undisturbed
+from specedit.files.interrupts import undisturbed
 from specedit.files.source import Source
 from specedit.report import Edit, Report
 from specedit.settings import Settings

@@ -1,9 +1,9 @@
 """One run of the user's own command: in a folder, with a limit on its time and on what is kept.
 
 The command is a line for the user's shell (`sh -c`, on Windows `cmd /c`), as they typed it, with
-their environment; nothing of a model is ever part of it. It is a process group of its own: when it
-ends, runs too long or is given up, whatever it started ends with it. Knows processes; knows no
-tries.
+their environment but for our keys; nothing of a model is ever part of it. On Linux it runs below a
+`supervisor`: when it ends, takes too long or this process ends, every process that it started ends.
+On other POSIX systems those in its process group end, on Windows those that `taskkill /T` finds.
 """
 
 from __future__ import annotations
@@ -19,10 +19,15 @@ from collections.abc import Generator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from specedit.edit.tries import supervisor
 
 HEAD, TAIL = 64 << 10, 192 << 10  # bytes of the output that are kept: its beginning and its end
 LOOK = 0.05  # seconds between two looks
-GRACE = 0.5  # seconds that a command has to end when it is asked to
+GRACE = 0.5  # seconds between SIGTERM and SIGKILL
+PATIENCE = 12.0  # seconds for the supervisor to end everything
+SECRETS = ("SPECEDIT_API_KEY", "SPECEDIT_TOKEN")  # not for the command
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
 
 
@@ -37,7 +42,7 @@ class Ran:
 
 
 class _Output:
-    """What a process says, read by a thread: its first bytes and its last."""
+    """A process's output, read by a thread: its first bytes and its last."""
 
     def __init__(self, pipe: int) -> None:
         self._pipe = pipe
@@ -78,7 +83,7 @@ def plain(data: bytes) -> str:
 
 
 def running(command: str, folder: Path, timeout_s: float) -> Generator[str, None, Ran]:
-    """Run it. Yields the last line it said, again and again; closing the generator ends it."""
+    """Run it. Yields the last line of its output, repeatedly; closing the generator ends it."""
     started = time.monotonic()
     ours, theirs = os.pipe()
     try:
@@ -88,40 +93,57 @@ def running(command: str, folder: Path, timeout_s: float) -> Generator[str, None
         return Ran(None, "", 0.0, f"cannot be started: {error.strerror or error}")
     finally:
         os.close(theirs)
-    said = _Output(ours)
+    output = _Output(ours)
     problem = ""
     try:
         while child.poll() is None:
             if timeout_s and time.monotonic() - started > timeout_s:
                 problem = f"took more than {timeout_s:g} s"
                 break
-            yield said.last_line()
+            yield output.last_line()
             with suppress(subprocess.TimeoutExpired):
                 child.wait(LOOK)
     finally:
         _end(child)
-    said.thread.join(GRACE)  # somebody who got away may hold the pipe for ever
+    output.thread.join(GRACE)  # a process that escaped may hold the pipe for ever
     code = None if problem else child.returncode
-    return Ran(code, said.text(), time.monotonic() - started, problem)
+    return Ran(code, output.text(), time.monotonic() - started, problem)
 
 
 def _begun(command: str, folder: Path, output: int) -> subprocess.Popen[bytes]:
-    how: dict[str, object] = {"start_new_session": True}
+    words: str | list[str] = command
+    how: dict[str, Any] = {"shell": True, "stdin": subprocess.DEVNULL, "start_new_session": True}
+    life: int | None = None
     if sys.platform == "win32":
-        how = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    return subprocess.Popen(  # type: ignore[call-overload, no-any-return]
-        command,
-        shell=True,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=subprocess.STDOUT,
-        **how,
-    )
+        how["creationflags"] = subprocess.CREATE_NEW_PROCESS_GROUP
+        del how["start_new_session"]
+    elif sys.platform == "linux" and sys.executable:
+        theirs, life = os.pipe()
+        words = [sys.executable, "-I", "-S", supervisor.__file__, str(theirs), command]
+        how |= {"shell": False, "pass_fds": (theirs,)}
+    environment = {name: value for name, value in os.environ.items() if name not in SECRETS}
+    try:
+        child = subprocess.Popen(
+            words, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT, **how
+        )
+    except OSError:
+        if life is not None:
+            os.close(life)
+        raise
+    finally:
+        if life is not None:
+            os.close(theirs)
+    if life is not None:
+        child.stdin = os.fdopen(life, "wb")  # closed with the process object, or by `_end`
+    return child
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """The command, if it still runs, and whatever it left behind."""
+    """The command, if it still runs, and the processes that it left."""
+    if child.stdin is not None:
+        child.stdin.close()  # the supervisor ends all of them
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(PATIENCE)
     if sys.platform == "win32":
         if child.poll() is None:
             with suppress(OSError, subprocess.TimeoutExpired):

@@ -23,7 +23,7 @@ from specedit.edit.tries.refused import answer_of, asked, tried, trying
 from specedit.edit.tries.verdicts import Failures, best, none_passes, whole_of
 from specedit.edit.tries.ways import Way, most, ways
 from specedit.errors import FileError, UsageError
-from specedit.files import regular, worktree
+from specedit.files import worktree
 from specedit.files.recorder import Wish
 from specedit.files.replacement import check_writable
 from specedit.files.source import Source
@@ -101,32 +101,17 @@ class TestedRun(Run):
             return failed(given.name, problem)
         return job if isinstance(job, Edit) else _Work(given, source, job)
 
-    def _anew(self, files: list[_Work]) -> Generator[tuple[str, Item], None, list[_Work]]:
-        """The files, planned again where the command changed one before anything was edited."""
-        found = []
-        for file in files:
-            path = file.source.path
-            same = path is None or (path.is_file() and regular.read(path) == file.source.data)
-            again = file if same else self._planned(file.given)
-            if isinstance(again, Edit):
-                self._edits.append(again)
-                yield file.given.name, again
-            else:
-                found.append(again)
-        return found
-
     def _tried(self, files: list[_Work], root: Path, trial: Trial) -> Iterator[tuple[str, Item]]:
         name = files[0].given.name
+        trial.put([(file.source, file.source.data) for file in files])  # it may change them
         before = yield from self._run(name, 0, root)
+        self._out(files, trial.take_out())
         yield name, Baseline(before, self._said.seconds)
         if not before.passed and self._settings.require_green:
             raise UsageError(
                 f"The test command fails before any edit: {before.line}",
                 hint="Mend that first, or run without --require-green. Nothing was changed.",
             )
-        files = yield from self._anew(files)
-        if not files:
-            return
         wholes: list[Try] = []
         for way in ways(self._settings):
             yield name, trying(way, self._settings)
@@ -216,7 +201,7 @@ class TestedRun(Run):
     def _out(self, changed: Sequence[_Work], settled: Sequence[Settled]) -> None:
         for file, one in _paired(changed, settled):
             if one.aside:
-                said = f"the test command changed it during a try; what it left is in {one.aside}"
+                said = f"the test command changed it; what it left is in {one.aside}"
                 file.notes.append(Finding(NEITHER, said))
 
     def _ended(
