@@ -41,7 +41,6 @@ class Focused:
     chance: float  # that the change belongs there, as it was thought before
     changed: bool
     passes: int
-    round: int = 1  # 2: looked at because of what was written elsewhere
 
 
 @dataclass(frozen=True)

@@ -106,18 +106,6 @@ def test_where_focus_takes_all_of_it_there_is_one_run() -> None:
     assert (found["whole_by_choice"], found["both_finished"]) == (1, 0)
 
 
-def test_places_that_are_asked_about_again_are_counted() -> None:
-    def said(prompt: str) -> str:
-        right, at = answers(EDIT)(prompt), prompt.find("The region to edit:")
-        alone = at >= 0 and prompt.count("grams", at) < 2
-        return right.replace("(items):", "(items:") if alone else right
-
-    (one,) = compared(said)
-    assert one.both
-    assert one.equal
-    assert equality.as_json([one])["asked_again"] == 1
-
-
 def test_a_small_file_is_no_case() -> None:
     asked = [case("Let x be 2", "x = 1\n")]
     assert list(equality.measure(asked, Settings(), Scripted(answers()))) == []

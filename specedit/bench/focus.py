@@ -22,7 +22,6 @@ from specedit.focus.blocks import LONG, Block, blocks
 from specedit.focus.chances import with_opinion
 from specedit.focus.choice import Covering, chosen, joined, readable
 from specedit.focus.evidence import gathered
-from specedit.focus.neighbours import Placed, drawn
 from specedit.focus.surroundings import surroundings
 from specedit.settings import Settings
 from specedit.text.lines import Opcode, lines_of, opcodes
@@ -40,9 +39,6 @@ class Looked:
     places: int  # 0: all of the file
     why: str
     covered: bool
-    later: (
-        bool  # covered once the second round has looked, the first having written what was wanted
-    )
     share: float  # of the file's tokens, in the places
     read: float  # of the tokens read and written for all of it, surroundings counted
     asked: bool  # the model was asked
@@ -73,7 +69,6 @@ def _looked(case: Case, work: Job, after: str, backend: Backend | None) -> Looke
     regions = joined([one.block for one in choice.taken], LONG)
     codes = [code for code in opcodes(lines_of(text), lines_of(after)) if code[0] != "equal"]
     taken = [block for held in regions for block in held]
-    more = _later(text, after, found, regions) if regions else []
     return Looked(
         id=case.id,
         lines=len(lines_of(text)),
@@ -81,7 +76,6 @@ def _looked(case: Case, work: Job, after: str, backend: Backend | None) -> Looke
         places=len(regions),
         why=choice.why,
         covered=choice.whole or covers(taken, codes),
-        later=choice.whole or covers([*taken, *more], codes),
         share=_share(text, taken, choice),
         read=_read(text, found, regions),
         asked=asked,
@@ -111,31 +105,6 @@ def covers(taken: Sequence[Block], codes: Sequence[Opcode]) -> bool:
         elif not all(inside(line) for line in range(start + 1, end + 1)):
             return False
     return True
-
-
-def _later(
-    text: str, after: str, found: Sequence[Block], regions: Sequence[Sequence[Block]]
-) -> list[Block]:
-    """What the second round would look at, had the first written what was wanted."""
-    old, new = lines_of(text), lines_of(after)
-    codes = opcodes(old, new)
-    placed = [
-        Placed(
-            tuple(held),
-            "".join(old[held[0].first - 1 : held[-1].last]),
-            "".join(new[_there(held[0].first - 1, codes) : _there(held[-1].last, codes)]),
-        )
-        for held in regions
-    ]
-    return [one.block for one in drawn(text, found, placed)]
-
-
-def _there(line: int, codes: Sequence[Opcode]) -> int:
-    """Where a line (from 0) of the old text is in the new one."""
-    for _, a, b, c, d in codes:
-        if line < b or (line == b and (a, b, c, d) == codes[-1][1:]):
-            return c + min(line - a, d - c)
-    return codes[-1][4] if codes else line
 
 
 def _share(text: str, taken: Sequence[Block], choice: Covering) -> float:
@@ -168,8 +137,7 @@ def as_json(looked: Sequence[Looked]) -> dict[str, Any]:
         "focused": len(focused),
         "asked": sum(one.asked for one in looked),
         "covered": _mean([one.covered for one in looked]),
-        "covered_later": _mean([one.later for one in looked]),
-        "covered_of_focused": _mean([one.later for one in focused]),
+        "covered_of_focused": _mean([one.covered for one in focused]),
         "median_share": statistics.median([one.share for one in looked]) if looked else 0.0,
         "median_read": statistics.median([one.read for one in looked]) if looked else 0.0,
         "each": [asdict(one) for one in looked],
@@ -183,7 +151,6 @@ def as_text(found: dict[str, Any]) -> str:
             f"{found['cases']} large files; places were chosen in {found['focused']}, "
             f"the model was asked about {found['asked']}",
             f"every changed line in a place taken:   {found['covered']:.1%}",
-            f"  with the second round:               {found['covered_later']:.1%}",
             f"  of those with places:                {found['covered_of_focused']:.1%}",
             f"of the file's tokens in places, median: {found['median_share']:.1%}",
             f"read and written, median:               {found['median_read']:.1%}",

@@ -47,8 +47,7 @@ class Finding:
     "cut-off", those of a `FileError`, and those of `check.kinds` whose verdict says so.
     Others: those of WARNINGS, "outside" (another name, or another thing of that name, that the
     scope leaves alone), "skipped" (nothing was asked, and why), "backend" (what answered),
-    "focused" (which regions of a large file were asked about), "whole" (why all of one was),
-    "drawn" (regions asked about because of what was written in others)."""
+    "focused" (which regions of a large file were asked about), "whole" (why all of one was)."""
 
     kind: str
     text: str

@@ -46,9 +46,6 @@ def edit(
         list[str] | None,
         typer.Option("--with", metavar="FILE", help="a file to know of, read-only; again for more"),
     ] = None,
-    find: Annotated[
-        bool, typer.Option("--find", help="only the files that the instruction may be about")
-    ] = False,
     *,
     resolved: Resolved,
 ) -> int:
@@ -69,7 +66,6 @@ def edit(
         )
     part = lines_range(lines)
     check_words(instruction)
-    from_git = staged or changed or since is not None
     if selected is not None and (part or symbol):
         raise UsageError("--selected, --lines and --symbol all name the part to edit; give one.")
 
@@ -84,11 +80,10 @@ def edit(
     return work(
         "edit",
         Targets(
-            tuple(files or ((".",) if find and not from_git else ())),
+            tuple(files or ()),
             staged=staged,
             changed=changed,
             since=since,
-            find=instruction if find else "",
         ),
         planner,
         resolved,

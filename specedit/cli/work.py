@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specedit.cli.folders import expanded, left
+from specedit.cli.folders import expanded
 from specedit.cli.links import allowed
 from specedit.cli.output import put_json, put_patch
 from specedit.errors import INTERRUPTED, SpeceditError, UsageError
@@ -33,7 +33,6 @@ class Targets:
     since: str | None = None
     containing: tuple[str, ...] = ()  # texts of which a file holds one, the name itself first
     any_case: bool = False  # of `containing`: names built from it begin small or large
-    find: str = ""  # an instruction: files that it is not likely to be about are left as they are
 
     @property
     def from_git(self) -> bool:
@@ -146,8 +145,6 @@ def refuse_conflicts(targets: Targets, settings: Settings) -> None:
         raise UsageError("A file's name is empty.", hint="Is a variable of the shell empty?")
     if "-" in targets.names and len(targets.names) > 1:
         raise UsageError("`-` reads stdin and stands alone.")
-    if targets.names == ("-",) and targets.find:
-        raise UsageError("--find chooses among files, and `-` is one text.")
     if targets.names and targets.from_git:
         raise UsageError("Name files, or let git choose them; not both.")
     if settings.json and settings.diff:
@@ -205,15 +202,12 @@ def _files(
     together: bool = False,
 ) -> int:
     from specedit.cli.follower import Follower
-    from specedit.edit.run import Run, leaving, of_files
+    from specedit.edit.run import Run, of_files
     from specedit.edit.tries import refused
     from specedit.files.journal import home
     from specedit.files.recorder import Recorder
 
     names = files_of(targets)
-    skipped = left(names, targets.find, backend, quiet=settings.quiet) if targets.find else {}
-    names.sort(key=lambda name: name not in skipped)  # in no time: the time left is the rest's
-    planner = leaving(planner, skipped) if skipped else planner
     dry = settings.check or settings.diff
     dirty = uncommitted(names, settings) if settings.clean_only or not dry else set()
     inputs = of_files(names, dirty, allowed(names))

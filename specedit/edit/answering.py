@@ -6,7 +6,6 @@ Knows Jobs and backends. Writes nothing and does not know the terminal.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from specedit.check.finding import Finding, Spot
@@ -17,7 +16,6 @@ from specedit.edit.fold import run
 from specedit.edit.job import Job, Planned, job
 from specedit.edit.judge import Judged, conclude, keep
 from specedit.edit.splice import named_symbol, region_of, spliced, symbol_names, taken, whole
-from specedit.edit.wider import wider
 from specedit.errors import TooLong
 from specedit.report import Compared, Edit, Figures
 from specedit.settings import Settings
@@ -35,14 +33,6 @@ class Answered:
 def perform(work: Job, backend: Backend, settings: Settings) -> Iterator[Planned | Event | Edit]:
     """What is planned, the backend's events, then the Edit. Nothing is written."""
     found = yield from answered(work, backend, settings)
-    more = wider(work, found.job, found.edit)
-    if more is not None:
-        spent = found.edit.figures
-        with suppress(TooLong):
-            again = yield from once(more, backend, settings)
-            found = replace(
-                again, edit=replace(again.edit, figures=again.edit.figures.beside(spent))
-            )
     yield keep(found.edit)
 
 
@@ -69,7 +59,6 @@ def once(
     answer, figures = yield from measured(work, backend)
     edit = conclude(work.source, judge(work, answer), figures)
     edit = edit.noting(*(Finding("backend", note) for note in backend.notes))
-    edit = edit.noting(*regions.drawn_in(figures))
     if settings.compare:
         bare = replace(work, plan=replace(work.plan, prediction=None, predictions=(), draft=()))
         again, plain = yield from measured(bare, backend)

@@ -113,7 +113,7 @@ def beginnings(work: Job, settings: Settings) -> Iterator[Plan]:
     if len(listed.names) <= MOST:  # a longer one depends on the instruction
         yield _question(work, listed)
     smallest = min(found, key=lambda one: (one.kind == "imports", one.lines))
-    yield plan_of(work, found, region_job(work.about, [smallest], 0.0), work.instruction)
+    yield plan_of(work, found, region_job(work.about, [smallest], 0.0))
 
 
 def _all(work: Job, why: str) -> Job:

@@ -34,12 +34,6 @@ PLACES = (
 )
 
 
-FILES = (
-    "You know source code. You get a list of files with what each defines, and what will be done, "
-    "and say which of the files that is about. Reply with names from the list and nothing else."
-)
-
-
 def fence(text: str) -> str:
     """A run of backticks longer than any in `text`, three at least."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
@@ -119,24 +113,3 @@ def places(name: str, outline: str, instruction: str) -> tuple[Message, ...]:
         "others, one a line."
     )
     return (Message("system", (PLACES,)), Message("user", (head, outline, ask)))
-
-
-def which(listed: str, instruction: str) -> tuple[Message, ...]:
-    """Which of many files an instruction is about."""
-    marks = fence(listed)
-    head = f"Files, each with what it defines:\n\n{marks}\n"
-    ask = (
-        f"{marks}\n\n{instruction.strip()}\n\nThat is what somebody will do. Which of these files "
-        "will be changed? Reply with their names, the likeliest first, one a line."
-    )
-    return (Message("system", (FILES,)), Message("user", (head, listed, ask)))
-
-
-def after_others(instruction: str, changes: str) -> str:
-    """The instruction for a region that others, edited already, ask to be looked at."""
-    shown = "".join(f"    {line}\n" for line in changes.splitlines())
-    return (
-        f"{instruction.strip()}\n\nElsewhere in the file this is done already:\n\n{shown}\n"
-        "In this region change only what follows from that: an import that is missing, a call that "
-        "must change; most often nothing."
-    )

@@ -1,18 +1,16 @@
 """A large file edited in regions: each is asked about on its own, the answers make one text.
 
 Each region's run is plain decoding's run of its own prompt, so drafts change its speed and never
-its text. What one region's answer asks of others (an import, a call) is a second round. Knows
-Jobs and backends; which regions there are is `focus`'s to say.
+its text.
 """
 
 from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
-from specedit.check.finding import Finding, Spot
 from specedit.edit import prompt
 from specedit.edit.backend import Answer, Backend, Event, Ready
 from specedit.edit.fold import run
@@ -21,12 +19,8 @@ from specedit.edit.plan import Plan
 from specedit.edit.splice import Region, fitted, joined, region_of, taken
 from specedit.files.source import Source
 from specedit.focus.blocks import Block, blocks
-from specedit.focus.neighbours import Drawn, Placed, drawn
-from specedit.focus.pertinence import pertinent
 from specedit.focus.surroundings import surroundings
 from specedit.report import Figures, Focused
-from specedit.syntax import trees as syntax
-from specedit.text import patch
 from specedit.text.lines import lines_of, opcodes
 
 
@@ -37,12 +31,6 @@ class _Done:
     target: RegionJob
     answer: Answer
     figures: Figures
-    round: int
-    why: str = ""
-
-    def placed(self, source: Source) -> Placed:
-        before = taken(source, self.target.region)
-        return Placed(self.target.blocks, before, fitted(before, self.answer.text))
 
 
 def answered(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer, Figures]]:
@@ -51,28 +39,16 @@ def answered(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer
     found = blocks(work.about.text, work.about.language)
     done: list[_Done] = []
     for target in work.regions:
-        plan = plan_of(work, found, target, work.instruction)
-        done.append((yield from _asked(work, plan, target, backend, done)))
+        plan = plan_of(work, found, target)
+        done.append((yield from _asked(work, plan, target, backend, bool(done))))
         if done[-1].answer.reason == "length":
             break
-    else:
-        second = [] if work.plan.copies or _broken(work, done) else _second(work, found, done)
-        for target, one in second:
-            plan = plan_of(work, found, target, _instruction(work, done))
-            again = yield from _asked(work, plan, target, backend, done, one.why)
-            kept = pertinent(
-                taken(work.about, target.region),
-                again.answer.text,
-                one.name,
-                imports=one.block.kind == "imports",
-            )
-            done.append(replace(again, answer=replace(again.answer, text=kept)))
     answer = _one_answer(work.about, done)
     yield answer
     return answer, _figures(work.about, done, time.perf_counter() - started)
 
 
-def plan_of(work: Job, found: Sequence[Block], target: RegionJob, instruction: str) -> Plan:
+def plan_of(work: Job, found: Sequence[Block], target: RegionJob) -> Plan:
     """The Plan of one region: the Job's own, with another text and what stands around it."""
     source = work.about
     text = taken(source, target.region)
@@ -86,7 +62,9 @@ def plan_of(work: Job, found: Sequence[Block], target: RegionJob, instruction: s
         prompt.finished(carried(source.text, target.region, after))
         for after in work.plan.predictions
     )
-    messages = prompt.messages(source.name, text, instruction, context=context, beside=work.beside)
+    messages = prompt.messages(
+        source.name, text, work.instruction, context=context, beside=work.beside
+    )
     return replace(
         work.plan,
         messages=prompt.told(messages, work.told) if work.told else messages,
@@ -119,16 +97,6 @@ def region_job(source: Source, held: Sequence[Block], chance: float) -> RegionJo
     return RegionJob(region_of(source, (held[0].first, held[-1].last)), tuple(held), chance)
 
 
-def drawn_in(figures: Figures) -> Iterator[Finding]:
-    """What is said of a second round."""
-    later = [one for one in figures.regions if one.round > 1]
-    if later:
-        names = ", ".join(said(one.symbol, one.lines) for one in later)
-        changed = sum(one.changed for one in later)
-        what = f"looked at again because of what was written elsewhere, {changed} changed"
-        yield Finding("drawn", f"{names}: {what}", tuple(Spot(one.lines[0]) for one in later))
-
-
 def said(symbol: str, lines: tuple[int, int]) -> str:
     """A region as a person reads it."""
     where = f"lines {lines[0]}:{lines[1]}"
@@ -136,59 +104,21 @@ def said(symbol: str, lines: tuple[int, int]) -> str:
 
 
 def _asked(
-    work: Job,
-    plan: Plan,
-    target: RegionJob,
-    backend: Backend,
-    done: Sequence[_Done],
-    why: str = "",
+    work: Job, plan: Plan, target: RegionJob, backend: Backend, ready: bool
 ) -> Generator[Event, None, _Done]:
-    """One region's run. Its events go on as a part of one run: one `Ready`, one `Answer`."""
+    """One region's run. Its events are a part of one run: one `Ready`, one `Answer`. `ready`: an
+    earlier region's `Ready` was passed on."""
     running = run(plan, work.source.name, backend)
-    ready = bool(done)  # an earlier region's has been shown
     while True:
         try:
             event = next(running)
         except StopIteration as end:
             answer, figures = end.value
-            return _Done(target, answer, figures, 2 if why else 1, why)
+            return _Done(target, answer, figures)
         if isinstance(event, Ready) and ready:
             ready = False
         elif not isinstance(event, Answer):
             yield event
-
-
-def _broken(work: Job, done: Sequence[_Done]) -> bool:
-    """Whether what was written does not parse: it will be refused, and asks for nothing."""
-    source = work.about
-    after = joined(source, [(one.target.region, one.answer.text) for one in done])
-    language = source.language
-    now, then = (syntax.errors(text, language) or [] for text in (after, source.text))
-    return len(now) > len(then)
-
-
-def _second(
-    work: Job, found: Sequence[Block], done: Sequence[_Done]
-) -> list[tuple[RegionJob, Drawn]]:
-    """The regions that what was written asks to be looked at."""
-    placed = [one.placed(work.about) for one in done]
-    more = drawn(work.about.text, found, placed)
-    return [(region_job(work.about, [one.block], 0.0), one) for one in more]
-
-
-def _instruction(work: Job, done: Sequence[_Done]) -> str:
-    """The instruction, with what the first round changed."""
-    parts = [(one.target.region, one.answer.text) for one in done if one.round == 1]
-    after = joined(work.about, parts)
-    old, new = (text.encode("utf-8", "replace") for text in (work.about.text, after))
-    changes = patch.patch("file", old, new)
-    return prompt.after_others(work.instruction, _hunks(changes.decode("utf-8", "replace")))
-
-
-def _hunks(changes: str) -> str:
-    """A patch without its head."""
-    at = changes.find("@@")
-    return changes[at:] if at >= 0 else changes
 
 
 def _one_answer(source: Source, done: Sequence[_Done]) -> Answer:
@@ -210,19 +140,13 @@ def _one_answer(source: Source, done: Sequence[_Done]) -> Answer:
 
 def _figures(source: Source, done: Sequence[_Done], total_s: float) -> Figures:
     total = sum((one.figures for one in done), Figures())
-    told = []
+    regions = []
     for one in done:
-        placed = one.placed(source)
-        changed = placed.before != placed.after
-        told.append(
-            Focused(
-                one.target.lines,
-                one.target.symbol,
-                one.target.chance,
-                changed,
-                one.figures.passes,
-                one.round,
-            )
+        before = taken(source, one.target.region)
+        changed = fitted(before, one.answer.text) != before
+        target = one.target
+        regions.append(
+            Focused(target.lines, target.symbol, target.chance, changed, one.figures.passes)
         )
     digest = _one_answer(source, done).logits_digest
-    return replace(total, total_s=total_s, logits_digest=digest, regions=tuple(told))
+    return replace(total, total_s=total_s, logits_digest=digest, regions=tuple(regions))

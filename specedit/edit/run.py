@@ -196,18 +196,6 @@ class Run:
         self._edits = [now.get(one.path, one) for one in self._edits]
 
 
-def leaving(planner: Planner, why: Mapping[str, str]) -> Planner:
-    """The planner, and files that are left as they are without a question, each with why."""
-
-    def planned(source: Source) -> Job | Edit:
-        if source.name not in why:
-            return planner(source)
-        same = outcome(source, source.text)
-        return same.noting(Finding("skipped", why[source.name]))
-
-    return planned
-
-
 def one(
     source: Source, planner: Planner, backend: Backend, settings: Settings
 ) -> Iterator[Planned | Event | Edit]:

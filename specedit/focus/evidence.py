@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specedit.focus.blocks import COMMENT, Block
@@ -137,11 +137,6 @@ def _words(asked: Query, texts: Sequence[str]) -> tuple[list[float], list[float]
         scores.append(sum(there[w] * n * (K1 + 1) / (n + norm) for w, n in held))
         covers.append(sum(there[w] for w, _ in held) / total)
     return scores, covers
-
-
-def rarity_of(words: Iterable[str], bags: Sequence[frozenset[str]]) -> dict[str, float]:
-    """What each word is worth as evidence among texts: more, the fewer of them hold it."""
-    return {w: _idf(sum(w in bag for bag in bags), len(bags)) for w in sorted(words)}
 
 
 def _idf(holding: int, of: int) -> float:

@@ -34,18 +34,6 @@ changed changes code correct do ensure fix fixed fixes handle implement improve 
 refactor remove removed rename replace replaced set support update updated
 """
 STOP = frozenset(_EVERYDAY.split())
-_VERBS = (
-    "add|allow|change|correct|do|ensure|fix|get|handle|implement|improve|let|make|move|put"
-    "|refactor|remove|rename|replace|set|support|update|use"
-)
-_AS_NAME = re.compile(  # where the word of an instruction is no order: "mend add", "in get"
-    r"(?:^\W*(?:please\s+)?|[.;:,]\s*|\b(?:and|then)\s+)"
-    r"(?:mend|repair|correct|debug|fix|let|make|have|rename|rewrite|refactor|simplify|inline"
-    r"|speed up|optimi[sz]e|test|document|remove|delete|change|update|improve|extend|call|rework"
-    r"|type|annotate)"
-    rf"\s+(?:(?:the\s+)?(?:function|method)\s+)?({_VERBS})\b(?!\s+of\b)"
-    rf"|\b(?:in|of|function|method|def|call|calls to)\s+({_VERBS})\b(?!\s+(?:to|of)\b)"
-)
 _ENDS = ("ations", "ation", "ings", "ing", "edly", "ed", "ies", "es", "s", "er", "e")
 
 
@@ -114,12 +102,6 @@ def query(instruction: str) -> Query:
         frozenset(n for n in code if len(n) > 1),
         (*quoted, *(span for span in _CODE.findall(said) if not _DOTTED.fullmatch(span))),
     )
-
-
-def verbs_as_names(instruction: str) -> frozenset[str]:
-    """Everyday verbs that stand where a name stands: `add` in "Mend add"."""
-    said = instruction[:1].lower() + instruction[1:]
-    return frozenset(one for pair in _AS_NAME.findall(said) for one in pair if one)
 
 
 def _is_code(name: str) -> bool:

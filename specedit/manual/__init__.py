@@ -16,7 +16,7 @@ from specedit.settings import nearest
 READING = (
     "rename",
     "edit",
-    "focus",
+    "regions",
     "tries",
     "hook",
     "editors",

@@ -89,7 +89,6 @@ def _focused(one: Focused) -> dict[str, Any]:
         "chance": round(one.chance, 4),
         "changed": one.changed,
         "passes": one.passes,
-        "round": one.round,
     }
 
 
