@@ -149,7 +149,26 @@ def test_a_template_that_does_not_fit(template: str, said: str) -> None:
         "{% set x = 'a' * 1000 %}{{ x | replace('a', x) | replace('a', x) | replace('a', x) }}",
         "{% set x = 'a' * 1000 %}{{ x.join(x.join(x)) }}",
         "{% set x = 'a' * 1000 %}{{ x | join(x) | join(x) }}",
-        "{{ 'x' | _each('x'.center) }}",
+        "{{ 'x' | _paid('x'.center) }}",
+        "{{ 'x' | _filter('center', 10**10) }}",
+        "{{ [1] * 9000 | map('indent', 10**9) | list }}",
+        "{% filter replace('a', 'b' * 90000) %}" + "a" * 9000 + "{% endfilter %}",
+        "{% set x | indent(10**9, true) %}x{% endset %}{{ x }}",
+        "{% macro m() %}{{ caller() }}{{ caller() }}{% endmacro %}"
+        + "{% call m() %}" * 24
+        + "x" * 99
+        + "{% endcall %}" * 24,
+        "{% set x = [1] %}" + "{% set x = x * 60000 %}" * 3,
+        "{% set x = [[1] * 60000] * 60000 %}{{ x }}",
+        "{% set x = [1] * 100 %}" + "{% set x = [x] %}" * 99 + "{{ x | tojson(indent=9999) }}",
+        "{% for a in range(60000) %}{{ messages | map('length') }}{% endfor %}",
+        "{% set x = 'é' * 90000 %}{{ x.encode('punycode') }}",
+        "{{ '{x.__class__}'.format_map({'x': 1}) }}",
+        "{{ (['{:9999999999}'] | map(attribute='format') | first)(1) }}",
+        "{{ {}.fromkeys(range(90000), 'x' * 90000) }}",
+        "{{ 'x'.translate({120: 'y' * 10**9}) }}",
+        "{% set x = 'x' * 1000 %}{% for a in range(99) %}{{ x.expandtabs(10**9) }}{% endfor %}",
+        "{{ 'x' | format(1) }}{{ 'x' | wordwrap(1) }}",
         "{% for a in [1] %}" * 30 + "{% endfor %}" * 30,
         "{{ " + "(" * 5_000 + "1" + ")" * 5_000 + " }}",
         "{{ " + "1 + " * 20_000 + "1 }}",
@@ -163,6 +182,11 @@ def test_a_template_that_does_not_fit(template: str, said: str) -> None:
 def test_a_template_that_would_not_end_or_fill_the_memory_is_an_error(template: str) -> None:
     with pytest.raises(ModelError, match="cannot be used"):
         split(template, TURNS)
+
+
+def test_the_text_of_a_namespace_does_not_grow_with_what_it_holds() -> None:
+    nested = "{% set n = namespace(x=1) %}" + "{% set n = namespace(x=n, y=n) %}" * 60
+    assert split(nested + "{{ n }}{{ messages[0].content }}", TURNS[:1]) == ["namespace", 0]
 
 
 def test_what_templates_do_is_still_done() -> None:
