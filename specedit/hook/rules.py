@@ -8,19 +8,22 @@ from __future__ import annotations
 import difflib
 import json
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from pathspec import GitIgnoreSpec
+
 from specedit.errors import UsageError
-from specedit.hook.globs import pattern
 from specedit.settings.checks import shown
 
 FIX, CHECK = "fix", "check"
 MOST_SECONDS = 1e9  # that a rule may name; 30 years
 MAX_SECONDS = 60.0  # what a commit may wait for one rule that names no limit
 MOST_TRIES = 64
+MOST_STARS = 2
 KEYS = (
     "rename",
     "instruction",
@@ -60,13 +63,29 @@ class Rule:
     tries: int = 0  # answers asked for at most; 0: as many as the settings say
 
     @cached_property
-    def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
-        return pattern(self.files), pattern(self.exclude)
+    def _specs(self) -> tuple[GitIgnoreSpec, GitIgnoreSpec]:
+        return _spec(self.files), _spec(self.exclude)
 
     def wants(self, name: str) -> bool:
         """Is the rule for this file? `name` counts from the work tree's top, with slashes."""
-        files, exclude = self._patterns
-        return bool(files.fullmatch(name)) and not exclude.fullmatch(name)
+        files, exclude = self._specs
+        return files.match_file(name) and not exclude.match_file(name)
+
+
+def _spec(globs: Sequence[str]) -> GitIgnoreSpec:
+    """Globs with the meaning that they have in a .gitignore; ValueError where one has none."""
+    for glob in globs:
+        parts = glob.split("/")
+        # The time to match grows with a power of the number of stars, and anyone may have written
+        # the glob: 3 in a name of 4,000 letters take 4 minutes.
+        if parts.count("**") > MOST_STARS or any(part.count("*") > MOST_STARS for part in parts):
+            raise ValueError(f"at most {MOST_STARS} `**` in all and `*` between two slashes")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of a set such as [[:alpha:]], which is not supported
+        spec = GitIgnoreSpec.from_lines([glob.removeprefix("./") for glob in globs])
+    if not all(pattern.regex for pattern in spec.patterns):
+        raise ValueError("it can match no file")
+    return spec
 
 
 def rules(tables: Sequence[Mapping[str, Any]], where: str = "pyproject.toml") -> list[Rule]:
@@ -135,9 +154,11 @@ def _globs(table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
         raise UsageError(f"{where}: {key} is a list of globs.", hint=f'{key} = ["src/**/*.cs"]')
     for glob in globs:
         try:
-            pattern([glob])
-        except (re.error, OverflowError, RecursionError):
-            raise UsageError(f"{where}: {key}: {glob[:100]!r} is no glob.") from None
+            _spec([glob])
+        except (ValueError, re.error, Warning, OverflowError, RecursionError) as problem:
+            raise UsageError(
+                f"{where}: {key}: {glob[:100]!r} is not a glob: {str(problem)[:100]}."
+            ) from None
     return tuple(globs)
 
 
