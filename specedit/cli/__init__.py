@@ -73,8 +73,10 @@ HELP_ALL = "--help-all"
 
 
 def _register(*names: str) -> None:
-    """Add these commands, or all. A command line needs only its own; building all takes 30 ms."""
-    for name in names or COMMANDS:
+    """Add these commands, or all. A command line needs only its own: building all takes 30 ms."""
+    known = {one.name for one in app.registered_commands}
+    known |= {one.name for one in app.registered_groups}
+    for name in (name for name in names or COMMANDS if name not in known):
         module = import_module(f"specedit.cli.{name}")
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name)

@@ -90,12 +90,11 @@ class Document:
         return Document(self.uri, version, now.lines)
 
     def _replaced(self, start: Place, end: Place, text: str) -> tuple[str, ...]:
-        """The lines after a change. The neighbours are split again: a change can join a "\\r" with
-        a "\\n"."""
-        lines, first, last = self.lines, max(0, start[0] - 1), end[0] + 2
+        """The lines after a change. The line before it is split again, as the change can join its
+        "\\r" with a "\\n"."""
+        lines, first, last = self.lines, max(0, start[0] - 1), end[0] + 1
         parts = [*lines[first : start[0]], lines[start[0]][: start[1]], text]
-        parts += [lines[end[0]][end[1] :], *lines[end[0] + 1 : last]]
-        middle = split("".join(parts))
+        middle = split("".join((*parts, lines[end[0]][end[1] :])))
         if last < len(lines):
             middle.pop()  # empty: the lines after it follow
         return (*lines[:first], *middle, *lines[last:])
