@@ -27,6 +27,8 @@ from specedit.edit.job import Job, Planned, plan_edit
 from specedit.edit.tries.items import TryItem
 from specedit.errors import InputError
 from specedit.files import source as sources
+from specedit.files.place import home
+from specedit.files.recovery import recover
 from specedit.files.source import Source
 from specedit.report import Edit
 from specedit.settings import resolve
@@ -40,6 +42,8 @@ class Editor:
         resolved = resolve(settings)
         if resolved.ignored:
             warnings.warn(name(resolved.in_vain), stacklevel=2)
+        for line in recover(home()):
+            warnings.warn(line, stacklevel=2)
         self.settings = resolved.values
         self._backend = connect(self.settings)
 
@@ -95,7 +99,6 @@ class Editor:
         """Put an edit into its file, journalled for `specedit undo`; the file must be unchanged."""
         from dataclasses import replace
 
-        from specedit.files.journal import home
         from specedit.files.recorder import Recorder
         from specedit.files.worktree import check_within
 
@@ -138,7 +141,6 @@ class Editor:
             return
         from specedit.edit.run import Input, Proposed
         from specedit.edit.tries.tested import TestedRun
-        from specedit.files.journal import home
 
         given = Input(source.name, lambda: source)
         run = TestedRun(

@@ -7,10 +7,13 @@ import subprocess
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
+from queue import Queue
+from typing import Any
 
 import pytest
 from faults import child, ended
 
+from specedit.api import Editor
 from specedit.errors import InputError, UsageError
 from specedit.files import journal, recorder, replacement
 from specedit.files.recorder import Recorder
@@ -18,9 +21,12 @@ from specedit.files.recovery import recover
 from specedit.files.source import read
 from specedit.files.trial import Trial
 from specedit.files.undo import forget, undo
+from specedit.lsp.session import Session
+from specedit.settings import resolve
 
 Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
 NAMES = ("a.py", "b.py", "c.py")
+POSITION = {"line": 0, "character": 1}
 OLD, NEW = b"username = 1\n", b"email = 1\n"
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
 
@@ -240,3 +246,25 @@ def test_the_next_command_reverts_it_and_says_so_in_one_line(
         assert done.returncode == 0 and b"put back" in done.stderr
     else:
         assert len(said) == 1 and said[0].startswith("specedit: reverted the change of 3 files")
+
+
+def test_a_language_server_that_runs_reverts_it_before_its_next_request(tree: Path) -> None:
+    messages: Queue[dict[str, Any]] = Queue()
+    session = Session(resolve({}).values, messages.put)
+    session.receive({"id": 1, "method": "initialize", "params": {"capabilities": {}}})
+    messages.get(timeout=20)
+    killed(2, lambda: change(journal.home(), tree))
+    place = {"textDocument": {"uri": (tree / "c.py").as_uri()}, "position": POSITION}
+    params = {**place, "newName": "mail"}
+    session.receive({"id": 2, "method": "textDocument/rename", "params": params})
+    shown = messages.get(timeout=20)
+    assert shown["method"] == "window/showMessage" and "reverted" in shown["params"]["message"]
+    assert "result" in messages.get(timeout=20) and held(tree) == [OLD] * len(NAMES)
+    session.close(5)
+
+
+def test_an_editor_from_python_reverts_it_and_warns(tree: Path) -> None:
+    killed(2, lambda: change(journal.home(), tree))
+    with pytest.warns(UserWarning, match="reverted the change of 3 files"):
+        Editor(engine="exact").close()
+    assert held(tree) == [OLD] * len(NAMES)

@@ -13,6 +13,7 @@ from types import FrameType
 import pytest
 from git_repository import Repository
 
+from specedit.backends.runtime import RuntimeFolder
 from specedit.errors import InputError
 from specedit.files import journal, regular, replacement
 from specedit.files.recorder import Recorder
@@ -177,3 +178,46 @@ def test_a_regular_file_is_read_and_nothing_else(tmp_path: Path) -> None:
     for name in ("pipe", ".", "/dev/null", "none"):
         with pytest.raises(OSError):
             regular.read(tmp_path / name)
+
+
+OWN = {
+    "server.json": lambda: RuntimeFolder(Path(os.environ["SPECEDIT_RUNTIME"])).folder,
+    "server.lock": lambda: RuntimeFolder(Path(os.environ["SPECEDIT_RUNTIME"])).folder,
+    "config.toml": lambda: Path(os.environ["SPECEDIT_CONFIG"]),
+    "trusted.json": lambda: Path(os.environ["SPECEDIT_CONFIG"]),
+    "locks/journal.lock": lambda: Path(os.environ["SPECEDIT_HOME"]),
+    "journal/20200101T000000.000000-1/run.json": lambda: Path(os.environ["SPECEDIT_HOME"]),
+    "journal/20200101T000000.000000-1/unfinished": lambda: Path(os.environ["SPECEDIT_HOME"]),
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_pipe_in_the_place_of_a_file_of_our_own_blocks_no_command(
+    tmp_path: Path,
+    script: Callable[..., Path],
+    inside: Specedit,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+) -> None:
+    monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
+    (tmp_path / "runtime").mkdir(mode=0o700)
+    monkeypatch.setenv("SPECEDIT_SERVER", "auto")
+    script(replace=[["old", "new"]])
+    pipe = OWN[name]() / name
+    pipe.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(pipe)
+    (tmp_path / "a.py").write_text("old = 1\n")
+    done = inside("edit", "Say new.", "a.py", cwd=tmp_path)
+    refused = name == "config.toml"
+    assert done.returncode == (2 if refused else 0), done.stderr.decode()
+    assert not refused or b"not a regular file" in done.stderr
+    assert (tmp_path / "a.py").read_text() == ("old = 1\n" if refused else "new = 1\n")
+
+
+@pytest.mark.parametrize("open_it", [regular.reading, regular.writing, regular.appending])
+def test_no_way_to_open_a_file_waits_for_a_pipe(
+    tmp_path: Path, open_it: Callable[[Path], object]
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError):
+        open_it(tmp_path / "pipe")

@@ -16,6 +16,7 @@ from specedit.backends import wire
 from specedit.backends.runtime import RuntimeFolder, ServerRecord, folders, identity
 from specedit.backends.talk import listens, said
 from specedit.errors import ServerError
+from specedit.files import regular
 from specedit.settings import Settings
 
 START_S = 30.0  # until a new server listens; it loads its model afterwards
@@ -55,7 +56,7 @@ def launch(
     start = f"{found}; from specedit.__main__ import main; main()"
     places = {n: v for n, v in folders().items() if v}
     places["SPECEDIT_RUNTIME"] = str(where.folder)
-    with where.log.open("wb") as log:
+    with regular.writing(where.log) as log:
         process = subprocess.Popen(
             [sys.executable, "-c", start, *command],
             stdin=subprocess.DEVNULL,
@@ -70,7 +71,7 @@ def launch(
         if (record := where.record()) is not None and listens(record):
             return record
         time.sleep(0.02)
-    words = where.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    words = regular.read(where.log).decode("utf-8", "replace").strip().splitlines()
     raise ServerError(
         "The background server did not start.", hint="\n".join(words[-5:]) or f"See {where.log}."
     )

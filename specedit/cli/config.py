@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from specedit.cli.options import settings_options
+from specedit.files import regular
 from specedit.settings import Resolved
 
 
@@ -103,7 +104,7 @@ def _user(wanted: str | None, unset: bool, resolved: Resolved) -> int:
 
         put(json.dumps({"path": str(path), "values": found}, indent=2) + "\n")
     else:
-        put(f"# {path}\n" + (path.read_text("utf-8-sig") if path.exists() else ""))
+        put(f"# {path}\n" + (regular.read(path).decode("utf-8-sig") if path.exists() else ""))
     return 0
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from specedit.errors import GitError, InputError, UsageError
+from specedit.files import regular
 from specedit.files.git_call import ask
 from specedit.files.worktree import real, top_of
 
@@ -227,7 +228,7 @@ def _raw(root: Path, against: tuple[str, ...]) -> list[Staged]:
 def _other_parents(root: Path) -> list[str]:
     out = ask(root, "rev-parse", "--git-path", "MERGE_HEAD")[1]
     try:
-        return (root / _line(out)).read_text("ascii").split()
+        return regular.read(root / _line(out)).decode("ascii").split()
     except OSError:
         return []
 

@@ -10,6 +10,7 @@ import errno
 import os
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # the name itself is no link, or it is not opened
 
@@ -27,9 +28,24 @@ def opened(path: Path, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
     return handle
 
 
+def reading(path: Path) -> BinaryIO:
+    """A regular file, open for reading."""
+    return os.fdopen(opened(path), "rb")
+
+
+def writing(path: Path) -> BinaryIO:
+    """A regular file, open for writing from its beginning; created where there is none."""
+    return os.fdopen(opened(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb")
+
+
+def appending(path: Path) -> BinaryIO:
+    """A regular file, open for writing at its end; created where there is none."""
+    return os.fdopen(opened(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab")
+
+
 def read(path: Path, most: int | None = None) -> bytes:
     """The bytes of a regular file; an OSError where there are more than `most`."""
-    with os.fdopen(opened(path), "rb") as file:
+    with reading(path) as file:
         data = file.read() if most is None else file.read(most + 1)
     if most is not None and len(data) > most:
         raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", os.fspath(path))

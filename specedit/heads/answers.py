@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from specedit.files import stored
+from specedit.files import regular, stored
 from specedit.heads import reading
 from specedit.heads.corpus import Text
 from specedit.heads.shards import Shards
@@ -97,9 +97,9 @@ def given(
             elif not writer.under_way:
                 return
             for done in writer.step():
-                line = json.dumps({"name": done.asked.name, "answer": done.choices}) + "\n"
-                with path.open("a", encoding="utf-8") as file:
-                    file.write(line)
+                line = json.dumps({"name": done.asked.name, "answer": done.choices})
+                with regular.appending(path) as file:
+                    file.write(f"{line}\n".encode())
                 _keep(shards, done.asked, done.choices, done.rows)
             yield "answer"
     finally:
@@ -158,7 +158,7 @@ def _new(texts: Sequence[Text]) -> Iterator[AnswerRequest]:
 
 def _kept_answers(path: Path) -> dict[str, list[int]]:
     found = {}
-    for line in path.read_bytes().splitlines() if path.is_file() else ():
+    for line in regular.read(path).splitlines() if path.is_file() else ():
         try:
             one = stored.typed(KeptAnswer, stored.parsed(line))
         except ValueError:

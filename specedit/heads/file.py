@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from specedit.decode.drafters.heads import LoadedHeads
 from specedit.engines.exact.guessing import Guesser, HeadWeights, Panels
 from specedit.errors import UsageError
-from specedit.files import atomic, stored
+from specedit.files import atomic, regular, stored
 from specedit.heads.kinds import KINDS, Sizes
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def check(heads: Heads, digest: str, model: str) -> Heads:
 def open_heads(path: Path) -> Heads:
     """Map a file and check all of it: what is mapped is read without another look."""
     try:
-        with path.open("rb") as file:
+        with regular.reading(path) as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)  # an address needs it
     except (OSError, ValueError) as error:
         raise DamagedHeads(f"{path} cannot be read: {error}", hint=AGAIN) from error

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from specedit.errors import UsageError
-from specedit.files import atomic, git
+from specedit.files import atomic, git, regular
 
 NAME = "pre-commit"
 ASIDE = "pre-commit.before-specedit"
@@ -54,7 +54,7 @@ def is_edited(path: Path) -> bool:
 
 def _held(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return regular.read(path)
     except OSError:
         return b""
 

@@ -12,6 +12,7 @@ import os
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath
 
+from specedit.files import regular
 from specedit.settings import Settings
 
 MOST = 100_000  # digests; the older half goes when there are more
@@ -49,15 +50,15 @@ class Seen:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             if len(self._known) > MOST:
                 _keep_newer_half(self._path)
-            with self._path.open("a", encoding="ascii") as file:
-                file.write(key + "\n")  # one short write: whole, whoever else appends
+            with regular.appending(self._path) as file:
+                file.write(f"{key}\n".encode())  # one short write: whole, whoever else appends
         except OSError:
             return  # a store that cannot be written makes the hook slower, not wrong
 
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text("ascii", errors="replace").split()
+        return regular.read(path).decode("ascii", "replace").split()
     except OSError:
         return []
 

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from specedit.errors import SpeceditError
+from specedit.files.place import home
+from specedit.files.recovery import recover
 from specedit.lsp import messages
 from specedit.lsp.instruction import Stopped
 from specedit.lsp.messages import Message, RequestError
@@ -54,6 +56,8 @@ class Connection:
     def _start(self, request: Pending, work: Callable[[Pending], None]) -> None:
         def run() -> None:
             try:
+                for line in recover(home()):
+                    self._show(INFO, line)
                 work(request)
             except Stopped:
                 pass  # answered already

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from specedit.errors import ModelError
+from specedit.files import regular
 
 LEAST = 1e-12  # of a real number; the largest is as far from 1
 MOST_BYTES = 64 << 20  # of a JSON file; the largest vocabularies take 35 MB
@@ -42,7 +43,7 @@ def read_bytes(path: Path) -> bytes:
             raise ModelError(f"{path} cannot be read: it is no file")
         if (size := path.stat().st_size) > MOST_BYTES:
             raise ModelError(f"{path} cannot be read: {size:,} bytes are too many for its kind")
-        return path.read_bytes()
+        return regular.read(path)
     except OSError as problem:
         raise ModelError(f"{path} cannot be read: {problem.strerror or problem}") from problem
 

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from specedit.errors import ModelError
+from specedit.files import regular
 
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
@@ -130,7 +131,7 @@ def open_gguf(path: Path, *, arrays: bool = True) -> Gguf:
     try:
         if not path.is_file():
             raise ModelError(f"{path} cannot be read: there is no such file.")
-        with path.open("rb") as file:
+        with regular.reading(path) as file:
             if path.stat().st_size < 24:
                 raise ModelError(f"{path} is not a GGUF file: it is too short.", hint=REFETCH)
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

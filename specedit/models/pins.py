@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from specedit.files import atomic
+from specedit.files import atomic, regular
 from specedit.models.catalogue import Listed
 from specedit.models.store import Slot
 
@@ -29,7 +29,7 @@ def digest_of(entry: Listed, root: Path) -> str:
     if entry.pinned:
         return entry.sha256
     try:
-        said = _place(entry, root).read_text("utf-8").strip()
+        said = regular.read(_place(entry, root)).decode().strip()
     except (OSError, ValueError):
         return ""
     return said if _DIGEST.fullmatch(said) else ""

@@ -16,7 +16,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 from specedit.errors import ModelError
-from specedit.files import atomic
+from specedit.files import atomic, regular
 from specedit.models import catalogue, pins, store
 from specedit.models.catalogue import Listed
 from specedit.models.configuration import read_bytes
@@ -157,8 +157,8 @@ def _of_path(path: Path, root: Path) -> Steps:
     key = hashlib.sha256(f"{path}\n{stat.st_size}\n{stat.st_mtime_ns}".encode()).hexdigest()
     memory = root / "digests" / key[:32]
     try:
-        sha256 = memory.read_text("utf-8").strip()
-    except OSError:
+        sha256 = regular.read(memory).decode().strip()
+    except (OSError, ValueError):
         sha256 = ""
     if len(sha256) != 64:
         sha256 = yield from fetch.hashed(path, path.stem)

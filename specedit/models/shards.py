@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from specedit.errors import ModelError
+from specedit.files import regular
 from specedit.models.configuration import Fields, parse_json, read_json
 
 HEADER = 100_000_000  # bytes, as the format has it
@@ -90,7 +91,7 @@ def header_of(path: Path) -> dict[str, Header]:
     """The tensors of one file; its bytes are exactly theirs."""
     try:
         size = path.stat().st_size
-        with path.open("rb") as file:
+        with regular.reading(path) as file:
             prefix = file.read(8)
             if len(prefix) < 8:
                 raise _damaged(path, "it is too short")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from specedit.files import regular
 from specedit.scoping.project import BELOW
 
 ROOTS = (".git", "pyproject.toml", "package.json", "go.mod", "Cargo.toml", "pom.xml")
@@ -43,7 +44,7 @@ def _is_root(folder: Path) -> bool:
 def _go_module(root: Path) -> str:
     """The path that Go's own modules begin with."""
     try:
-        text = (root / "go.mod").read_text("utf-8")
+        text = regular.read(root / "go.mod").decode()
     except (OSError, UnicodeDecodeError):
         return ""
     found = re.search(r"^module\s+\"?([^\s\"]+)", text, re.MULTILINE)

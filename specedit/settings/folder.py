@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from specedit.errors import UsageError
-from specedit.files import atomic
+from specedit.files import atomic, regular
 from specedit.settings.checks import checked
 from specedit.settings.paths import own
 from specedit.settings.table import names, nearest
@@ -37,7 +37,7 @@ def user_file() -> Path:
 def read_toml(path: Path) -> dict[str, Any]:
     """A file of settings; whatever is wrong with it is said."""
     try:
-        with path.open("rb") as file:
+        with regular.reading(path) as file:
             data = file.read(LARGEST_FILE + 1)
         if len(data) > LARGEST_FILE:
             raise ValueError(f"it is larger than {LARGEST_FILE >> 20} MiB")
@@ -80,7 +80,7 @@ def set_user(name: str, value: Any) -> Path:
     path = user_file()
     no_rules({name: value}, str(path))
     before = read_toml(path) if path.exists() else {}
-    text = path.read_bytes().decode("utf-8-sig") if path.exists() else ""
+    text = regular.read(path).decode("utf-8-sig") if path.exists() else ""
     after = {k: v for k, v in before.items() if k.replace("-", "_") != name}
     if value is not None:
         after[name] = value

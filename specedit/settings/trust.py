@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from specedit.files import regular
 from specedit.settings.folder import config_folder, put
 
 TRUSTED, DECLINED, CHANGED, UNKNOWN = "trusted", "declined", "changed", "unknown"
@@ -49,7 +50,7 @@ def words() -> dict[str, Word]:
     """Everything that was said, by real path; nothing when the file is damaged or not the
     user's alone."""
     try:
-        with record_file().open("rb") as file:
+        with regular.reading(record_file()) as file:
             if not _ours(os.fstat(file.fileno())):
                 return {}
             data = json.load(file)

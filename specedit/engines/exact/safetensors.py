@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from specedit.files import regular
+
 if TYPE_CHECKING:
     from specedit.engines.exact.weights import Array
 
@@ -50,7 +52,7 @@ class Tensor:
 
 def open_safetensors(path: Path) -> dict[str, Tensor]:
     """The tensors of a file; ValueError where it is damaged."""
-    with path.open("rb") as file:
+    with regular.reading(path) as file:
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     try:
         (length,) = struct.unpack_from("<Q", data)

@@ -21,6 +21,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from specedit.files import regular
 from specedit.models.numbers import Config
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def write(
 def open_weights(path: Path, source: str) -> Weights:
     """Map a converted file, or say `Damaged`."""
     try:
-        with path.open("rb") as file:
+        with regular.reading(path) as file:
             prefix = file.read(PREFIX.size)
             magic, version, length, digest = PREFIX.unpack(prefix)
             if magic != MAGIC or version != VERSION:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Literal
 
 from specedit.errors import ModelError
+from specedit.files import regular
 from specedit.files.lock import Lock
 from specedit.models import store
 from specedit.models.catalogue import Listed
@@ -174,7 +175,7 @@ def _filled(
 def hashed(path: Path, name: str) -> Generator[FetchProgress, None, str]:
     """SHA-256 of a file, with progress."""
     state, done, size = hashlib.sha256(), 0, path.stat().st_size
-    with path.open("rb") as file:
+    with regular.reading(path) as file:
         while block := file.read(BLOCK):
             state.update(block)
             done += len(block)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from specedit.errors import ModelError
+from specedit.files import regular
 
 CONNECT_SECONDS = 6.0
 READ_SECONDS = 30.0
@@ -101,7 +102,7 @@ def _append(repository: str, name: str, part: Path, have: int, revision: str) ->
     ) as answer:
         tools.hf_raise_for_status(answer)
         resumed = answer.status_code == 206
-        with part.open("ab" if resumed else "wb") as file:
+        with (regular.appending if resumed else regular.writing)(part) as file:
             done = have if resumed else 0
             for block in answer.iter_bytes():
                 file.write(block)

