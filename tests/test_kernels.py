@@ -217,6 +217,37 @@ def test_a_store_that_cannot_be_written_is_no_obstacle(
     assert served().name == HERE[0]
 
 
+# -- arguments --------------------------------------------------------
+
+
+@needs_library
+def test_arguments_out_of_range_are_refused_and_change_nothing(
+    engine: ExactEngine, tmp_path: Path
+) -> None:
+    passes, most = engine.passes, 2**31 - 1
+    cache = passes.new_cache()
+    passes.read(IDS[:20], cache)
+    other = save("llama, no bias", tmp_path, num_key_value_heads=4)[1]
+    their = open_exact(other, store=tmp_path).passes.new_cache()
+    outputs = passes.outputs(32)
+    for call in (
+        lambda: cache.keep(-1, [0, 1]),
+        lambda: cache.keep(10, [most]),
+        lambda: cache.reserve(-1),
+        lambda: cache.reserve(most),
+        lambda: their.copy(cache, 10),
+        lambda: passes.attention(cache, most, 1),
+        lambda: passes.attention(cache, -1, 1),
+        lambda: passes.attention(their, 0, 1),
+        lambda: passes.products(0),
+        lambda: passes.output_rows([1, 2], most, 32, *outputs._kept),
+        lambda: passes.output_rows([1, 2], 31, 32, *outputs._kept),
+    ):
+        with pytest.raises(ValueError, match="refuse"):
+            call()
+    assert cache.ids == IDS[:20] and their.ids == []
+
+
 # -- threads --------------------------------------------------------
 
 IDS = [(7 * i * i + 3) % 517 for i in range(150)]

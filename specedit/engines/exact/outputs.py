@@ -14,7 +14,7 @@ from specedit.engines.exact.geometry import LANES, Geometry, up_to
 from specedit.engines.exact.kernels import calls
 from specedit.models.numbers import Config
 
-Gather = Callable[..., Any]  # ids, the place of the first, and where to: `KernelPasses.output_rows`
+Gather = Callable[..., Any]  # `KernelPasses.output_rows`
 
 
 class Outputs:
@@ -36,7 +36,7 @@ class Outputs:
         new = [id for id in dict.fromkeys(ids) if id not in self.places]
         del new[self._most - len(self.ids) :]
         if new:
-            self._gather(new, len(self.ids), *self._kept)
+            self._gather(new, len(self.ids), self._most, *self._kept)
             self.places.update(zip(new, range(len(self.ids), self._most), strict=False))
             self.ids += new
 

@@ -11,7 +11,7 @@ static size_t tile_bytes(const specedit_cache *cache) {
 }
 
 specedit_cache *specedit_cache_new(const specedit_model *model) {
-    specedit_cache *cache = calloc(1, sizeof *cache);
+    specedit_cache *cache = model ? calloc(1, sizeof *cache) : 0;
     if (!cache)
         return 0;
     cache->layers = model->shape.layers;
@@ -30,6 +30,8 @@ void specedit_cache_free(specedit_cache *cache) {
 }
 
 int specedit_cache_reserve(specedit_cache *cache, int positions) {
+    if (!cache || positions < 0 || positions > SPECEDIT_MAX_POSITIONS)
+        return SPECEDIT_BAD_ARGUMENT;
     int wanted = (positions + TILE - 1) / TILE;
     if (wanted <= cache->tiles)
         return SPECEDIT_OK;
@@ -47,12 +49,15 @@ int specedit_cache_reserve(specedit_cache *cache, int positions) {
 }
 
 uint64_t specedit_cache_bytes(const specedit_cache *cache) {
-    return (uint64_t)cache->tiles * tile_bytes(cache);
+    return cache ? (uint64_t)cache->tiles * tile_bytes(cache) : 0;
 }
 
 int specedit_cache_copy(specedit_cache *to, const specedit_cache *from, int length) {
-    if (length < 0 || length > from->tiles * TILE || tile_bytes(to) != tile_bytes(from))
+    if (!to || !from || length < 0 || length > from->tiles * TILE || to->layers != from->layers
+        || to->kv_heads != from->kv_heads || to->size != from->size)
         return SPECEDIT_BAD_ARGUMENT;
+    if (to == from)
+        return SPECEDIT_OK;
     if (specedit_cache_reserve(to, length))
         return SPECEDIT_NO_MEMORY;
     for (int t = 0; t * TILE < length; t++)
@@ -61,8 +66,11 @@ int specedit_cache_copy(specedit_cache *to, const specedit_cache *from, int leng
 }
 
 int specedit_cache_keep(specedit_cache *cache, int start, const int32_t *rows, int count) {
+    if (!cache || start < 0 || count < 0 || (count && !rows))
+        return SPECEDIT_BAD_ARGUMENT;
+    int end = cache->tiles * TILE;
     for (int i = 0; i < count; i++)
-        if (rows[i] < i || (i && rows[i] <= rows[i - 1]) || start + rows[i] >= cache->tiles * TILE)
+        if (start > end || rows[i] < i || rows[i] >= end - start || (i && rows[i] <= rows[i - 1]))
             return SPECEDIT_BAD_ARGUMENT;
     for (int i = 0; i < count; i++) {
         int to = start + i, from = start + rows[i];

@@ -15,6 +15,7 @@ struct specedit_cache {
     int layers, kv_heads, size;
     int tiles;
     char **tile;
+    int taken; /* by a row of the pass whose arguments are being checked */
 };
 
 /* one head's part of a tile */

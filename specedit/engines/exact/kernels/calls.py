@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 from ctypes import POINTER, c_char_p, c_float, c_int, c_int8, c_int32, c_uint64, c_void_p
 
-INTERFACE = 4
+INTERFACE = 5
 
 
 class Shape(ctypes.Structure):
@@ -120,7 +120,7 @@ SIGNATURES = {
     "output_rows": (
         c_int,
         (
-            *(c_void_p, POINTER(c_int32), c_int, c_int),
+            *(c_void_p, POINTER(c_int32), c_int, c_int, c_int),
             *(POINTER(c_int8), POINTER(c_float), POINTER(c_int32)),
         ),
     ),

@@ -9,7 +9,7 @@
 #include "model.h"
 #include "threads.h"
 
-enum { MOST_GUESSES = 64 };
+enum { MOST_GUESSES = 64, MOST_STATES = 1 << 12 };
 
 static float logarithm_of(float x) { /* x >= 1: a sum in which the largest is 1 */
     int32_t bits, whole;
@@ -154,25 +154,21 @@ static void guess_likeliest(void *of, int layer, int row, int thread) {
 
 /* -- a guess ------------------------------------------------------------------------------------ */
 
-static int layer_fits(const specedit_linear *l, int outputs, int inputs) {
-    return l->panels && l->scales && l->offsets && l->outputs == outputs && l->inputs == inputs
-        && l->piece == inputs;
-}
-
 static int head_fits(const specedit_model *m, const specedit_head *h, const specedit_guess *g) {
     int hidden = m->shape.hidden, inner = h->of_state.outputs, inside = h->down.inputs;
-    if (!g->states || !g->made || !g->guesses || !g->chances || g->width < 1 || g->width > 1 << 12
-        || g->most < 1 || g->most > MOST_GUESSES || !(h->sharpness > 0) || !h->bias)
+    if (!g->states || !g->made || !g->guesses || !g->chances || g->width < 1
+        || g->width > MOST_STATES || g->most < 1 || g->most > MOST_GUESSES || !(h->sharpness > 0)
+        || !h->bias || inside < 64 || inside > SPECEDIT_MAX_INPUTS
+        || inner != (h->gated ? 2 * inside : inside) || h->guessed < 1
+        || h->guessed > SPECEDIT_MAX_VOCABULARY)
         return 0;
-    if (inner < LANES || inner % LANES || inside < 64 || inside % 64
-        || inner != (h->gated ? 2 * inside : inside) || !layer_fits(&h->of_state, inner, hidden)
-        || !layer_fits(&h->down, (m->shape.hidden_true + LANES - 1) / LANES * LANES, inside)
-        || h->guessed < 1 || h->guessed > h->output.outputs || h->output.outputs % LANES
-        || !layer_fits(&h->output, h->output.outputs, hidden))
+    if (!linear_fits(&h->of_state, inner, hidden, hidden)
+        || !linear_fits(&h->down, up_to(m->shape.hidden_true, LANES), inside, inside)
+        || !linear_fits(&h->output, up_to(h->guessed, LANES), hidden, hidden))
         return 0;
     if (!h->of_id.panels)
         return 1;
-    if (!g->ids || !layer_fits(&h->of_id, inner, hidden))
+    if (!g->ids || !linear_fits(&h->of_id, inner, hidden, hidden))
         return 0;
     for (int i = 0; i < g->width; i++)
         if (g->ids[i] < 0 || g->ids[i] >= m->shape.vocabulary)
@@ -182,7 +178,7 @@ static int head_fits(const specedit_model *m, const specedit_head *h, const spec
 
 int specedit_guess_run(specedit_model *m, specedit_pool *pool, const specedit_head *head,
     const specedit_guess *guess) {
-    if (!head_fits(m, head, guess))
+    if (!m || !pool || !head || !guess || !head_fits(m, head, guess))
         return SPECEDIT_BAD_ARGUMENT;
     int threads = pool_threads(pool), w = guess->width, inner = head->of_state.outputs;
     if (model_room(m, w, threads, 1) || room(m, w, inner, head->output.outputs))
@@ -209,11 +205,12 @@ int specedit_guess_run(specedit_model *m, specedit_pool *pool, const specedit_he
 }
 
 int specedit_output_rows(const specedit_model *m, const int32_t *ids, int count, int at,
-    int8_t *panels, float *scales, int32_t *offsets) {
+    int capacity, int8_t *panels, float *scales, int32_t *offsets) {
+    if (!m || !ids || count < 0 || at < 0 || capacity < count || at > capacity - count || !panels
+        || !scales || !offsets)
+        return SPECEDIT_BAD_ARGUMENT;
     const specedit_linear *from = &m->weights.head;
     size_t size = (size_t)from->inputs * LANES;
-    if (count < 0 || at < 0 || !ids || !panels || !scales || !offsets || from->piece < from->inputs)
-        return SPECEDIT_BAD_ARGUMENT;
     for (int i = 0; i < count; i++)
         if (ids[i] < 0 || ids[i] >= m->shape.vocabulary)
             return SPECEDIT_BAD_ARGUMENT;

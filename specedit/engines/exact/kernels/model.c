@@ -9,8 +9,6 @@
 
 #include "threads.h"
 
-static int up_to(int number, int multiple) { return (number + multiple - 1) / multiple * multiple; }
-
 /* -- room --------------------------------------------------------------------------------------- */
 
 static void free_room(specedit_model *m) {
@@ -398,49 +396,13 @@ static void bare_head(void *of, int layer, int piece, int thread) {
 
 /* -- passes ------------------------------------------------------------------------------------- */
 
-static int count_steps(const specedit_model *m) { return m->shape.layers * 10 + 4; }
+enum { LAYER_STEPS = 10, OTHER_STEPS = 4 };
 
-static int linear_fits(const specedit_linear *l, int outputs, int inputs) {
-    return l->panels && l->scales && l->offsets && l->outputs == outputs && l->inputs == inputs
-        && l->inputs % 64 == 0 && l->outputs % LANES == 0 && l->piece > 0 && l->piece % 64 == 0;
-}
+_Static_assert(SPECEDIT_MAX_LAYERS * LAYER_STEPS + OTHER_STEPS <= POOL_MAX_STEPS,
+    "the pool counts a pass's steps");
 
-static int cache_fits(const specedit_model *m, const specedit_cache *cache) {
-    return cache && cache->layers == m->shape.layers && cache->kv_heads == m->shape.kv_heads
-        && cache->size == m->size;
-}
-
-/* no cache twice: what one row writes another would read */
-static int apart_fits(const specedit_model *m, const specedit_pass *pass) {
-    if (!pass->starts || pass->parents || pass->start)
-        return 0;
-    for (int i = 0; i < pass->width; i++) {
-        if (pass->starts[i] < 0 || !cache_fits(m, pass->apart[i]))
-            return 0;
-        for (int j = 0; j < i; j++)
-            if (pass->apart[j] == pass->apart[i])
-                return 0;
-    }
-    return 1;
-}
-
-static int pass_fits(
-    const specedit_model *m, const specedit_cache *cache, const specedit_pass *pass) {
-    if (!pass->ids || pass->width < 1 || pass->width > 1 << 16 || pass->start < 0)
-        return 0;
-    if (pass->apart ? cache || !apart_fits(m, pass) : !cache_fits(m, cache))
-        return 0;
-    for (int i = 0; i < pass->width; i++) {
-        if (pass->ids[i] < 0 || pass->ids[i] >= m->shape.vocabulary)
-            return 0;
-        if (pass->parents && (pass->parents[i] < -1 || pass->parents[i] >= i))
-            return 0;
-    }
-    const specedit_outputs *among = pass->among;
-    return !among
-        || (linear_fits(&among->rows, up_to(among->count, LANES), m->shape.hidden)
-            && among->count > 0 && among->count <= m->shape.vocabulary
-            && among->rows.piece == among->rows.inputs);
+static int count_steps(const specedit_model *m) {
+    return m->shape.layers * LAYER_STEPS + OTHER_STEPS;
 }
 
 /* Room in the caches for what a pass writes, and in the model for what it works in. */
@@ -462,7 +424,7 @@ static int pass_room(
 
 int specedit_run(
     specedit_model *m, specedit_cache *cache, specedit_pool *pool, const specedit_pass *given) {
-    if (!pass_fits(m, cache, given))
+    if (!m || !pool || !given || !pass_fits(m, cache, given))
         return SPECEDIT_BAD_ARGUMENT;
     specedit_pass pass = *given;
     int threads = pool_threads(pool), w = pass.width, chain = 1;
@@ -508,9 +470,11 @@ int specedit_run(
 }
 
 int specedit_products(specedit_model *m, specedit_pool *pool, int width) {
+    if (!m || !pool || width < 1 || width > SPECEDIT_MAX_WIDTH)
+        return SPECEDIT_BAD_ARGUMENT;
     int threads = pool_threads(pool);
     specedit_pass pass = {.width = width};
-    if (width < 1 || model_room(m, width, threads, 1))
+    if (model_room(m, width, threads, 1))
         return SPECEDIT_NO_MEMORY;
     m->pass = &pass;
     pool_step *step = m->steps;
@@ -529,10 +493,11 @@ int specedit_products(specedit_model *m, specedit_pool *pool, int width) {
 
 int specedit_attention(
     specedit_model *m, specedit_cache *cache, specedit_pool *pool, int start, int width) {
+    if (!m || !pool || !cache_fits(m, cache) || !rows_fit(m, start, width, width))
+        return SPECEDIT_BAD_ARGUMENT;
     int threads = pool_threads(pool), tiles = (start + width + TILE - 1) / TILE;
     specedit_pass pass = {.width = width, .start = start};
-    if (width < 1 || start < 0 || specedit_cache_reserve(cache, start + width)
-        || model_room(m, width, threads, tiles))
+    if (specedit_cache_reserve(cache, start + width) || model_room(m, width, threads, tiles))
         return SPECEDIT_NO_MEMORY;
     for (int i = 0; i < width; i++)
         m->depths[i] = i;
@@ -549,33 +514,10 @@ int specedit_attention(
 
 /* -- a model ------------------------------------------------------------------------------------ */
 
-static int shape_fits(const specedit_shape *s, const specedit_weights *w) {
-    if (s->layers < 1 || s->layers > 400 || s->hidden % 64 || s->hidden_true < 1
-        || s->hidden_true > s->hidden || s->piece < 64 || s->piece % 64 || s->inner % 64
-        || s->half % LANES || s->half < LANES || s->half > MAX_HALF || s->half_true < 1
-        || s->half_true > s->half || s->kv_heads < 1 || s->heads % s->kv_heads || s->vocabulary < 1)
-        return 0;
-    int size = 2 * s->half, outputs = (s->heads + 2 * s->kv_heads) * size;
-    if (!w->embedding || !w->norm || !w->speeds
-        || !linear_fits(&w->head, up_to(s->vocabulary, LANES), s->hidden))
-        return 0;
-    for (int l = 0; l < s->layers; l++) {
-        const specedit_layer *layer = &w->layers[l];
-        if (!layer->norm || !layer->inner_norm || !linear_fits(&layer->qkv, outputs, s->hidden)
-            || !linear_fits(&layer->out, up_to(s->hidden_true, LANES), up_to(s->heads * size, 64))
-            || !linear_fits(&layer->gate_up, 2 * s->inner, s->hidden)
-            || !linear_fits(&layer->down, up_to(s->hidden_true, LANES), s->inner) || layer->down.piece != s->piece)
-            return 0;
-    }
-    return 1;
-}
-
-const kernel *dispatch_kernel(int index);
-
 specedit_model *specedit_model_new(
     int variant, const specedit_shape *shape, const specedit_weights *weights) {
     const kernel *kernel = dispatch_kernel(variant);
-    if (!kernel || !shape_fits(shape, weights))
+    if (!kernel || !shape || !weights || !shape_fits(shape, weights))
         return 0;
     specedit_model *m = calloc(1, sizeof *m);
     if (!m)

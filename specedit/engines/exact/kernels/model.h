@@ -78,6 +78,18 @@ struct specedit_model {
     guess_room guess;
 };
 
+static inline int up_to(int number, int multiple) {
+    return (number + multiple - 1) / multiple * multiple;
+}
+
+/* arguments.c: whether what a caller gives can be */
+int shape_fits(const specedit_shape *shape, const specedit_weights *weights);
+int linear_fits(const specedit_linear *linear, int outputs, int inputs, int piece);
+int cache_fits(const specedit_model *model, const specedit_cache *cache);
+int pass_fits(const specedit_model *model, specedit_cache *cache, const specedit_pass *pass);
+/* `width` rows, the last one at position start + reach - 1 */
+int rows_fit(const specedit_model *model, int start, int reach, int width);
+
 int model_room(specedit_model *model, int width, int threads, int tiles);
 
 /* digits of a row, a scale for each piece of it */

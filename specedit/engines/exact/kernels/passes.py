@@ -116,7 +116,7 @@ class KernelPasses:
         given.apart, given.starts = (c_void_p * width)(*(cache.handle for cache in caches)), starts
         run = self._library.lib.specedit_run
         with self._busy:
-            self._said(run(self._model, None, self._pool.handle, ctypes.byref(given)))
+            _check(run(self._model, None, self._pool.handle, ctypes.byref(given)))
         for id, cache in zip(ids, caches, strict=True):
             cache.ids.append(id)
         return list(choices)
@@ -126,31 +126,31 @@ class KernelPasses:
         run = self._library.lib.specedit_guess_run
         with self._busy:
             pool = self._pool.handle
-            self._said(run(self._model, pool, ctypes.byref(head), ctypes.byref(guess)))
+            _check(run(self._model, pool, ctypes.byref(head), ctypes.byref(guess)))
 
     def outputs(self, most: int) -> Outputs:
         """A part of the output layer with room for so many ids, for `choose`."""
         return Outputs(self.config, self.output_rows, most)
 
     def output_rows(
-        self, ids: Sequence[int], at: int, panels: Any, scales: Any, offsets: Any
+        self, ids: Sequence[int], at: int, capacity: int, panels: Any, scales: Any, offsets: Any
     ) -> None:
-        """The output layer's rows for these ids, into panels of their own from row `at` on."""
+        """The output layer's rows for these ids, into panels for `capacity` rows, from `at` on."""
         wanted = (c_int32 * len(ids))(*ids)
         take = self._library.lib.specedit_output_rows
-        self._said(take(self._model, wanted, len(ids), at, panels, scales, offsets))
+        _check(take(self._model, wanted, len(ids), at, capacity, panels, scales, offsets))
 
     def products(self, width: int) -> None:
         """A pass's integer products and nothing else, for measurements."""
         with self._busy:
-            self._said(self._library.lib.specedit_products(self._model, self._pool.handle, width))
+            _check(self._library.lib.specedit_products(self._model, self._pool.handle, width))
 
     def attention(self, cache: KernelCache, start: int, width: int) -> None:
         """A pass's attention behind `start` positions and nothing else, for measurements."""
         lib = self._library.lib
         with self._busy:
             pool = self._pool.handle
-            self._said(lib.specedit_attention(self._model, cache.handle, pool, start, width))
+            _check(lib.specedit_attention(self._model, cache.handle, pool, start, width))
 
     def _run(
         self,
@@ -172,7 +172,7 @@ class KernelPasses:
         given = calls.CPass(fed, tree, width, len(cache.ids), choices, logits, hidden, told)
         run = self._library.lib.specedit_run
         with self._busy:
-            self._said(run(self._model, cache.handle, self._pool.handle, ctypes.byref(given)))
+            _check(run(self._model, cache.handle, self._pool.handle, ctypes.byref(given)))
         cache.ids.extend(ids)
 
     def _hidden(self, width: int, states: Any) -> Any:
@@ -180,12 +180,6 @@ class KernelPasses:
         if states is None:
             return None
         return (c_float * (width * self.config.hidden)).from_buffer(states)
-
-    def _said(self, code: int) -> None:
-        if code == 1:
-            raise MemoryError("there is not enough memory for this pass")
-        if code:
-            raise ValueError("the kernels refuse this pass: an id or a position cannot be")
 
 
 class Pool:
@@ -216,21 +210,25 @@ class KernelCache(Reading):
 
     def reserve(self, length: int) -> None:
         """Make room for `length` positions."""
-        if self._lib.specedit_cache_reserve(self.handle, length):
-            raise MemoryError("there is not enough memory for the cache")
+        _check(self._lib.specedit_cache_reserve(self.handle, length))
 
     def keep(self, start: int, rows: Sequence[int]) -> None:
         """Of a tree fed behind `start`, keep these rows (a path, rising), forget the others."""
         kept = (c_int32 * len(rows))(*rows)
-        if self._lib.specedit_cache_keep(self.handle, start, kept, len(rows)):
-            raise ValueError("those rows are no path of a tree behind that position")
+        _check(self._lib.specedit_cache_keep(self.handle, start, kept, len(rows)))
         self.ids[start:] = [self.ids[start + row] for row in rows]
 
     def copy(self, other: KernelCache, length: int) -> None:
         """Begin as the first `length` positions of `other`, bit for bit."""
-        if self._lib.specedit_cache_copy(self.handle, other.handle, length):
-            raise MemoryError("there is not enough memory for the cache")
+        _check(self._lib.specedit_cache_copy(self.handle, other.handle, length))
         self.ids[:] = other.ids[:length]
+
+
+def _check(code: int) -> None:
+    if code == 1:
+        raise MemoryError("there is not enough memory for this pass")
+    if code:
+        raise ValueError("the kernels refuse this: an id, a position or a size is out of range")
 
 
 def _freed_with(owner: object, free: Callable[[Any], None], handle: Any) -> None:

@@ -18,9 +18,7 @@
 
 enum {
     SPINS = 1000, /* about 50 us */
-    STEP_BITS = 12,
-    LEFT_BITS = 20,
-    ENDED = (1 << STEP_BITS) - 1, /* as the step: nothing is left to do */
+    ENDED = POOL_MAX_STEPS, /* as the step: nothing is left to do */
 };
 
 typedef struct {
@@ -46,12 +44,12 @@ struct specedit_pool {
 };
 
 static uint64_t state_of(uint32_t run, int step, int left) {
-    return (uint64_t)run << 32 | (uint64_t)step << LEFT_BITS | (uint64_t)left;
+    return (uint64_t)run << 32 | (uint64_t)step << POOL_LEFT_BITS | (uint64_t)left;
 }
 
 static uint32_t run_of(uint64_t state) { return (uint32_t)(state >> 32); }
-static int step_of(uint64_t state) { return (int)(state >> LEFT_BITS) & ENDED; }
-static int left_of(uint64_t state) { return (int)(state & ((1 << LEFT_BITS) - 1)); }
+static int step_of(uint64_t state) { return (int)(state >> POOL_LEFT_BITS) & ENDED; }
+static int left_of(uint64_t state) { return (int)(state & ((1 << POOL_LEFT_BITS) - 1)); }
 
 /* Claim a piece and do it; 0 when there is none. `state` is what was seen. */
 static int one_piece(specedit_pool *pool, int number, uint64_t state) {
@@ -149,7 +147,7 @@ void pool_run(specedit_pool *pool, const pool_step *steps, int count, void *of) 
 }
 
 specedit_pool *specedit_pool_new(int threads) {
-    if (threads < 1)
+    if (threads < 1 || threads > SPECEDIT_MAX_THREADS)
         return 0;
     specedit_pool *pool = thread_memory(sizeof *pool);
     if (!pool)

@@ -32,11 +32,11 @@ static void pairs(const int16_t *rows, size_t stride, int count, const int16_t *
     for (int p = 0; p < panels; p++)
         for (int r = 0; r < count; r++)
             for (int o = 0; o < LANES; o++) {
-                int32_t sum = 0;
+                uint32_t sum = 0; /* damaged weights wrap, as they do in vectors */
                 for (int i = 0; i < inputs; i++)
-                    sum += (int32_t)rows[(size_t)r * stride + i]
-                        * panel[(size_t)p * step + (size_t)(i / 2) * 32 + o * 2 + i % 2];
-                sums[((size_t)p * count + r) * LANES + o] = sum;
+                    sum += (uint32_t)((int32_t)rows[(size_t)r * stride + i]
+                        * panel[(size_t)p * step + (size_t)(i / 2) * 32 + o * 2 + i % 2]);
+                sums[((size_t)p * count + r) * LANES + o] = (int32_t)sum;
             }
 }
 
@@ -61,7 +61,10 @@ static float float_of(int32_t bits) {
     return found;
 }
 
-static int32_t whole(float x) { return bits_of(x + MAGIC) - bits_of(MAGIC); }
+/* a - b, which wraps where damaged weights make it too large */
+static int32_t less(int32_t a, int32_t b) { return (int32_t)((uint32_t)a - (uint32_t)b); }
+
+static int32_t whole(float x) { return less(bits_of(x + MAGIC), bits_of(MAGIC)); }
 
 static float scaled(float p, int32_t n) {
     return float_of((int32_t)((uint32_t)bits_of(p) + ((uint32_t)n << 23)));
@@ -103,9 +106,9 @@ static void digits(const float *row, int count, uint8_t *first, uint8_t *second,
     float steps = steps_of(row, count, 127.0f, scale);
     for (int i = 0; i < count; i++) {
         float x = row[i] * steps;
-        first[i] = (uint8_t)(whole(x) + ZERO);
+        first[i] = (uint8_t)((uint32_t)whole(x) + ZERO);
         if (second)
-            second[i] = (uint8_t)(whole((x - ((x + MAGIC) - MAGIC)) * REMAINDER) + ZERO);
+            second[i] = (uint8_t)((uint32_t)whole((x - ((x + MAGIC) - MAGIC)) * REMAINDER) + ZERO);
     }
 }
 
@@ -133,9 +136,9 @@ static float product_of(const int32_t *sums, int rows, int panel, int row, int o
     int digits = of->two ? 2 : 1;
     const int32_t *at = sums + ((size_t)(panel * rows + row) * digits) * LANES + o;
     size_t output = (size_t)panel * of->step + o;
-    float found = (float)(at[0] - of->offsets[output]);
+    float found = (float)less(at[0], of->offsets[output]);
     if (of->two)
-        found = found + (float)(at[LANES] - of->offsets[output]) * (1.0f / REMAINDER);
+        found = found + (float)less(at[LANES], of->offsets[output]) * (1.0f / REMAINDER);
     return found * of->scales[output] * of->row_scales[(size_t)row * of->row_step];
 }
 

@@ -3,8 +3,11 @@
  * Knows passes, weights in panels, a cache and a pool of threads. Does not know files, text, or
  * why a pass is asked for. Python calls it through ctypes, one call a pass.
  *
- * What every number is, is said in arithmetic.h, and is the same on every processor: products are
+ * reference.c defines what is computed, bit for bit; it is the same on every processor: products are
  * sums of integers, and the float32 work around them has one fixed order without contraction.
+ *
+ * Every function checks its arguments: null pointers, numbers out of range and shapes that do not fit
+ * are refused with SPECEDIT_BAD_ARGUMENT (or null). What a pointer points to is the caller's to size.
  */
 #ifndef SPECEDIT_H
 #define SPECEDIT_H
@@ -12,13 +15,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPECEDIT_INTERFACE 4 /* whoever loads the library asks for this number first */
+#define SPECEDIT_INTERFACE 5 /* whoever loads the library asks for this number first */
 
 #if defined(_WIN32)
 #define SPECEDIT_EXPORT __declspec(dllexport)
 #else
 #define SPECEDIT_EXPORT __attribute__((visibility("default")))
 #endif
+
+enum { /* limits of every argument */
+    SPECEDIT_MAX_LAYERS = 400,
+    SPECEDIT_MAX_INPUTS = 1 << 16, /* of one integer sum: 255 * 128 * 2^16 is below 2^31 */
+    SPECEDIT_MAX_INNER = 1 << 20,
+    SPECEDIT_MAX_HEADS = 1 << 10,
+    SPECEDIT_MAX_VOCABULARY = 1 << 22,
+    SPECEDIT_MAX_WIDTH = 1 << 16,
+    SPECEDIT_MAX_POSITIONS = 1 << 24,
+    SPECEDIT_MAX_THREADS = 1 << 10,
+};
 
 enum {
     SPECEDIT_OK = 0,
@@ -185,9 +199,9 @@ SPECEDIT_EXPORT int specedit_run(
 SPECEDIT_EXPORT int specedit_guess_run(specedit_model *model, specedit_pool *pool,
     const specedit_head *head, const specedit_guess *guess);
 /* Some outputs of the model's own output layer, in this order, into a layer of their own from its
- * output `at` on: its panels, scales and offsets have room for them, and are zero behind them. */
+ * output `at` on. Its panels, scales and offsets are for `capacity` outputs, and zero behind them. */
 SPECEDIT_EXPORT int specedit_output_rows(const specedit_model *model, const int32_t *ids, int count,
-    int at, int8_t *panels, float *scales, int32_t *offsets);
+    int at, int capacity, int8_t *panels, float *scales, int32_t *offsets);
 
 /* -- parts of a pass alone, for measurements and tests ------------------------------------------ */
 

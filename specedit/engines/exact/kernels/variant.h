@@ -28,6 +28,9 @@ enum {
     MAX_HALF = 64, /* half a head: more would overflow */
 };
 
+_Static_assert((long long)QUERY_LIMIT * KEY_LIMIT * 2 * MAX_HALF < 1ll << 31, "pairs' sums fit");
+_Static_assert(255ll * 128 * SPECEDIT_MAX_INPUTS < 1ll << 31, "dots' sums fit");
+
 #define REMAINDER 254.0f /* steps of the second digit in one of the first */
 
 /* sums[p][r][o] = sum over i of rows[r][i] * panel p[i / 4][o][i % 4], for `count` rows that lie

@@ -1,0 +1,98 @@
+/* Checks of what a caller passes: shapes, weights, caches and passes that the kernels can run. */
+#include <math.h>
+
+#include "model.h"
+
+/* radians a position: beyond this a position's angle has no bits left, and far beyond no integer */
+#define MAX_SPEED 1e6
+
+static int in(int number, int least, int most) { return number >= least && number <= most; }
+
+int linear_fits(const specedit_linear *l, int outputs, int inputs, int piece) {
+    return l->panels && l->scales && l->offsets && l->outputs == outputs && l->inputs == inputs
+        && l->piece == piece && outputs % LANES == 0 && inputs % 64 == 0 && piece % 64 == 0
+        && outputs >= LANES && in(piece, 64, SPECEDIT_MAX_INPUTS) && piece <= inputs;
+}
+
+static int numbers_fit(const specedit_shape *s) {
+    return in(s->layers, 1, SPECEDIT_MAX_LAYERS) && in(s->hidden, 64, SPECEDIT_MAX_INPUTS)
+        && s->hidden % 64 == 0 && in(s->hidden_true, 1, s->hidden)
+        && in(s->inner, 64, SPECEDIT_MAX_INNER) && s->inner % 64 == 0
+        && in(s->piece, 64, SPECEDIT_MAX_INPUTS) && s->piece % 64 == 0 && s->piece <= s->inner
+        && in(s->half, LANES, MAX_HALF) && s->half % LANES == 0 && in(s->half_true, 1, s->half)
+        && in(s->heads, 1, SPECEDIT_MAX_HEADS) && in(s->kv_heads, 1, s->heads)
+        && s->heads % s->kv_heads == 0 && s->heads * 2 * s->half <= SPECEDIT_MAX_INPUTS
+        && in(s->vocabulary, 1, SPECEDIT_MAX_VOCABULARY);
+}
+
+static int layer_fits(const specedit_shape *s, const specedit_layer *l) {
+    int size = 2 * s->half, qkv = (s->heads + 2 * s->kv_heads) * size;
+    int mixed = up_to(s->heads * size, 64), hidden = up_to(s->hidden_true, LANES);
+    return l->norm && l->inner_norm && !l->query_norm == !l->key_norm
+        && linear_fits(&l->qkv, qkv, s->hidden, s->hidden)
+        && linear_fits(&l->out, hidden, mixed, mixed)
+        && linear_fits(&l->gate_up, 2 * s->inner, s->hidden, s->hidden)
+        && linear_fits(&l->down, hidden, s->inner, s->piece);
+}
+
+int shape_fits(const specedit_shape *s, const specedit_weights *w) {
+    if (!numbers_fit(s) || !w->layers || !w->embedding || !w->norm || !w->speeds
+        || !linear_fits(&w->head, up_to(s->vocabulary, LANES), s->hidden, s->hidden))
+        return 0;
+    for (int i = 0; i < s->half_true; i++)
+        if (!(fabs(w->speeds[i]) <= MAX_SPEED))
+            return 0;
+    for (int l = 0; l < s->layers; l++)
+        if (!layer_fits(s, &w->layers[l]))
+            return 0;
+    return 1;
+}
+
+int cache_fits(const specedit_model *m, const specedit_cache *cache) {
+    return cache && cache->layers == m->shape.layers && cache->kv_heads == m->shape.kv_heads
+        && cache->size == m->size;
+}
+
+int rows_fit(const specedit_model *m, int start, int reach, int width) {
+    if (!in(width, 1, SPECEDIT_MAX_WIDTH) || !in(start, 0, SPECEDIT_MAX_POSITIONS - reach))
+        return 0;
+    long long tiles = width <= NARROW ? (start + reach - 1) / TILE + 1 : 1;
+    return tiles * m->shape.kv_heads * width <= POOL_MAX_PIECES; /* attention's, at most */
+}
+
+/* A cache in two rows' places would be written by one and read by the other. */
+static int apart_fits(const specedit_model *m, const specedit_pass *pass) {
+    int last = 0, count = 0, fits = 1;
+    if (!pass->starts || pass->parents || pass->start)
+        return 0;
+    for (; fits && count < pass->width; count++) {
+        specedit_cache *cache = pass->apart[count];
+        fits = cache_fits(m, cache) && !cache->taken
+            && in(pass->starts[count], 0, SPECEDIT_MAX_POSITIONS - 1);
+        if (!fits)
+            break;
+        cache->taken = 1;
+        last = pass->starts[count] > last ? pass->starts[count] : last;
+    }
+    while (count--)
+        pass->apart[count]->taken = 0;
+    return fits && rows_fit(m, last, 1, pass->width);
+}
+
+int pass_fits(const specedit_model *m, specedit_cache *cache, const specedit_pass *pass) {
+    int width = pass->width;
+    if (!pass->ids || !in(width, 1, SPECEDIT_MAX_WIDTH) || (pass->logits && !pass->choices))
+        return 0;
+    if (pass->apart ? cache || !apart_fits(m, pass)
+                    : !cache_fits(m, cache) || !rows_fit(m, pass->start, width, width))
+        return 0;
+    for (int i = 0; i < width; i++)
+        if (!in(pass->ids[i], 0, m->shape.vocabulary - 1)
+            || (pass->parents && !in(pass->parents[i], -1, i - 1)))
+            return 0;
+    const specedit_outputs *among = pass->among;
+    return !among
+        || (in(among->count, 1, m->shape.vocabulary)
+            && linear_fits(&among->rows, up_to(among->count, LANES), m->shape.hidden,
+                m->shape.hidden));
+}

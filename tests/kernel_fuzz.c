@@ -1,0 +1,463 @@
+/* Calls every exported function with random arguments, good and bad: `fuzz CALLS SEED`.
+ *
+ * Built with the sanitizers, which end the program at the first wrong access or undefined operation.
+ * What a pointer names is always as large as its arguments say; numbers, shapes and null pointers
+ * are wrong now and then. Every refusal of the list in `refuses` is checked first. */
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "specedit.h"
+
+enum { MODELS = 3, CACHES = 6, POOLS = 2, LAYERS = 2, MAX_WIDTH = 70, MAX_START = 1400 };
+
+/* -- random numbers ------------------------------------------------------------------------- */
+
+static uint64_t state;
+
+static uint32_t bits(void) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t)(state >> 32);
+}
+
+static int below(int limit) { return (int)(bits() % (uint32_t)limit); }
+static int between(int least, int most) { return least + below(most - least + 1); }
+static int one_in(int count) { return below(count) == 0; }
+
+/* out of any range, or at its edge */
+static int odd(void) {
+    static const int numbers[] = {0, -1, INT_MIN, INT_MAX, INT_MIN + 1, INT_MAX - 63, INT_MAX - 1, -64,
+        SPECEDIT_MAX_POSITIONS, SPECEDIT_MAX_POSITIONS + 1, 1 << 30, -(1 << 30)};
+    return numbers[below((int)(sizeof numbers / sizeof *numbers))];
+}
+
+static float number(void) {
+    if (one_in(2000)) { /* anything: infinite, not a number, denormal */
+        uint32_t raw = bits();
+        float found;
+        memcpy(&found, &raw, sizeof found);
+        return found;
+    }
+    return (float)((int32_t)bits() >> 8) / 8388608.0f;
+}
+
+/* -- memory that is freed with a model -------------------------------------------------------- */
+
+typedef struct {
+    void *parts[64];
+    int count;
+} owned;
+
+static void *keep(owned *of, size_t size) {
+    void *at = malloc(size ? size : 1);
+    if (!at || of->count == 64)
+        exit(3);
+    return of->parts[of->count++] = at;
+}
+
+static void drop(owned *of) {
+    while (of->count)
+        free(of->parts[--of->count]);
+}
+
+static float *floats(owned *of, int count) {
+    float *found = keep(of, (size_t)count * sizeof *found);
+    for (int i = 0; i < count; i++)
+        found[i] = number();
+    return found;
+}
+
+static specedit_linear linear(owned *of, int outputs, int inputs, int piece) {
+    int pieces = (inputs + piece - 1) / piece, numbers = outputs * pieces;
+    int8_t *panels = keep(of, (size_t)outputs * inputs);
+    int32_t *offsets = keep(of, (size_t)numbers * sizeof *offsets);
+    for (int i = 0; i < outputs * inputs; i++)
+        panels[i] = (int8_t)bits();
+    for (int i = 0; i < numbers; i++)
+        offsets[i] = one_in(500) ? odd() : (int32_t)bits() >> 8;
+    return (specedit_linear){panels, floats(of, numbers), offsets, outputs, inputs, piece};
+}
+
+/* -- models ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    specedit_model *model;
+    specedit_shape shape;
+    specedit_weights weights;
+    specedit_layer layers[LAYERS];
+    owned memory;
+} fuzzed_model;
+
+static int up_to(int number, int multiple) { return (number + multiple - 1) / multiple * multiple; }
+
+static void fill(fuzzed_model *m) {
+    int kv = between(1, 3), hidden = 64 * between(1, 2), inner = 64 * between(1, 4);
+    int half = one_in(8) ? 64 : 16 * between(1, 2), heads = kv * between(1, 3);
+    m->shape = (specedit_shape){.layers = between(1, LAYERS), .hidden = hidden,
+        .hidden_true = between(1, hidden), .inner = inner, .piece = 64 * between(1, inner / 64),
+        .heads = heads, .kv_heads = kv, .half = half, .half_true = between(1, half),
+        .vocabulary = between(1, 70), .two = below(2), .epsilon = 1e-6f};
+    const specedit_shape *s = &m->shape;
+    int size = 2 * half, qkv = (heads + 2 * kv) * size, mixed = up_to(heads * size, 64);
+    int out = up_to(s->hidden_true, 16), ids = up_to(s->vocabulary, 16);
+    owned *of = &m->memory;
+    for (int l = 0; l < LAYERS; l++) {
+        int norms = below(2);
+        m->layers[l] = (specedit_layer){floats(of, hidden), linear(of, qkv, hidden, hidden),
+            below(2) ? floats(of, qkv) : 0, norms ? floats(of, size) : 0,
+            norms ? floats(of, size) : 0, linear(of, out, mixed, mixed), floats(of, hidden),
+            linear(of, 2 * inner, hidden, hidden), linear(of, out, inner, s->piece)};
+    }
+    uint16_t *embedding = keep(of, (size_t)ids * hidden * sizeof *embedding);
+    for (int i = 0; i < ids * hidden; i++)
+        embedding[i] = one_in(5000) ? (uint16_t)bits() : (uint16_t)(bits() & 0xbfff);
+    double *speeds = keep(of, (size_t)half * sizeof *speeds);
+    for (int i = 0; i < half; i++)
+        speeds[i] = 1.0 / (1.0 + i * i);
+    m->weights = (specedit_weights){
+        m->layers, embedding, floats(of, hidden), linear(of, ids, hidden, hidden), speeds};
+}
+
+/* One number that cannot be. More layers than there is memory for are the caller's fault. */
+static void harm_number(fuzzed_model *m) {
+    specedit_linear *linears[] = {&m->layers[0].qkv, &m->layers[0].out, &m->layers[0].gate_up,
+        &m->layers[0].down, &m->weights.head};
+    specedit_linear *one = linears[below(5)];
+    int32_t *numbers[] = {&m->shape.hidden, &m->shape.hidden_true, &m->shape.inner, &m->shape.piece,
+        &m->shape.heads, &m->shape.kv_heads, &m->shape.half, &m->shape.half_true,
+        &m->shape.vocabulary, &one->outputs, &one->inputs, &one->piece};
+    *numbers[below(12)] = one_in(2) ? odd() : between(-70, 300);
+}
+
+static void harm_pointer(fuzzed_model *m) {
+    specedit_layer *l = &m->layers[0];
+    switch (below(8)) {
+    case 0: l->norm = 0; break;
+    case 1: l->qkv.panels = 0; break;
+    case 2: l->out.scales = 0; break;
+    case 3: l->down.offsets = 0; break;
+    case 4: m->weights.embedding = 0; break;
+    case 5: m->weights.norm = 0; break;
+    case 6: m->weights.speeds = 0; break;
+    default: m->weights.layers = 0; break;
+    }
+}
+
+static void new_model(fuzzed_model *m) {
+    drop(&m->memory);
+    memset(m, 0, sizeof *m);
+    fill(m);
+    if (one_in(3))
+        harm_number(m);
+    else if (one_in(8))
+        harm_pointer(m);
+    m->model = specedit_model_new(between(-1, 6), one_in(50) ? 0 : &m->shape,
+        one_in(50) ? 0 : &m->weights);
+    while (!m->model) { /* and then one that must be taken, on a processor that can */
+        drop(&m->memory);
+        memset(m, 0, sizeof *m);
+        fill(m);
+        m->model = specedit_model_new(below(6), &m->shape, &m->weights);
+    }
+}
+
+/* -- everything that calls work on -------------------------------------------------------------- */
+
+static fuzzed_model models[MODELS];
+static specedit_pool *pools[POOLS];
+static specedit_cache *caches[CACHES]; /* of model 0, 1, 2, 0, 1, 2 */
+
+static specedit_model *any_model(fuzzed_model **of) {
+    *of = &models[below(MODELS)];
+    return one_in(40) ? 0 : (*of)->model;
+}
+
+static specedit_cache *any_cache(void) { return caches[below(CACHES)]; }
+
+/* most often of the right model */
+static specedit_cache *cache_for(const fuzzed_model *of) {
+    return one_in(20) ? any_cache() : caches[(of - models) + (one_in(2) ? MODELS : 0)];
+}
+
+static void new_caches(int model) {
+    for (int at = model; at < CACHES; at += MODELS) {
+        specedit_cache_free(caches[at]);
+        caches[at] = specedit_cache_new(models[model].model);
+    }
+}
+static specedit_pool *any_pool(void) { return one_in(40) ? 0 : pools[below(POOLS)]; }
+
+static int any_start(void) { return one_in(20) ? odd() : below(one_in(3) ? MAX_START : 40); }
+static int any_width(void) {
+    int width = one_in(20) ? odd() : between(1, one_in(4) ? MAX_WIDTH : 12);
+    return width > 0 && width <= SPECEDIT_MAX_WIDTH && width > MAX_WIDTH ? MAX_WIDTH : width;
+}
+
+static long outcomes[3]; /* by code */
+
+static void checked(int code) {
+    if (code != SPECEDIT_OK && code != SPECEDIT_BAD_ARGUMENT && code != SPECEDIT_NO_MEMORY)
+        exit(5);
+    outcomes[code]++;
+}
+
+static void call_run(void) {
+    fuzzed_model *of;
+    owned memory = {.count = 0};
+    specedit_model *model = any_model(&of);
+    int width = any_width(), rows = width < 1 || width > MAX_WIDTH ? 1 : width;
+    int vocabulary = of->shape.vocabulary, hidden = of->shape.hidden_true;
+    int32_t *ids = keep(&memory, (size_t)rows * sizeof *ids);
+    int32_t *parents = keep(&memory, (size_t)rows * sizeof *parents);
+    int32_t *starts = keep(&memory, (size_t)rows * sizeof *starts);
+    specedit_cache **apart = keep(&memory, (size_t)rows * sizeof *apart);
+    for (int i = 0; i < rows; i++) {
+        ids[i] = one_in(400) ? odd() : below(vocabulary);
+        parents[i] = one_in(400) ? odd() : between(-1, i - 1);
+        starts[i] = any_start();
+        apart[i] = cache_for(of);
+    }
+    specedit_pass pass = {.ids = one_in(100) ? 0 : ids, .width = width, .start = any_start()};
+    specedit_outputs some;
+    int outputs = vocabulary;
+    if (one_in(3))
+        pass.parents = parents;
+    if (one_in(4)) {
+        pass.apart = apart;
+        pass.starts = one_in(20) ? 0 : starts;
+        if (!one_in(20))
+            pass.parents = 0, pass.start = 0;
+        if (rows > 2 && !one_in(4))
+            pass.width = between(1, 2);
+        for (int i = 0; i < 2 && i < rows && !one_in(8); i++)
+            apart[i] = caches[(of - models) + i * MODELS];
+    }
+    if (one_in(4)) {
+        outputs = some.count = between(1, vocabulary);
+        some.rows = linear(&memory, up_to(outputs, 16), of->shape.hidden, of->shape.hidden);
+        if (one_in(10))
+            some.count = odd();
+        if (one_in(10))
+            some.rows.piece = odd();
+        pass.among = &some;
+    }
+    if (!one_in(4))
+        pass.choices = keep(&memory, (size_t)rows * sizeof *pass.choices);
+    if (one_in(2))
+        pass.logits = keep(&memory, (size_t)rows * outputs * sizeof *pass.logits);
+    if (one_in(4))
+        pass.hidden = keep(&memory, (size_t)rows * hidden * sizeof *pass.hidden);
+    int code = specedit_run(model, pass.apart && !one_in(20) ? 0 : cache_for(of), any_pool(),
+        one_in(100) ? 0 : &pass);
+    checked(code);
+    for (int i = 0; !code && pass.choices && i < pass.width; i++)
+        if (pass.choices[i] < 0 || pass.choices[i] >= outputs)
+            exit(6);
+    drop(&memory);
+}
+
+static void call_guess(void) {
+    fuzzed_model *of;
+    owned memory = {.count = 0};
+    specedit_model *model = any_model(&of);
+    int hidden = of->shape.hidden, true_hidden = of->shape.hidden_true;
+    int inside = 64 * between(1, 3), gated = below(2), inner = gated ? 2 * inside : inside;
+    int width = between(1, 20), most = between(1, 70), guessed = between(1, 100);
+    specedit_head head = {.of_state = linear(&memory, inner, hidden, hidden),
+        .down = linear(&memory, up_to(true_hidden, 16), inside, inside),
+        .output = linear(&memory, up_to(guessed, 16), hidden, hidden), .bias = floats(&memory, inner),
+        .guessed = guessed, .gated = gated, .sharpness = one_in(20) ? number() : 0.5f};
+    if (one_in(2))
+        head.of_id = linear(&memory, inner, hidden, hidden);
+    int32_t *ids = keep(&memory, (size_t)width * sizeof *ids);
+    for (int i = 0; i < width; i++)
+        ids[i] = one_in(200) ? odd() : below(of->shape.vocabulary);
+    specedit_guess guess = {floats(&memory, width * true_hidden), one_in(30) ? 0 : ids, width, most,
+        keep(&memory, (size_t)width * true_hidden * sizeof(float)),
+        keep(&memory, (size_t)width * most * sizeof(int32_t)),
+        keep(&memory, (size_t)width * most * sizeof(float))};
+    int32_t *numbers[] = {&head.guessed, &head.down.inputs, &head.down.outputs, &head.of_state.inputs,
+        &head.of_state.outputs, &head.output.outputs, &head.of_state.piece, &guess.width,
+        &guess.most};
+    if (one_in(4))
+        *numbers[below(9)] = odd();
+    checked(specedit_guess_run(model, any_pool(), one_in(40) ? 0 : &head, one_in(40) ? 0 : &guess));
+    drop(&memory);
+}
+
+static void call_output_rows(void) {
+    fuzzed_model *of;
+    owned memory = {.count = 0};
+    specedit_model *model = any_model(&of);
+    int hidden = of->shape.hidden, capacity = 16 * between(1, 3);
+    int32_t ids[48];
+    for (int i = 0; i < 48; i++)
+        ids[i] = one_in(400) ? odd() : below(of->shape.vocabulary);
+    specedit_linear to = linear(&memory, capacity, hidden, hidden);
+    checked(specedit_output_rows(model, one_in(40) ? 0 : ids, one_in(6) ? odd() : below(49),
+        one_in(6) ? odd() : below(49), one_in(20) ? odd() & INT_MIN : capacity,
+        one_in(40) ? 0 : (int8_t *)to.panels, (float *)to.scales, (int32_t *)to.offsets));
+    drop(&memory);
+}
+
+static void call_cache(int which) {
+    int at = below(CACHES);
+    specedit_cache *cache = caches[at];
+    int32_t rows[20];
+    int count = one_in(10) ? odd() & ~31 : below(20); /* an odd count is refused by its first rows */
+    switch (which) {
+    case 0:
+        new_caches(at % MODELS);
+        specedit_cache_free(specedit_cache_new(0));
+        break;
+    case 1: checked(specedit_cache_reserve(cache, one_in(4) ? odd() | INT_MIN : below(2000))); break;
+    case 2: specedit_cache_bytes(one_in(20) ? 0 : cache); break;
+    case 3: checked(specedit_cache_copy(cache, caches[(at + (one_in(4) ? 1 : MODELS)) % CACHES], one_in(4) ? odd() : below(1500))); break;
+    default:
+        for (int i = 0, row = -1; i < 20; i++)
+            rows[i] = row = one_in(60) ? odd() : (int)((uint32_t)row + (uint32_t)between(1, 40));
+        checked(specedit_cache_keep(cache, any_start(), one_in(40) ? 0 : rows, count > 20 ? 20 : count));
+    }
+}
+
+static void call_pool(void) {
+    int at = below(POOLS);
+    specedit_pool_free(pools[at]);
+    pools[at] = specedit_pool_new(one_in(4) ? odd() & INT_MIN : between(1, 3));
+}
+
+static void call_library(void) {
+    specedit_variant(one_in(2) ? odd() : between(-1, 7));
+    specedit_can(one_in(2) ? odd() : between(-1, 7));
+    specedit_difference(between(-1, 6), between(-1, 6), bits(), between(-1, 1));
+    if (specedit_interface() != SPECEDIT_INTERFACE || !specedit_version()[0])
+        exit(7);
+}
+
+static void call_part(void) {
+    fuzzed_model *of;
+    specedit_model *model = any_model(&of);
+    if (one_in(2))
+        checked(specedit_products(model, any_pool(), any_width()));
+    else
+        checked(specedit_attention(model, cache_for(of), any_pool(), any_start(), any_width()));
+}
+
+static void call(void) {
+    int which = below(1000);
+    if (which < 10)
+        call_pool();
+    else if (which < 12)
+        call_library();
+    else if (which < 40) {
+        int at = below(MODELS);
+        specedit_model_free(models[at].model);
+        new_model(&models[at]);
+        new_caches(at);
+    } else if (which < 60)
+        call_cache(0);
+    else if (which < 300)
+        call_cache(between(1, 4));
+    else if (which < 700)
+        call_run();
+    else if (which < 800)
+        call_guess();
+    else if (which < 900)
+        call_output_rows();
+    else
+        call_part();
+}
+
+/* -- what must be refused ------------------------------------------------------------------------ */
+
+static int wrong;
+
+static void expect(int refused, const char *what) {
+    if (!refused && ++wrong)
+        printf("not refused: %s\n", what);
+}
+
+static void refuses(void) {
+    fuzzed_model *m = &models[0], *other = &models[1];
+    do
+        fill(m);
+    while (m->shape.half == 64 && (drop(&m->memory), 1));
+    specedit_shape good = m->shape;
+    specedit_layer layer = m->layers[0];
+    int last = 0;
+    while (specedit_variant(last + 1))
+        last++;
+#define REFUSED(what, change)                                                                      \
+    change;                                                                                        \
+    expect(!specedit_model_new(last, &m->shape, &m->weights), what);                               \
+    m->shape = good;                                                                               \
+    m->layers[0] = layer
+    REFUSED("inner == 0", m->shape.inner = 0; m->layers[0].gate_up.outputs = m->layers[0].down.inputs = 0);
+    REFUSED("heads == 0", m->shape.heads = 0);
+    REFUSED("hidden beyond one integer sum", m->shape.hidden = SPECEDIT_MAX_INPUTS + 64);
+    REFUSED("a piece beyond one integer sum", m->shape.piece = SPECEDIT_MAX_INPUTS + 64);
+    REFUSED("layers beyond the pool's steps", m->shape.layers = SPECEDIT_MAX_LAYERS + 1);
+    REFUSED("qkv in pieces", m->layers[0].qkv.piece = 64 - m->layers[0].qkv.piece);
+    m->model = specedit_model_new(last, &m->shape, &m->weights);
+    do {
+        drop(&other->memory);
+        fill(other);
+    } while (other->shape.kv_heads == good.kv_heads || other->shape.half == good.half);
+    other->model = specedit_model_new(last, &other->shape, &other->weights);
+    specedit_pool *pool = specedit_pool_new(1);
+    specedit_cache *cache = specedit_cache_new(m->model), *their = specedit_cache_new(other->model);
+    if (!m->model || !other->model || !pool || !cache || !their)
+        exit(8);
+    int32_t ids[2] = {0, 0}, rows[2] = {0, 1}, far[1] = {INT_MAX}, starts[1] = {INT_MAX};
+    specedit_pass pass = {.ids = ids, .width = 2, .start = INT_MAX - 1}, batch = {.ids = ids,
+        .width = 1, .apart = &cache, .starts = starts};
+#define BAD(code) ((code) == SPECEDIT_BAD_ARGUMENT)
+    expect(BAD(specedit_run(m->model, cache, pool, &pass)), "start + width overflows");
+    expect(BAD(specedit_run(m->model, 0, pool, &batch)), "starts[i] + 1 overflows");
+    specedit_cache_reserve(cache, 10);
+    expect(BAD(specedit_cache_keep(cache, -1, rows, 2)), "keep behind a negative start");
+    expect(BAD(specedit_cache_keep(cache, 5, far, 1)), "start + rows[i] overflows");
+    expect(BAD(specedit_cache_reserve(cache, INT_MAX)), "positions overflow");
+    expect(BAD(specedit_cache_copy(cache, their, 0)), "copy between models");
+    expect(BAD(specedit_attention(m->model, their, pool, 0, 1)), "attention over another's cache");
+    expect(BAD(specedit_attention(m->model, cache, pool, INT_MAX, 1)), "attention overflows");
+    expect(BAD(specedit_attention(m->model, cache, pool, -1, 1)), "attention behind -1");
+    expect(BAD(specedit_products(m->model, pool, 0)), "products of no rows");
+    specedit_cache_free(cache);
+    specedit_cache_free(their);
+    specedit_pool_free(pool);
+    for (int i = 0; i < 2; i++) {
+        specedit_model_free(models[i].model);
+        models[i].model = 0;
+        drop(&models[i].memory);
+    }
+}
+
+int main(int count, char **given) {
+    long calls = count > 1 ? atol(given[1]) : 1000;
+    state = 88172645463325252u + (count > 2 ? strtoull(given[2], 0, 10) : 0) * 2654435761u;
+    refuses();
+    for (int i = 0; i < MODELS; i++)
+        new_model(&models[i]);
+    for (int i = 0; i < POOLS; i++)
+        pools[i] = specedit_pool_new(1 + i);
+    for (int i = 0; i < CACHES; i++)
+        caches[i] = specedit_cache_new(models[i % MODELS].model);
+    for (long i = 0; i < calls; i++)
+        call();
+    for (int i = 0; i < CACHES; i++)
+        specedit_cache_free(caches[i]);
+    for (int i = 0; i < POOLS; i++)
+        specedit_pool_free(pools[i]);
+    for (int i = 0; i < MODELS; i++) {
+        specedit_model_free(models[i].model);
+        drop(&models[i].memory);
+    }
+    printf("%ld calls: %ld done, %ld refused, %ld without memory\n", calls, outcomes[SPECEDIT_OK],
+        outcomes[SPECEDIT_BAD_ARGUMENT], outcomes[SPECEDIT_NO_MEMORY]);
+    return wrong != 0;
+}
