@@ -179,23 +179,3 @@ def test_the_last_line_is_the_reason(specedit: Run, file: Path, script: Script) 
         done = specedit("edit", "Subtract it", *words, stdin=BEFORE.encode())
         assert done.returncode == 2
         assert b"`discount` is used" in done.stderr.splitlines()[-1], done.stderr.decode()
-
-
-def test_the_bench_counts_what_the_gate_says_by_group(inside: Run, tmp_path: Path) -> None:
-    row = {"filename": "a.py", "instruction": "x", "before": BEFORE}
-    wrong, right = BEFORE.replace("sum(cart)", "cost"), BEFORE.replace("sum", "max")
-    rows = [
-        {**row, "id": "1", "after": wrong, "passed": False},
-        {**row, "id": "2", "after": right, "passed": True},
-        {**row, "id": "3", "after": BEFORE, "passed": False},
-        {**row, "id": "4", "after": right},
-    ]
-    answers = tmp_path / "answers.jsonl"
-    answers.write_text("".join(json.dumps(one) + "\n" for one in rows))
-    done = inside("bench", "--gate", answers, "--json")
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)["gate"]
-    assert (found["failed"]["refused"], found["failed"]["noted"]) == (1, 1)
-    assert found["failed"]["kinds"] == {"undefined": 1, "nothing": 1}
-    assert (found["passed"]["answers"], found["passed"]["refused"]) == (1, 0)
-    assert found["real"]["answers"] == 1

@@ -45,6 +45,7 @@ ELSEWHERE = {  # of others
     "--check": "ruff too",
     "--max-model-len": "vLLM",
     "--tensor-parallel-size": "vLLM",
+    **dict.fromkeys(("--at-once", "--half", "--serve"), "benchmarks/"),
 }
 SHELL = re.compile(r"[|&;<>*$()\\]|^\w+=")  # what the words alone do not say
 SERVES = re.compile(r"\bserve\b|\bcurl\b|\bhook\b|8737")  # drives a server or git's hook

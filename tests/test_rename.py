@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specedit.bench import rename as bench
 from specedit.errors import UsageError
 from specedit.rename.places import rename_places
 from specedit.syntax.languages import BY_NAME, language_of
@@ -473,13 +472,3 @@ def test_any_text_of_any_language_is_renamed_or_refused(text: str, language: str
         rebuilt += [text[at : place.offset], place.replacement]
         at = place.offset + len(place.replaced)
     assert "".join([*rebuilt, text[at:]]) == guess.text
-
-
-def test_the_measurement_counts_three_ways() -> None:
-    case = bench.RenameCase(
-        "one", "python", "a.py", "x = 1\ns = 'x'\n", "y = 1\ns = 'x'\n", (("x", "y"),), None
-    )
-    rows = bench.table(bench.measure([case], lambda case: bench.Renamed(case.after)))
-    total = rows[-1]
-    assert (total.search_right, total.tree_right, total.won, total.full_right) == (0, 1, 1, 1)
-    assert "all" in bench.as_text(rows, full=True)

@@ -10,7 +10,8 @@ import typer
 from replaying import WordTokenizer
 from typer.testing import CliRunner
 
-from specedit.bench import replay as bench
+from specedit.bench.cases import read_cases
+from specedit.cli.replay import CURVES, curve_of
 from specedit.cli.replay import replay as command
 from specedit.decode.replay import replay
 from specedit.engines.scripted import END
@@ -42,7 +43,7 @@ def cases(path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("curve", bench.CURVES)
+@pytest.mark.parametrize("curve", CURVES)
 def test_the_contract_of_a_line(
     curve: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -64,7 +65,7 @@ def test_people_get_a_table_of_three_machines(
 ) -> None:
     monkeypatch.setenv("SPECEDIT_SCRIPT", "unused")
     out = said(str(cases(tmp_path / "cases.jsonl")), "--limit", "2", "--engine", "scripted")
-    assert all(name in out for name in bench.CURVES)
+    assert all(name in out for name in CURVES)
 
 
 @pytest.mark.parametrize(
@@ -73,20 +74,20 @@ def test_people_get_a_table_of_three_machines(
 def test_a_file_that_holds_no_cases_is_an_error(text: str, tmp_path: Path) -> None:
     (tmp_path / "cases").write_text(text)
     with pytest.raises(InputError):
-        bench.read(tmp_path / "cases")
+        read_cases(tmp_path / "cases", "after")
 
 
 def test_a_curve_is_written_a_plus_b_w() -> None:
-    assert bench.curve("70+6w").seconds(11) == pytest.approx(0.136)
+    assert curve_of("70+6w").seconds(11) == pytest.approx(0.136)
     with pytest.raises(UsageError):
-        bench.curve("fast")
+        curve_of("fast")
 
 
 def test_the_bound_is_the_issue_s() -> None:
     """before 4 ids, after 5: two aligned, and the end, one block: 4 x 76 + 2 x 6 + 70."""
     played = replay([1, 2, 3, 4], [1, 2, 7, 8, 9], 0)
     assert (played.tokens, played.copied, played.blocks) == (6, 2, 1)
-    assert 1000 * played.bound(bench.curve("70+6w")) == pytest.approx(4 * 76 + 2 * 6 + 70)
+    assert 1000 * played.bound(curve_of("70+6w")) == pytest.approx(4 * 76 + 2 * 6 + 70)
 
 
 CODE = "".join(
@@ -110,10 +111,10 @@ OWN = {
 
 
 @pytest.mark.parametrize("after", OWN.values(), ids=OWN.keys())
-@pytest.mark.parametrize("curve", bench.CURVES)
+@pytest.mark.parametrize("curve", CURVES)
 def test_our_own_edits_are_cheap_on_every_curve(after: str, curve: str) -> None:
     codec = WordTokenizer()
-    on = bench.curve(curve)
+    on = curve_of(curve)
     played = replay(codec.encode(CODE), codec.encode(after), END, codec=codec, curve=on)
     assert played.seconds(on) <= 1.15 * played.bound(on) + 12 * on.seconds(1)
     assert played.seconds(on) <= played.plain(on)

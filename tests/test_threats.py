@@ -116,12 +116,6 @@ PROOFS = {
         "test_template.py::test_a_content_is_never_read_as_template",
         "test_fuzz_model_folder.py::test_a_few_hundred_templates",
     ),
-    "The tests of `bench --quality`": (
-        "test_bench_quality.py::test_a_program_runs_within_limits",
-        "test_bench_quality.py::test_a_program_has_no_network",
-        "test_bench_quality.py::test_what_a_program_leaves_behind_ends_with_it",
-    ),
-    "The verdict": ("test_bench_quality.py::test_a_program_runs_within_limits",),
     "Your files": (
         "test_source.py::test_writing_replaces_the_whole_file_and_keeps_its_mode",
         "test_source.py::test_law_3_a_file_that_changed_meanwhile_is_never_overwritten",
@@ -187,6 +181,6 @@ def test_the_page_names_the_settings_that_are_taste() -> None:
     from specedit.settings.table import is_power
 
     (said,) = re.findall(r"^- \*\*Taste\*\*(.*?)^- ", manual.page("trust"), re.S | re.M)
-    named = set(re.findall(r"`(\w+)`", said)) - {"bench"}
+    named = set(re.findall(r"`(\w+)`", said))
     taste = {name for name in names() if not is_power(name)}
-    assert named == {n for n in taste if not n.startswith("price_") and n != "hook"}
+    assert named == taste - {"hook"}

@@ -1,25 +1,22 @@
-"""Cases to measure on: one file before, the instruction, and what it should become.
+"""Cases to measure on: a file's text before, the instruction, and the wanted text.
 
-Knows the JSON lines that `specedit bench CASES` reads; a record names its text, `before`, or the
-file that it is in, `path`. Does not know models.
+A case is one line of JSON. Its text is in `before`, or in the file that `path` names.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from specedit.errors import InputError, UsageError
-
-T = TypeVar("T")
+from specedit.errors import InputError
 
 
 @dataclass(frozen=True)
 class Case:
-    """One edit. `after` is the text wanted, where somebody wrote it down; `tests` judge an edit."""
+    """One edit. `after` is the wanted text, where it is known; `tests` are a program's tests."""
 
     id: str
     filename: str
@@ -27,7 +24,7 @@ class Case:
     before: str
     after: str | None = None
     tests: str | None = None
-    context: str = ""  # where the file stands while its tests run: `{{Code}}` marks the place
+    context: str = ""  # the file around the text while its tests run; `{{Code}}` marks the place
     kind: str = "case"
 
     @property
@@ -36,72 +33,62 @@ class Case:
 
 
 def records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Where each object of a file of JSON lines stands, and the object."""
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as problem:
-        said = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
-        raise InputError(f"{path}: {said}", hint="One JSON object a line.") from problem
-    none = True
-    for number, line in enumerate(lines, 1):
+    """Each JSON object of a file of JSON lines, behind its place (`FILE:LINE`)."""
+    empty = True
+    for number, line in enumerate(_text(path, str(path)).split("\n"), 1):
         if not line.strip():
             continue
         where = f"{path}:{number}"
         try:
-            found: Any = json.loads(line)
+            record: Any = json.loads(line)
         except ValueError as problem:
             raise InputError(f"{where}: not JSON: {problem}") from None
-        if not isinstance(found, dict):
+        if not isinstance(record, dict):
             raise InputError(f"{where}: a case is a JSON object")
-        none = False
-        yield where, found
-    if none:
+        empty = False
+        yield where, record
+    if empty:
         raise InputError(f"{path} holds no case", hint="One JSON object a line.")
 
 
-def texts(record: dict[str, Any], where: str, *names: str) -> None:
-    """Refuses a record that lacks one of these texts."""
+def require_texts(record: dict[str, Any], where: str, *names: str) -> None:
+    """Refuse a record that lacks one of these texts."""
     for name in names:
         if not isinstance(record.get(name), str):
             raise InputError(f"{where}: a case has a text `{name}`")
 
 
-def read_cases(path: Path) -> list[Case]:
-    """The cases of a file of JSON lines, in order."""
-    return [_case(_with_text(found, path.parent, where), where) for where, found in records(path)]
+def read_cases(path: Path, *required: str, first: int = 0) -> list[Case]:
+    """The cases of a file in order, at most `first` of them. `before` is always required."""
+    cases = []
+    for where, record in records(path):
+        cases.append(_case(record, path.parent, where, required))
+        if len(cases) == first:
+            break
+    return cases
 
 
-def _with_text(found: dict[str, Any], folder: Path, where: str) -> dict[str, Any]:
-    """A record with the text of the file that it names: `path`, seen from where its cases are."""
-    if "before" in found or not isinstance(found.get("path"), str):
-        return found
-    named = folder / found["path"]
-    try:
-        before = named.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        said = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
-        raise InputError(f"{where}: {named}: {said}", hint="`path` names a file.") from problem
-    return {"filename": named.name, **found, "before": before}
-
-
-def _case(found: dict[str, Any], where: str) -> Case:
-    texts(found, where, "instruction", "before")
-    texts(found, where, *(name for name in ("after", "tests") if found.get(name) is not None))
+def _case(record: dict[str, Any], folder: Path, where: str, required: tuple[str, ...]) -> Case:
+    if "before" not in record and isinstance(record.get("path"), str):
+        named = folder / record["path"]
+        record = {"filename": named.name, **record, "before": _text(named, f"{where}: {named}")}
+    optional = [name for name in ("after", "tests") if record.get(name) is not None]
+    require_texts(record, where, "before", *required, *optional)
     return Case(
-        id=str(found.get("id", where)),
-        filename=str(found.get("filename") or "file.txt"),
-        instruction=found["instruction"],
-        before=found["before"],
-        after=found.get("after"),
-        tests=found.get("tests"),
-        context=found.get("context") or "",
+        id=str(record.get("id", where)),
+        filename=str(record.get("filename") or "file.txt"),
+        instruction=str(record.get("instruction") or ""),
+        before=record["before"],
+        after=record.get("after"),
+        tests=record.get("tests"),
+        context=record.get("context") or "",
     )
 
 
-def part(cases: Iterable[T], which: str) -> list[T]:
-    """`all`, or every second case: `even` to decide on, `odd` to confirm."""
-    found = list(cases)
-    halves = {"all": found, "even": found[::2], "odd": found[1::2]}
-    if which not in halves:
-        raise UsageError(f"--half {which}: there is no such half.", hint="all, even or odd")
-    return halves[which]
+def _text(path: Path, where: str) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except OSError as problem:
+        raise InputError(f"{where}: {problem.strerror}") from problem
+    except UnicodeDecodeError as problem:
+        raise InputError(f"{where}: it is not UTF-8") from problem

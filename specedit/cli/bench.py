@@ -1,16 +1,13 @@
-"""`specedit bench [CASES]`: is it faster, and does it cost quality, on this machine?"""
+"""`specedit bench [CASES]`: how fast is specedit on this machine, beside the installed peers?"""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FrameType
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -18,17 +15,12 @@ from specedit.cli.options import settings_options
 from specedit.errors import UsageError
 from specedit.settings import Resolved
 
-NAMES = (
-    "model",
-    "draft_model",
-    "engine",
-    "threads",
-    "precision",
-    "tries",
-    "json",
-    "quiet",
-    "verbose",
-)
+if TYPE_CHECKING:
+    from specedit.bench.cases import Case
+
+T = TypeVar("T", int, float)
+BEFORE_PASSES = 1024  # positions before the passes of --engine-table
+NAMES = ("model", "draft_model", "engine", "threads", "precision", "json", "quiet")
 
 
 @settings_options(*NAMES)
@@ -37,195 +29,111 @@ def bench(
         Path | None,
         typer.Argument(metavar="[CASES]", help="JSON lines: instruction, before, after"),
     ] = None,
-    cases_flag: Annotated[
-        Path | None, typer.Option("--cases", metavar="FILE", help="the same, as a flag")
-    ] = None,
     against: Annotated[
-        str, typer.Option(help="all, none, or names: transformers, llama.cpp, openvino, …")
+        str, typer.Option(help="all, none, or names: transformers, llama.cpp, …")
     ] = "all",
-    kinds: Annotated[
-        str, typer.Option(help="generated edits, comma-separated, or all")
-    ] = "line,half",
+    kinds: Annotated[str, typer.Option(help="generated edits: names, or all")] = "line,half",
     lines: Annotated[str, typer.Option(help="lengths of generated files")] = "50",
-    languages: Annotated[str, typer.Option(help="languages of generated files, or all")] = "python",
     rounds: Annotated[int, typer.Option(min=1, help="measured runs of each peer")] = 3,
     own: Annotated[
-        bool, typer.Option("--own", help="each peer writes its own answer, not a given one")
+        bool, typer.Option("--own", help="each peer writes its own answer, not the given one")
     ] = False,
-    limit: Annotated[int, typer.Option(min=0, help="tokens of an answer; 0 is all of it")] = 0,
-    first: Annotated[int, typer.Option(min=0, help="only the first N cases; 0 is all")] = 0,
-    half: Annotated[
-        str, typer.Option(help="of the cases: all, even (to decide), odd (to confirm)")
-    ] = "all",
-    quality: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="run the edits and their tests: pass@1")
-    ] = None,
-    judge: Annotated[
-        str, typer.Option(metavar="tests|gate", help="who judges the tries of --tries N")
-    ] = "tests",
-    attempts: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="keep each try there, and ask for none twice"),
-    ] = None,
-    beside: Annotated[
-        bool, typer.Option("--beside", help="each try once more, without predictions")
-    ] = False,
-    agreement: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="source files: how often int8 chooses as bf16 does"),
-    ] = None,
-    rename: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="renames: right, by three ways of renaming"),
-    ] = None,
-    focus: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="edits of large files: do they lie in the places chosen (--own asks the model)",
-        ),
-    ] = None,
-    equal: Annotated[
-        bool,
-        typer.Option(
-            "--equal", help="of --focus: is a file edited in places what it is edited whole"
-        ),
-    ] = False,
-    gate: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="answers and commits: what the gate says of them"),
-    ] = None,
-    answers: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="of --quality: write each answer and its verdict"),
-    ] = None,
+    limit: Annotated[
+        int, typer.Option(min=0, help="maximum tokens of an answer (0: all of it)")
+    ] = 0,
+    first: Annotated[int, typer.Option(min=0, help="only the first N cases (0: all)")] = 0,
     drafters: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE|functions|text|renames",
-            help="the same answers by every drafter (--attempts keeps them)",
-        ),
-    ] = None,
-    cost: Annotated[
-        bool, typer.Option("--cost", help="what hosted Predicted Outputs would bill")
+        bool, typer.Option("--drafters", help="compare drafters, not peers")
     ] = False,
     engine_table: Annotated[
-        bool, typer.Option("--engine-table", help="what a pass costs, by its width")
+        bool, typer.Option("--engine-table", help="measure a pass by its width, not edits")
     ] = False,
-    serve: Annotated[
-        list[str] | None,
-        typer.Option(metavar="[NAME=]URL", help="a server under load, and predictions there"),
-    ] = None,
-    at_once: Annotated[
-        str, typer.Option(metavar="N,…", help="of --serve: edits that arrive while one is written")
-    ] = "",
-    requests: Annotated[
-        int, typer.Option(min=0, help="of --serve: edits at each load; 0 is as many, at least 8")
-    ] = 0,
+    cost: Annotated[
+        bool, typer.Option("--cost", help="add what hosted predicted outputs would bill")
+    ] = False,
+    prices: Annotated[
+        str, typer.Option(metavar="IN,OUT", help="of --cost: dollars a million tokens")
+    ] = "2.50,10",
     plots: Annotated[
         Path | None, typer.Option(metavar="DIR", help="draw the results, SVG and PNG")
-    ] = None,
-    drawn_from: Annotated[
-        list[Path] | None,
-        typer.Option("--from", metavar="RESULT", help="draw what --json printed; measure nothing"),
     ] = None,
     *,
     resolved: Resolved,
 ) -> int:
     """Measure specedit beside what you would use instead: same weights, same prompts, one run."""
-    from specedit.bench.ask import run
-    from specedit.bench.wanted import Wanted
+    from specedit.bench import drafters as drafting
+    from specedit.bench import speed
+    from specedit.bench.cases import read_cases
+    from specedit.bench.peers import selected
+    from specedit.bench.peers.own import Own, load
+    from specedit.bench.result import BenchResult
+    from specedit.decode.cost import WIDTHS
 
-    if cases is not None and cases_flag is not None:
-        raise UsageError("CASES and --cases are the same thing.", hint="Give one of them.")
-    wanted = Wanted(
-        cases=cases or cases_flag,
-        against=against,
-        kinds=_words(kinds),
-        lines=_numbers(lines),
-        languages=_words(languages),
-        rounds=rounds,
-        own=own,
-        limit=limit,
-        first=first,
-        half=half,
-        quality=quality,
-        tries=resolved.values.tries,
-        judge=judge,
-        attempts=attempts,
-        beside=beside,
-        renames=tuple(rename or ()),
-        agreement=tuple(agreement or ()),
-        focus=tuple(focus or ()),
-        equal=equal,
-        gate=tuple(gate or ()),
-        drafters=tuple(drafters or ()),
-        answers=answers,
-        cost=cost,
-        engine_table=engine_table,
-        serve=tuple(serve or ()),
-        at_once=_numbers(at_once),
-        requests=requests,
-        plots=plots,
-        drawn_from=tuple(drawn_from or ()),
-    )
+    if engine_table and (drafters or cases or cost):
+        raise UsageError("--engine-table measures no edits.", hint="Leave out the other options.")
+    if drafters and cost:
+        raise UsageError("--cost belongs to a comparison of peers.", hint="Leave out --drafters.")
     settings = resolved.values
-    said = _progress(settings.quiet)
-    try:
-        with _terminated_as_interrupted():
-            found = run(wanted, settings, said, verbose=settings.verbose)
-    finally:
-        said("")
+    result = BenchResult(settings.model, speed.threads_of(settings))
+    with _progress(settings.quiet) as progress:
+        if engine_table:
+            progress("measuring passes")
+            result.widths = Own(load(settings)).passes(BEFORE_PASSES, WIDTHS)
+        else:
+            given = None if cases is None else read_cases(cases, "instruction", first=first)
+            if drafters:
+                result.drafters, limit = True, limit or drafting.LIMIT
+                given, names = given or drafting.built_in(), drafting.NAMES
+            else:
+                given, names = given or _generated(kinds, lines)[: first or None], selected(against)
+            options = speed.SpeedOptions(rounds, own, limit)
+            result.speeds = speed.measure(given, names, settings, options, progress)
+            if cost:
+                dollars = _numbers(prices, float)
+                result.cost = speed.hosted_bill(result.speeds.rows, settings, *dollars)
+    found = result.json()
     if settings.json:
-        print(json.dumps(found.json, indent=2, ensure_ascii=False))
-    elif found.parts:
-        from specedit.bench.table import show
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        result.show()
+    if plots is not None:
+        from specedit.bench.plots import draw
 
-        show(*found.parts)
-    for note in found.notes:
-        print(note, file=sys.stderr)
-    if found.line and not settings.quiet:
-        print(found.line, file=sys.stderr)
+        for path in draw(found, plots):
+            print(f"drew {path}", file=sys.stderr)
+    if result.speeds.interrupted:
+        print("interrupted: what was measured until now is shown", file=sys.stderr)
+    if result.conclusion and not settings.quiet:
+        print(result.conclusion, file=sys.stderr)
     return 0
 
 
-@contextlib.contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """SIGTERM ends a run as Ctrl-C does, with what it has measured; what is shown then is shown to
-    the end."""
+def _generated(kinds: str, lines: str) -> list[Case]:
+    from specedit.bench.generated import KINDS, generated
 
-    def interrupt(signum: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        raise KeyboardInterrupt
+    lengths = _numbers(lines, int)
+    if min(lengths) < 1:
+        raise UsageError(f"--lines {lines}: a generated file has at least one line.")
+    return generated(KINDS if kinds == "all" else kinds.split(","), lengths)
 
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
+
+def _numbers(text: str, kind: type[T]) -> list[T]:
     try:
-        yield
-    finally:
-        if signal.getsignal(signal.SIGTERM) is interrupt:
-            signal.signal(signal.SIGTERM, before)
+        return [kind(word) for word in text.split(",")]
+    except ValueError:
+        raise UsageError(f"{text!r} is not a list of numbers, such as 50,200.") from None
 
 
-def _progress(quiet: bool) -> Callable[[str], None]:
-    """What is being measured now, over itself on a terminal."""
+@contextlib.contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Says what is measured now, in one line of the terminal."""
     shown = not quiet and sys.stderr.isatty()
 
-    def said(text: str) -> None:
+    def say(text: str) -> None:
         if shown:
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
-    return said
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(w.strip() for w in text.split(",") if w.strip())
-
-
-def _numbers(text: str) -> tuple[int, ...]:
     try:
-        return tuple(int(w) for w in _words(text))
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a list of numbers") from None
+        yield say
+    finally:
+        say("")

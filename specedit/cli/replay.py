@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,8 +16,10 @@ from specedit.errors import UsageError
 from specedit.settings import Resolved, Settings
 
 if TYPE_CHECKING:
-    from specedit.bench.cases import Case
     from specedit.decode.cost import Curve
+    from specedit.decode.replay import Replay
+
+CURVES = ("70+6w", "70+1w", "35+15w")  # int8 on two cores, a GPU, llama.cpp on two cores
 
 
 @settings_options("model", "engine", "draft", "json", "quiet")
@@ -24,91 +27,90 @@ def replay(
     cases: Annotated[
         str, typer.Argument(metavar="CASES", help="JSON lines with `before` and `after`")
     ],
-    limit: Annotated[int, typer.Option(help="play so many cases only; 0 plays all")] = 0,
+    limit: Annotated[int, typer.Option(help="replay only the first N cases (0: all)")] = 0,
     curve: Annotated[
         str | None,
         typer.Option(metavar="A+Bw", help="milliseconds of a pass of width w, such as 70+6w"),
     ] = None,
-    fit: Annotated[
-        bool,
-        typer.Option(
-            "--fit",
-            help="fit drafting's constants to the cases; Ctrl-C ends the search, not the fit",
-        ),
-    ] = False,
     *,
     resolved: Resolved,
 ) -> int:
-    """Let the text somebody wanted play the model, and count the passes it would have taken."""
-    from specedit.bench import replay as bench
+    """Let the wanted text play the model, and count the passes that it would take."""
+    from specedit.bench.cases import read_cases
+    from specedit.decode import replay as replaying
     from specedit.edit.answer import end_of
 
     settings = resolved.values
-    found = bench.read(Path(cases), limit)
-    curves = [curve] if curve else list(bench.CURVES)
+    wanted = read_cases(Path(cases), "after", first=limit)
     names = [name.strip() for name in settings.draft.split(",")]
-    tokenizer = _tokenizer(settings)
+    tokenizer = tokenizer_of(settings)
     (end,) = end_of(tokenizer)
-    if fit:
-        if settings.json:
-            raise UsageError("--fit says what it found in words; it does not go with --json.")
-        return _fit(
-            found, Path(cases).name, tokenizer, end, names, bench.curve(curves[0]), settings
-        )
+    curves = [curve] if curve else list(CURVES[:1] if settings.json else CURVES)
     rows = []
-    for name in curves[:1] if settings.json else curves:
-        on = bench.curve(name)
-        played = []
-        for case, one in bench.replays(found, tokenizer, end, names, on):
-            played.append((case, one))
+    for name in curves:
+        on = curve_of(name)
+        replays = []
+        for case in wanted:
+            before, after = tokenizer.encode(case.before), tokenizer.encode(case.after or "")
+            one = replaying.replay(
+                before,
+                after,
+                end,
+                codec=tokenizer,
+                instruction=tokenizer.encode(case.instruction),
+                names=names,
+                curve=on,
+            )
+            replays.append(one)
             if settings.json:
-                typer.echo(json.dumps(bench.line(case, one, on)))
-        rows.append(bench.priced(name, played))
-    if not settings.json:
-        typer.echo(bench.table(rows))
-    elif not settings.quiet:
-        print(bench.table(rows), file=sys.stderr)
+                line = {
+                    "id": case.id,
+                    "tokens": one.tokens,
+                    "passes": [list(counts) for counts in one.passes],
+                    "bound": round(1000 * one.bound(on), 3),  # milliseconds
+                }
+                print(json.dumps(line))
+        rows.append(_row(name, replays, on))
+    if not (settings.json and settings.quiet):
+        print("\n".join([HEAD, *rows]), file=sys.stderr if settings.json else sys.stdout)
     return 0
 
 
-def _fit(
-    cases: Sequence[Case],
-    source: str,
-    tokenizer: Any,
-    end: int,
-    names: Sequence[str],
-    on: Curve,
-    settings: Settings,
-) -> int:
-    """Search, say what was found, and write it where the other half of the cases confirms it."""
-    from datetime import date
+def curve_of(name: str) -> Curve:
+    """`70+6w`: a pass of width w takes 70 + 6 w milliseconds."""
+    from specedit.decode.cost import Curve
 
-    from specedit.bench import fit
-    from specedit.decode import fitted
-    from specedit.decode.constants import Origin
-    from specedit.files import atomic
-
-    if len(cases) < 2:
-        raise UsageError("--fit needs two cases at least: one half decides, the other confirms.")
-    for step in fit.fit(cases, fitted.FITTED, fit.price(tokenizer, end, names, on)):
-        if isinstance(step, fit.Move) and not settings.quiet:
-            print(f"{step.seconds:9.2f} s  {step.name}", file=sys.stderr)
-        elif isinstance(step, fit.Fit):
-            found = step
-    typer.echo(fit.table(found))
-    if not found.confirmed:
-        typer.echo("not confirmed: nothing was written")
-        return 0
-    now = Origin(f"{source}, {found.cases[0]} of {len(cases)} cases", date.today().isoformat())
-    origins = fit.origins(fitted.ORIGINS, found, fitted.FITTED, now)
-    path = Path(fitted.__file__)
-    atomic.whole(path, fit.module(found.constants, origins).encode())
-    typer.echo(f"written: {path}")
-    return 0
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\+(\d+(?:\.\d+)?)w", name)
+    once, each = (float(part) / 1000 for part in match.groups()) if match else (0.0, 0.0)
+    if once + each <= 0:
+        raise UsageError(
+            f"{name!r} is not a cost curve.", hint="A+Bw in milliseconds, such as 70+6w"
+        )
+    return Curve.line(once, each)
 
 
-def _tokenizer(settings: Settings) -> Any:
-    """The model's; weights are not opened. The scripted engine's ids are bytes."""
+HEAD = (
+    f"{'pass, ms':>9} {'cases':>6} {'tokens':>8} {'passes':>7} {'accepted':>9} "
+    f"{'cost, s':>9} {'/bound':>7} {'/plain':>7} {'worst':>6}"
+)
+
+
+def _row(name: str, replays: Sequence[Replay], on: Curve) -> str:
+    """The sums on one curve; `worst` is the largest share of a case's own plain decoding."""
+    passes = [counts for one in replays for counts in one.passes]
+    proposed, accepted = sum(p for p, _ in passes), sum(a for _, a in passes)
+    seconds, plain = sum(one.seconds(on) for one in replays), sum(one.plain(on) for one in replays)
+    bound = sum(one.bound(on) for one in replays)
+    worst = max(one.seconds(on) / one.plain(on) for one in replays)
+    return (
+        f"{name:>9} {len(replays):>6} {sum(one.tokens for one in replays):>8} {len(passes):>7} "
+        f"{accepted / max(1, proposed):>9.1%} {seconds:>9.1f} {seconds / bound:>7.3f} "
+        f"{seconds / plain:>7.3f} {worst:>6.3f}"
+    )
+
+
+def tokenizer_of(settings: Settings) -> Any:
+    """The model's; its weights are not opened. The scripted engine's ids are bytes."""
     if settings.engine == "scripted":
         from specedit.engines.scripted import ScriptedTokenizer
 

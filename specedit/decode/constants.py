@@ -1,7 +1,8 @@
 """The drafting constants that are fitted to data: what each one means.
 
-Their values are in `decode.fitted`. Limits that a guarantee rests on (how much drafts may lose, how
-long they may be) are not fitted; they are defined where they are used.
+Their values are in `decode.fitted`, which `python -m benchmarks.fit CASES` writes. Limits that a
+guarantee rests on (how much drafts may lose, how long they may be) are not fitted; they are defined
+where they are used.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Constants that were fitted to data, each with the data and the date it came from.
 
-`specedit replay CASES --fit` writes this file; `decode.constants` says what they mean.
+`python -m benchmarks.fit CASES` writes this file; `decode.constants` says what they mean.
 """
 
 from __future__ import annotations

@@ -29,7 +29,6 @@ class Replay:
 
     tokens: int  # of the after text, the end included
     passes: tuple[tuple[int, int], ...]  # (proposed, accepted); each commits one id more
-    sources: tuple[str, ...]  # the drafter of each pass
     copied: int  # ids of after that difflib aligns with before
     blocks: int  # changed blocks
 
@@ -82,7 +81,6 @@ def replay(
     return Replay(
         tokens=len(after) + 1,
         passes=tuple((chunk.proposed, len(chunk.tokens) - 1) for chunk in chunks),
-        sources=tuple(chunk.source for chunk in chunks),
         copied=sum(j2 - j1 for kind, _, _, j1, j2 in aligned if kind == "equal"),
         blocks=sum(kind != "equal" for kind, *_ in aligned),
     )

@@ -5,7 +5,6 @@ other commits, 70 instructions on files of up to 6,400 lines), 2026-11-21, each 
 answer to the question about its outline. Set by hand, where too few cases tell: "quoted", and what
 a name that is spelled as code is worth before the model is asked (fitted: 1.9).
 Features and thresholds were chosen while looking at both halves.
-`specedit bench --focus CASES` measures what they are worth.
 """
 
 UNASKED = (3.0, 2.2, 2.6, 0.2, 0.5, 3.3, 1.0, 1.0, 1.5, 0.0, 0.0)

@@ -118,8 +118,6 @@ class Settings:
     stdin_filename: str = _power("", "the name that stands for standard input")
     quiet: bool = _power(False, "say nothing but errors")
     verbose: bool = _taste(False, "the report as a table")
-    price_input: float = _taste(2.50, "dollars a million prompt tokens, for bench --cost")
-    price_output: float = _taste(10.0, "dollars a million completion tokens, for bench --cost")
     hook: list[dict[str, Any]] = _taste(
         [], "rules of the pre-commit hook, as [[tool.specedit.hook]]"
     )

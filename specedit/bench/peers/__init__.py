@@ -1,12 +1,11 @@
-"""Who edits: specedit, and what people would use instead, all behind one seam.
+"""The peers: specedit, and what people use instead, all behind `peers.task.Peer`.
 
-`names` maps each peer to its module, its way of decoding and what must be installed for it. A
-peer runs in a process of its own (`bench.worker`), from the same weights and the same prompt ids.
+Every peer runs from the same weights and the same prompt ids.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
 
@@ -14,62 +13,68 @@ from specedit.errors import UsageError
 
 
 @dataclass(frozen=True)
-class Name:
-    """One peer: `family` shares a process and its weights, `way` is how it decodes."""
+class PeerName:
+    """One peer. `module` has its `open_peer`; `way` is how it decodes."""
 
     name: str
-    family: str  # a module of this package
+    module: str
     way: str
-    needs: str = ""  # the module that must be there
+    library: str = ""  # what must be installed: a module, and the command that installs it
     install: str = ""
+    lookup: bool = False  # opened for a prompt lookup, where that is a way of opening
 
     @property
-    def plain(self) -> bool:
-        return self.way in ("plain", "greedy")
+    def process(self) -> tuple[str, bool]:
+        """Peers that share weights share a process."""
+        return self.module, self.lookup
+
+    @property
+    def missing(self) -> bool:
+        return bool(self.library) and find_spec(self.library) is None
 
 
-ASSISTED = "assisted"  # by --draft-model: asked for by its whole name
-LLAMA = ("llama_cpp", "pip install llama-cpp-python")
-OPENVINO = ("openvino_genai", "pip install openvino-genai")
-NAMES = (
-    Name("specedit", "own", "predicted"),
-    Name("specedit-plain", "own", "plain"),
-    Name("transformers-greedy", "transformers", "greedy"),
-    Name("transformers-lookup-10", "transformers", "10"),
-    Name("transformers-lookup-32", "transformers", "32"),
-    Name("transformers-assisted", "transformers", ASSISTED),
-    Name("llama.cpp-plain", "llama", "plain", *LLAMA),
-    Name("llama.cpp-lookup-2", "llama_lookup", "2", *LLAMA),
-    Name("llama.cpp-lookup-5", "llama_lookup", "5", *LLAMA),
-    Name("llama.cpp-lookup-10", "llama_lookup", "10", *LLAMA),
-    Name("llama.cpp-lookup-20", "llama_lookup", "20", *LLAMA),
-    Name("openvino-plain", "openvino", "plain", *OPENVINO),
-    Name("openvino-lookup", "openvino_lookup", "10", *OPENVINO),
-)
-OWN = "specedit"
+PREDICTED, PLAIN, ASSISTED = "predicted", "plain", "assisted"
+OWN_MODULE = f"{__name__}.own"
+TORCH = (f"{__name__}.transformers", "transformers", "pip install 'specedit[torch]'")
+LLAMA = (f"{__name__}.llama", "llama_cpp", "pip install llama-cpp-python")
 
 
-def wanted(against: str) -> list[Name]:
-    """The peers that `--against` names: whole names, or a beginning that means several."""
-    words = [w.strip() for w in against.split(",") if w.strip()]
-    if words in ([], ["none"]):
-        words = []
-    found = [NAMES[0]]
-    for word in words:
-        hits = [n for n in NAMES if n.name == word or (n.way != ASSISTED and _means(word, n))]
+def _peers(
+    name: str, ways: Iterable[str], of: tuple[str, str, str], *, lookup: bool = False
+) -> list[PeerName]:
+    module, library, install = of
+    return [PeerName(f"{name}{way}", module, way, library, install, lookup) for way in ways]
+
+
+NAMES = [
+    PeerName("specedit", OWN_MODULE, PREDICTED),
+    PeerName("specedit-plain", OWN_MODULE, PLAIN),
+    *_peers("transformers-", (PLAIN, ASSISTED), TORCH),  # the latter needs --draft-model
+    *_peers("transformers-lookup-", ("10", "32"), TORCH),
+    *_peers("llama.cpp-", (PLAIN,), LLAMA),
+    *_peers("llama.cpp-lookup-", ("2", "5", "10", "20"), LLAMA, lookup=True),
+]
+OWN = NAMES[0].name
+
+
+def selected(against: str) -> list[PeerName]:
+    """specedit and the peers of `--against`: `all`, `none`, whole names, or their beginnings.
+
+    Assisted generation needs a draft model, so only its whole name selects it."""
+    names = [NAMES[0]]
+    for word in (w.strip() for w in against.split(",")):
+        if word in ("", "none"):
+            continue
+        hits = [
+            n
+            for n in NAMES
+            if n.name == word
+            or (n.way != ASSISTED and (word == "all" or n.name.startswith(f"{word}-")))
+        ]
         if not hits:
             raise UsageError(
                 f"--against {word}: there is no such peer.",
-                hint=f"Known: all, {', '.join(n.name for n in NAMES)}",
+                hint=f"Known: all, none, {', '.join(n.name for n in NAMES)}",
             )
-        found += [n for n in hits if n not in found]
-    return found
-
-
-def _means(word: str, name: Name) -> bool:
-    return word == "all" or name.name.startswith(f"{word}-")
-
-
-def missing(names: Sequence[Name]) -> list[Name]:
-    """Those whose library is not installed."""
-    return [n for n in names if n.needs and find_spec(n.needs) is None]
+        names += [n for n in hits if n not in names]
+    return names

@@ -1,40 +1,42 @@
-"""specedit itself, predicted and plain: the model and the loop that `specedit edit` uses.
-
-A dictated task wraps the engine: each pass is computed in full, and then says the dictated ids.
-"""
+"""specedit, predicted and plain: the model and the loop that `specedit edit` uses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
+from typing import Any, cast
 
-from specedit.backends import starting as loading
+from specedit.backends import starting
+from specedit.backends.heads import usable
 from specedit.backends.running import Loaded
-from specedit.bench.peers.base import PeerOptions, PeerRun, Spent, Task
+from specedit.bench.peers import PLAIN, PREDICTED
+from specedit.bench.peers.task import PeerOptions, PeerRun, Task
+from specedit.decode.drafters import HEADS_NAMES
 from specedit.decode.events import FREE
 from specedit.edit.backend import Answer, Written
 from specedit.edit.plan import Plan
-from specedit.engines.base import GREEDY, Choices, Engine, EngineInfo, Prefill, Sampling, depths
-from specedit.errors import ModelError
+from specedit.engines.base import GREEDY, Choices, Engine, Prefill, Sampling, depths
+from specedit.engines.exact.engine import ExactEngine
+from specedit.errors import ModelError, UsageError
+from specedit.models.store import store_path
 from specedit.settings import Settings
+
+ROUNDS = 5
+BOUND_WIDTH, BOUND_ROUNDS = 256, 4
 
 
 class Dictated:
-    """An engine that works as its inner one does, and chooses what it is told."""
+    """An engine that computes each pass in full, and then chooses the ids it is given."""
 
-    def __init__(self, inner: Engine, start: int, answer: Sequence[int]) -> None:
+    def __init__(self, inner: Engine, prompt: int, answer: Sequence[int]) -> None:
         self._inner = inner
-        self._start = start  # positions of the prompt
+        self._prompt = prompt
         self._answer = answer
 
-    @property
-    def info(self) -> EngineInfo:
-        return self._inner.info
-
-    @property
-    def length(self) -> int:
-        return self._inner.length
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
 
     def begin(
         self, prompt: Sequence[int], sampling: Sampling = GREEDY, *, audit: bool = False
@@ -42,26 +44,14 @@ class Dictated:
         return self._inner.begin(prompt, sampling, audit=audit)
 
     def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
-        first = self._inner.length + 1 - self._start
+        first, answer = self._inner.length + 1 - self._prompt, self._answer
         choices = self._inner.forward(ids, parents)
-        said, told = choices.ids, self._answer
         where = range(len(ids)) if parents is None else depths(parents)
-        return replace(
-            choices,
-            ids=[
-                told[first + at] if first + at < len(told) else own
-                for at, own in zip(where, said, strict=True)
-            ],
-        )
-
-    def crop(self, length: int) -> None:
-        self._inner.crop(length)
-
-    def keep(self, start: int, rows: Sequence[int]) -> None:
-        self._inner.keep(start, rows)
-
-    def watch(self, on: bool) -> None:
-        self._inner.watch(on)
+        dictated = [
+            answer[first + at] if first + at < len(answer) else chosen
+            for at, chosen in zip(where, choices.ids, strict=True)
+        ]
+        return replace(choices, ids=dictated)
 
 
 class Own:
@@ -69,58 +59,116 @@ class Own:
 
     def __init__(self, loaded: Loaded) -> None:
         self.loaded = loaded
+        self._heads = {**loaded.heads}
         info = loaded.engine.info
         exact = "exact" if info.exact else "not exact"
         self.note = f"{info.name} engine, {exact}, {info.threads} threads"
 
-    def run(self, task: Task, way: str) -> PeerRun:
-        plan = replace(task.plan, fresh=True, max_tokens=task.limit)
-        if way == "plain":
-            plan = replace(plan, prediction=None, draft=())
-        if not task.dictated:
-            return self._run(plan)
-        engine = self.loaded.engine
-        self.loaded.engine = Dictated(engine, len(task.prompt), task.answer)
+    def run(self, task: Task, way: str) -> PeerRun | None:
+        """`way`: predicted as the settings say, plain, or the names of drafters. None where such a
+        drafter is not there."""
+        loaded, plan = self.loaded, replace(task.plan, fresh=True, max_tokens=task.limit)
+        loaded.heads = {**self._heads}
+        if way != PREDICTED:
+            plan = replace(plan, draft=() if way == PLAIN else tuple(way.split(",")))
+            if not {"prediction", "auto"} & {*plan.draft}:
+                plan = replace(plan, prediction=None)
+            if {*plan.draft} & {*HEADS_NAMES}:  # every kind of heads, not only what auto takes
+                loaded.heads = dict(usable(loaded.engine, loaded.line.name, store_path()))
+        if loaded.small is not None:
+            loaded.small.forget()  # what an earlier run read is not free
         try:
-            done = self._run(unending(plan))
-        finally:
-            self.loaded.engine = engine
-        if done.tokens != task.answer:
-            raise ModelError(f"{task.id}: {len(done.tokens)} of {len(task.answer)} ids written")
-        return done
+            run = folded(run_plan(loaded, plan, task))
+        except UsageError:
+            return None
+        if task.dictated and run.tokens != task.answer:
+            raise ModelError(f"{task.id}: {len(run.tokens)} of {len(task.answer)} ids written")
+        return run
 
-    def _run(self, plan: Plan) -> PeerRun:
-        tokens: list[int] = []
-        passes = proposed = accepted = 0
-        spent = Spent()
-        answer: Answer | None = None
-        for event in self.loaded.run(plan):
-            match event:
-                case Written():
-                    chunk = event.chunk
-                    tokens += chunk.tokens
-                    passes += 1
-                    spent = spent.after(chunk)
-                    if chunk.source != FREE:
-                        proposed += chunk.proposed
-                        accepted += chunk.accepted
-                case Answer():
-                    answer = event
-        assert answer is not None, "a run ends with its Answer"
-        prefill, decode = answer.prefill_s, answer.decode_s
-        return PeerRun(prefill, decode, tuple(tokens), passes, proposed, accepted, spent)
+    def passes(self, context: int, widths: Sequence[int]) -> dict[str, dict[int, float]]:
+        """Seconds of a pass behind `context` positions by its width, and of two parts of it."""
+        engine = self.loaded.engine
+        ids = [n * 7919 % min(engine.info.vocabulary, 50_000) for n in range(context + 1)]
+        for _ in engine.begin(ids):
+            pass
+
+        def one(width: int) -> None:
+            engine.forward(ids[:width])
+            engine.crop(context)
+
+        table = {engine.info.name: medians(one, widths)}
+        if isinstance(engine, ExactEngine):
+            kernels, cache = engine.passes, engine.cache
+            table["of it, int8 products"] = medians(kernels.products, widths)
+            table["of it, attention"] = medians(
+                lambda width: kernels.attention(cache, context, width), widths
+            )
+        return table
+
+    def bound(self) -> tuple[float, float] | None:
+        """The least seconds of an id of the prompt and of the answer: all int8 products, at their
+        fastest; an id of the prompt needs no output layer. None for other engines."""
+        engine, seconds = self.loaded.engine, []
+        if not isinstance(engine, ExactEngine):
+            return None
+        for _ in range(BOUND_ROUNDS):
+            started = time.perf_counter()
+            engine.passes.products(BOUND_WIDTH)
+            seconds.append(time.perf_counter() - started)
+        of, answer_s = engine.passes.config, min(seconds) / BOUND_WIDTH
+        layer = 2 * of.hidden * of.head_size * (of.heads + of.kv_heads) + 3 * of.hidden * of.inner
+        layers = of.layers * layer
+        return answer_s * layers / (layers + of.hidden * of.vocabulary), answer_s
 
 
-def unending(plan: Plan) -> Plan:
-    """The same prediction, and nothing in the answer ends it: a given answer is written whole."""
-    if plan.prediction is None:
-        return replace(plan, closing="")
-    return replace(plan, prediction=plan.prediction + plan.closing, closing="")
+def run_plan(loaded: Loaded, plan: Plan, task: Task) -> Iterator[Written | Answer]:
+    """The plan's events. A dictated answer is written whole, whatever the model would choose."""
+    engine = loaded.engine
+    if task.dictated:
+        loaded.engine = cast(Engine, Dictated(engine, len(task.prompt), task.answer))
+        prediction = plan.prediction if plan.prediction is None else plan.prediction + plan.closing
+        plan = replace(plan, prediction=prediction, closing="")  # nothing in the text ends it
+    try:
+        for event in loaded.run(plan):
+            if isinstance(event, Written | Answer):
+                yield event
+    finally:
+        loaded.engine = engine
 
 
-def load(settings: Settings, home: Path | None = None) -> Loaded:
+def folded(events: Iterator[Written | Answer]) -> PeerRun:
+    """The events of one answer as a measured run."""
+    tokens: list[int] = []
+    passes = proposed = accepted = 0
+    answer: Answer | None = None
+    for event in events:
+        if isinstance(event, Answer):
+            answer = event
+            continue
+        passes += 1
+        tokens += event.chunk.tokens
+        if event.chunk.source != FREE:
+            proposed += event.chunk.proposed
+            accepted += event.chunk.accepted
+    assert answer is not None, "a run ends with its Answer"
+    return PeerRun(answer.prefill_s, answer.decode_s, tuple(tokens), passes, proposed, accepted)
+
+
+def medians(run: Callable[[int], object], widths: Sequence[int]) -> dict[int, float]:
+    """Median seconds of `run` by width. Widths alternate; the first round only warms up."""
+    seconds: dict[int, list[float]] = {width: [] for width in widths}
+    for number in range(ROUNDS + 1):
+        for width in widths:
+            started = time.perf_counter()
+            run(width)
+            if number:
+                seconds[width].append(time.perf_counter() - started)
+    return {width: statistics.median(values) for width, values in seconds.items()}
+
+
+def load(settings: Settings) -> Loaded:
     """A model ready to answer, as `specedit edit` has it."""
-    events = loading.load(settings, home)
+    events = starting.load(settings)
     while True:
         try:
             next(events)

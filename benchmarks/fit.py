@@ -1,0 +1,244 @@
+"""Fit the constants of drafting to cases, and write `specedit/decode/fitted.py`.
+
+    python -m benchmarks.fit commits.jsonl
+
+One half of the cases decides: each constant is moved, first as a whole, then number by number, and
+a move that makes the replay cheaper stays. The other half confirms: the file is written only if the
+replay is cheaper there as well. Ctrl-C ends the search, and what it found counts.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common import parser, part, resolved, run
+from specedit.bench.cases import Case, read_cases
+from specedit.cli.replay import curve_of, tokenizer_of
+from specedit.decode import fitted
+from specedit.decode.constants import AMOUNT, CHANCE, Constants, Origin
+from specedit.decode.cost import Curve
+from specedit.decode.replay import replay
+from specedit.edit.answer import end_of
+from specedit.errors import UsageError
+from specedit.files import atomic
+
+STEPS = (0.6, 0.2)  # of log odds, or of a logarithm: a far move, then a near one
+GAIN = 2e-5  # of the price, that a move must save to stay
+LOST = 0.002  # of the price so far, from which on a move is given up
+LEAST = 8  # cases, before any move is given up
+
+Price = Callable[[Case, Constants], float]
+
+
+@dataclass(frozen=True)
+class Move:
+    """One constant, or one number of it, was moved and stayed."""
+
+    name: str
+    at: int  # -1: all of it
+    seconds: float  # what the deciding half costs now
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The result of a search; seconds of (the deciding half, the other half)."""
+
+    constants: Constants
+    before: tuple[float, float]
+    after: tuple[float, float]
+    cases: tuple[int, int]
+
+    @property
+    def confirmed(self) -> bool:
+        return self.after[1] < self.before[1]
+
+
+def price(tokenizer: Any, end: int, names: Sequence[str], on: Curve) -> Price:
+    """Seconds of one case's replay on a curve."""
+    ids = cache(tokenizer.encode)
+
+    def seconds(case: Case, constants: Constants) -> float:
+        return replay(
+            ids(case.before),
+            ids(case.after or ""),
+            end,
+            codec=tokenizer,
+            instruction=ids(case.instruction),
+            names=names,
+            curve=on,
+            constants=constants,
+        ).seconds(on)
+
+    return seconds
+
+
+def fit(cases: Sequence[Case], constants: Constants, price: Price) -> Iterator[Move | Fit]:
+    """The moves that stay, then the Fit."""
+    deciding, other = cases[::2], cases[1::2]
+    known = [price(case, constants) for case in deciding]
+    before = sum(known), sum(price(case, constants) for case in other)
+    best = constants
+    for name, at, step in _moves(best):
+        moved = move(best, name, at, step)
+        if moved == best:
+            continue
+        try:
+            costs = _costs(deciding, moved, price, known)
+        except KeyboardInterrupt:
+            break
+        if costs is not None:
+            best, known = moved, costs
+            yield Move(name, at, sum(known))
+    after = sum(known), sum(price(case, best) for case in other)
+    yield Fit(best, before, after, (len(deciding), len(other)))
+
+
+def _costs(
+    cases: Sequence[Case], constants: Constants, price: Price, known: Sequence[float]
+) -> list[float] | None:
+    """The cost of each case, where they are cheaper in all; None as soon as they are not."""
+    costs: list[float] = []
+    spent = before = 0.0
+    for number, (case, cost) in enumerate(zip(cases, known, strict=True), 1):
+        costs.append(price(case, constants))
+        spent, before = spent + costs[-1], before + cost
+        if number >= LEAST and spent > before * (1 + LOST):
+            return None
+    return costs if spent < before * (1 - GAIN) else None
+
+
+def _moves(constants: Constants) -> Iterator[tuple[str, int, float]]:
+    """Every constant as a whole, then each of its numbers: up and down, far and near."""
+    values = {f.name: getattr(constants, f.name) for f in fields(constants)}
+    whole = [(name, -1) for name in values]
+    parts = [(n, at) for n, v in values.items() if isinstance(v, tuple) for at in range(len(v))]
+    for step in STEPS:
+        for name, at in whole + parts:
+            yield name, at, step
+            yield name, at, -step
+
+
+def move(constants: Constants, name: str, at: int, way: float) -> Constants:
+    """One constant (or its number `at`) moved by `way`, rounded to three digits."""
+    kind = next(f.metadata["kind"] for f in fields(constants) if f.name == name)
+    value: Any = getattr(constants, name)
+    if isinstance(value, tuple):
+        value = tuple(_moved(v, kind, way) if at in (-1, n) else v for n, v in enumerate(value))
+    else:
+        value = _moved(value, kind, way)
+    return replace(constants, **{name: value})
+
+
+def _moved(value: float, kind: str, way: float) -> float:
+    if kind == CHANCE:
+        if value <= 0:
+            return value  # 0 is a rule: never
+        value = 1 / (1 + math.exp(-(math.log(value / (1 - value)) + way)))
+        return min(float(f"{value:.3g}"), 0.999) if value > 0.9 else float(f"{value:.3g}")
+    value = value * math.exp(way) if kind == AMOUNT else value + way
+    return float(f"{value:.3g}")
+
+
+HEAD = '''\
+"""Constants that were fitted to data, each with the data and the date it came from.
+
+`python -m benchmarks.fit CASES` writes this file; `decode.constants` says what they mean.
+"""
+
+from __future__ import annotations
+
+from specedit.decode.constants import Constants, Origin
+
+'''
+
+
+def table(found: Fit) -> str:
+    """The cost of both halves, before and after."""
+    lines = []
+    halves = zip(("deciding", "other"), found.cases, found.before, found.after, strict=True)
+    for half, cases, before, after in halves:
+        saved = f"{after / before - 1:+.2%}" if before else ""
+        lines.append(
+            f"{half:>8} half  {cases:>4} cases {before:>9.2f} s -> {after:>9.2f} s {saved}"
+        )
+    return "\n".join(lines)
+
+
+def origins(
+    old: Mapping[str, Origin], found: Fit, was: Constants, now: Origin
+) -> dict[str, Origin]:
+    """The origin of each constant; those that the fit moved have the origin `now`."""
+    moved = {
+        f.name for f in fields(was) if getattr(was, f.name) != getattr(found.constants, f.name)
+    }
+    return {name: now if name in moved else origin for name, origin in old.items()}
+
+
+def module(constants: Constants, origins: Mapping[str, Origin]) -> str:
+    """The file `decode/fitted.py` that holds them."""
+    lines = ["FITTED = Constants("]
+    for one in fields(constants):
+        lines += _argument(one.name, getattr(constants, one.name))
+    lines += [")", "", "ORIGINS = {"]
+    for one in fields(constants):
+        origin = origins[one.name]
+        lines.append(f'    "{one.name}": Origin({json.dumps(origin.data)}, "{origin.date}"),')
+    return HEAD + "\n".join([*lines, "}", ""])
+
+
+def _argument(name: str, value: float | tuple[float, ...]) -> list[str]:
+    if not isinstance(value, tuple):
+        return [f"    {name}={value!r},"]
+    line = f"    {name}=({', '.join(map(repr, value))}),"
+    if len(line) <= 100:
+        return [line]
+    return [f"    {name}=(", *(f"        {one!r}," for one in value), "    ),"]
+
+
+def fitted_to(
+    cases: Sequence[Case], source: str, price: Price, path: Path, was: Constants
+) -> Fit | None:
+    """Search, print, and write `path` where the other half confirms the result."""
+    if len(cases) < 2:
+        raise UsageError("At least two cases: one half decides, the other confirms.")
+    found: Fit | None = None
+    for step in fit(cases, was, price):
+        if isinstance(step, Fit):
+            found = step
+        else:
+            print(f"{step.seconds:9.2f} s  {step.name}")
+    assert found is not None
+    print(table(found))
+    if not found.confirmed:
+        print("not confirmed: nothing was written")
+        return found
+    now = Origin(f"{source}, {found.cases[0]} of {len(cases)} cases", date.today().isoformat())
+    text = module(found.constants, origins(fitted.ORIGINS, found, was, now))
+    atomic.whole(path, text.encode())
+    print(f"written: {path}")
+    return found
+
+
+def main() -> int:
+    made = parser(__doc__)
+    made.add_argument("--curve", default="70+6w", help="milliseconds of a pass of width w")
+    options = made.parse_args()
+    settings = resolved(options)
+    tokenizer = tokenizer_of(settings)
+    (end,) = end_of(tokenizer)
+    names = [name.strip() for name in settings.draft.split(",")]
+    costs = price(tokenizer, end, names, curve_of(options.curve))
+    cases = part(read_cases(options.cases, "after"), options)
+    fitted_to(cases, options.cases.name, costs, Path(fitted.__file__), fitted.FITTED)
+    return 0
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,203 @@
+"""Peers side by side: the same tasks, runs that alternate, medians of measured times."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from specedit.backends.wire import appeared
+from specedit.bench.cases import Case
+from specedit.bench.peers import OWN, PLAIN, PeerName
+from specedit.bench.peers.task import PeerOptions, PeerRun, Task, Words
+from specedit.bench.process import PeerLine, PeerProcess
+from specedit.edit.plan import Plan
+from specedit.engines.exact.cores import physical_cores
+from specedit.errors import ModelError
+from specedit.settings import Settings
+
+Progress = Callable[[str], None]
+WARM_UP = Case("warm-up", "warm.py", "Return 2.", "def one(): return 1\n", "def one(): return 2\n")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One peer's runs of one task."""
+
+    peer: str
+    runs: tuple[PeerRun, ...]
+    same: bool | None = None  # as its own plain decoding; None: not comparable
+
+    def seconds(self, part: str = "total_s") -> float:
+        """The median of `prefill_s`, `decode_s` or `total_s`."""
+        return statistics.median(float(getattr(r, part)) for r in self.runs)
+
+    @property
+    def tokens(self) -> int:
+        return len(self.runs[-1].tokens)
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Of decoding: a token that came with the prompt's time is not counted."""
+        seconds = self.seconds("decode_s")
+        return (self.tokens - self.runs[-1].early) / seconds if seconds else 0.0
+
+
+@dataclass(frozen=True)
+class SpeedRow:
+    """One case, all peers."""
+
+    case: Case
+    task: Task
+    measured: tuple[Measured, ...]
+
+    def of(self, peer: str) -> Measured | None:
+        return next((m for m in self.measured if m.peer == peer), None)
+
+    def times(self, peer: str) -> float | None:
+        """A peer's seconds over specedit's; None unless both were measured."""
+        own, other = self.of(OWN), self.of(peer)
+        if own is None or other is None or not own.seconds():
+            return None
+        return other.seconds() / own.seconds()
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The least seconds of an edit here: each id once through the int8 products, at their peak.
+
+    Attention, normalisation and everything else are left out, so no engine reaches it."""
+
+    prompt_s: float  # of one id of the prompt,
+    answer_s: float  # and of the answer
+
+    def seconds(self, row: SpeedRow) -> float:
+        answer = row.measured[0].tokens if row.measured else 0
+        return len(row.task.prompt) * self.prompt_s + answer * self.answer_s
+
+
+@dataclass(frozen=True)
+class SpeedOptions:
+    """What to measure, and how often."""
+
+    rounds: int = 3
+    own: bool = False  # each peer writes its own answer
+    limit: int = 0  # tokens of an answer; 0: all of it
+
+
+@dataclass
+class Speeds:
+    """Everything one run measured. Interrupted, it holds the cases that were done."""
+
+    rows: list[SpeedRow] = field(default_factory=list)
+    peers: list[PeerLine] = field(default_factory=list)
+    bound: Bound | None = None
+    interrupted: bool = False
+
+
+def measure(
+    cases: Sequence[Case],
+    names: Sequence[PeerName],
+    settings: Settings,
+    options: SpeedOptions,
+    progress: Progress,
+) -> Speeds:
+    """Every case by every peer, in turn."""
+    model, speeds = words(settings), Speeds()
+    tasks = [model.task(c, settings, own=options.own, limit=options.limit) for c in cases]
+    warm_up = model.task(WARM_UP, settings, own=False)
+    window = max(len(t.prompt) + t.limit for t in [*tasks, warm_up]) + 64
+    opened = PeerOptions(settings, threads_of(settings), window)
+    processes: dict[Any, PeerProcess] = {}
+    with ExitStack() as stack:
+        for name in names:
+            if name.process not in processes:
+                progress(f"{name.name}: loading")
+                processes[name.process] = PeerProcess(name, opened)
+                stack.callback(processes[name.process].close)
+        if all(process.problem for process in processes.values()):
+            raise ModelError(f"{OWN}: {processes[names[0].process].problem}")
+        try:
+            for name in names:
+                progress(f"{name.name}: warming up")
+                processes[name.process].call("run", warm_up, name.way)
+            progress("measuring the int8 products' peak")
+            if per_id := processes[names[0].process].call("bound"):
+                speeds.bound = Bound(*per_id)
+            for case, task in zip(cases, tasks, strict=True):
+                measured = alternate(task, names, processes, options.rounds, progress)
+                speeds.rows.append(SpeedRow(case, task, measured))
+        except KeyboardInterrupt:
+            if not speeds.rows:
+                raise
+            speeds.interrupted = True
+        speeds.peers = [processes[name.process].line(name.name) for name in names]
+    return speeds
+
+
+def alternate(
+    task: Task,
+    names: Sequence[PeerName],
+    processes: Mapping[Any, Any],
+    rounds: int,
+    progress: Progress,
+) -> tuple[Measured, ...]:
+    """Every peer `rounds` times; each round begins with another peer."""
+    runs: dict[PeerName, list[PeerRun]] = {name: [] for name in names}
+    for number in range(rounds):
+        at = number % len(names)
+        for name in [*names[at:], *names[:at]]:
+            progress(f"{task.id}: {name.name} ({number + 1} of {rounds})")
+            if (run := processes[name.process].call("run", task, name.way)) is not None:
+                runs[name].append(run)
+    done = {name: group for name, group in runs.items() if group}
+    plain = {name.module: group[-1].tokens for name, group in done.items() if name.way == PLAIN}
+    measured = []
+    for name, group in done.items():
+        comparable = not (task.dictated or name.way == PLAIN) and name.module in plain
+        same = group[-1].tokens == plain[name.module] if comparable else None
+        measured.append(Measured(name.name, tuple(group), same))
+    return tuple(measured)
+
+
+def hosted_bill(
+    rows: Sequence[SpeedRow], settings: Settings, prompt: float, completion: float
+) -> dict[str, float]:
+    """What a hosted service with predicted outputs would charge for all edits, at these dollars a
+    million tokens. It bills rejected prediction tokens as completion tokens."""
+    encode, dollars, rejected = words(settings).tokenizer.encode, 0.0, 0
+    for row in rows:
+        answer = list(row.measured[0].runs[-1].tokens)
+        expected = encode(row.task.plan.prediction or "")
+        dollars += (len(row.task.prompt) * prompt + len(answer) * completion) / 1e6
+        rejected += len(expected) - appeared(expected, answer)
+    predicted = dollars + rejected * completion / 1e6
+    return {"plain_dollars": dollars, "predicted_dollars": predicted, "rejected": rejected}
+
+
+def words(settings: Settings) -> Words:
+    """Of the model in use; its weights are not opened."""
+    if settings.engine == "scripted":
+        from specedit.bench.peers.own import load
+
+        loaded = load(settings)
+        return Words(loaded.tokenizer, loaded.prompt)
+    from specedit.models.resolve import present
+    from specedit.models.template import load_template, prompt_ids
+    from specedit.models.vocabulary import load_tokenizer
+
+    files = present(settings.model)
+    tokenizer, template = load_tokenizer(files), load_template(files)
+
+    def prompt_of(plan: Plan) -> list[int]:
+        turns = [(m.role, m.segments) for m in plan.messages]
+        return prompt_ids(tokenizer, template, turns, plan.opening)
+
+    return Words(tokenizer, prompt_of)
+
+
+def threads_of(settings: Settings) -> int:
+    """The same number for every peer."""
+    return settings.threads or physical_cores()
