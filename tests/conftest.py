@@ -6,17 +6,19 @@ import itertools
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import command_line
 import pytest
+from command_line import Specedit
+from effort import examples
 from hypothesis import settings
 
-settings.register_profile("shared machine", deadline=None)  # how long one example takes is not law
-settings.load_profile("shared machine")
+# No deadline: how long one example takes depends on the machine.
+settings.register_profile("specedit", examples(100), deadline=None)
+settings.load_profile("specedit")
 
 
 # Workers of pytest-xdist inherit the environment that `pytest_configure` has changed.
@@ -101,48 +103,22 @@ def real_home(monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
-Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
-
-
 @pytest.fixture
 def specedit() -> Specedit:
-    """The real command line in a process of its own."""
-
-    def run(
-        *arguments: str | Path,
-        stdin: bytes = b"",
-        cwd: Path | None = None,
-        env: Mapping[str, str] | None = None,
-        timeout: float = 120,
-    ) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run(
-            [sys.executable, "-m", "specedit", *map(str, arguments)],
-            input=stdin,
-            capture_output=True,
-            cwd=cwd,
-            env={**os.environ, **(env or {})},
-            timeout=timeout,
-            check=False,
-        )
-
-    return run
+    """The command line, in this process."""
+    return command_line.in_this_process
 
 
 @pytest.fixture
-def inside(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Specedit:
-    """The real command line in this process, for tests of many calls: starting one costs more
-    than most of them do, and importing torch costs 2 s."""
-    from specedit.cli import run
+def inside() -> Specedit:
+    """The command line, in this process."""
+    return command_line.in_this_process
 
-    def call(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
-        if cwd is not None:
-            monkeypatch.chdir(cwd)
-        capfdbinary.readouterr()
-        code = run([str(word) for word in arguments])
-        sys.stdout.flush()
-        return subprocess.CompletedProcess(arguments, code, *capfdbinary.readouterr())
 
-    return call
+@pytest.fixture
+def process() -> Specedit:
+    """The command line in a process of its own: for streams, signals, imports and exits."""
+    return command_line.in_its_own_process
 
 
 @pytest.fixture

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-SECONDS = settings(max_examples=200, derandomize=True, deadline=None, database=None)
+SECONDS = examples(200, derandomize=True, database=None)
 DRAWN = settings(max_examples=2_000, derandomize=True, deadline=None, database=None)
 MANY = 100_000
 MEMORY = 400 << 20  # more than this no run of inputs may add

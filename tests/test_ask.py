@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit.edit.ask import Question, choose
@@ -68,7 +68,6 @@ def test_only_q_ends_the_questions_of_later_files() -> None:
     assert not play("d")[2]
 
 
-@settings(deadline=None)
 @given(st.text("ab\n", max_size=30), st.text("ab\n", max_size=30), st.data())
 def test_yes_to_all_is_the_new_text_and_no_to_all_the_old(
     before: str, after: str, data: st.DataObject
@@ -140,7 +139,6 @@ def test_an_edited_hunk_that_does_not_fit_is_asked_about_again() -> None:
     assert found == TWO and "other ones" in asked[1].why
 
 
-@settings(deadline=None)
 @given(st.text("ab\n", max_size=30), st.text("ab\n", max_size=30))
 def test_splitting_changes_what_is_asked_and_never_what_is_taken(before: str, after: str) -> None:
     def key(question: Question) -> str:

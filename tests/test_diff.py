@@ -6,7 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from effort import examples
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from specedit.text.diff import apply, counts, hunks, patch, word_spans
@@ -20,7 +21,6 @@ BYTES = st.lists(
 ).map(b"".join)
 
 
-@settings(deadline=None)
 @given(TEXT, TEXT)
 def test_all_hunks_applied_are_the_new_text_and_none_the_old(before: str, after: str) -> None:
     found = hunks(before, after)
@@ -29,7 +29,6 @@ def test_all_hunks_applied_are_the_new_text_and_none_the_old(before: str, after:
     assert bool(found) == (before != after)
 
 
-@settings(deadline=None)
 @given(TEXT, TEXT)
 def test_hunks_count_what_they_show(before: str, after: str) -> None:
     found = hunks(before, after)
@@ -92,7 +91,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(60, suppress_health_check=[HealthCheck.too_slow])
 @given(before=BYTES.filter(bool), after=BYTES.filter(bool))
 def test_git_takes_every_patch(repository: Path, before: bytes, after: bytes) -> None:
     if before != after:

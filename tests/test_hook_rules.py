@@ -7,8 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from effort import examples
 from git_repository import environment
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit.errors import UsageError
@@ -72,7 +73,7 @@ TREE += [f"{x}b/{y}" for x in ("a", "b") for y in ("a", "aa.b", "b")] + ["a.a", 
 _made: list[Path] = []
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(GLOBS)
 def test_a_glob_means_what_it_means_in_a_gitignore(
     tmp_path_factory: pytest.TempPathFactory, glob: str

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit.decode import drafters
@@ -90,7 +91,7 @@ def test_a_cropped_cache_answers_as_if_it_had_never_been_longer() -> None:
     assert engine.forward([8]).ids == plain[1:]
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(
     prompt=st.lists(st.integers(1, VOCABULARY - 1), min_size=1, max_size=20),
     noise=st.integers(0, 10),

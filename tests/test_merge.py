@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import pytest
 from drafting import Branching, Spending
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from test_model_drafter import Mistaken
 from test_trees import CURVE, answered
@@ -59,7 +60,7 @@ def test_a_place_has_no_more_chance_than_there_is(
     assert combined(claims) == pytest.approx(expected)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     st.lists(
         st.dictionaries(st.integers(0, 5), st.floats(0.0, 1.0), max_size=4).filter(
@@ -110,7 +111,7 @@ def test_a_pass_is_credited_to_the_draft_with_the_most_accepted_ids() -> None:
     assert main_part(copied, 2, []) is copied
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     answer=st.lists(st.integers(0, 5), max_size=60),
     seeds=st.lists(st.integers(0, 1000), min_size=2, max_size=3),
@@ -132,7 +133,7 @@ def test_law_1_drafts_of_several_together_change_no_text(
     assert MERGED not in {chunk.source for chunk in chunks}
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     size=st.integers(1, 120),
     seed=st.integers(0, 1000),

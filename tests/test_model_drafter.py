@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 from drafting import Branching
+from effort import examples
 from exact_models import save
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_trees import CURVE, FLAT, SAMPLED, answered
 
@@ -59,7 +60,7 @@ def small(answer: list[int], *, sure: float = 0.9, every: int = 1 << 30) -> Smal
     return SmallModel(engine)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     answer=st.lists(st.integers(0, 49), max_size=40),
     other=st.lists(st.integers(0, 49), max_size=40),
@@ -281,7 +282,7 @@ def test_a_draft_model_with_heads_drafts_for_itself() -> None:
         assert bytes(states[-1]) == state
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     answer=st.lists(st.integers(0, 49), max_size=40),
     other=st.lists(st.integers(0, 49), min_size=1, max_size=40),

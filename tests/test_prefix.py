@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit.backends.prefixes import Prefixes
@@ -117,7 +117,6 @@ def test_an_engine_without_swap_is_left_alone() -> None:
 lists = st.lists(st.integers(0, 2), max_size=30)
 
 
-@settings(deadline=None)
 @given(lists, lists)
 def test_common_is_the_shared_beginning(a: list[int], b: list[int]) -> None:
     shared = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
@@ -127,7 +126,6 @@ def test_common_is_the_shared_beginning(a: list[int], b: list[int]) -> None:
 prompts = st.lists(st.sampled_from([A, B, C, A[:50], [*A, 1], [*B, 2, 3]]), max_size=12)
 
 
-@settings(deadline=None)
 @given(prompts, st.sampled_from((0, 500, 1_500, 2_500, 10**6)))
 def test_the_budget_holds_after_every_run(given: list[list[int]], limit: int) -> None:
     engine = Swapping()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit.decode.events import FREE, Chunk
@@ -102,7 +102,6 @@ def runs(draw: st.DrawFn) -> list[Written]:
     return events
 
 
-@settings(deadline=None)
 @given(runs())
 def test_parts_cover_the_text_without_gaps(events: list[Written]) -> None:
     found = prov.of(events)
@@ -112,7 +111,6 @@ def test_parts_cover_the_text_without_gaps(events: list[Written]) -> None:
     assert edges[-1] == len(found.text)
 
 
-@settings(deadline=None)
 @given(runs(), st.data())
 def test_seconds_add_up(events: list[Written], data: st.DataObject) -> None:
     found = prov.of(events)
@@ -122,7 +120,6 @@ def test_seconds_add_up(events: list[Written], data: st.DataObject) -> None:
     assert whole == pytest.approx(spent)
 
 
-@settings(deadline=None)
 @given(runs(), st.text(st.sampled_from("ab\n"), max_size=8))
 def test_parts_keep_their_text_where_it_ends_up(events: list[Written], head: str) -> None:
     answer = prov.of(events)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from endpoint import USAGE, Endpoint, listening, stream
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from warm_server import plan, running
 
@@ -223,7 +223,6 @@ def test_the_answer_is_what_stands_in_the_block(
 block = st.lists(st.text("ab`\n ", max_size=5), max_size=8).map("".join)
 
 
-@settings(deadline=None)
 @pytest.mark.parametrize("nested", [False, True], ids=["code", "prose"])
 @given(block, st.lists(st.integers(1, 4), max_size=40))
 def test_where_a_stream_is_cut_changes_nothing(nested: bool, text: str, cuts: list[int]) -> None:

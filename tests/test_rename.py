@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit.errors import UsageError
@@ -459,7 +459,6 @@ def test_a_go_import_gets_an_alias() -> None:
     )
 
 
-@settings(deadline=None)
 @given(st.text("xyz_ =\n()[]{}:.,;'\"#/*\\né𝒳", max_size=60), st.sampled_from(sorted(BY_NAME)))
 def test_any_text_of_any_language_is_renamed_or_refused(text: str, language: str) -> None:
     try:

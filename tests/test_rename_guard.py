@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit.rename.guard import GuardResult, guard_rename
@@ -87,7 +87,6 @@ def test_a_useless_answer_leaves_the_prediction(model: str) -> None:
     assert guarded(model).text.replace("username", "email") == PREDICTED
 
 
-@settings(deadline=None)
 @given(st.integers(0, len(PREDICTED)), st.integers(0, 12), st.text("ax .\n#(", max_size=6))
 def test_nothing_but_the_name_ever_differs(at: int, gone: int, put: str) -> None:
     result = guarded(PREDICTED[:at] + put + PREDICTED[at + gone :])

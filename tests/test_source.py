@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit.errors import InputError
@@ -36,7 +36,6 @@ def _write(seen: Source, text: str) -> None:
 
 
 @pytest.mark.parametrize(("bom", "encoding"), ENCODINGS)
-@settings(deadline=None)
 @given(lines=LINES, end=st.text("ab", max_size=2))
 def test_an_untouched_text_is_the_same_bytes(
     bom: bytes, encoding: str, lines: list[tuple[str, str]], end: str
@@ -50,7 +49,6 @@ def test_an_untouched_text_is_the_same_bytes(
 ENDED = re.compile(r"([^\r\n]*)(\r\n|\r|\n)")
 
 
-@settings(deadline=None)
 @given(
     lines=LINES,
     at=st.integers(0, 11),

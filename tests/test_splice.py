@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit.edit.splice import around, named_symbol, region_of, spliced, taken
@@ -33,7 +33,6 @@ def source(text: str) -> Source:
     return Source.from_bytes("a.py", text.encode())
 
 
-@settings(deadline=None)
 @given(st.lists(st.text("ab ", max_size=3), min_size=1, max_size=9), st.data())
 def test_a_region_put_back_is_the_text(lines: list[str], data: st.DataObject) -> None:
     file = source("\n".join(lines) or "x")

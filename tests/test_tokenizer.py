@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from model_sources import SPECIALS, USER, tiny_gguf
 from tokenizers import AddedToken, models, pre_tokenizers, processors
@@ -73,7 +74,7 @@ def test_the_name_of_a_special_token_in_a_text_is_text(name: str, tokenizer: Tok
         assert joined(tokenizer, ids) == text.encode()
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(text=texts)
 def test_law_pieces_are_the_text_byte_for_byte(
     text: str, from_gguf: Tokenizer, from_folder: Tokenizer

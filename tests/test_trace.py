@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit.decode.events import Chunk
@@ -90,7 +90,6 @@ def test_any_name_survives(tmp_path: Path, file: str) -> None:
     assert run.file == file
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(max_size=6), min_size=1, max_size=5))
 def test_any_text_survives(tmp_path_factory: pytest.TempPathFactory, pieces: list[str]) -> None:
     event = passed(*pieces)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from drafting import Branching, Seeing, Spending
+from effort import examples
 from exact_models import kernel, kernels_here, save
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_huggingface import VOCABULARY, tiny
 
@@ -88,7 +89,7 @@ def test_a_chain_is_a_tree_and_every_tree_has_one() -> None:
     assert likeliest_chain([-1, -1, 0, 1, 2, 2]) == [0, 2, 4]
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(
     answer=st.lists(st.integers(0, 5), max_size=60),
     seed=st.integers(0, 1000),
@@ -123,7 +124,7 @@ def test_a_right_tree_settles_more_than_a_pass_each() -> None:
     assert all(chunk.accepted <= chunk.depth <= chunk.proposed for chunk in chunks)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     prompt=st.lists(st.integers(1, VOCABULARY - 1), min_size=1, max_size=20),
     seed=st.integers(0, 50),
@@ -180,7 +181,7 @@ def test_law_1_trees_on_the_exact_engine(exact: Engine, seed: int, sampling: Sam
     assert len(chunks) < len(plain)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     size=st.integers(1, 120),
     seed=st.integers(0, 1000),

@@ -6,7 +6,8 @@ import io
 import re
 
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
@@ -172,7 +173,7 @@ def read(sides: list[str], digits: int, numbers: int) -> tuple[dict[int, str], d
     return old, new
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(LINES, LINES, st.integers(0, 20), st.sampled_from([12, 40, 79, 140, 200]))
 def test_no_row_is_wider_than_the_terminal_and_no_line_is_lost(
     before: list[str], after: list[str], alike: int, width: int

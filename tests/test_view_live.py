@@ -6,7 +6,7 @@ import io
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -191,7 +191,6 @@ def test_what_is_not_written_yet_is_not_shown_as_removed() -> None:
         assert set(shown) <= {"line 3", "line 20", "line 21"}
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=12),
     st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=12),

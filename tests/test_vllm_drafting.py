@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from replaying import WordTokenizer
 
@@ -65,7 +66,7 @@ def test_the_fuller_the_step_the_shorter_the_draft() -> None:
     assert crowded < alone
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(st.integers(0, 5), max_size=60),
     st.lists(st.integers(0, 5), min_size=1, max_size=60),

@@ -6,7 +6,7 @@ import json
 from dataclasses import fields
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit import errors
@@ -59,13 +59,11 @@ events = st.one_of(
 )  # fmt: skip
 
 
-@settings(deadline=None)
 @given(plans)
 def test_a_plan_crosses_unchanged(plan: Plan) -> None:
     assert wire.plan_from(wire.loaded(wire.dump(wire.plan_json(plan)))) == plan
 
 
-@settings(deadline=None)
 @given(events)
 def test_an_event_crosses_unchanged_on_one_ascii_line(event: Event) -> None:
     line = wire.dump(wire.event_json(event))
@@ -107,7 +105,6 @@ def longest_common(a: list[int], b: list[int]) -> int:
 ids = st.lists(st.integers(0, 4), max_size=40)
 
 
-@settings(deadline=None)
 @given(ids, ids)
 def test_appeared_is_the_longest_common_subsequence(a: list[int], b: list[int]) -> None:
     assert wire.appeared(a, b) == longest_common(a, b)
