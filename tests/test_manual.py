@@ -283,8 +283,8 @@ def test_help_lists_every_page_with_its_line(inside: Run) -> None:
         )
 
 
-def test_a_program_gets_the_page_as_it_is(specedit: Run) -> None:
-    done = specedit("help", "rename", env={"FORCE_COLOR": "1"})
+def test_a_program_gets_the_page_as_it_is(inside: Run) -> None:
+    done = inside("help", "rename", env={"FORCE_COLOR": "1"})
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.decode() == manual.page("rename")
 

@@ -158,7 +158,7 @@ def test_undo_gives_its_mode_to_the_file_and_to_no_link_in_its_place(
 def test_a_staged_file_that_became_a_pipe_holds_up_no_commit(
     tmp_path: Path,
     script: Callable[..., Path],
-    specedit: Specedit,
+    process: Specedit,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     script(replace=[["old", "new"]])
@@ -167,7 +167,7 @@ def test_a_staged_file_that_became_a_pipe_holds_up_no_commit(
     path = repo.write("a.py", "old = 1\n")
     repo.git("add", "-A")
     put("pipe", path)
-    done = specedit("hook", "run", cwd=repo.root, timeout=50)
+    done = process("hook", "run", cwd=repo.root, timeout=50)
     assert done.returncode == 1 and b"a.py: not rewritten" in done.stderr
 
 

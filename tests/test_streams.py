@@ -75,7 +75,7 @@ def test_a_reader_that_is_gone_is_no_would_change(file: Path, words: list[str]) 
 
 @pytest.mark.parametrize("words", ["config", "view run.jsonl"])
 def test_a_folder_whose_name_is_no_utf_8_is_printed_as_it_is(
-    specedit: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: Path, words: str
+    process: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: Path, words: str
 ) -> None:
     folder = tmp_path / "bad\udcff"
     folder.mkdir()
@@ -83,18 +83,18 @@ def test_a_folder_whose_name_is_no_utf_8_is_printed_as_it_is(
     one = {"file": "a", "proposed": 0, "accepted": 0, "source": "free", "seconds": 1, "tokens": [1]}
     (folder / "run.jsonl").write_text(json.dumps(one))
     words = words.replace("run", str(folder / "run"))
-    done = specedit(*words.split(" "), cwd=folder, env={"COLUMNS": "400"})
+    done = process(*words.split(" "), cwd=folder, env={"COLUMNS": "400"})
     assert done.returncode == 0 and b"bad\xff" in done.stdout, done.stderr
 
 
 def test_the_unexpected_is_2_and_a_bug_report(
-    specedit: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: Path
+    process: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: Path
 ) -> None:
     (tmp_path / "rich").mkdir()
     (tmp_path / "rich" / "__init__.py").write_text("")
     (tmp_path / "rich" / "console.py").write_text("raise LookupError('broken')\n")
     paths = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
-    done = specedit("config", env={"PYTHONPATH": os.pathsep.join(paths)})
+    done = process("config", env={"PYTHONPATH": os.pathsep.join(paths)})
     said = done.stderr.decode()
     assert (done.returncode, done.stdout) == (2, b"")
     assert "Traceback" in said and "LookupError: broken" in said
