@@ -34,7 +34,9 @@ A room a subject, each on a floor of its own; imports only go down, and
     rename/                   the places of a name, and what is written there
     heads/                    small additions to a model that guess ahead, and how they are trained
     backends/                 run a Plan: here, in a warm server, at an address
-    view/  hook/  server/  lsp/  vllm/  editors/  bench/  cli/  api     the doors
+    view/  server/            the terminal and pages; the HTTP server
+    integrations/  lsp/       the pre-commit hook, editors, vLLM; the language server
+    bench/  cli/  api         speed measured here; the commands; the Python interface
     manual/                   its pages, which `specedit help` shows
 
 `edit` says what it asks for (`edit.backend`); `backends` answer, so they stand above it.

@@ -25,7 +25,7 @@ FLOORS = (  # from the ground up
         "backends",
         "view",
     ),
-    *("editors", "hook", "server", "lsp", "vllm", "bench", "manual", "cli", "api", "__main__"),
+    *("server", "integrations", "lsp", "bench", "manual", "cli", "api", "__main__"),
     "__init__",
 )
 # What a language's hooks are given comes from the engine that calls them: they name its types, and

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from editing import BUFFER, Desk, find
 
-from specedit import editors
+from specedit.integrations import editors
 
 pytestmark = pytest.mark.tools
 

@@ -9,7 +9,7 @@ import pytest
 from editing import Desk, find
 from git_repository import Repository
 
-from specedit import editors
+from specedit.integrations import editors
 
 pytestmark = pytest.mark.tools
 

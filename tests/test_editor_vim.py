@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from editing import BUFFER, Desk, find, text
 
-from specedit import editors
+from specedit.integrations import editors
 
 pytestmark = pytest.mark.tools
 

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 import typer
 
-from specedit import editors
 from specedit.cli import _register, app, run
 from specedit.errors import UsageError
+from specedit.integrations import editors
 
 pytestmark = pytest.mark.tools
 

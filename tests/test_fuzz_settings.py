@@ -13,7 +13,7 @@ import pytest
 from odd import Odd, target
 
 from specedit.errors import SpeceditError
-from specedit.hook.rules import KEYS, rules
+from specedit.integrations.hook.hook_rules import KEYS, rules
 from specedit.settings import Settings, names, resolve, trust
 from specedit.settings.folder import set_user, user_file
 from specedit.settings.layers import repository

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit.errors import UsageError
-from specedit.hook.rules import CHECK, FIX, MAX_SECONDS, Rule, Step, rules
+from specedit.integrations.hook.hook_rules import CHECK, FIX, MAX_SECONDS, Rule, Step, rules
 
 FILES = ["a.py", "src/a.py", "src/a.cs", "src/deep/er/b.cs", "b c.py", "é/文.py", "src/.hid.cs"]
 

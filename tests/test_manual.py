@@ -26,7 +26,7 @@ from git_repository import Repository
 from hook_repository import PACKAGE
 
 from specedit import cli, manual, settings
-from specedit.hook.rules import rules
+from specedit.integrations.hook.hook_rules import rules
 from specedit.view import page
 
 Done = subprocess.CompletedProcess[bytes]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from specedit.vllm import launch
+from specedit.integrations.vllm import launch
 
 
 def run(*words: str, path: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:

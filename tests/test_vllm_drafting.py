@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from replaying import WordTokenizer
 
 from specedit.errors import UsageError
-from specedit.vllm import launch
-from specedit.vllm.drafting import MOST, NEXT, Drafting, Purse, joined, parted
-from specedit.vllm.proposer import Proposer
-from specedit.vllm.steps import Steps
+from specedit.integrations.vllm import launch
+from specedit.integrations.vllm.drafting import MOST, NEXT, Drafting, Purse, joined, parted
+from specedit.integrations.vllm.proposer import Proposer
+from specedit.integrations.vllm.step_cost import Steps
 
 ALONE = 40.0  # ids: what a step costs besides its own, with nobody beside
 

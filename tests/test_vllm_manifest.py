@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from specedit.errors import UsageError
-from specedit.vllm import launch
-from specedit.vllm.manifest import KINDS, Cluster, manifest
+from specedit.integrations.vllm import launch
+from specedit.integrations.vllm.manifest import KINDS, Cluster, manifest
 
 CLUSTERS = {
     "one": Cluster(),

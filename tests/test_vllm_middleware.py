@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from replaying import WordTokenizer
 
-from specedit.vllm import launch
-from specedit.vllm.drafting import MOST, PREDICTION, parted
-from specedit.vllm.middleware import CHAT, LARGEST, Predictions
+from specedit.integrations.vllm import launch
+from specedit.integrations.vllm.drafting import MOST, PREDICTION, parted
+from specedit.integrations.vllm.middleware import CHAT, LARGEST, Predictions
 
 WORDS = WordTokenizer()
 

@@ -23,8 +23,8 @@ class Served:
     def __init__(self, folder: Path, *, drafts: bool) -> None:
         from vllm import LLM
 
-        from specedit.vllm import launch
-        from specedit.vllm.drafting import MOST
+        from specedit.integrations.vllm import launch
+        from specedit.integrations.vllm.drafting import MOST
 
         ours: dict[str, Any] = {}
         if drafts:
@@ -63,7 +63,7 @@ class Served:
         """The answers' ids; `predictions` stand beside their prompts."""
         from vllm import SamplingParams
 
-        from specedit.vllm.drafting import PREDICTION
+        from specedit.integrations.vllm.drafting import PREDICTION
 
         given = [*predictions, *[None] * (len(prompts) - len(predictions))]
         asked = [
@@ -184,7 +184,7 @@ def test_a_prediction_with_a_change_in_it(served: Served, plain: list[list[int]]
 def test_a_build_that_spoils_drafted_samples_is_offered_none(
     served: Served, plain: list[list[int]]
 ) -> None:
-    from specedit.vllm.launch import drafts_spoil_sampling
+    from specedit.integrations.vllm.launch import drafts_spoil_sampling
 
     if not drafts_spoil_sampling():
         pytest.skip("this build samples drafts right")

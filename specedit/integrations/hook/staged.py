@@ -23,8 +23,8 @@ from specedit.files.journal import home
 from specedit.files.recorder import Recorder
 from specedit.files.source import UTF16, Source
 from specedit.files.worktree import check_within
-from specedit.hook.rules import CHECK, FIX, Rule, Step, identity
-from specedit.hook.seen import Seen
+from specedit.integrations.hook.clean_files import Seen
+from specedit.integrations.hook.hook_rules import CHECK, FIX, Rule, Step, identity
 from specedit.report import Edit, Finding
 from specedit.settings import Settings
 

@@ -1,0 +1,1 @@
+"""The interfaces besides the command line: the pre-commit hook, editors, vLLM."""
