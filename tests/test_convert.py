@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +17,14 @@ from exact_reference import logits, matrix
 from specedit.engines.exact import available, open_exact, panels
 from specedit.engines.exact.checkpoint import open_checkpoint
 from specedit.engines.exact.conversion import convert, converted_path, source_of
-from specedit.engines.exact.weights import Damaged, checksum, open_weights
+from specedit.engines.exact.weights import (
+    MAGIC,
+    PREFIX,
+    VERSION,
+    Damaged,
+    checksum,
+    open_weights,
+)
 from specedit.errors import ModelError, UsageError
 from specedit.models.files import ModelFiles
 
@@ -75,6 +85,68 @@ def test_a_damaged_or_older_file_is_built_again(
     expected = rows(files, store)
     harm(converted_path(files, store))
     assert rows(files, store) == expected
+
+
+def tensor(name: str, **values: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda header: header["tensors"][name].update(values)
+
+
+def config(**values: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda header: header["config"].update(values)
+
+
+FORGED: dict[str, Callable[[dict[str, Any]], object]] = {
+    "an offset behind the file": tensor("layer.0.qkv.panels", offset=1 << 40),
+    "an offset before the file": tensor("layer.0.qkv.panels", offset=-(1 << 20)),
+    "an offset that is not aligned": tensor("norm", offset=(1 << 20) + 4),
+    "an offset that is not a number": tensor("norm", offset="1048576"),
+    "an offset near the end": lambda header: tensor(
+        "layer.1.down.panels", offset=header["size"] // 4096 * 4096
+    )(header),
+    "a smaller shape": tensor("embedding", shape=[1, 128], nbytes=256),
+    "another type": tensor("head.offsets", dtype="float32"),
+    "a wrong length": tensor("layer.0.norm", nbytes=1 << 40),
+    "no tensor": lambda header: header["tensors"].pop("layer.1.down.offsets"),
+    "more ids": config(vocabulary=1 << 20),
+    "more layers than there are": config(layers=3),
+    "a billion layers": config(layers=10**9),
+    "no heads": config(heads=0),
+    "no inner width": config(inner=0),
+    "a width that is not a number": config(hidden="88"),
+    "an unknown number": config(windows=1),
+    "tensors as a list": lambda header: header.update(tensors=[]),
+}
+
+
+def forge(path: Path, header: bytes) -> None:
+    """Another header, with its right digest."""
+    raw = path.read_bytes()
+    prefix = PREFIX.pack(MAGIC, VERSION, len(header), hashlib.sha256(header).digest())
+    path.write_bytes((prefix + header).ljust(1 << 20, b"\0") + raw[1 << 20 :])
+
+
+@pytest.mark.parametrize("change", FORGED.values(), ids=FORGED)
+def test_a_header_that_names_what_is_not_in_the_file_is_built_again(
+    change: Callable[[dict[str, Any]], object], files: ModelFiles, store: Path
+) -> None:
+    expected, path = rows(files, store), converted_path(files, store)
+    raw = path.read_bytes()
+    known = json.loads(raw[PREFIX.size :][: PREFIX.unpack(raw[: PREFIX.size])[2]])
+    change(known)
+    forge(path, json.dumps(known).encode())
+    with pytest.raises(Damaged):
+        open_weights(path, source_of(files))
+    assert rows(files, store) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "1", "{", "[" * 100_000, '{"size": 1}'], ids=lambda t: t[:9]
+)
+def test_a_header_that_is_not_one_is_damaged(text: str, files: ModelFiles, store: Path) -> None:
+    path = converted_path(files, store)
+    forge(path, text.encode())
+    with pytest.raises(Damaged):
+        open_weights(path, source_of(files))
 
 
 def test_a_file_of_another_model_is_not_trusted(files: ModelFiles, store: Path) -> None:

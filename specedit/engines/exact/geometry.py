@@ -9,16 +9,29 @@ from specedit.models.numbers import Config
 LANES = 16  # outputs of a panel; half a head is a multiple of it
 STEP = 64  # inputs of a product are a multiple of it
 PIECE = 1792  # of the gated layer's inner width: digits and scales of one piece are its own
-MOST_HALF = 64  # the kernels' sums of larger heads could overflow
+LIMITS = {  # of specedit.h, as they concern a model's numbers
+    "layers": 400,
+    "hidden": 1 << 16,
+    "inner": 1 << 20,
+    "heads": 512,
+    "kv_heads": 512,
+    "head_size": 128,
+    "vocabulary": 1 << 22,
+    "window": 1 << 24,
+}
 
 
 def unsuitable(config: Config) -> str | None:
     """Why the kernels cannot run a model of these numbers, in words; None when they can."""
-    size = config.head_size
-    if size > 2 * MOST_HALF:
-        return f"the exact engine takes heads of up to {2 * MOST_HALF}, and these have {size}"
-    if size % 2:
-        return f"the exact engine takes heads of an even size, and these have {size}"
+    for name, most in LIMITS.items():
+        if not 1 <= getattr(config, name) <= most:
+            return (
+                f"the exact engine takes {name} of 1 to {most}, and this is {getattr(config, name)}"
+            )
+    if config.heads % config.kv_heads:
+        return f"{config.heads} heads do not share {config.kv_heads} key heads"
+    if config.head_size % 2:
+        return f"the exact engine takes heads of an even size, and these have {config.head_size}"
     return None
 
 
@@ -48,3 +61,33 @@ class Geometry:
             qkv=(config.heads + 2 * config.kv_heads) * 2 * half,
             vocabulary=up_to(config.vocabulary, LANES),
         )
+
+    def tensors(self, config: Config) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """Type and shape of every tensor of a converted file."""
+        floats = "float32"
+        found: dict[str, tuple[str, tuple[int, ...]]] = {
+            "embedding": ("uint16", (config.vocabulary, self.hidden)),
+            "norm": (floats, (self.hidden,)),
+            "speeds": ("float64", (config.head_size // 2,)),
+        }
+
+        def linear(name: str, outputs: int, inputs: int, pieces: int = 1) -> None:
+            panels = up_to(outputs, LANES) // LANES
+            found[f"{name}.panels"] = ("int8", (panels, inputs // 4, LANES, 4))
+            found[f"{name}.scales"] = (floats, (panels, pieces, LANES))
+            found[f"{name}.offsets"] = ("int32", (panels, pieces, LANES))
+
+        linear("head", config.vocabulary, self.hidden)
+        for layer in range(config.layers):
+            at = f"layer.{layer}"
+            found[f"{at}.norm"] = found[f"{at}.inner_norm"] = (floats, (self.hidden,))
+            if config.bias:
+                found[f"{at}.bias"] = (floats, (self.qkv,))
+            if config.head_norm:
+                for kind in ("query_norm", "key_norm"):
+                    found[f"{at}.{kind}"] = (floats, (2 * self.half,))
+            linear(f"{at}.qkv", self.qkv, self.hidden)
+            linear(f"{at}.out", config.hidden, self.mixed)
+            linear(f"{at}.gate_up", 2 * self.inner, self.hidden)
+            linear(f"{at}.down", config.hidden, self.inner, -(-self.inner // PIECE))
+        return found

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import json
+import math
 import mmap
 import struct
 from collections.abc import Iterable, Iterator
@@ -21,6 +22,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from specedit.engines.exact.geometry import LIMITS, Geometry, unsuitable
 from specedit.files import regular
 from specedit.models.numbers import Config
 
@@ -33,8 +35,14 @@ MAGIC = b"specedit"
 VERSION = 3
 ALIGN = 4096
 PREFIX = struct.Struct("<8sIQ32s")
-DTYPES = ("int8", "uint16", "int32", "float32", "float64")
+DTYPES = {"int8": 1, "uint16": 2, "int32": 4, "float32": 4, "float64": 8}  # bytes of a number
+HEADER_ROOM = 1 << 20  # the header is written last, into room left for it
 WORDS_PER_ROW = 4093  # prime, so that a moved page changes the column sums
+
+UNREADABLE = (
+    *(OSError, struct.error, RecursionError),
+    *(ValueError, TypeError, KeyError, AttributeError),  # of JSON that is not what was written
+)
 
 
 class Damaged(Exception):
@@ -104,9 +112,8 @@ class Weights:
         import numpy as np
 
         entry = self.entries[name]
-        dtype = np.dtype(entry["dtype"])
-        count = entry["nbytes"] // dtype.itemsize
-        return np.frombuffer(self.data, dtype, count, entry["offset"]).reshape(entry["shape"])
+        dtype, shape = np.dtype(entry["dtype"]), entry["shape"]
+        return np.frombuffer(self.data, dtype, math.prod(shape), entry["offset"]).reshape(shape)
 
     def verify(self) -> Iterator[str]:
         """Read everything; yields the name of each tensor, or says `Damaged`."""
@@ -122,8 +129,7 @@ def write(
     """Write the file, yielding the name and size of each tensor once it is down."""
     import numpy as np
 
-    room = 1 << 20  # the header is written last, into room left for it
-    at, entries = room, {}
+    at, entries = HEADER_ROOM, {}
     for name, array in tensors:
         raw = np.ascontiguousarray(array)
         if raw.dtype.name not in DTYPES:
@@ -143,7 +149,7 @@ def write(
     header = json.dumps(
         {"config": asdict(config), "source": source, "size": at, "tensors": entries}
     ).encode()
-    if PREFIX.size + len(header) > room:
+    if PREFIX.size + len(header) > HEADER_ROOM:
         raise ValueError("too many tensors for the header")
     file.seek(0)
     file.write(PREFIX.pack(MAGIC, VERSION, len(header), hashlib.sha256(header).digest()))
@@ -151,24 +157,50 @@ def write(
 
 
 def open_weights(path: Path, source: str) -> Weights:
-    """Map a converted file, or say `Damaged`."""
+    """Map a converted file, or say `Damaged`.
+
+    Every tensor lies in the file and has the type and shape that the model's numbers ask for: the
+    kernels are given addresses, and read as far as those numbers say.
+    """
     try:
         with regular.reading(path) as file:
-            prefix = file.read(PREFIX.size)
-            magic, version, length, digest = PREFIX.unpack(prefix)
+            magic, version, length, digest = PREFIX.unpack(file.read(PREFIX.size))
             if magic != MAGIC or version != VERSION:
                 raise Damaged("another version wrote the converted file")
-            header = file.read(length)
+            header = file.read(min(length, HEADER_ROOM))
             if hashlib.sha256(header).digest() != digest:
                 raise Damaged("the converted file's header is damaged")
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, struct.error, ValueError) as error:
-        raise Damaged(str(error)) from error
-    known = json.loads(header)
-    if known["size"] != len(data):
-        raise Damaged("the converted file is cut off")
-    if known["source"] != source:
-        raise Damaged("the converted file was made from another model")
-    config = dict(known["config"])
-    config["rope_factors"] = tuple(config["rope_factors"])
-    return Weights(Config(**config), source, known["tensors"], data)
+        known = json.loads(header)
+        if known["size"] != len(data):
+            raise Damaged("the converted file is cut off")
+        if known["source"] != source:
+            raise Damaged("the converted file was made from another model")
+        config = _config(known["config"])
+        _check_tensors(config, known["tensors"], len(data))
+    except UNREADABLE as error:
+        raise Damaged(f"the converted file cannot be read: {error}") from error
+    return Weights(config, source, known["tensors"], data)
+
+
+def _config(numbers: dict[str, Any]) -> Config:
+    config = Config(**{**numbers, "rope_factors": tuple(numbers["rope_factors"])})
+    for name in LIMITS:
+        if type(getattr(config, name)) is not int:
+            raise ValueError(f"{name} is not an integer")
+    if not math.isfinite(config.epsilon) or (reason := unsuitable(config)):
+        raise ValueError(reason or "epsilon is not a number")
+    return config
+
+
+def _check_tensors(config: Config, entries: dict[str, dict[str, Any]], size: int) -> None:
+    expected = Geometry.of(config).tensors(config)
+    if entries.keys() != expected.keys():
+        raise ValueError("it does not have the model's tensors")
+    for name, (dtype, shape) in expected.items():
+        entry = entries[name]
+        offset, nbytes = entry["offset"], math.prod(shape) * DTYPES[dtype]
+        if (entry["dtype"], entry["shape"], entry["nbytes"]) != (dtype, list(shape), nbytes):
+            raise ValueError(f"{name} is not {dtype} of {shape}")
+        if type(offset) is not int or offset % ALIGN or not HEADER_ROOM <= offset <= size - nbytes:
+            raise ValueError(f"{name} does not lie in the file")

@@ -48,8 +48,8 @@ class KernelPasses:
         self._model = lib.specedit_model_new(library.variant, shape, given)
         if not self._model:
             raise ModelError(
-                "The kernels do not take this model, or there is not enough memory.",
-                hint="--engine huggingface",
+                "The kernels do not take this model's weights, or there is not enough memory.",
+                hint="specedit model verify says whether they are damaged.",
             )
         _freed_with(self, lib.specedit_model_free, self._model)
 
