@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import faults
 import pytest
 from faults import Count, at_line, child, ended, source
+from git_repository import Repository
 
 from specedit.errors import InputError
 from specedit.files import journal, replacement
@@ -110,6 +114,64 @@ def test_law_9_the_command_line_killed_at_a_random_moment_loses_nothing(
                 count.lost.append(str(folder / name))
         if left := list(folder.glob(".specedit-*")):
             count.stuck.append(str(left))
+    say(count)
+
+
+NEXT = (  # commands that come after the kill
+    ("edit", "Say email.", "m00.py", "--check"),
+    ("rename", "nothing", "more", "m00.py", "--check"),
+    ("undo", "--list"),
+    ("hook", "run"),
+    ("lsp",),
+)
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize(("name", "trials"), [("SIGKILL", 200), ("SIGTERM", 100)])
+def test_law_3_a_killed_rename_of_many_files_is_whole_after_the_next_command(
+    tmp_path: Path, name: str, trials: int, say: Say, script: Callable[..., Path]
+) -> None:
+    """Killed after its journal or its first file is written, at a random moment."""
+    chance, count = random.Random(SEED), Count(f"{name} of a rename of 40 files")
+    script(replace=[["username", "email"]])
+    before = {f"m{n:02}.py": b"from m00 import username\nusername()\n" for n in range(1, 40)}
+    before["m00.py"] = b"def username():\n    return 1\n"
+    after = {name: data.replace(b"username", b"email") for name, data in before.items()}
+    Repository.init(tmp_path).commit({name: data.decode() for name, data in before.items()})
+    command = [sys.executable, "-m", "specedit"]
+    more: dict[str, Any] = {"cwd": tmp_path, "stdin": subprocess.DEVNULL}
+    runs, longest = journal.home() / "journal", 1.0
+    while count.trials < trials:
+        for one, data in before.items():
+            (tmp_path / one).write_bytes(data)
+        shutil.rmtree(runs, ignore_errors=True)
+        words = [*command, "rename", "username", "email", "--quiet"]
+        run = subprocess.Popen(words, stderr=subprocess.DEVNULL, **more)
+        began = (runs.exists, lambda: (tmp_path / "m00.py").read_bytes() != before["m00.py"])
+        while run.poll() is None and not began[chance.random() < 0.85]():
+            time.sleep(0.0005)
+        time.sleep(chance.uniform(0, longest))
+        if run.poll() is not None:
+            longest *= 0.9
+            continue
+        run.send_signal(getattr(signal, name))
+        code = run.wait(faults.STUCK)
+        count.trials += 1
+        held = {one: (tmp_path / one).read_bytes() for one in before}
+        half = held not in (before, after)
+        count.note("half done" if half else "all new" if held == after else "all old")
+        if name == "SIGTERM" and (half or (code != 130 and (code, held) != (0, after))):
+            count.stuck.append(f"exit code {code}, half done: {half}")
+        words = [*command, *NEXT[count.trials % len(NEXT)]]
+        said = subprocess.run(words, capture_output=True, check=False, **more).stderr
+        held = {one: (tmp_path / one).read_bytes() for one in before}
+        if held not in (before, after):
+            count.torn.append(f"{words[3]}: {said.decode()}")
+        if half and said.count(b"specedit: reverted the change of 40 files") != 1:
+            count.stuck.append(f"{words[3]}: {said.decode()}")
+        if list(tmp_path.glob(".specedit-*")) or list(runs.glob("*/unfinished")):
+            count.stuck.append("a temporary file or a mark is left")
+    assert count.said.get("half done", 0) > trials / 5 or name == "SIGTERM"
     say(count)
 
 
