@@ -41,12 +41,11 @@ A room a subject, each on a floor of its own; imports only go down, and
 
 `edit` says what it asks for (`edit.backend`); `backends` answer, so they stand above it.
 
-One edit, of a file or of stdin: `cli` reads flags; `edit.run` reads the Source, plans its Job and
-yields `Planned`, what the backend says (`Loading, Ready, Prefill, Written…, Answer`), `Proposed`
-once the Job's judge lets the answer pass, and the Edit when it is journalled and written. `view`
-shows them as they come; `report` becomes JSON (`view.contract`) and the exit code. Numbers are
-folds over events. A `FileError` (`errors`) is about one file, and the others go on; any other error
-ends the run.
+One edit, of a file or of stdin: `cli` reads flags; `edit.session` reads the Source, plans its Job
+and yields `Planned`, the backend's events (`Loading, Ready, Prefill, Written…, Answer`), `Proposed`
+once the answer passed its checks, and the Edit after it was journalled and written. `view` shows
+them; `report` becomes JSON (`view.contract`) and the exit code. Numbers are computed from events. A
+`FileError` (`errors`) is about one file, and the others continue; any other error ends the run.
 """
 
 from __future__ import annotations

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -134,22 +133,9 @@ class Editor:
     ) -> Iterator[Planned | Event | TryItem | Edit]:
         """Everything that happens while a plan runs; the last item is the Edit. With the setting
         `test`, each try is in the work tree while the command runs, and none of them afterwards."""
-        from specedit.edit.tries import refused
+        from specedit.edit.session import run_one
 
-        if not self.settings.test:
-            yield from refused.one(source, planner, self._backend, self.settings, alone=True)
-            return
-        from specedit.edit.run import Input, Proposed
-        from specedit.edit.tries.tested import TestedRun
-
-        given = Input(source.name, lambda: source)
-        run = TestedRun(
-            *("api", [given], planner, self._backend, self.settings, home()), writes=False
-        )
-        with closing(iter(run)) as items:
-            for _, item in items:
-                if not isinstance(item, Proposed):
-                    yield item
+        yield from run_one("api", source, planner, self._backend, self.settings)
 
 
 def _read(file: str | Path) -> Source:

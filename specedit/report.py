@@ -136,7 +136,7 @@ class Try:
     number: int  # from 1
     seed: int = 0
     temperature: float = 0.0
-    told: bool = False  # it was shown what stood against the try before
+    with_feedback: bool = False  # the model saw what was wrong with the try before
     figures: Figures = Figures()
     after_sha256: str = ""
     test: Judgement | None = None

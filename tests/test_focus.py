@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 
@@ -12,15 +12,15 @@ import pytest
 from scripted_backend import Scripted
 
 from specedit.decode.cost import Curve
-from specedit.edit.answering import once, perform
+from specedit.edit.answering import once
+from specedit.edit.backend import Backend
 from specedit.edit.focus import beginnings, pays
 from specedit.edit.job import Job, Planned, plan_edit
+from specedit.edit.session import run_one
 from specedit.edit.splice import joined, taken
-from specedit.edit.tries.asking import Earlier, job_of
-from specedit.edit.tries.ways import Way
+from specedit.edit.tries.attempts import Attempt, Earlier, job_of
 from specedit.engines.base import GREEDY
 from specedit.engines.scripted import fenced
-from specedit.errors import TooLong
 from specedit.files.source import Source
 from specedit.focus.blocks import LONG, Block, blocks
 from specedit.focus.chances import likely
@@ -37,6 +37,12 @@ from specedit.view.contract import edit_json
 
 FRUITS = ("apple", "banana", "cherry", "grape", "lemon", "mango", "melon", "olive", "papaya")
 LET = "Let weigh_lemon_4 start at 99"
+
+
+def perform(job: Job, backend: Backend, settings: Settings) -> Iterator[object]:
+    """One answer to a Job, with its Edit last."""
+    settings = replace(settings, tries=1)
+    return run_one("edit", job.source, lambda _: job, backend, settings, alone=False)
 
 
 def python(functions: int = 60) -> str:
@@ -534,7 +540,7 @@ def test_a_region_is_told_what_the_file_is_told_and_expects_its_own_part_of_earl
     tried = text.replace("total = 4\n", "total = 98\n")
     earlier = [Earlier(text), Earlier(tried), Earlier(tried + "\n", "98 is not 99")]
     backend = Scripted(model())
-    list(once(job_of(job, Way(4, GREEDY, told=True), earlier), backend, Settings()))
+    list(once(job_of(job, Attempt(4, GREEDY, with_feedback=True), earlier), backend, Settings()))
     lemon, grape = backend.plans
     for plan in (lemon, grape):
         assert "98 is not 99" in plan.messages[-1].content
@@ -560,8 +566,8 @@ def test_all_of_a_file_beyond_the_window_is_edited_in_parts() -> None:
 def test_a_file_beyond_the_window_of_which_nothing_is_named_says_what_it_defines() -> None:
     settings = Settings(focus="off")
     job = plan_edit(source(python()), "Mend the crash", settings)
-    with pytest.raises(TooLong, match=r"window"):
-        list(perform(job, Scripted(model(), window=12_000), settings))
+    *_, edit = perform(job, Scripted(model(), window=12_000), settings)
+    assert isinstance(edit, Edit) and "window" in edit.problems[0]
 
 
 def test_what_is_warmed_is_what_any_instruction_begins_with() -> None:

@@ -88,11 +88,12 @@ def test_json_names_each_try(
     assert file["tries"][0]["test"]["line"] == "calc.py:1:1: error: no product"
     assert file["tries"][5]["test"] == {**file["tries"][5]["test"], "code": 0, "line": ""}
     assert {"seed", "temperature", "tokens", "passes", "seconds"} <= file["tries"][0].keys()
-    assert len({(one["seed"], one["temperature"], one["told"]) for one in file["tries"]}) == 6
+    keys = ("seed", "temperature", "with_feedback")
+    assert len({tuple(one[key] for key in keys) for one in file["tries"]}) == 6
     assert report["totals"]["passes"] == sum(one["passes"] for one in file["tries"])
     prompts = [one["prompt"] for one in file["tries"]]
     assert prompts[1]["reused"] == prompts[1]["tokens"] - 1, "the same prompt is not read again"
-    assert file["tries"][5]["told"] and prompts[5]["tokens"] > prompts[0]["tokens"]
+    assert file["tries"][5]["with_feedback"] and prompts[5]["tokens"] > prompts[0]["tokens"]
     assert all(one["reused"] > 0.7 * prompts[0]["tokens"] for one in prompts[2:])
 
 
@@ -383,7 +384,7 @@ def test_the_command_may_change_the_file(
     done = inside("edit", "Do it", "calc.py", "--test", ends, "--json")
     assert done.returncode == 0 and tree.read("calc.py") == RIGHT + "# end\n"
     (file,) = json.loads(done.stdout)["files"]
-    assert "as the command left it" in " ".join(file["notes"]) and "+# end" in file["diff"]
+    assert "the command's version is kept" in " ".join(file["notes"]) and "+# end" in file["diff"]
     assert inside("undo").returncode == 0 and tree.status() == ""
 
 
@@ -394,7 +395,7 @@ def test_the_command_may_change_the_file_before_any_edit(
     done = inside("edit", "Do it", "calc.py", "--test", "echo '# end' >> calc.py", "--json")
     assert done.returncode == 0, "its run before any edit leaves no trace"
     assert tree.read("calc.py") == CALC.replace("a - b", "a * b") + "# end\n"
-    (note,) = [n for n in json.loads(done.stdout)["files"][0]["notes"] if "what it left" in n]
+    (note,) = [n for n in json.loads(done.stdout)["files"][0]["notes"] if "its version is in" in n]
     assert Path(note.rpartition(" ")[2]).read_text() == CALC + "# end\n"
     Path(note.rpartition(" ")[2]).unlink()
     inside("undo")

@@ -51,7 +51,7 @@ def edit(
 ) -> int:
     """Change files as instructed; `-` reads stdin and writes the new text to stdout."""
     from specedit.backends.connect import window
-    from specedit.cli.work import Targets, work
+    from specedit.cli.work import Targets, resolve_targets, work
     from specedit.edit import beside
     from specedit.edit.job import plan_edit
     from specedit.edit.refining import part_of
@@ -79,14 +79,10 @@ def edit(
 
     return work(
         "edit",
-        Targets(
-            tuple(files or ()),
-            staged=staged,
-            changed=changed,
-            since=since,
+        resolve_targets(
+            Targets(tuple(files or ()), staged=staged, changed=changed, since=since), resolved
         ),
         planner,
-        resolved,
         Wish(instruction, part_of(part, symbol, selected, near)),
     )
 

@@ -1,9 +1,7 @@
-"""A run as it is shown: the screen is made when there is something to show.
+"""Shows a session while it runs.
 
-Until the backend's first event nothing is: a warm server reads the prompt while this process
-imports what shows and judges its answer, 60 ms that nobody waits for. Knows the order of things;
-what is shown is the screen's to say.
-"""
+The screen is created at the backend's first event: a warm server reads the prompt while this
+process imports what displays and checks its answer (60 ms)."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from specedit.edit.job import Planned
-from specedit.edit.run import Item, Proposed, Run
+from specedit.edit.session import EditSession, Item, Proposed
 from specedit.edit.tries.items import TryItem
 from specedit.report import Edit
 from specedit.settings import Settings
@@ -25,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class Follower:
-    """Feeds a run's items to the screen, and brings back what the person there wants."""
+    """Passes a session's items to the screen, and the user's choices back."""
 
-    def __init__(self, run: Run, settings: Settings) -> None:
-        self._run = run
+    def __init__(self, session: EditSession, settings: Settings) -> None:
+        self._session = session
         self._settings = settings
         self._stack = ExitStack()
 
@@ -50,22 +48,22 @@ class Follower:
         from specedit.view.screen import Screen
 
         import_module("specedit.check.answer")  # while the model loads
-        return self._stack.enter_context(Screen(self._settings, self._run.names))
+        return self._stack.enter_context(Screen(self._settings, self._session.names))
 
     def edits(self) -> Generator[Edit, None, None]:
-        """Run to the end: every Edit, as it is done and shown."""
-        with closing(iter(self._run)) as items:  # what is tried is put back at once, not later
+        """Run to the end; yields every Edit after it was shown."""
+        with closing(iter(self._session)) as items:  # a try is taken out of the work tree at once
             yield from self._shown(items)
 
     def _shown(self, items: Iterator[tuple[str, Item]]) -> Iterator[Edit]:
-        held: list[tuple[str, Planned]] = []
+        pending: list[tuple[str, Planned]] = []
         for name, item in items:
             if isinstance(item, Planned):
-                held.append((name, item))
+                pending.append((name, item))
                 continue
-            for planned in held:
+            for planned in pending:
                 self._screen.planned(*planned)
-            held.clear()
+            pending.clear()
             if isinstance(item, Edit):
                 self._screen.edit(name, item)
                 yield item
@@ -78,15 +76,15 @@ class Follower:
 
     def _ask(self, proposed: Proposed) -> None:
         chosen = self._screen.ask(proposed.job.source, proposed.edit)
-        self._run.take(chosen.text)
+        self._session.replace_text(chosen.text)
         if chosen.quit:
-            self._run.leave("not looked at: you quit")
+            self._session.skip_rest("not looked at: you quit")
 
-    def report(self, why: str = "", *, given_out: bool = False) -> None:
-        """The last words; `why` the run ended before its inputs did. `given_out`: what changed is
-        on stdout, so that it is done."""
-        report = self._run.report()
-        if given_out:
+    def report(self, why: str = "", *, on_stdout: bool = False) -> None:
+        """Show the report; `why` the session ended before its inputs did. `on_stdout`: the changed
+        text was written to stdout."""
+        report = self._session.report()
+        if on_stdout:
             done = (replace(e, status="edited") if e.changed else e for e in report.edits)
             report = replace(report, edits=tuple(done))
-        self._screen.report(report, self._run.not_done if why else [], why)
+        self._screen.report(report, self._session.not_done if why else [], why)

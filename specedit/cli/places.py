@@ -12,9 +12,9 @@ from dataclasses import replace
 from specedit.check.finding import Finding
 from specedit.cli.links import allowed
 from specedit.cli.output import put_json
+from specedit.edit.inputs import Planner, of_files
 from specedit.edit.job import Job
 from specedit.edit.judge import failed, outcome
-from specedit.edit.run import Planner, of_files
 from specedit.errors import FileError
 from specedit.report import Edit, Report
 from specedit.settings import Settings

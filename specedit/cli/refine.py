@@ -32,7 +32,7 @@ def refine(
     from specedit.backends.connect import window
     from specedit.cli.edit import check_words
     from specedit.cli.undo import of_here
-    from specedit.cli.work import Targets, near, work
+    from specedit.cli.work import Targets, near, resolve_targets, work
     from specedit.edit import beside
     from specedit.edit.refining import conversation, plan_refine
     from specedit.errors import UsageError
@@ -53,8 +53,7 @@ def refine(
 
     return work(
         "refine",
-        Targets(tuple(files or map(near, talk.paths))),
+        resolve_targets(Targets(tuple(files or map(near, talk.paths))), resolved),
         planner,
-        resolved,
         Wish(instruction, talk.turns[0].part, talk.last.name),
     )

@@ -11,7 +11,7 @@ from specedit.settings import Resolved
 
 if TYPE_CHECKING:
     from specedit.cli.work import Targets
-    from specedit.edit.run import Planner
+    from specedit.edit.inputs import Planner
     from specedit.settings import Settings
 
 
@@ -36,12 +36,12 @@ def rename(
     resolved: Resolved,
 ) -> int:
     """Rename an identifier: tree-sitter finds the places, the model verifies them."""
-    from specedit.cli.work import Targets, files_of, judged, nothing, refuse_conflicts, work
+    from specedit.cli.work import Targets, nothing, resolve_targets, work
     from specedit.files.recorder import Wish
     from specedit.text.names import sought
 
     derived = resolved.values.scope == "derived"
-    targets = Targets(
+    wanted = Targets(
         tuple(files or ()),
         staged=staged,
         changed=changed,
@@ -49,19 +49,18 @@ def rename(
         containing=sought(old, derived=derived),
         any_case=derived,
     )
-    settings = judged(targets, resolved)
-    refuse_conflicts(targets, settings)
     _refuse_kinds(resolved)
-    names = targets.names if targets.names == ("-",) else tuple(files_of(targets))
-    if not names and targets.from_git:
+    targets = resolve_targets(wanted, resolved)
+    names, settings = targets.names, targets.settings
+    if not names and wanted.from_git:
         return nothing("rename", settings)
-    planner = _planner(names, targets, old, new, line, settings)
+    planner = _planner(names, wanted, old, new, line, settings)
     if dry_list:
         from specedit.cli.places import dry_list as listing
 
         return listing(names, planner, settings)
     wish, together = Wish(f"{old} to {new}"), len(names) > 1
-    return work("rename", Targets(names), planner, resolved, wish, together=together)
+    return work("rename", targets, planner, wish, together=together)
 
 
 def _refuse_kinds(resolved: Resolved) -> None:

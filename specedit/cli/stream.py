@@ -1,10 +1,9 @@
-"""Filter mode: stdin to stdout. On any failure the input comes out unchanged; the code says so."""
+"""Filter mode: stdin to stdout. On any failure the input is written unchanged, with exit code 2."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import closing
-from functools import partial
 from typing import TYPE_CHECKING
 
 from specedit.cli.output import put, put_json
@@ -12,13 +11,13 @@ from specedit.errors import FAILED, INTERRUPTED, SpeceditError
 from specedit.text.terminal import harmless
 
 if TYPE_CHECKING:
-    from specedit.edit.run import Planner
+    from specedit.edit.inputs import Planner
     from specedit.report import Report
     from specedit.settings import Settings
 
 
 def filter_stream(command: str, planner: Planner, settings: Settings) -> int:
-    """Read all of stdin, then write exactly one text: the new one, or the old one."""
+    """Read all of stdin, then write exactly one text: the new one or the old one."""
     data = sys.stdin.buffer.read()
     out = data
     code = FAILED
@@ -31,11 +30,11 @@ def filter_stream(command: str, planner: Planner, settings: Settings) -> int:
     except SpeceditError as error:
         print(f"specedit: {harmless(str(error))}", file=sys.stderr)
     except KeyboardInterrupt:
-        print("specedit: interrupted; the text comes out unchanged", file=sys.stderr)
+        print("specedit: interrupted; the text is unchanged", file=sys.stderr)
         code = INTERRUPTED
-    except Exception as error:  # whoever pipes a buffer through us must get it back
-        said = harmless(f"unexpected {type(error).__name__}: {error}")
-        print(f"specedit: {said}", file=sys.stderr)
+    except Exception as error:  # guarantee 5: the text is always returned
+        message = harmless(f"unexpected {type(error).__name__}: {error}")
+        print(f"specedit: {message}", file=sys.stderr)
     if report is not None and settings.json:
         put_json(report)
     elif report is not None and settings.diff:
@@ -49,16 +48,14 @@ def filter_stream(command: str, planner: Planner, settings: Settings) -> int:
 def _run(command: str, data: bytes, planner: Planner, settings: Settings) -> Report:
     from specedit.backends.connect import connect
     from specedit.cli.follower import Follower
-    from specedit.edit.run import Run, of_stdin
-    from specedit.edit.tries import refused
+    from specedit.edit.inputs import of_stdin
+    from specedit.edit.session import EditSession
 
-    given = of_stdin(data, settings.stdin_filename)
+    one = of_stdin(data, settings.stdin_filename)
     with closing(connect(settings)) as backend:
-        run = Run(
-            command, [given], planner, backend, settings, ask=partial(refused.one, alone=True)
-        )
-        with Follower(run, settings) as follower:
+        session = EditSession(command, [one], planner, backend, settings)
+        with Follower(session, settings) as follower:
             for _ in follower.edits():
                 pass
-            follower.report(given_out=not (settings.check or settings.diff or settings.json))
-            return run.report()
+            follower.report(on_stdout=not (settings.check or settings.diff or settings.json))
+            return session.report()

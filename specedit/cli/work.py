@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +15,11 @@ from specedit.cli.output import put_json, put_patch
 from specedit.errors import INTERRUPTED, SpeceditError, UsageError
 from specedit.files.worktree import beyond, in_work_tree, real
 
+STDIN = ("-",)
+
 if TYPE_CHECKING:
     from specedit.edit.backend import Backend
-    from specedit.edit.run import Planner
+    from specedit.edit.inputs import Planner
     from specedit.files.recorder import Wish
     from specedit.settings import Resolved, Settings
 
@@ -39,31 +40,49 @@ class Targets:
         return self.staged or self.changed or self.since is not None
 
 
+@dataclass(frozen=True)
+class ResolvedTargets:
+    """The files of a command line and the settings of its run, checked for conflicts."""
+
+    names: tuple[str, ...]  # ("-",): standard input
+    settings: Settings
+
+    @property
+    def is_stdin(self) -> bool:
+        return self.names == STDIN
+
+
+def resolve_targets(targets: Targets, resolved: Resolved) -> ResolvedTargets:
+    """Check the flags against each other, and list the files; git is asked where it chooses."""
+    settings = _settings(targets, resolved)
+    _refuse_conflicts(targets, settings)
+    _refuse_untested(settings, resolved)
+    names = targets.names if targets.names == STDIN else tuple(_files_of(targets))
+    return ResolvedTargets(names, settings)
+
+
 def work(
     command: str,
-    targets: Targets,
+    targets: ResolvedTargets,
     planner: Planner,
-    resolved: Resolved,
     wish: Wish | None = None,
     *,
     together: bool = False,
 ) -> int:
-    """Run one command over its files, or as a filter; returns the exit code. `together`: what is
-    written is one change of all of them."""
-    settings = judged(targets, resolved)
-    refuse_conflicts(targets, settings)
-    _refuse_untested(settings, resolved)
-    if targets.names == ("-",):
+    """Run one command over its files, or as a filter; returns the exit code. `together`: all files
+    are one change."""
+    settings = targets.settings
+    if targets.is_stdin:
         from specedit.cli.stream import filter_stream
 
         return filter_stream(command, planner, settings)
     from specedit.backends.connect import connect
 
     with closing(connect(settings)) as backend:
-        return _files(command, targets, planner, backend, settings, wish, together)
+        return _over_files(command, targets, planner, backend, wish, together)
 
 
-def files_of(targets: Targets) -> list[str]:
+def _files_of(targets: Targets) -> list[str]:
     """The files named, or those that git chooses."""
     if targets.names and not targets.from_git:
         return _once(one for name in targets.names for one in expanded(name))
@@ -139,7 +158,7 @@ def uncommitted(names: list[str], settings: Settings) -> set[str]:
     return found
 
 
-def refuse_conflicts(targets: Targets, settings: Settings) -> None:
+def _refuse_conflicts(targets: Targets, settings: Settings) -> None:
     """An error where flags contradict each other."""
     if "" in targets.names:
         raise UsageError("A file's name is empty.", hint="Is a variable of the shell empty?")
@@ -151,29 +170,29 @@ def refuse_conflicts(targets: Targets, settings: Settings) -> None:
         raise UsageError("--json and --diff both want stdout.", hint="--json holds the diff.")
     if settings.ask and (settings.check or settings.diff or settings.json):
         raise UsageError("--ask writes files; it does not go with --check, --diff or --json.")
-    if settings.ask and targets.names == ("-",):
+    if settings.ask and targets.names == STDIN:
         raise UsageError("--ask reads answers from stdin, and `-` reads the text from it.")
-    if settings.test and targets.names == ("-",):
+    if settings.test and targets.names == STDIN:
         raise UsageError("--test runs in a work tree with the edit in it; `-` has no file there.")
     if settings.test and settings.ask:
         raise UsageError("--test and --ask both judge an edit.", hint="Give one of them.")
     if settings.test and settings.compare:
         raise UsageError("--compare measures one answer, and --test may ask for several.")
-    if settings.stdin_filename and targets.names != ("-",):
+    if settings.stdin_filename and targets.names != STDIN:
         raise UsageError("--stdin-filename goes with `-`.")
     if settings.server not in ("auto", "off") and settings.audit:
         raise UsageError("--audit reads logits, which no remote server gives.")
 
 
-def judged(targets: Targets, resolved: Resolved) -> Settings:
-    """The settings; a test command of a file is for the runs that can be tested."""
+def _settings(targets: Targets, resolved: Resolved) -> Settings:
+    """The settings; a test command of a settings file applies only to runs that can be tested."""
     settings = resolved.values
     if resolved.origins["test"] == "flag" and not settings.test:
         raise UsageError(
             "--test is empty: nothing would judge the edit.",
             hint="Is a variable of the shell empty? SPECEDIT_TEST= is how to run without a test.",
         )
-    other = targets.names == ("-",) or settings.ask or settings.compare
+    other = targets.names == STDIN or settings.ask or settings.compare
     if settings.test and other and resolved.origins["test"] != "flag":
         return replace(settings, test="")
     return settings
@@ -192,45 +211,27 @@ def _refuse_untested(settings: Settings, resolved: Resolved) -> None:
             raise UsageError(f"{flag} goes with a test, and {other} runs without one.")
 
 
-def _files(
+def _over_files(
     command: str,
-    targets: Targets,
+    targets: ResolvedTargets,
     planner: Planner,
     backend: Backend,
-    settings: Settings,
-    wish: Wish | None = None,
-    together: bool = False,
+    wish: Wish | None,
+    together: bool,
 ) -> int:
     from specedit.cli.follower import Follower
-    from specedit.edit.run import Run, of_files
-    from specedit.edit.tries import refused
-    from specedit.files.journal import home
-    from specedit.files.recorder import Recorder
+    from specedit.edit.inputs import of_files
+    from specedit.edit.session import EditSession
 
-    names = files_of(targets)
-    dry = settings.check or settings.diff
-    dirty = uncommitted(names, settings) if settings.clean_only or not dry else set()
+    names, settings = list(targets.names), targets.settings
+    writes = not (settings.check or settings.diff)
+    dirty = uncommitted(names, settings) if settings.clean_only or writes else set()
     inputs = of_files(names, dirty, allowed(names))
-    if settings.test:
-        from specedit.edit.tries.tested import TestedRun
-
-        run: Run = TestedRun(
-            command,
-            inputs,
-            planner,
-            backend,
-            settings,
-            home(),
-            wish=wish,
-            writes=not dry,
-            together=together,
-        )
-    else:
-        recorder = None if dry else Recorder(home(), command, wish)
-        ask = partial(refused.one, alone=len(names) == 1)
-        run = Run(command, inputs, planner, backend, settings, recorder, ask, together)
-    why, broken = "", None  # the run ended before its files did
-    with Follower(run, settings) as follower:
+    session = EditSession(
+        command, inputs, planner, backend, settings, writes=writes, wish=wish, together=together
+    )
+    why, broken = "", None  # why the session ended before its files did
+    with Follower(session, settings) as follower:
         try:
             with closing(follower.edits()) as edits:
                 for edit in edits:
@@ -238,12 +239,12 @@ def _files(
                         put_patch(edit.diff)
         except KeyboardInterrupt:
             why = "interrupted"
-        except SpeceditError as problem:  # of no file: the model, the server, the settings
-            if not run.report().edits:
+        except SpeceditError as problem:  # not of one file: the model, the server, the settings
+            if not session.report().edits:
                 raise
             why, broken = "broken off", problem
         follower.report(why)
-    report = run.report()
+    report = session.report()
     if settings.json:
         put_json(report)
     if broken is not None:

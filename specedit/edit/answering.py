@@ -5,7 +5,7 @@ Knows Jobs and backends. Writes nothing and does not know the terminal.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 
 from specedit.check.finding import Finding, Spot
@@ -14,7 +14,7 @@ from specedit.edit.backend import Answer, Backend, Event
 from specedit.edit.focus import focused, in_parts
 from specedit.edit.fold import run
 from specedit.edit.job import Job, Planned, job
-from specedit.edit.judge import Judged, conclude, keep
+from specedit.edit.judge import Judged, conclude
 from specedit.edit.splice import named_symbol, region_of, spliced, symbol_names, taken, whole
 from specedit.errors import TooLong
 from specedit.report import Compared, Edit, Figures
@@ -28,12 +28,6 @@ class Answered:
     job: Job
     answer: Answer
     edit: Edit
-
-
-def perform(work: Job, backend: Backend, settings: Settings) -> Iterator[Planned | Event | Edit]:
-    """What is planned, the backend's events, then the Edit. Nothing is written."""
-    found = yield from answered(work, backend, settings)
-    yield keep(found.edit)
 
 
 def answered(

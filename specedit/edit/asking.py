@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from specedit.edit import prompt
 from specedit.edit.beside import Beside
-from specedit.edit.job import drafters, drawing
+from specedit.edit.job import drafters, sampling_of
 from specedit.edit.plan import Message, Plan
 from specedit.edit.splice import AROUND, around, region_of, taken, whole
 from specedit.errors import UsageError
@@ -52,5 +52,5 @@ def plan_ask(
         instruction=question,
         draft=tuple(one for one in drafters(settings) if one != "prediction"),
         max_tokens=settings.max_tokens or None,
-        sampling=drawing(settings),
+        sampling=sampling_of(settings),
     )

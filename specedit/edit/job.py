@@ -42,7 +42,7 @@ class Job:
     checks: Checks = USUAL
     divisible: bool = True  # where the file is too long, a part that the instruction names will do
     beside: tuple[Beside, ...] = ()  # files that the model is shown, read-only
-    told: str = ""  # what stood against an earlier answer, where the model is shown that
+    feedback: str = ""  # what was wrong with an earlier answer, if the model sees that
     regions: tuple[RegionJob, ...] = ()  # of a large file: the answer is theirs, and the rest stays
     findings: tuple[Finding, ...] = ()  # said in the report, whatever happens
     guess: str | None = None  # the whole text, where planning knows what it will be
@@ -148,14 +148,14 @@ def job(
             instruction=instruction,
             draft=drafters(settings),
             max_tokens=settings.max_tokens or None,
-            sampling=drawing(settings),
+            sampling=sampling_of(settings),
             audit=settings.audit,
             fresh=settings.compare,
         ),
     )
 
 
-def drawing(settings: Settings) -> Sampling:
+def sampling_of(settings: Settings) -> Sampling:
     """How choices are made."""
     return Sampling(settings.temperature, settings.top_p, settings.seed, settings.sampling)
 

@@ -88,17 +88,17 @@ def others(beside: Sequence[Beside]) -> Iterator[str]:
         yield f"{marks}\n\n"
 
 
-def told(messages: tuple[Message, ...], said: str) -> tuple[Message, ...]:
-    """The same question, with what stands against an earlier answer before its last paragraph: all
-    that comes before is in the cache. In a turn of its own a small model would answer that, in
-    prose, rather than with the file: of 8 such answers none was code."""
+def with_feedback(messages: tuple[Message, ...], feedback: str) -> tuple[Message, ...]:
+    """The same messages with what was wrong with an earlier answer, before the last paragraph, so
+    that all text before it is in the cache. (As a message of its own a small model answers it in
+    prose: of 8 such answers none was code.)"""
     *before, last = messages
     *segments, ask = last.segments
-    head, found, tail = ask.rpartition(REPLY)
-    if not found:
+    head, reply, tail = ask.rpartition(REPLY)
+    if not reply:
         head, tail = ask, ""
-    against = f"\n\nAn earlier answer was wrong:\n\n{said.strip()}\n\nAvoid that mistake."
-    return (*before, replace(last, segments=(*segments, f"{head}{against}{found}{tail}")))
+    against = f"\n\nAn earlier answer was wrong:\n\n{feedback.strip()}\n\nAvoid that mistake."
+    return (*before, replace(last, segments=(*segments, f"{head}{against}{reply}{tail}")))
 
 
 def places(name: str, outline: str, instruction: str) -> tuple[Message, ...]:

@@ -67,7 +67,7 @@ def plan_of(work: Job, found: Sequence[Block], target: RegionJob) -> Plan:
     )
     return replace(
         work.plan,
-        messages=prompt.told(messages, work.told) if work.told else messages,
+        messages=prompt.with_feedback(messages, work.feedback) if work.feedback else messages,
         opening=prompt.opening(marks),
         closing=marks,
         prediction=predicted,

@@ -15,7 +15,7 @@ from specedit.backends.connect import connect
 from specedit.edit.backend import Backend, Event, Loading, Written
 from specedit.edit.job import Job, plan_edit
 from specedit.edit.plan import Plan
-from specedit.edit.run import one
+from specedit.edit.session import run_one
 from specedit.errors import InputError
 from specedit.files.source import Source
 from specedit.lsp.documents import Document
@@ -82,9 +82,10 @@ def ask(
     def planner(source: Source) -> Job:
         return plan_edit(source, instruction, settings, lines=(first, max(first, last)))
 
+    settings = replace(settings, test="")  # a command would see the file on disk, not this text
     written = ""
     with closing(Stoppable(connect(settings), flag)) as backend:
-        for item in one(document.source, planner, backend, settings):
+        for item in run_one("lsp", document.source, planner, backend, settings):
             if isinstance(item, Loading):
                 yield item.what
             elif isinstance(item, Written):

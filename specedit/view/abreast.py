@@ -82,7 +82,11 @@ def _name(number: int, run: FileTrace) -> str:
     drawn = (
         f"temperature {way['temperature']:g}, seed {way['seed']}" if way.get("temperature") else ""
     )
-    words = [f"try {way.get('number', number)}", drawn, "told" if way.get("told") else ""]
+    words = [
+        f"try {way.get('number', number)}",
+        drawn,
+        "with feedback" if way.get("with_feedback") else "",
+    ]
     return ", ".join(word for word in words if word)
 
 

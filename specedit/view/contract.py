@@ -126,7 +126,7 @@ def try_json(t: Try) -> dict[str, Any]:
     return {
         "seed": t.seed,
         "temperature": t.temperature,
-        "told": t.told,
+        "with_feedback": t.with_feedback,
         "tokens": f.completion,
         "passes": f.passes,
         "seconds": round(f.prefill_s + f.decode_s, 4),

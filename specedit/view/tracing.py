@@ -80,7 +80,7 @@ class Writer:
     def trying(self, item: Trying) -> None:
         """The passes that follow are this try's."""
         self._try = {"number": item.number, "seed": item.seed}
-        self._try |= {"temperature": item.temperature, "told": item.told}
+        self._try |= {"temperature": item.temperature, "with_feedback": item.with_feedback}
 
     def planned(self, file: str, plan: Plan) -> None:
         """What is expected: the names of the predictions, in the order that a pass numbers them."""

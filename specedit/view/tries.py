@@ -49,7 +49,7 @@ def _why(one: Try) -> str:
 def way(one: Try) -> str:
     """What sets it apart."""
     words = [f"temperature {one.temperature:g}, seed {one.seed}" if one.temperature else "greedy"]
-    return ", ".join([*words, *(["told"] if one.told else [])])
+    return ", ".join([*words, *(["with feedback"] if one.with_feedback else [])])
 
 
 def verdict(one: Try) -> tuple[str, str]:
@@ -79,7 +79,7 @@ def whole(report: Report) -> Sequence[Try]:
                 figures=figures,
                 refused=first.refused or one.refused,
                 kept=first.kept or one.kept,
-                told=first.told or one.told,
+                with_feedback=first.with_feedback or one.with_feedback,
             )
     return [found[number] for number in sorted(found)]
 

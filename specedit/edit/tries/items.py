@@ -1,4 +1,4 @@
-"""What a run says of its tries while they go on. Shown to a person; every number is in a `Try`."""
+"""The events of tries while they run; every number is in a `Try`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Trying:
     most: int
     seed: int
     temperature: float
-    told: bool
+    with_feedback: bool
 
 
 @dataclass(frozen=True)

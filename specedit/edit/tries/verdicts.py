@@ -52,7 +52,7 @@ def whole_of(parts: Sequence[Try], names: Sequence[str]) -> Try:
         figures=sum((one.figures for one in parts), Figures()),
         after_sha256=" ".join(one.after_sha256 for one in parts),
         refused="; ".join(refused),
-        told=any(one.told for one in parts),
+        with_feedback=any(one.with_feedback for one in parts),
         same_as=None,
     )
 

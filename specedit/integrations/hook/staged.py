@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from specedit.edit.backend import Backend, Event
 from specedit.edit.job import Job, Planned, plan_edit
-from specedit.edit.run import Input, Proposed
-from specedit.edit.tries import refused
+from specedit.edit.session import run_one
 from specedit.edit.tries.items import TryItem
 from specedit.errors import FileError, RefusedEdit, UsageError
 from specedit.files import git, regular
@@ -228,17 +226,7 @@ class Look:
         def planner(source: Source) -> Job | Edit:
             return _planned(source, step, settings)
 
-        if not rule.test:
-            yield from refused.one(source, planner, self._backend, settings)
-            return
-        from specedit.edit.tries.tested import TestedRun
-
-        given = Input(source.name, lambda: source)
-        run = TestedRun("hook run", [given], planner, self._backend, settings, home(), writes=False)
-        with closing(iter(run)) as items:
-            for _, item in items:
-                if not isinstance(item, Proposed):
-                    yield item
+        yield from run_one("hook run", source, planner, self._backend, settings, alone=False)
 
     def _fix(self, file: _File) -> Fixed | Left:
         """Put the fix into the work tree; its unstaged changes stay, or nothing is written."""

@@ -1,0 +1,58 @@
+"""The inputs of a session: files by name, or standard input; each is read when its turn comes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+
+from specedit.edit.job import Job
+from specedit.errors import UsageError
+from specedit.files import source as sources
+from specedit.files.source import Source
+from specedit.files.worktree import check_within
+from specedit.report import Edit
+
+# Plans the Job of one source; an Edit where there is nothing to ask a model.
+Planner = Callable[[Source], Job | Edit]
+
+
+@dataclass(frozen=True)
+class Input:
+    """A text to edit, not read yet."""
+
+    name: str
+    read: Callable[[], Source]
+    uncommitted: bool = False  # its text is in no commit, so git cannot restore it
+
+    @classmethod
+    def of_source(cls, source: Source) -> Input:
+        """A text that was read already."""
+        return cls(source.name, lambda: source)
+
+
+def of_files(
+    names: Iterable[str],
+    uncommitted: Collection[str] = (),
+    beyond: Mapping[str, Path] = MappingProxyType({}),
+) -> list[Input]:
+    """`beyond`: the links out of a work tree that may be followed, each with its target."""
+    return [
+        Input(name, partial(_read, name, beyond.get(name)), name in uncommitted) for name in names
+    ]
+
+
+def _read(name: str, allowed: Path | None) -> Source:
+    source = sources.read(name)
+    check_within(name, allowed)
+    return source
+
+
+def of_stdin(data: bytes, name: str) -> Input:
+    """Standard input, a text without a file."""
+    name = name or "stdin"
+    if Path(name).name == "":
+        raise UsageError(f"--stdin-filename {name!r} names no file.")
+    return Input(name, partial(Source.from_bytes, name, data))

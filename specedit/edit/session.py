@@ -1,0 +1,205 @@
+"""A session: one command over its inputs. Every interface runs its edits through this class.
+
+Each input is read, planned, asked about, checked, journalled and written. Everything that happens
+is yielded; nothing here depends on flags, git or the terminal. With the setting `test`, the user's
+command judges each try (`edit.tries.tested`), otherwise the checks alone do (`edit.tries.checked`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+
+from specedit.check.finding import Finding
+from specedit.edit import joint
+from specedit.edit.backend import Backend, Event, Ready
+from specedit.edit.inputs import Input, Planner
+from specedit.edit.job import Job, Planned
+from specedit.edit.judge import failed, guarded, outcome
+from specedit.edit.tries.checked import checked_tries
+from specedit.edit.tries.items import TryItem
+from specedit.edit.tries.tested import TestedTries
+from specedit.errors import FileError
+from specedit.files.journal import home
+from specedit.files.recorder import Recorder, Wish
+from specedit.files.replacement import check_writable
+from specedit.files.source import Source
+from specedit.report import Edit, ModelLine, Report
+from specedit.settings import Settings
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """A change that passed its checks. Nothing is written before the next item is requested."""
+
+    job: Job
+    edit: Edit
+
+
+Item = Planned | Event | Proposed | TryItem | Edit
+
+
+class EditSession:
+    """Iterate it once: each input's last item is its Edit, and an input that fails does not stop
+    the others.
+
+    `writes`: files are journalled and written; otherwise Edits are only returned. `together`: all
+    files are one change, so that nothing is written if one of them cannot be edited. `alone`: the
+    instruction is for this one input, so that an answer without a change is asked for again. The
+    caller that sees a `Proposed` may `replace_text` and may `skip_rest`."""
+
+    def __init__(
+        self,
+        command: str,
+        inputs: Sequence[Input],
+        planner: Planner,
+        backend: Backend,
+        settings: Settings,
+        *,
+        writes: bool = False,
+        wish: Wish | None = None,
+        together: bool = False,
+        alone: bool | None = None,
+    ) -> None:
+        self._command = command
+        self._inputs = inputs
+        self._planner = planner
+        self._backend = backend
+        self._settings = settings
+        self._writes = writes
+        self._wish = wish
+        self._together = together
+        self._alone = len(inputs) == 1 if alone is None else alone
+        tested = bool(settings.test)
+        self._recorder = Recorder(home(), command, wish) if writes and not tested else None
+        self._started = time.perf_counter()
+        self._model: ModelLine | None = None
+        self._edits: list[Edit] = []
+        self._chosen_text: str | None = None
+        self._skip_reason = ""
+        self._pending: list[joint.ToWrite] = []
+
+    @property
+    def names(self) -> list[str]:
+        return [one.name for one in self._inputs]
+
+    @property
+    def not_done(self) -> list[str]:
+        pending = self._together and self._recorder is not None  # nothing of it is written yet
+        return self.names if pending else self.names[len(self._edits) :]
+
+    def report(self) -> Report:
+        """The results so far."""
+        wall_s = time.perf_counter() - self._started
+        return Report(self._command, tuple(self._edits), self._model, self._backend.server, wall_s)
+
+    def replace_text(self, text: str) -> None:
+        """Write this text instead of the one that was just proposed."""
+        self._chosen_text = text
+
+    def skip_rest(self, why: str) -> None:
+        """Leave all further inputs unchanged."""
+        self._skip_reason = why
+
+    def __iter__(self) -> Generator[tuple[str, Item], None, None]:
+        items = self._tested() if self._settings.test else self._untested()
+        for name, item in items:
+            if isinstance(item, Ready):
+                self._model = item.model
+            elif isinstance(item, Edit):
+                self._edits.append(item)
+            yield name, item
+        self._write_pending()
+
+    def _tested(self) -> Generator[tuple[str, Item], None, None]:
+        tries = TestedTries(
+            self._command,
+            self._inputs,
+            self._planner,
+            self._backend,
+            self._settings,
+            wish=self._wish,
+            writes=self._writes,
+            together=self._together,
+        )
+        return tries.items()
+
+    def _untested(self) -> Generator[tuple[str, Item], None, None]:
+        for one in self._inputs:
+            if self._skip_reason:
+                skipped = Finding("skipped", self._skip_reason)
+                yield one.name, Edit(one.name, "unchanged", findings=(skipped,))
+                continue
+            try:
+                source = one.read()
+                if self._writes:
+                    check_writable(source)
+                job = self._planner(source)
+                if isinstance(job, Edit):
+                    yield one.name, job
+                    continue
+                tries = checked_tries(job, self._backend, self._settings, alone=self._alone)
+                for item in tries:
+                    if isinstance(item, Planned):
+                        job = item.job
+                    elif isinstance(item, Edit) and item.changed:
+                        self._chosen_text = None
+                        yield one.name, Proposed(job, item)
+                        item = self._written(one, source, self._as_chosen(job, item))
+                    yield one.name, item
+            except FileError as problem:
+                yield one.name, failed(one.name, problem)
+
+    def _as_chosen(self, job: Job, edit: Edit) -> Edit:
+        """The proposed edit, or the text that the caller chose instead, checked again."""
+        if self._chosen_text is None:
+            return edit
+        chosen = outcome(job.source, self._chosen_text, edit.figures)
+        verdict = guarded(job.source, job.instruction, job.checks, self._chosen_text)
+        if verdict.problems:
+            findings = (*edit.findings, *verdict.problems)
+            return replace(chosen, status="refused", findings=findings)
+        return replace(chosen, findings=edit.findings, compared=edit.compared)
+
+    def _written(self, one: Input, source: Source, edit: Edit) -> Edit:
+        if self._recorder is None or not edit.changed:
+            return edit
+        to_write = joint.ToWrite(source, edit, one.uncommitted)
+        if self._together:
+            self._pending.append(to_write)
+            return edit
+        return joint.put(self._recorder, to_write)
+
+    def _write_pending(self) -> None:
+        """Write the files that are one change: all of them or none."""
+        if not self._pending or self._recorder is None:
+            return
+        broken = next((one.path for one in self._edits if one.status in ("refused", "failed")), "")
+        written = joint.written(self._recorder, self._pending, broken)
+        self._together = False
+        self._edits = [written.get(one.path, one) for one in self._edits]
+
+
+def run_one(
+    command: str,
+    source: Source,
+    planner: Planner,
+    backend: Backend,
+    settings: Settings,
+    *,
+    alone: bool = True,
+) -> Generator[Planned | Event | TryItem | Edit, None, None]:
+    """A session over one text that was read already; nothing is written, the Edit comes last."""
+    one = Input.of_source(source)
+    session = EditSession(command, [one], planner, backend, settings, alone=alone)
+    items = iter(session)
+    try:
+        for _, item in items:
+            if not isinstance(item, Proposed):
+                yield item
+    finally:
+        items.close()  # a try is taken out of the work tree now, not when garbage is collected
+
+
+__all__ = ["EditSession", "Input", "Item", "Planner", "Proposed", "run_one"]

@@ -1,0 +1,160 @@
+"""The attempts of a run: how each try differs, its Job, and one answer to it.
+
+The first attempt is what a run without tries asks for. Later ones sample from the same prompt, or
+show the model what was wrong with the try before; those shown often give the same answer again.
+Seeds are fixed (the settings' seed and the number of the try): the same command line gives the same
+tries. Earlier answers are predictions of later ones, which changes the speed and never the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from specedit.edit import prompt
+from specedit.edit.answering import Answered, answered, once
+from specedit.edit.backend import Backend, Event
+from specedit.edit.job import Job, Planned, sampling_of
+from specedit.edit.tries.items import Trying
+from specedit.engines.base import Sampling
+from specedit.errors import TooLong
+from specedit.report import Edit, Figures, Finding, Try
+from specedit.settings import Settings
+
+DEFAULT_TRIES = 6  # where the settings do not say how many
+TOP_P = 0.95  # of a sampled try, where the settings do not say
+MOST_PREDICTIONS = 8  # earlier answers that are followed; the newest
+
+
+@dataclass(frozen=True)
+class Variation:
+    """How one try differs: the least temperature, and whether the model sees what was wrong."""
+
+    temperature: float
+    with_feedback: bool = False
+
+
+VARIATIONS = (  # of the second try and those after it (docs/research/tries.md)
+    Variation(0.8),
+    Variation(1.0),
+    Variation(0.8),
+    Variation(1.0),
+    Variation(0.8, with_feedback=True),
+    Variation(1.2),
+    Variation(1.0, with_feedback=True),
+)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """The parameters of one try."""
+
+    number: int  # from 1
+    sampling: Sampling
+    with_feedback: bool = False
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """An earlier answer, and what was wrong with it."""
+
+    text: str
+    problem: str = ""
+
+
+def max_tries(settings: Settings) -> int:
+    """How many tries there are at most."""
+    if settings.compare and not settings.tries:
+        return 1
+    return settings.tries or DEFAULT_TRIES
+
+
+def attempts(settings: Settings) -> Iterator[Attempt]:
+    """The tries, in order."""
+    first = sampling_of(settings)
+    yield Attempt(1, first)
+    for number in range(2, max_tries(settings) + 1):
+        at = number - 2
+        variation = (
+            VARIATIONS[at] if at < len(VARIATIONS) else Variation(1.0, with_feedback=at % 2 == 0)
+        )
+        temperature = max(variation.temperature, settings.temperature)
+        top_p = settings.top_p if settings.top_p < 1 else TOP_P
+        seed = (settings.seed + number - 1) % (1 << 63)
+        sampled = replace(first, temperature=temperature, top_p=top_p, seed=seed)
+        yield Attempt(number, sampled if temperature else first, variation.with_feedback)
+
+
+def trying(attempt: Attempt, settings: Settings) -> Trying:
+    """The event that announces a try."""
+    sampling = attempt.sampling
+    return Trying(
+        attempt.number,
+        max_tries(settings),
+        sampling.seed,
+        sampling.temperature,
+        attempt.with_feedback,
+    )
+
+
+def job_of(job: Job, attempt: Attempt, earlier: Sequence[Earlier]) -> Job:
+    """The Job of one try: the first one's, with its own sampling, predictions and feedback."""
+    plan = replace(job.plan, sampling=attempt.sampling)
+    if plan.prediction is not None:
+        texts = (*(one.text for one in reversed(earlier)), *plan.predictions)
+        plan = replace(plan, predictions=tuple(dict.fromkeys(texts))[:MOST_PREDICTIONS])
+    feedback = earlier[-1].problem if attempt.with_feedback and earlier else ""
+    if feedback:
+        plan = replace(plan, messages=prompt.with_feedback(plan.messages, feedback))
+    return replace(job, plan=plan, feedback=feedback)
+
+
+def answer(
+    job: Job, attempt: Attempt, earlier: Sequence[Earlier], backend: Backend, settings: Settings
+) -> Generator[Planned | Event, None, Answered]:
+    """Run one try. The first may narrow its Job, and the others use what it was narrowed to. Where
+    the longer prompt of a try with feedback does not fit the window, the first one's is used."""
+    work = job_of(job, attempt, earlier)
+    if not earlier:
+        return (yield from answered(work, backend, settings))
+    try:
+        return (yield from once(work, backend, settings))
+    except TooLong:
+        plain = job_of(job, replace(attempt, with_feedback=False), earlier)
+        return (yield from once(plain, backend, settings))
+
+
+def as_earlier(answered: Answered, problem: str = "") -> Earlier:
+    """An answer as later tries use it: a prediction, and feedback."""
+    problems = problem or "\n".join(_line(one) for one in answered.edit.findings if one.refuses)
+    return Earlier(answered.answer.text, problems)
+
+
+def _line(finding: Finding) -> str:
+    lines = sorted({spot.line for spot in finding.places})
+    where = f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}: " if lines else ""
+    return f"{where}{finding.text}"
+
+
+def try_of(attempt: Attempt, answered: Answered, earlier: Sequence[Try]) -> Try:
+    """A try with the verdict of the checks."""
+    edit = answered.edit
+    same = (one.number for one in earlier if one.after_sha256 == edit.after_sha256)
+    return Try(
+        number=attempt.number,
+        seed=attempt.sampling.seed,
+        temperature=attempt.sampling.temperature,
+        with_feedback=bool(answered.job.feedback),
+        figures=edit.figures,
+        after_sha256=edit.after_sha256,
+        refused="; ".join(edit.problems),
+        same_as=next(same, None),
+    )
+
+
+def with_all_tries(edit: Edit, tries: Sequence[Try]) -> Edit:
+    """The Edit with the figures of all tries."""
+    own = edit.figures
+    spent = sum((one.figures for one in tries), Figures())
+    spent = replace(spent, logits_digest=own.logits_digest, regions=own.regions)
+    return replace(edit, tries=tuple(tries), figures=spent)
