@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from specedit.backends.running import Loaded
 from specedit.decode.width import Widths
-from specedit.edit.backend import Event
+from specedit.edit.backend import Backend, Event
+from specedit.edit.job import Job
 from specedit.edit.plan import Plan
+from specedit.edit.session import run_one
 from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
 from specedit.report import ModelLine
+from specedit.settings import Settings
 
 
 class Scripted:
@@ -39,3 +43,9 @@ class Scripted:
 
     def close(self) -> None:
         pass
+
+
+def perform(job: Job, backend: Backend, settings: Settings) -> Iterator[object]:
+    """One answer to a Job, its Edit last."""
+    settings = replace(settings, tries=1)
+    return run_one("edit", job.source, lambda _: job, backend, settings, alone=False)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from scripted_backend import Scripted
+from scripted_backend import Scripted, perform
 
 from specedit.decode.cost import Curve
 from specedit.edit.answering import once
-from specedit.edit.backend import Backend
 from specedit.edit.focus import beginnings, pays
 from specedit.edit.job import Job, Planned, plan_edit
-from specedit.edit.session import run_one
 from specedit.edit.splice import joined, taken
 from specedit.edit.tries.attempts import Attempt, Earlier, job_of
 from specedit.engines.base import GREEDY
@@ -37,12 +35,6 @@ from specedit.view.contract import edit_json
 
 FRUITS = ("apple", "banana", "cherry", "grape", "lemon", "mango", "melon", "olive", "papaya")
 LET = "Let weigh_lemon_4 start at 99"
-
-
-def perform(job: Job, backend: Backend, settings: Settings) -> Iterator[object]:
-    """One answer to a Job, with its Edit last."""
-    settings = replace(settings, tries=1)
-    return run_one("edit", job.source, lambda _: job, backend, settings, alone=False)
 
 
 def python(functions: int = 60) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from scripted_backend import Scripted
+from scripted_backend import Scripted, perform
 
-from specedit.edit.answering import perform
 from specedit.edit.job import Job, Planned
 from specedit.edit.splice import joined
 from specedit.engines.scripted import fenced
