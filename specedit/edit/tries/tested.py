@@ -46,7 +46,7 @@ Items = Generator[tuple[str, Planned | Event | TryItem | Edit], None, None]
 
 
 @dataclass
-class _File:
+class _TriedFile:
     """One file through all tries."""
 
     input: Input
@@ -92,11 +92,11 @@ class TestedTries:
 
     def items(self) -> Items:
         """Everything that happens; each file's last item is its Edit."""
-        files: list[_File] = []
+        files: list[_TriedFile] = []
         broken = ""
         for one in self._inputs:
             planned = self._planned(one)
-            if isinstance(planned, _File):
+            if isinstance(planned, _TriedFile):
                 files.append(planned)
                 continue
             if planned.status in ("refused", "failed"):
@@ -112,16 +112,16 @@ class TestedTries:
         with Trial(home(), root, self._command, self._wish) as trial:
             yield from self._tried(files, root, trial)
 
-    def _planned(self, one: Input) -> _File | Edit:
+    def _planned(self, one: Input) -> _TriedFile | Edit:
         try:
             source = one.read()
             check_writable(source)
             job = self._planner(source)
         except FileError as problem:
             return failed(one.name, problem)
-        return job if isinstance(job, Edit) else _File(one, source, job)
+        return job if isinstance(job, Edit) else _TriedFile(one, source, job)
 
-    def _tried(self, files: list[_File], root: Path, trial: Trial) -> Items:
+    def _tried(self, files: list[_TriedFile], root: Path, trial: Trial) -> Items:
         name = files[0].name
         trial.put([(file.source, file.source.data) for file in files])  # the command may write
         before = yield from self._run(name, 0, root)
@@ -156,7 +156,12 @@ class TestedTries:
         yield from self._none_passed(files, wholes, before, trial)
 
     def _judged(
-        self, files: list[_File], before: Judgement, wholes: Sequence[Try], root: Path, trial: Trial
+        self,
+        files: list[_TriedFile],
+        before: Judgement,
+        wholes: Sequence[Try],
+        root: Path,
+        trial: Trial,
     ) -> Generator[tuple[str, Judging], None, Try]:
         """This try's verdict over all files; one that does not pass is taken out again."""
         parts, names = [file.tries[-1] for file in files], [file.name for file in files]
@@ -179,7 +184,7 @@ class TestedTries:
         whole = replace(whole, test=verdict, test_s=self._failures.seconds, kept=verdict.passed)
         return self._recorded(files, whole)
 
-    def _recorded(self, files: Sequence[_File], whole: Try) -> Try:
+    def _recorded(self, files: Sequence[_TriedFile], whole: Try) -> Try:
         for file in files:
             file.tries[-1] = replace(
                 file.tries[-1], test=whole.test, test_s=whole.test_s, kept=whole.kept
@@ -200,7 +205,7 @@ class TestedTries:
             output.close()
         return self._failures.verdict(ran, root, number)
 
-    def _keep(self, changed: Sequence[_File], settled: Sequence[Settled]) -> None:
+    def _keep(self, changed: Sequence[_TriedFile], settled: Sequence[Settled]) -> None:
         for file, one in _paired(changed, settled):
             file.edits[-1] = replace(file.edits[-1], status="edited", written=True)
             if one.changed:
@@ -208,14 +213,14 @@ class TestedTries:
             if file.input.uncommitted:
                 file.edits[-1] = file.edits[-1].noting(held_uncommitted())
 
-    def _take_out(self, changed: Sequence[_File], settled: Sequence[Settled]) -> None:
+    def _take_out(self, changed: Sequence[_TriedFile], settled: Sequence[Settled]) -> None:
         for file, one in _paired(changed, settled):
             if one.aside:
                 message = f"the test command changed it; its version is in {one.aside}"
                 file.notes.append(Finding(CHANGED_BY_TEST, message))
 
     def _ended(
-        self, files: Sequence[_File], at: int, why: Finding | None = None
+        self, files: Sequence[_TriedFile], at: int, why: Finding | None = None
     ) -> Iterator[tuple[str, Edit]]:
         """Each file's Edit: that of the try at index `at`, with the figures of all tries."""
         for file in files:
@@ -225,7 +230,7 @@ class TestedTries:
             yield file.name, edit
 
     def _none_passed(
-        self, files: Sequence[_File], wholes: Sequence[Try], before: Judgement, trial: Trial
+        self, files: Sequence[_TriedFile], wholes: Sequence[Try], before: Judgement, trial: Trial
     ) -> Iterator[tuple[str, Edit]]:
         """No try passed: nothing is written, except the best try with --keep-best."""
         at = best(wholes)
@@ -257,7 +262,9 @@ def root_of(sources: Sequence[Source]) -> Path:
     return tops.pop() or Path.cwd()
 
 
-def _paired(files: Sequence[_File], settled: Sequence[Settled]) -> Iterator[tuple[_File, Settled]]:
+def _paired(
+    files: Sequence[_TriedFile], settled: Sequence[Settled]
+) -> Iterator[tuple[_TriedFile, Settled]]:
     by = {str(one.path): one for one in settled}
     for file in files:
         one = by.get(str(worktree.real(file.source.path or file.source.name)))
