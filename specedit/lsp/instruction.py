@@ -92,6 +92,8 @@ def ask(
                 written = (written + item.text)[-1000:]
                 yield next((line for line in reversed(written.split("\n")) if line.strip()), "")
             elif isinstance(item, Edit):
+                if item.status == "failed":
+                    raise InputError("; ".join(item.problems), file=document.source.name)
                 yield item
 
 
