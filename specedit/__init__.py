@@ -29,8 +29,7 @@ A room a subject, each on a floor of its own; imports only go down, and
     engines/                  ids in, choices out; the only home of torch and transformers
     decode/                   the loop, widths, drafters, what was fitted; knows no text, no files
     report                    the outcome, as data
-    focus/                    which places of a large file an instruction is about
-    edit/                     what to ask (plan, job), what it becomes (answer, judge), the run
+    edit/                     what to ask (plan, job, regions), what it becomes (answer, judge)
     rename/                   the places of a name, and what is written there
     heads/                    small additions to a model that guess ahead, and how they are trained
     backends/                 run a Plan: here, in a warm server, at an address

@@ -33,7 +33,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Focused:
+class EditedRegion:
     """One region of a large file that was edited on its own."""
 
     lines: tuple[int, int]  # of the text that was there, from 1, both in
@@ -57,7 +57,7 @@ class Figures:
     decode_s: float = 0.0
     total_s: float = 0.0
     logits_digest: str | None = None
-    regions: tuple[Focused, ...] = ()  # none: the whole answer was one
+    regions: tuple[EditedRegion, ...] = ()  # none: the whole answer was one
 
     @property
     def prediction(self) -> Tally:

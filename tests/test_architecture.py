@@ -18,7 +18,6 @@ FLOORS = (  # from the ground up
         "engines",
         "decode",
         "report",
-        "focus",
         "edit",
         "rename",
         "heads",

@@ -676,12 +676,12 @@ def test_a_large_file_is_tried_in_its_regions(
 
 
 def test_what_a_region_became_in_an_earlier_try() -> None:
-    from specedit.edit.regions import carried
+    from specedit.edit.regions.assemble import part_of_changed
     from specedit.edit.splice import Region
 
     before = "a\nb\nc\nd\ne\n"
     at = before.index("d")
     region = Region(at, at + 2)
-    assert carried(before, region, "a\nx\ny\nc\nD\nmore\ne\n") == "D\nmore\n"
-    assert carried(before, region, before) == "d\n"
-    assert carried(before, Region(2, 4), "a\nc\nd\ne\n") == ""
+    assert part_of_changed(before, region, "a\nx\ny\nc\nD\nmore\ne\n") == "D\nmore\n"
+    assert part_of_changed(before, region, before) == "d\n"
+    assert part_of_changed(before, Region(2, 4), "a\nc\nd\ne\n") == ""

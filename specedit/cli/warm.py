@@ -24,8 +24,8 @@ def warm(
     """Read files into the server's cache (for editors, when a file is opened). Starts a server in
     the background when none runs."""
     from specedit.backends.servers import look
-    from specedit.edit.focus import beginnings
     from specedit.edit.job import plan_edit
+    from specedit.edit.regions.narrowing import shared_beginnings
     from specedit.engines.base import Prefill
     from specedit.errors import ServerError
     from specedit.files import source as sources
@@ -37,7 +37,7 @@ def warm(
     for name in files:
         source = sources.read(name)
         read = known = total = 0
-        for plan in beginnings(plan_edit(source, "-", settings), settings):
+        for plan in shared_beginnings(plan_edit(source, "-", settings), settings):
             last = Prefill(0, 0, 0, 0.0)
             for event in server.warm(plan):
                 last = event if isinstance(event, Prefill) else last

@@ -9,12 +9,12 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 
 from specedit.check.finding import Finding, Spot
-from specedit.edit import regions
 from specedit.edit.backend import Answer, Backend, Event
-from specedit.edit.focus import focused, in_parts
 from specedit.edit.fold import run
 from specedit.edit.job import Job, Planned, job
 from specedit.edit.judge import Judged, conclude
+from specedit.edit.regions.assemble import answer_regions, part_of_changed
+from specedit.edit.regions.narrowing import in_parts, with_regions
 from specedit.edit.splice import named_symbol, region_of, spliced, symbol_names, taken, whole
 from specedit.errors import TooLong
 from specedit.report import Compared, Edit, Figures
@@ -35,7 +35,7 @@ def answered(
 ) -> Generator[Planned | Event, None, Answered]:
     """The same, and what a further try needs of it: the Job with the places that were chosen. A
     refused answer is not kept yet."""
-    work, asked = yield from focused(work, backend, settings)
+    work, asked = yield from with_regions(work, backend, settings)
     try:
         found = yield from once(work, backend, settings)
     except TooLong as problem:
@@ -80,7 +80,7 @@ def judge(work: Job, answer: Answer) -> Judged:
 def measured(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer, Figures]]:
     """The answer to a Job, in regions where it has them, and what it cost."""
     if work.regions:
-        return (yield from regions.answered(work, backend))
+        return (yield from answer_regions(work, backend))
     return (yield from run(work.plan, work.source.name, backend))
 
 
@@ -121,6 +121,6 @@ def narrow(work: Job, settings: Settings, problem: TooLong) -> Job:
     said = f"too long for the window: only {best.qualified} was edited ({lines})"
     note = Finding("narrowed", said, (Spot(best.first_line),))
     told = (one for one in work.findings if one.kind != "whole")
-    earlier = (regions.carried(source.text, region, one) for one in work.plan.predictions)
+    earlier = (part_of_changed(source.text, region, one) for one in work.plan.predictions)
     plan = replace(smaller.plan, predictions=tuple(dict.fromkeys(earlier)))
     return replace(work, region=region, plan=plan, findings=(*told, note))

@@ -25,7 +25,7 @@ from specedit.files.worktree import beyond
 
 if TYPE_CHECKING:
     from specedit.edit.beside import Beside
-    from specedit.focus.blocks import Block
+    from specedit.edit.regions.blocks import Block
     from specedit.report import Finding
     from specedit.settings import Settings
 
@@ -69,7 +69,7 @@ class RegionJob:
     blocks: tuple[Block, ...]
     chance: float  # that the change belongs there
     expected: str | None = None  # what it is predicted to become; None: what it is
-    context: str | None = None  # what it is shown with; None: what `surroundings` says
+    context: str | None = None  # what it is shown with; None: `regions.context`'s
 
     @property
     def lines(self) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from specedit.edit.beside import Beside
 from specedit.edit.job import Job, plan_edit, refuse_question
 from specedit.edit.judge import Judged, guarded
-from specedit.edit.regions import carried
+from specedit.edit.regions.assemble import part_of_changed
 from specedit.edit.selection import lines_of
 from specedit.errors import InputError, UsageError
 from specedit.files.journal import JournalRun, digest, original, runs
@@ -126,7 +126,7 @@ def plan_refine(
 
     plan = job.plan
     if plan.prediction is not None:
-        plan = replace(plan, predictions=(carried(before.text, job.region, source.text),))
+        plan = replace(plan, predictions=(part_of_changed(before.text, job.region, source.text),))
     return replace(job, source=source, original=before, plan=plan, judge=judge)
 
 

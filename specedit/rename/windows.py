@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from specedit.check.finding import Finding, Spot
-from specedit.edit.focus import large
 from specedit.edit.job import RegionJob
-from specedit.edit.regions import region_job
+from specedit.edit.regions.assemble import region_job
+from specedit.edit.regions.blocks import Block, blocks_of
+from specedit.edit.regions.choice import readable
+from specedit.edit.regions.context import enclosing
+from specedit.edit.regions.narrowing import is_large
 from specedit.files.source import Source
-from specedit.focus.blocks import Block, blocks
-from specedit.focus.choice import readable
-from specedit.focus.surroundings import holders
 from specedit.rename.guess import Place, RenameGuess
 from specedit.settings import Settings
 from specedit.text.lines import lines_of
@@ -30,7 +30,7 @@ MOST = 0.5  # share of the lines beyond which all of the file is verified
 
 def windows_of(source: Source, guess: RenameGuess, settings: Settings) -> tuple[RegionJob, ...]:
     """The windows of a large file; none where all of it is to be verified."""
-    if settings.prediction != "original" or not large(source, settings):
+    if settings.prediction != "original" or not is_large(source, settings):
         return ()
     if not readable(source.text):
         return ()
@@ -38,7 +38,7 @@ def windows_of(source: Source, guess: RenameGuess, settings: Settings) -> tuple[
     spans = list(spans_of(_mentions(lines, guess), len(lines)))
     if not spans or sum(last - first + 1 for first, last in spans) > MOST * len(lines):
         return ()
-    found = blocks(source.text, source.language)
+    found = blocks_of(source.text, source.language)
     return tuple(_window(source, guess, found, first, last) for first, last in spans)
 
 
@@ -86,7 +86,7 @@ def _window(
     return replace(
         target,
         expected=_renamed(source.text, guess.places, target.region.start, target.region.end),
-        context=holders(source.text, found, [held]),
+        context=enclosing(source.text, found, [held]),
     )
 
 

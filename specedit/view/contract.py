@@ -13,9 +13,9 @@ from specedit.edit.backend import Answer
 from specedit.report import (
     Compared,
     Edit,
+    EditedRegion,
     Figures,
     Finding,
-    Focused,
     Replaced,
     Report,
     Tally,
@@ -82,7 +82,7 @@ def _compared(c: Compared) -> dict[str, Any]:
     }
 
 
-def _focused(one: Focused) -> dict[str, Any]:
+def _region(one: EditedRegion) -> dict[str, Any]:
     return {
         "lines": list(one.lines),
         "symbol": one.symbol or None,
@@ -114,7 +114,7 @@ def edit_json(e: Edit) -> dict[str, Any]:
         "drafts": {n: _tally(t) for n, t in f.drafts.items() if n != FREE},
         "timing": _timing(f),
         "logits_digest": f.logits_digest,
-        "regions": [_focused(one) for one in f.regions],
+        "regions": [_region(one) for one in f.regions],
         "compared": _compared(e.compared) if e.compared else None,
         "tries": [try_json(one) for one in e.tries],
     }

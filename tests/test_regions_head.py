@@ -8,11 +8,11 @@ import pytest
 from scripted_backend import Scripted, perform
 
 from specedit.edit.job import plan_edit
+from specedit.edit.regions.blocks import LONG, blocks_of
+from specedit.edit.regions.choice import grouped
+from specedit.edit.regions.evidence import evidence_of
 from specedit.engines.scripted import fenced
 from specedit.files.source import Source
-from specedit.focus.blocks import LONG, blocks
-from specedit.focus.choice import joined
-from specedit.focus.evidence import gathered
 from specedit.report import Edit
 from specedit.settings import Settings
 from specedit.syntax.trees import language_of
@@ -21,7 +21,7 @@ LICENCE = "Use of total and count\n{0} is granted to all who weigh fruit.\n{0} N
 
 
 def heads(text: str, name: str) -> list[tuple[int, int, str]]:
-    found = blocks(text, language_of(name))
+    found = blocks_of(text, language_of(name))
     return [(one.first, one.last, one.kind) for one in found[:2]]
 
 
@@ -50,7 +50,7 @@ def test_the_comment_at_the_head_is_a_block(
 
 def test_a_long_one_is_cut_and_nothing_of_it_is_lost() -> None:
     text = "".join(f"# {n}\n" for n in range(3 * LONG)) + "import os\n"
-    found = blocks(text, language_of("a.py"))
+    found = blocks_of(text, language_of("a.py"))
     assert max(one.lines for one in found) <= LONG
     assert [n for one in found for n in range(one.first, one.last + 1)] == list(
         range(1, 3 * LONG + 2)
@@ -76,15 +76,15 @@ def file(comment: str = "#") -> str:
     ],
 )
 def test_its_words_count_where_the_instruction_is_about_it(instruction: str, counts: bool) -> None:
-    found = blocks(file(), language_of("a.py"))
-    head = gathered(file(), found, instruction)[0]
+    found = blocks_of(file(), language_of("a.py"))
+    head = evidence_of(file(), found, instruction)[0]
     assert head.block.kind == "comment"
     assert head.any == counts
 
 
 def test_it_is_no_part_of_the_region_behind_it() -> None:
-    found = blocks(file(), language_of("a.py"))
-    assert [len(held) for held in joined(found[:2], LONG)] == [1, 1]
+    found = blocks_of(file(), language_of("a.py"))
+    assert [len(held) for held in grouped(found[:2], LONG)] == [1, 1]
 
 
 def dropping(prompt: str) -> str:
@@ -131,6 +131,6 @@ def test_a_constant_and_a_plain_word_are_named_outright_by_what_is_said_of_them(
         "        local = BASE\n        return local\n\n\ndef fetch_all(shop):\n    return BASE\n"
         + "".join(f"\n\ndef f{n}(shop):\n    base = {n}\n    return base\n" for n in range(9))
     )
-    found = blocks(text, language_of("a.py"))
-    meant = [e.block for e in gathered(text, found, instruction) if e.outright]
+    found = blocks_of(text, language_of("a.py"))
+    meant = [e.block for e in evidence_of(text, found, instruction) if e.outright]
     assert [one.name or one.kind for one in meant] == names

@@ -1,7 +1,7 @@
-"""Words as evidence: what an instruction says and what a place says, made comparable.
+"""Words of an instruction and of code, made comparable.
 
 `HTTPServerError`, `http_servers` and "server errors" share `server` and `error`. Stemming is light:
-endings go, nothing is looked up. Knows spelling only.
+endings are removed, nothing is looked up.
 """
 
 from __future__ import annotations
@@ -59,32 +59,32 @@ def stems(name: str) -> tuple[str, ...]:
     return (*words, "".join(words)) if len(words) > 1 else tuple(words)
 
 
-def counted(text: str) -> Counter[str]:
+def count_stems(text: str) -> Counter[str]:
     """How often each stem stands in a text; names count as their words."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for name, times in Counter(_PART.findall(text)).items():
         for one in stems(name):
-            found[one] += times
-    return found
+            counts[one] += times
+    return counts
 
 
 @dataclass(frozen=True)
 class Query:
-    """What an instruction says, as evidence."""
+    """What an instruction names."""
 
     stems: frozenset[str]  # of its words, the everyday ones left out
-    names: frozenset[str]  # identifiers it writes as such, and every word that may be one
-    code: frozenset[str]  # of these, what can be nothing but code: `marked`, dotted(), snake_case
+    names: frozenset[str]  # identifiers, and every word that may be one
+    code: frozenset[str]  # of these, what can only be code: `marked`, dotted(), snake_case
     quoted: tuple[str, ...]  # texts that it quotes
 
 
 def query(instruction: str) -> Query:
-    """The evidence in an instruction. Numbers of issues, addresses and tags are none."""
-    said = _TAG.sub("", _ISSUE.sub(" ", instruction))
-    marked = [one for span in _CODE.findall(said) for one in _DOTTED.findall(span)]
+    """What an instruction names. Numbers of issues, addresses and tags do not count."""
+    text = _TAG.sub("", _ISSUE.sub(" ", instruction))
+    marked = [one for span in _CODE.findall(text) for one in _DOTTED.findall(span)]
     names: set[str] = set()
     code: set[str] = set()
-    for one in _DOTTED.findall(said):
+    for one in _DOTTED.findall(text):
         bare = one.removesuffix("()")
         names.add(bare)
         names.update(re.split(r"\.|::|->|#", bare))
@@ -94,16 +94,16 @@ def query(instruction: str) -> Query:
     for one in marked:
         code.update((one.removesuffix("()"), *re.split(r"\.|::|->|#", one.removesuffix("()"))))
     names |= code
-    words = {w for one in _PART.findall(said) for w in stems(one) if one.lower() not in STOP}
-    quoted = tuple(next(filter(None, one)) for one in _QUOTED.findall(said))
+    words = {w for one in _PART.findall(text) for w in stems(one) if one.lower() not in STOP}
+    quoted = tuple(next(filter(None, one)) for one in _QUOTED.findall(text))
     return Query(
         frozenset(w for w in words if w not in STOP and len(w) > 1),
         frozenset(n for n in names if n.lower() not in STOP and len(n) > 1),
         frozenset(n for n in code if len(n) > 1),
-        (*quoted, *(span for span in _CODE.findall(said) if not _DOTTED.fullmatch(span))),
+        (*quoted, *(span for span in _CODE.findall(text) if not _DOTTED.fullmatch(span))),
     )
 
 
 def _is_code(name: str) -> bool:
-    """Whether a word is spelled as no English word is: inner capitals, underscores, digits."""
+    """Whether a word is spelled as English words are not: inner capitals, underscores, digits."""
     return bool(re.search(r"[a-z][A-Z]|[A-Z]{2,}[a-z]|\w_\w|^_\w|[A-Za-z]\d", name))

@@ -1,16 +1,15 @@
-"""A file as blocks: the places that an edit may be about, one behind the other, nothing left out.
+"""A file as blocks: consecutive parts that an edit may be about, together all of its lines.
 
-A block is a definition's own lines with the comments above it; what is long is cut at blank lines,
-what belongs to no definition lies in blocks of its own, and so does the comment that a file begins
-with: a model that writes the imports anew drops a licence easily, and nobody asked about it.
-Knows outlines; knows no instruction.
+A block is a definition's own lines with the comments above it. A long one is cut at blank lines.
+Lines outside of definitions are blocks of their own, and so is the comment that a file begins with:
+a model that writes the imports anew easily drops a licence.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from specedit.syntax import trees as syntax
 from specedit.syntax.languages import Language
@@ -36,7 +35,7 @@ _HEAD = re.compile(  # from a file's beginning on: line comments, blocks of them
 
 @dataclass(frozen=True)
 class Block:
-    """Lines [first, last] of a file, from 1. `name` is the definition's they lie in, or ""."""
+    """Lines [first, last] of a file, from 1. `name`: of the definition that holds them, or ""."""
 
     first: int
     last: int
@@ -48,8 +47,13 @@ class Block:
     def lines(self) -> int:
         return self.last - self.first + 1
 
+    @property
+    def own_name(self) -> str:
+        """The name without what holds the definition."""
+        return self.name.rpartition(".")[2]
 
-def blocks(text: str, language: Language | None) -> list[Block]:
+
+def blocks_of(text: str, language: Language | None) -> list[Block]:
     """The file's blocks in order: together they are all of its lines, and none overlaps another."""
     lines = lines_of(text)
     if not lines:
@@ -60,31 +64,29 @@ def blocks(text: str, language: Language | None) -> list[Block]:
         for line in range(_lead(one.first_line, lines, owner), min(one.last_line, len(lines)) + 1):
             owner[line] = number
     head = _head(text, owner)
-    found = [Block(a, b, "", COMMENT) for a, b in _pieces(1, head, lines)] if head else []
+    blocks = [Block(a, b, "", COMMENT) for a, b in _pieces(1, head, lines)] if head else []
     first = head + 1
     for line in range(first + 1, len(lines) + 2):
         if line <= len(lines) and owner[line] == owner[first]:
             continue
         blank = not any(one.strip() for one in lines[first - 1 : line - 1])
-        if blank and found:  # what is empty belongs to what stands above it
-            kept = found.pop()
-            found.append(Block(kept.first, line - 1, kept.name, kept.kind, kept.head))
+        if blank and blocks:  # blank lines belong to the block above them
+            blocks[-1] = replace(blocks[-1], last=line - 1)
         else:
-            found += _run(
-                first, line - 1, symbols[owner[first]] if owner[first] >= 0 else None, lines
-            )
+            symbol = symbols[owner[first]] if owner[first] >= 0 else None
+            blocks += _blocks_of_owner(first, line - 1, symbol, lines)
         first = line
-    return found
+    return blocks
 
 
 def _head(text: str, owner: Sequence[int]) -> int:
     """The last line of the comment that the file begins with; 0 where nothing follows it."""
     matched = _HEAD.match(text)
-    begun = matched.group() if matched else ""
-    own = next((line for line in range(1, len(owner)) if owner[line] >= 0), len(owner)) - 1
-    last = min(begun.count("\n"), own)
-    said = any(line.strip() for line in begun.split("\n")[:last])
-    return last if said and last < len(owner) - 1 else 0
+    comment = matched.group() if matched else ""
+    before_symbols = next((n for n in range(1, len(owner)) if owner[n] >= 0), len(owner)) - 1
+    last = min(comment.count("\n"), before_symbols)
+    has_text = any(line.strip() for line in comment.split("\n")[:last])
+    return last if has_text and last < len(owner) - 1 else 0
 
 
 def _stands_alone(one: Symbol) -> bool:
@@ -101,7 +103,9 @@ def _lead(first: int, lines: Sequence[str], owner: Sequence[int]) -> int:
     return first
 
 
-def _run(first: int, last: int, symbol: Symbol | None, lines: Sequence[str]) -> Iterator[Block]:
+def _blocks_of_owner(
+    first: int, last: int, symbol: Symbol | None, lines: Sequence[str]
+) -> Iterator[Block]:
     """Consecutive lines of one owner as one block, or as pieces where they are many."""
     name, kind = (symbol.qualified, symbol.kind) if symbol else ("", "lines")
     for start, end in _pieces(first, last, lines):
@@ -119,8 +123,8 @@ def _pieces(first: int, last: int, lines: Sequence[str]) -> Iterator[tuple[int, 
 
 
 def _cut(low: int, high: int, lines: Sequence[str]) -> int:
-    """The line in [low, high] behind which a cut hurts least: a blank one, else the shallowest
-    indentation below it, else the middle."""
+    """The line in [low, high] to cut behind: a blank one, else above the shallowest indentation,
+    else the middle."""
 
     def cost(line: int) -> tuple[int, int]:
         below = lines[line] if line < len(lines) else ""

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from specedit.focus.blocks import Block, blocks
-from specedit.focus.chances import Likely, likely, spread, with_opinion
-from specedit.focus.choice import after_asking
-from specedit.focus.evidence import Evidence, gathered
-from specedit.focus.weights import FEW
+from specedit.edit.regions.blocks import Block, blocks_of
+from specedit.edit.regions.chances import Likely, likely, spread, with_named
+from specedit.edit.regions.choice import FEW, after_asking
+from specedit.edit.regions.evidence import Evidence, evidence_of
 from specedit.syntax.trees import language_of
 
 
@@ -21,8 +20,8 @@ def text(functions: int = 60) -> str:
 
 
 def evidence(instruction: str = "Mend the crash") -> list[Evidence]:
-    found = blocks(text(), language_of("a.py"))
-    return gathered(text(), found, instruction)
+    found = blocks_of(text(), language_of("a.py"))
+    return evidence_of(text(), found, instruction)
 
 
 def at(found: Sequence[Evidence], name: str) -> int:
@@ -39,16 +38,18 @@ def test_what_many_define_and_what_is_short_is_no_use() -> None:
     same = "class A{0}:\n    def run(self):\n        return {0}\n"
     given = "".join(same.format(n) for n in range(4)) + "def up(x):\n    return x.run()\n"
     given += "def go(x):\n    return up(x)\n"
-    found = blocks(given, language_of("a.py"))
-    assert all(one.uses == () for one in gathered(given, found, "x"))
+    found = blocks_of(given, language_of("a.py"))
+    assert all(one.uses == () for one in evidence_of(given, found, "x"))
     three = "".join(same.format(n) for n in range(3)) + "def last(x):\n    return x.run()\n"
-    found = blocks(three, language_of("a.py"))
-    assert [len(one.uses) for one in gathered(three, found, "x") if one.block.name == "last"] == [3]
+    found = blocks_of(three, language_of("a.py"))
+    assert [
+        len(one.uses) for one in evidence_of(three, found, "x") if one.block.name == "last"
+    ] == [3]
 
 
 def test_chance_is_handed_on_to_who_uses_it_and_to_what_stands_behind() -> None:
     found = evidence()
-    given = with_opinion(found, [found[at(found, "weigh_7")].block])
+    given = with_named(found, [found[at(found, "weigh_7")].block])
     before = likely(given, asked=True)
     after = spread(before, given)
     assert sum(one.chance for one in after) == pytest.approx(1)
@@ -84,7 +85,7 @@ def test_a_fifth_of_the_file_must_have_more_than_half_of_the_chance(
 ) -> None:
     given = likelihoods(lines, chances)
     choice = after_asking(given)
-    assert [given.index(one) for one in choice.taken] == taken
+    assert [given.index(one) for one in choice.blocks] == taken
     assert choice.unsure is False
     if len(taken) > 1:
-        assert sum(one.block.lines for one in choice.taken) <= FEW * sum(lines)
+        assert sum(one.block.lines for one in choice.blocks) <= FEW * sum(lines)

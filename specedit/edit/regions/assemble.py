@@ -1,4 +1,4 @@
-"""A large file edited in regions: each is asked about on its own, the answers make one text.
+"""A file edited in regions: each is asked about on its own, and the answers make one text.
 
 Each region's run is plain decoding's run of its own prompt, so drafts change its speed and never
 its text.
@@ -16,11 +16,11 @@ from specedit.edit.backend import Answer, Backend, Event, Ready
 from specedit.edit.fold import run
 from specedit.edit.job import Job, RegionJob
 from specedit.edit.plan import Plan
+from specedit.edit.regions.blocks import Block, blocks_of
+from specedit.edit.regions.context import context_of
 from specedit.edit.splice import Region, fitted, joined, region_of, taken
 from specedit.files.source import Source
-from specedit.focus.blocks import Block, blocks
-from specedit.focus.surroundings import surroundings
-from specedit.report import Figures, Focused
+from specedit.report import EditedRegion, Figures
 from specedit.text.lines import lines_of, opcodes
 
 
@@ -33,13 +33,13 @@ class _Done:
     figures: Figures
 
 
-def answered(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer, Figures]]:
+def answer_regions(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer, Figures]]:
     """The whole new text as one Answer, from the answers of a Job's regions."""
     started = time.perf_counter()
-    found = blocks(work.about.text, work.about.language)
+    blocks = blocks_of(work.about.text, work.about.language)
     done: list[_Done] = []
     for target in work.regions:
-        plan = plan_of(work, found, target)
+        plan = plan_of(work, blocks, target)
         done.append((yield from _asked(work, plan, target, backend, bool(done))))
         if done[-1].answer.reason == "length":
             break
@@ -48,18 +48,18 @@ def answered(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer
     return answer, _figures(work.about, done, time.perf_counter() - started)
 
 
-def plan_of(work: Job, found: Sequence[Block], target: RegionJob) -> Plan:
-    """The Plan of one region: the Job's own, with another text and what stands around it."""
+def plan_of(work: Job, blocks: Sequence[Block], target: RegionJob) -> Plan:
+    """The Plan of one region: the Job's own, with the region's text and context."""
     source = work.about
     text = taken(source, target.region)
     context = target.context
     if context is None:
-        context = surroundings(source.text, found, target.blocks)
+        context = context_of(source.text, blocks, target.blocks)
     marks = prompt.fence(text + context)
     expected = text if target.expected is None else target.expected
     predicted = None if work.plan.prediction is None else prompt.finished(expected)
     earlier = (
-        prompt.finished(carried(source.text, target.region, after))
+        prompt.finished(part_of_changed(source.text, target.region, after))
         for after in work.plan.predictions
     )
     messages = prompt.messages(
@@ -76,8 +76,8 @@ def plan_of(work: Job, found: Sequence[Block], target: RegionJob) -> Plan:
     )
 
 
-def carried(before: str, region: Region, after: str) -> str:
-    """What a region of a text is in another text, where only regions were changed."""
+def part_of_changed(before: str, region: Region, after: str) -> str:
+    """The text of a region of `before` in `after`, where only regions were changed."""
     old, new = lines_of(before), lines_of(after)
     first = before.count("\n", 0, region.start)
     last = first + len(lines_of(before[region.start : region.end]))
@@ -92,13 +92,13 @@ def carried(before: str, region: Region, after: str) -> str:
     return "".join(new[start : max(start, end)])
 
 
-def region_job(source: Source, held: Sequence[Block], chance: float) -> RegionJob:
-    """The region of blocks that follow each other."""
-    return RegionJob(region_of(source, (held[0].first, held[-1].last)), tuple(held), chance)
+def region_job(source: Source, blocks: Sequence[Block], chance: float) -> RegionJob:
+    """The region of consecutive blocks."""
+    return RegionJob(region_of(source, (blocks[0].first, blocks[-1].last)), tuple(blocks), chance)
 
 
-def said(symbol: str, lines: tuple[int, int]) -> str:
-    """A region as a person reads it."""
+def region_name(symbol: str, lines: tuple[int, int]) -> str:
+    """A region as the report names it."""
     where = f"lines {lines[0]}:{lines[1]}"
     return f"{symbol} ({where})" if symbol else where
 
@@ -146,7 +146,7 @@ def _figures(source: Source, done: Sequence[_Done], total_s: float) -> Figures:
         changed = fitted(before, one.answer.text) != before
         target = one.target
         regions.append(
-            Focused(target.lines, target.symbol, target.chance, changed, one.figures.passes)
+            EditedRegion(target.lines, target.symbol, target.chance, changed, one.figures.passes)
         )
     digest = _one_answer(source, done).logits_digest
     return replace(total, total_s=total_s, logits_digest=digest, regions=tuple(regions))

@@ -1,7 +1,6 @@
-"""What speaks for each block: one row of numbers a block, in the order of `FEATURES`.
+"""What speaks for each block: a row of numbers for each, in the order of FEATURES.
 
-Numbers lie between 0 and 1, or near it, so that a formula over them stays small. Knows blocks and
-words; what the numbers are worth is `chances`' to say.
+Numbers lie between 0 and 1, or near it, so that a formula over them stays small.
 """
 
 from __future__ import annotations
@@ -11,9 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specedit.focus.blocks import COMMENT, Block
-from specedit.focus.outright import given, outright, revalued
-from specedit.focus.terms import Query, counted, query, stems
+from specedit.edit.regions.blocks import COMMENT, Block
+from specedit.edit.regions.named import named_outright, revalued, values_of
+from specedit.edit.regions.words import Query, count_stems, query, stems
 from specedit.text.lines import lines_of
 
 FEATURES = (
@@ -29,12 +28,12 @@ FEATURES = (
     "chosen",  # the model names it first, once it has been asked
     "also",  # the model names it behind others
 )
-OWN = 8  # of them come from the instruction
+FROM_WORDS = 8  # of them come from the instruction
 SHORT = 2  # letters of a name that is too short to be told from others
 SAME = 3  # definitions of one name, beyond which a use of it tells nothing
-K1, B = 1.2, 0.5  # how soon a word's repetitions stop counting, how much long blocks pay
+K1, B = 1.2, 0.5  # BM25: how soon repetitions stop counting, how much long blocks pay
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
-_OF_COMMENTS = re.compile(  # what an instruction says that means the comment a file begins with
+_OF_COMMENTS = re.compile(  # words with which an instruction means the comment a file begins with
     r"(?i)\b(?:comments?|licen[cs]\w*|copyrights?|headers?|authors?|banner|shebang|years?|spdx"
     r"|notices?|encoding|pragmas?|directives?|top|beginning|head|documentation|docs?)\b"
 )
@@ -46,7 +45,7 @@ class Evidence:
 
     block: Block
     row: tuple[float, ...]  # one number for each of FEATURES
-    outright: bool = False  # it is of the one definition that the instruction names outright
+    outright: bool = False  # it belongs to the one definition that the instruction names outright
     uses: tuple[int, ...] = ()  # the numbers of the blocks that define what it names
 
     @property
@@ -57,86 +56,84 @@ class Evidence:
     @property
     def any(self) -> bool:
         """Whether anything of the instruction is in it, or the model named it."""
-        return any(self.row[:OWN]) or any(self.row[-2:])
+        return any(self.row[:FROM_WORDS]) or any(self.row[-2:])
 
 
-def gathered(text: str, found: Sequence[Block], instruction: str) -> list[Evidence]:
+def evidence_of(text: str, blocks: Sequence[Block], instruction: str) -> list[Evidence]:
     """The evidence for each block of a file."""
     lines = lines_of(text)
     asked = query(instruction)
-    texts = ["".join(lines[one.first - 1 : one.last]) for one in found]
+    texts = ["".join(lines[one.first - 1 : one.last]) for one in blocks]
     quotes = _quotes(asked, texts)
-    if not _OF_COMMENTS.search(instruction):  # the words of a licence are no evidence
-        read = zip(found, texts, quotes, strict=True)
+    if not _OF_COMMENTS.search(instruction):  # the words of a licence are not evidence
+        read = zip(blocks, texts, quotes, strict=True)
         texts = [one if block.kind != COMMENT or quoted else "" for block, one, quoted in read]
     names = [frozenset(_NAME.findall(one)) for one in texts]
-    scores, covers = _words(asked, texts)
+    scores, covered = _words(asked, texts)
     rarity = _rarity(asked, names)
-    most = max(scores, default=0.0)
-    weights = _weights(asked, [frozenset(stems(one.name.rpartition(".")[2])) for one in found])
-    values = [given(one, said) for one, said in zip(found, texts, strict=True)]
-    constant = revalued(instruction, asked, found, values)
+    best = max(scores, default=0.0)
+    titled = _titled(asked, [frozenset(stems(one.own_name)) for one in blocks])
+    values = [values_of(one, text) for one, text in zip(blocks, texts, strict=True)]
+    constant = revalued(instruction, asked, blocks, values)
     rows = []
-    for at, one in enumerate(found):
-        simple = one.name.rpartition(".")[2]
+    for n, one in enumerate(blocks):
         holders = set(one.name.split(".")[:-1])
-        named = one.name in asked.code or simple in asked.code or one in constant
+        named = one.name in asked.code or one.own_name in asked.code or one in constant
         rows.append(
             (
                 float(named),
-                float(not named and bool(simple) and _is_called(simple, asked)),
+                float(not named and bool(one.own_name) and _is_called(one.own_name, asked)),
                 float(bool(holders & (asked.code | {n for n in asked.names if n[:1].isupper()}))),
-                rarity[at],
-                quotes[at],
-                scores[at] / most if most else 0.0,
-                covers[at],
-                weights[at],
+                rarity[n],
+                quotes[n],
+                scores[n] / best if best else 0.0,
+                covered[n],
+                titled[n],
                 math.log(one.lines + 1) / 5,
                 0.0,
                 0.0,
             )
         )
-    meant = outright(instruction, asked, found, names) or constant
-    uses = _uses(found, names)
+    outright = named_outright(instruction, asked, blocks, names) or constant
+    uses = _uses(blocks, names)
     return [
-        Evidence(one, row, one in meant, used)
-        for one, row, used in zip(found, rows, uses, strict=True)
+        Evidence(one, row, one in outright, used)
+        for one, row, used in zip(blocks, rows, uses, strict=True)
     ]
 
 
-def _uses(found: Sequence[Block], names: Sequence[frozenset[str]]) -> list[tuple[int, ...]]:
-    """Of each block, the others that define what it names; what many define says nothing."""
+def _uses(blocks: Sequence[Block], names: Sequence[frozenset[str]]) -> list[tuple[int, ...]]:
+    """Of each block, the others that define what it names; what many define tells nothing."""
     defines: dict[str, list[int]] = {}
-    for at, one in enumerate(found):
-        simple = one.name.rpartition(".")[2]
-        if one.head and len(simple) > SHORT:
-            defines.setdefault(simple, []).append(at)
-    few = {name: ats for name, ats in defines.items() if len(ats) <= SAME}
+    for n, one in enumerate(blocks):
+        if one.head and len(one.own_name) > SHORT:
+            defines.setdefault(one.own_name, []).append(n)
+    few = {name: numbers for name, numbers in defines.items() if len(numbers) <= SAME}
     return [
-        tuple(sorted({n for name in held & few.keys() for n in few[name]} - {at}))
-        for at, held in enumerate(names)
+        tuple(sorted({other for name in inside & few.keys() for other in few[name]} - {n}))
+        for n, inside in enumerate(names)
     ]
 
 
-def _is_called(simple: str, asked: Query) -> bool:
-    return simple in asked.names or simple.strip("_") in asked.names
+def _is_called(name: str, asked: Query) -> bool:
+    return name in asked.names or name.strip("_") in asked.names
 
 
 def _words(asked: Query, texts: Sequence[str]) -> tuple[list[float], list[float]]:
     """Of each text: BM25 of the instruction's words, and the share of their weight it holds."""
-    bags = [counted(one) for one in texts]
+    bags = [count_stems(one) for one in texts]
     sizes = [sum(bag.values()) for bag in bags]
     usual = sum(sizes) / max(1, len(sizes)) or 1.0
     idf = {w: _idf(sum(w in bag for bag in bags), len(bags)) for w in sorted(asked.stems)}
-    there = {w: v for w, v in idf.items() if v > 0}
-    total = sum(there.values()) or 1.0
-    scores, covers = [], []
+    known = {w: v for w, v in idf.items() if v > 0}
+    total = sum(known.values()) or 1.0
+    scores, covered = [], []
     for bag, size in zip(bags, sizes, strict=True):
         norm = K1 * (1 - B + B * size / usual)
-        held = [(w, bag[w]) for w in there if w in bag]
-        scores.append(sum(there[w] * n * (K1 + 1) / (n + norm) for w, n in held))
-        covers.append(sum(there[w] for w, _ in held) / total)
-    return scores, covers
+        inside = [(w, bag[w]) for w in known if w in bag]
+        scores.append(sum(known[w] * n * (K1 + 1) / (n + norm) for w, n in inside))
+        covered.append(sum(known[w] for w, _ in inside) / total)
+    return scores, covered
 
 
 def _idf(holding: int, of: int) -> float:
@@ -145,12 +142,12 @@ def _idf(holding: int, of: int) -> float:
 
 
 def _rarity(asked: Query, names: Sequence[frozenset[str]]) -> list[float]:
-    """How rare the rarest of the instruction's names is that each block holds: 1 in no other."""
+    """How rare the rarest of the instruction's names in each block is: 1 where no other has it."""
     wanted = {n for n in asked.names if n in asked.code or "_" in n} or asked.code
-    holding = {n: sum(n in held for held in names) for n in wanted}
+    holding = {n: sum(n in inside for inside in names) for n in wanted}
     most = _idf(1, len(names)) or 1.0
     rare = {n: _idf(count, len(names)) / most for n, count in holding.items() if count}
-    return [max((v for n, v in rare.items() if n in held), default=0.0) for held in names]
+    return [max((v for n, v in rare.items() if n in inside), default=0.0) for inside in names]
 
 
 def _quotes(asked: Query, texts: Sequence[str]) -> list[float]:
@@ -159,7 +156,7 @@ def _quotes(asked: Query, texts: Sequence[str]) -> list[float]:
     return [max((1 / holding[q] for q in asked.quoted if q in one), default=0.0) for one in texts]
 
 
-def _weights(asked: Query, titles: Sequence[frozenset[str]]) -> list[float]:
+def _titled(asked: Query, titles: Sequence[frozenset[str]]) -> list[float]:
     """How much of what the instruction says each name says."""
     idf = {w: _idf(sum(w in one for one in titles), len(titles)) for w in asked.stems}
     total = sum(idf.values())

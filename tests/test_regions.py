@@ -13,21 +13,20 @@ from scripted_backend import Scripted, perform
 
 from specedit.decode.cost import Curve
 from specedit.edit.answering import once
-from specedit.edit.focus import beginnings, pays
 from specedit.edit.job import Job, Planned, plan_edit
+from specedit.edit.regions.blocks import LONG, Block, blocks_of
+from specedit.edit.regions.chances import likely
+from specedit.edit.regions.choice import about_all, choose, grouped, readable
+from specedit.edit.regions.context import GAP, HERE, context_of
+from specedit.edit.regions.evidence import evidence_of
+from specedit.edit.regions.listing import listing_of
+from specedit.edit.regions.narrowing import pays, shared_beginnings
+from specedit.edit.regions.words import query, stem
 from specedit.edit.splice import joined, taken
 from specedit.edit.tries.attempts import Attempt, Earlier, job_of
 from specedit.engines.base import GREEDY
 from specedit.engines.scripted import fenced
 from specedit.files.source import Source
-from specedit.focus.blocks import LONG, Block, blocks
-from specedit.focus.chances import likely
-from specedit.focus.choice import about_all, chosen, readable
-from specedit.focus.choice import joined as together
-from specedit.focus.evidence import gathered
-from specedit.focus.listing import listing
-from specedit.focus.surroundings import GAP, HERE, surroundings
-from specedit.focus.terms import query, stem
 from specedit.report import Edit
 from specedit.settings import Settings
 from specedit.syntax.trees import BY_NAME, language_of
@@ -60,10 +59,10 @@ def source(text: str, name: str = "a.py") -> Source:
 def picked(text: str, instruction: str, name: str = "a.py") -> list[str]:
     """The names of the blocks that words alone choose; [] is the whole file."""
     given = source(text, name)
-    found = blocks(given.text, given.language)
+    found = blocks_of(given.text, given.language)
     return [
         one.block.name
-        for one in chosen(gathered(given.text, found, instruction), instruction).taken
+        for one in choose(evidence_of(given.text, found, instruction), instruction).blocks
     ]
 
 
@@ -90,7 +89,7 @@ def test_blocks_are_all_lines_and_never_overlap(language: str, seed: int) -> Non
     ]
     for length in (0, 1, 2, 7, 300):
         text = "".join(draw.choice(lines) + "\n" for _ in range(length)) + draw.choice(["", "end"])
-        found = blocks(text, BY_NAME.get(language))
+        found = blocks_of(text, BY_NAME.get(language))
         covered = [n for one in found for n in range(one.first, one.last + 1)]
         assert (
             covered
@@ -106,7 +105,7 @@ def test_a_definition_keeps_the_comment_above_it_and_a_class_its_own_lines() -> 
         "import a\n\nx = 1\n\n\n# about f\n@d\ndef f():\n    pass\n\n\n"
         "class C:\n    y = 2\n\n    def g(self):\n        pass\n"
     )
-    found = [(b.first, b.last, b.name, b.kind) for b in blocks(text, language_of("a.py"))]
+    found = [(b.first, b.last, b.name, b.kind) for b in blocks_of(text, language_of("a.py"))]
     assert found == [
         (1, 5, "", "imports"),
         (6, 11, "f", "function"),
@@ -117,7 +116,7 @@ def test_a_definition_keeps_the_comment_above_it_and_a_class_its_own_lines() -> 
 
 def test_what_is_long_is_cut_and_what_has_no_outline_is_blocks_of_lines() -> None:
     text = "".join(f"line {n}\n" + ("\n" if n % 10 == 9 else "") for n in range(400))
-    found = blocks(text, None)
+    found = blocks_of(text, None)
     assert len(found) > 4
     assert max(one.lines for one in found) <= LONG
     lines = text.split("\n")
@@ -210,15 +209,15 @@ def heaviest_of(baskets):
     ],
 )
 def test_the_only_definition_that_is_named_is_meant_outright(instruction: str, alone: str) -> None:
-    found = blocks(HOLDS, language_of("a.py"))
-    evidence = gathered(HOLDS, found, instruction)
+    found = blocks_of(HOLDS, language_of("a.py"))
+    evidence = evidence_of(HOLDS, found, instruction)
     assert [one.block.name for one in evidence if one.outright] == [alone] * bool(alone)
 
 
 def test_what_is_to_be_raised_is_no_other_place() -> None:
     text = HOLDS + "\n\ndef checked(basket):\n    raise ValueError(basket)\n"
-    found = blocks(text, language_of("a.py"))
-    evidence = gathered(text, found, "In heaviest_of, raise ValueError for no baskets")
+    found = blocks_of(text, language_of("a.py"))
+    evidence = evidence_of(text, found, "In heaviest_of, raise ValueError for no baskets")
     assert [one.block.name for one in evidence if one.outright] == ["heaviest_of"]
 
 
@@ -279,9 +278,9 @@ def test_equal_functions_are_no_choice_and_a_named_one_of_them_is() -> None:
 
 def test_chances_are_a_probability() -> None:
     text = python()
-    found = blocks(text, language_of("a.py"))
+    found = blocks_of(text, language_of("a.py"))
     for instruction in ("weigh_lemon_4", "", "lemon"):
-        chances = [one.chance for one in likely(gathered(text, found, instruction))]
+        chances = [one.chance for one in likely(evidence_of(text, found, instruction))]
         assert sum(chances) == pytest.approx(1)
         assert min(chances) >= 0
 
@@ -293,7 +292,7 @@ def test_one_line_of_ten_megabytes_is_not_lines() -> None:
 
 def test_neighbours_are_one_region_until_they_are_long() -> None:
     parts = [Block(1, 10), Block(11, 20), Block(31, 40), Block(41, 140)]
-    assert [[b.first for b in held] for held in together(parts, LONG)] == [[1, 11], [31], [41]]
+    assert [[b.first for b in held] for held in grouped(parts, LONG)] == [[1, 11], [31], [41]]
 
 
 # the listing
@@ -301,7 +300,7 @@ def test_neighbours_are_one_region_until_they_are_long() -> None:
 
 def test_an_answer_counts_as_far_as_it_names_what_exists() -> None:
     text = python(5)
-    listed = listing(text, blocks(text, language_of("a.py")))
+    listed = listing_of(text, blocks_of(text, language_of("a.py")))
     answer = "1. `weigh_lemon_4`\n- weigh_banana_1: def weigh\nweigh_nothing\nThe first one.\n"
     assert [one.name for one in listed.named(answer)] == ["weigh_lemon_4", "weigh_banana_1"]
     assert listed.named("") == []
@@ -320,9 +319,9 @@ def test_a_region_is_shown_with_imports_its_class_what_it_uses_and_who_calls_it(
         + "\n\n".join(f"def tail_{n}():\n    return {n}\n" for n in range(30))
         + "\n\ndef run():\n    Box().fill()\n"
     )
-    found = blocks(text, language_of("a.py"))
+    found = blocks_of(text, language_of("a.py"))
     region = [one for one in found if one.name == "Box.fill"]
-    around = surroundings(text, found, region)
+    around = context_of(text, found, region)
     for line in (
         "import os\n",
         "def helper(a, b):\n",
@@ -455,13 +454,13 @@ def test_regions_that_come_back_unchanged_are_the_file_byte_for_byte(
 ) -> None:
     data = (python().rstrip("\n") + "\n" + tail).replace("\n", ending).encode()
     given = Source.from_bytes("a.py", data)
-    found = blocks(given.text, given.language)
+    found = blocks_of(given.text, given.language)
     draw = random.Random(repr((ending, tail)))
     for _ in range(20):
         some = draw.sample(found, draw.randint(1, len(found)))
-        from specedit.edit.regions import region_job
+        from specedit.edit.regions.assemble import region_job
 
-        regions = [region_job(given, held, 0.5) for held in together(some, LONG)]
+        regions = [region_job(given, held, 0.5) for held in grouped(some, LONG)]
         spans = sorted((t.region.start, t.region.end) for t in regions)
         assert all(a[1] <= b[0] for a, b in pairwise(spans))
         text = joined(given, [(t.region, taken(given, t.region)) for t in regions])
@@ -565,7 +564,7 @@ def test_a_file_beyond_the_window_of_which_nothing_is_named_says_what_it_defines
 def test_what_is_warmed_is_what_any_instruction_begins_with() -> None:
     settings = Settings()
     text = python()
-    warmed = list(beginnings(plan_edit(source(text), "-", settings), settings))
+    warmed = list(shared_beginnings(plan_edit(source(text), "-", settings), settings))
     assert len(warmed) == 2
     _, _, backend = performed("Mend the crash", model(places="nothing"), text)
     asked = backend.plans[0].messages
@@ -580,6 +579,6 @@ def test_what_is_warmed_is_what_any_instruction_begins_with() -> None:
 def test_a_small_file_is_warmed_whole() -> None:
     settings = Settings()
     job = plan_edit(source("x = 1\n"), "-", settings)
-    assert list(beginnings(job, settings)) == [job.plan]
+    assert list(shared_beginnings(job, settings)) == [job.plan]
     large = plan_edit(source(python()), "-", Settings(whole=True))
-    assert list(beginnings(large, Settings(whole=True))) == [large.plan]
+    assert list(shared_beginnings(large, Settings(whole=True))) == [large.plan]

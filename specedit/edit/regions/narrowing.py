@@ -1,0 +1,185 @@
+"""A Job for a whole file becomes one with regions, where that pays and the choice is sure.
+
+Words decide first, and the model where they leave it open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
+
+from specedit.check.finding import Finding, Spot
+from specedit.decode.cost import TYPICAL, Curve
+from specedit.edit import prompt
+from specedit.edit.backend import Answer, Backend, Event, Written
+from specedit.edit.fold import run
+from specedit.edit.job import Job
+from specedit.edit.plan import Plan
+from specedit.edit.regions.assemble import plan_of, region_job, region_name
+from specedit.edit.regions.blocks import LONG, Block, blocks_of
+from specedit.edit.regions.chances import likely, with_named
+from specedit.edit.regions.choice import (
+    BlockChoice,
+    about_all,
+    choose,
+    grouped,
+    readable,
+    with_earlier,
+)
+from specedit.edit.regions.evidence import Evidence, evidence_of
+from specedit.edit.regions.listing import MOST, BlockListing, listing_of
+from specedit.edit.splice import whole
+from specedit.files.source import Source
+from specedit.report import Figures
+from specedit.settings import Settings
+from specedit.text.lines import lines_of, opcodes
+
+CHARACTERS = 3.5  # of source, a token
+READ = 256  # tokens that a prompt is read in at a time
+OUTLINE = 0.08  # the outline's share of a file's tokens,
+SHARE = 0.15  # and the chosen regions'
+SHOWN = 600  # tokens of a region's context,
+NARROW = 12  # and narrow passes around its change
+WIDTH = 8
+TWICE = 2.0  # regions must be so much faster than the whole file to be worth their risk
+NAMED = 8  # regions that the report names
+ANSWER = 60  # tokens of the answer to which parts are meant
+
+
+def with_regions(
+    work: Job, backend: Backend, settings: Settings
+) -> Generator[Event, None, tuple[Job, Figures | None]]:
+    """The Job with its regions, or as it was; and the cost of asking the model, if it was asked."""
+    source = work.about
+    if not is_divided(work, settings):
+        return work, None
+    if not readable(source.text):
+        return _whole(work, "its lines are too long to be lines of source"), None
+    blocks = blocks_of(source.text, source.language)
+    evidence = evidence_of(source.text, blocks, work.instruction)
+    choice = choose(evidence, work.instruction)
+    if work.original is not None:
+        choice = with_earlier(choice, _changed(work, blocks), evidence, work.instruction)
+    asked: Figures | None = None
+    if choice.unsure:
+        named, asked = yield from ask_model(work, blocks, evidence, backend)
+        choice = choose(with_named(evidence, named), work.instruction, asked=True)
+    return (_whole(work, choice.why) if choice.whole else _some(work, choice)), asked
+
+
+def is_divided(work: Job, settings: Settings) -> bool:
+    """Whether regions are to be chosen in this file: the user has named none, and it pays."""
+    if settings.prediction not in ("original", "none"):  # a file's is one of the whole answer
+        return False
+    return work.divisible and work.region == whole(work.about) and is_large(work.about, settings)
+
+
+def is_large(source: Source, settings: Settings) -> bool:
+    """Whether a file is one of those that are edited in regions."""
+    if settings.whole or settings.focus == "off":
+        return False
+    if settings.focus != "auto":
+        return len(lines_of(source.text)) > int(settings.focus)
+    return pays(len(source.text) / CHARACTERS)
+
+
+def pays(tokens: float, curve: Curve = TYPICAL) -> bool:
+    """Whether the regions of a file of so many tokens likely take half the whole file's time."""
+    each = curve.seconds(READ) / READ  # read or written: most of what is written is copied
+    narrow = NARROW * curve.seconds(WIDTH)
+    whole_file = 2 * tokens * each + narrow
+    regions = (OUTLINE + 2 * SHARE) * tokens * each + 2 * (SHOWN * each + narrow)
+    return whole_file > TWICE * regions
+
+
+def shared_beginnings(work: Job, settings: Settings) -> Iterator[Plan]:
+    """The Plans whose prompts begin as those of any instruction on the same file do: for a large
+    file its outline, and a region with its imports; else the file."""
+    if not is_divided(work, settings) or not readable(work.about.text):
+        yield work.plan
+        return
+    blocks = blocks_of(work.about.text, work.about.language)
+    outline = listing_of(work.about.text, blocks)
+    if len(outline.names) <= MOST:  # a longer one depends on the instruction
+        yield _question(work, outline)
+    smallest = min(blocks, key=lambda one: (one.kind == "imports", one.lines))
+    yield plan_of(work, blocks, region_job(work.about, [smallest], 0.0))
+
+
+def in_parts(work: Job) -> Job | None:
+    """The Job as regions that are all of its file, where its instruction is about all of it and
+    the regions are not what was too long."""
+    if work.regions or not about_all(work.instruction) or not readable(work.about.text):
+        return None
+    parts = grouped(blocks_of(work.about.text, work.about.language), LONG)
+    if len(parts) < 2:
+        return None
+    text = f"too long for the window: edited in {len(parts)} parts, one after the other"
+    findings = (one for one in work.findings if one.kind != "whole")
+    return replace(
+        work,
+        regions=tuple(region_job(work.about, part, 1.0) for part in parts),
+        findings=(*findings, Finding("focused", text)),
+    )
+
+
+def ask_model(
+    work: Job, blocks: Sequence[Block], evidence: Sequence[Evidence], backend: Backend
+) -> Generator[Event, None, tuple[list[Block], Figures]]:
+    """The blocks that the model names when it is shown the outline."""
+    outline = listing_of(work.about.text, blocks)
+    if len(outline.names) > MOST:
+        best = sorted(likely(evidence), key=lambda one: -one.chance)[:MOST]
+        outline = listing_of(work.about.text, blocks, frozenset(one.block for one in best))
+    asking = run(_question(work, outline), work.about.name, backend)
+    while True:
+        try:
+            event = next(asking)
+        except StopIteration as end:
+            answer, figures = end.value
+            return outline.named(answer.text), figures
+        if not isinstance(event, Answer | Written):
+            yield event
+
+
+def _changed(work: Job, blocks: Sequence[Block]) -> list[Block]:
+    """The blocks in which the file differs by now from the text that is asked about."""
+    old, new = lines_of(work.about.text), lines_of(work.source.text)
+    spans = [(a, max(a + 1, b)) for tag, a, b, *_ in opcodes(old, new) if tag != "equal"]
+    last = len(old)
+    spans = [(min(a, last - 1), b) for a, b in spans]  # what was added behind the last line
+    return [one for one in blocks if any(a < one.last and one.first <= b for a, b in spans)]
+
+
+def _whole(work: Job, why: str) -> Job:
+    note = Finding("whole", f"all of it was read and written: {why}")
+    return replace(work, findings=(*work.findings, note))
+
+
+def _some(work: Job, choice: BlockChoice) -> Job:
+    chances = {one.block: one.chance for one in choice.blocks}
+    regions = tuple(
+        region_job(work.about, group, min(1.0, sum(chances[one] for one in group)))
+        for group in grouped(list(chances), LONG)
+    )
+    likeliest = sorted(regions, key=lambda one: -one.chance)[:NAMED]
+    names = ", ".join(region_name(one.symbol, one.lines) for one in likeliest)
+    more = f" and {len(regions) - NAMED} more" if len(regions) > NAMED else ""
+    note = Finding(
+        "focused",
+        f"only the likely places were edited: {names}{more}; --whole edits all of it",
+        tuple(Spot(one.lines[0]) for one in regions),
+    )
+    return replace(work, regions=regions, findings=(*work.findings, note))
+
+
+def _question(work: Job, outline: BlockListing) -> Plan:
+    marks = prompt.fence(outline.text)
+    return Plan(
+        messages=prompt.places(work.about.name, outline.text, work.instruction),
+        opening=prompt.opening(marks),
+        closing=marks,
+        instruction=work.instruction,
+        draft=("lookup",) if work.plan.draft else (),
+        max_tokens=ANSWER,
+    )
