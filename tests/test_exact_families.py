@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from exact_models import FAMILIES, kernel, kernels_here, save
+from exact_models import FAMILIES, kernel, kernels_here, save, save_gguf
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -252,20 +252,23 @@ def test_texts_of_their_own_need_caches_of_their_own(
 
 
 @pytest.mark.skipif(not KERNELS, reason="no kernels were built here")
-def test_law_7_a_pass_on_the_kernels_loads_no_torch(
-    small: tuple[object, ModelFiles, Path],
-) -> None:
-    _, files, store = small
+def test_law_7_converting_and_a_pass_need_no_torch(tmp_path: Path) -> None:
+    model, files = save("llama, slow frequencies", tmp_path / "folder")
+    made = save_gguf(model, tmp_path / "small.gguf")
     code = (
-        "import sys; from pathlib import Path; from specedit.engines.exact import open_exact;"
+        "import sys; from pathlib import Path;"
+        "sys.modules.update(torch=None, transformers=None, safetensors=None);"
+        "from specedit.engines.exact import open_exact;"
         "from specedit.models.files import ModelFiles;"
-        "engine = open_exact(ModelFiles('small', Path(sys.argv[1]), 'folder'),"
-        "store=Path(sys.argv[2])); list(engine.begin([1, 2, 3])); engine.forward([3]);"
-        "print([m for m in ('torch', 'transformers') if m in sys.modules])"
+        "engine = open_exact(ModelFiles('small', Path(sys.argv[1]), sys.argv[2]),"
+        "store=Path(sys.argv[3])); list(engine.begin([1, 2, 3], audit=True));"
+        "print(*engine.forward([3, 4]).ids)"
     )
-    run = [sys.executable, "-c", code, str(files.path), str(store)]
-    done = subprocess.run(run, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    found = []
+    for one in (files, made):
+        run = [sys.executable, "-c", code, str(one.path), one.kind, str(tmp_path / "store")]
+        found.append(subprocess.run(run, capture_output=True, text=True, check=True).stdout)
+    assert found[0] == found[1] and len(found[0].split()) == 2
 
 
 def states(engine: ExactEngine, ids: list[int], widths: list[int], *, read: bool) -> np.ndarray:

@@ -22,6 +22,7 @@ import pytest
 from exact_models import kernel, kernels_here, save
 from kernel_sources import copied
 
+from specedit.engines import devices
 from specedit.engines.exact import open_exact, opening
 from specedit.engines.exact.engine import ExactEngine
 from specedit.engines.exact.kernels.library import VARIANTS, Library, library_name, load
@@ -103,6 +104,30 @@ def test_without_kernels_an_error_says_what_to_do(
     with pytest.raises(UsageError, match="not compiled: no compiler") as found:
         open_exact(files, store=tmp_path)
     assert "a wheel" in found.value.hint and "--engine huggingface" in found.value.hint
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("edit", "Rename a to b", "a.py", "--engine", "huggingface"),
+        ("edit", "Rename a to b", "a.py", "--device", "cuda"),
+        ("heads", "train", "a.py"),
+    ],
+    ids=lambda given: " ".join(given[-2:]),
+)
+def test_what_needs_torch_names_the_extra_where_it_is_missing(
+    specedit: Callable[..., subprocess.CompletedProcess[bytes]],
+    given: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(devices, "find_spec", lambda name: None)
+    save("llama, no bias", tmp_path / "model")
+    (tmp_path / "a.py").write_text("a = 1\n")
+    done = specedit(*given, "--model", tmp_path / "model", cwd=tmp_path)
+    assert done.returncode == 2 and not done.stdout
+    assert b"needs torch and transformers" in done.stderr
+    assert b"pip install 'specedit[torch]'" in done.stderr
 
 
 # -- what is wrong with a library --------------------------------------------------------
@@ -309,6 +334,7 @@ def test_threads_that_pass_at_once_wait_for_each_other(engine: ExactEngine) -> N
 ENDS_IN_A_PASS = """
 import sys, threading, time
 from pathlib import Path
+from specedit.engines import devices
 from specedit.engines.exact import open_exact, opening
 from specedit.models.files import ModelFiles
 engine = open_exact(ModelFiles("small", Path(sys.argv[1]), "folder"), store=Path(sys.argv[1]))

@@ -169,6 +169,10 @@ def _engine(
             yield Loading(step.what, step.done, step.total, "bytes")
         yield Loading(f"Loading {files.name}")
         return open_exact(files, store=store, threads=threads, precision=settings.precision)
+    from specedit.engines.devices import require_torch
+
+    because = f"The exact engine cannot run here: {reason}" if reason else ""
+    require_torch("the generic engine" if because else "The generic engine", because)
     yield Loading(f"Loading {files.name} with transformers")
     from specedit.engines.huggingface import open_huggingface
 

@@ -59,11 +59,13 @@ def train(
 
     Ctrl-C stops it and loses nothing: the heads learnt so far are there, and the next run goes on.
     """
+    from specedit.engines.devices import require_torch
     from specedit.heads import corpus
     from specedit.heads.kinds import KINDS, Sizes
     from specedit.heads.making import make
     from specedit.settings import nearest
 
+    require_torch("Training heads")
     if kind not in KINDS:
         raise UsageError(f"There is no kind of heads {kind!r}.", hint=nearest(kind, [*KINDS]))
     if not 0 < minutes <= 24 * 60:

@@ -1,6 +1,6 @@
-"""Whether there may be a GPU that torch could use: asked without importing torch, which takes 1 s.
+"""What torch could do here, asked without importing torch, which takes 1 s.
 
-Knows what a driver and a build of torch leave on the disk. A yes is a maybe; a no is a no.
+torch and transformers are the extra `specedit[torch]`. A yes to a GPU is a maybe; a no is a no.
 """
 
 from __future__ import annotations
@@ -11,19 +11,32 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from specedit.errors import UsageError
+
 # of Nvidia, of Windows' Linux, of AMD
 DRIVERS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/kfd")
 BUILT_FOR = re.compile(r"^(cuda|hip)\b[^=]*=\s*['\"]", re.MULTILINE)
 
 
+def require_torch(what: str, because: str = "") -> None:
+    """An error that names the extra where `what` cannot run without it; `because`: why it runs."""
+    missing = [name for name in ("torch", "transformers") if find_spec(name) is None]
+    if missing:
+        reason = f"{because}; " if because else ""
+        raise UsageError(
+            f"{reason}{what} needs {' and '.join(missing)}, which this installation lacks.",
+            hint="pip install 'specedit[torch]'",
+        )
+
+
 def may_have_gpu() -> bool:
-    """False where this torch, or this machine, certainly has none."""
+    """False where there is no torch, or no GPU for it."""
+    spec = find_spec("torch")
+    if spec is None or spec.origin is None:
+        return False
     if sys.platform == "darwin":
         return platform.machine() == "arm64"
     if sys.platform == "linux" and not any(Path(driver).exists() for driver in DRIVERS):
-        return False
-    spec = find_spec("torch")
-    if spec is None or spec.origin is None:
         return False
     try:
         said = Path(spec.origin).with_name("version.py").read_text("utf-8")
