@@ -40,7 +40,7 @@ class Editor:
     def __init__(self, **settings: Any) -> None:
         resolved = resolve(settings)
         if resolved.ignored:
-            warnings.warn(name(resolved.in_vain), stacklevel=2)
+            warnings.warn(name(resolved.ignored_note), stacklevel=2)
         for line in recover(home()):
             warnings.warn(line, stacklevel=2)
         self.settings = resolved.values

@@ -361,7 +361,7 @@ def test_config_says_where_each_value_came_from(specedit: Run, tmp_path: Path) -
     done = specedit("config", "threads", "--json", cwd=tmp_path)
     found = json.loads(done.stdout)["threads"]
     origin = str(tmp_path / "pyproject.toml")
-    assert found == {"value": 7, "from": origin, "kind": "taste"}
+    assert found == {"value": 7, "from": origin, "kind": "open"}
 
 
 def test_shells_get_their_completion(process: Run) -> None:

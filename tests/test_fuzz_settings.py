@@ -17,7 +17,7 @@ from specedit.integrations.hook.hook_rules import KEYS, rules
 from specedit.settings import Settings, names, resolve, trust
 from specedit.settings.folder import set_user, user_file
 from specedit.settings.layers import repository
-from specedit.settings.table import about, is_power
+from specedit.settings.table import about, is_restricted
 
 
 @pytest.fixture(autouse=True)
@@ -71,9 +71,9 @@ def test_any_pyproject_is_read_or_refused_and_none_has_power(data: bytes) -> Non
     Path("pyproject.toml").write_bytes(data)
     with contextlib.suppress(SpeceditError):
         found = resolve(environ={})
-        for name in filter(is_power, names()):
+        for name in filter(is_restricted, names()):
             assert getattr(found.values, name) == getattr(Settings(), name)
-        assert not found.ignored or "ignored" in found.in_vain
+        assert not found.ignored or "ignored" in found.ignored_note
 
 
 @target(lambda odd: b"[tool.specedit]\n" + lines(odd))
@@ -82,7 +82,7 @@ def test_any_trusted_table_is_taken_or_refused_and_leads_nowhere(data: bytes) ->
     with contextlib.suppress(SpeceditError):
         said = repository(Path())
         assert said is not None
-        trust.say(Path(), said.digest, trusted=True)
+        trust.decide(Path(), said.digest, trusted=True)
         found = resolve(environ={}).values
         for path in (found.trace, found.prediction):
             if path not in ("", "none", "original"):
@@ -104,7 +104,7 @@ def test_any_file_of_the_user_is_read_changed_or_left(given: tuple[bytes, str, A
 def test_any_record_of_trust_is_read_or_counts_for_nothing(data: bytes) -> None:
     trust.record_file().write_bytes(data)
     trust.record_file().chmod(0o600)
-    for word in trust.words().values():
+    for word in trust.decisions().values():
         assert isinstance(word.digest, str) and isinstance(word.trusted, bool)
 
 

@@ -670,9 +670,9 @@ def test_what_is_kept_makes_heads_better_at_it(weights: Any) -> None:
 
 
 def test_learning_is_the_users_to_switch_on() -> None:
-    from specedit.settings.table import Settings, is_power
+    from specedit.settings.table import Settings, is_restricted
 
-    assert is_power("learn") and Settings().learn is False
+    assert is_restricted("learn") and Settings().learn is False
 
 
 # -- those in the package --------------------------------------------------------------------------

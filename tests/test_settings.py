@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from specedit.cli.consent import wishes
+from specedit.cli.consent import restricted_lines
 from specedit.errors import UsageError
 from specedit.settings import Settings, resolve, trust
 
@@ -119,7 +119,7 @@ def test_a_mistake_is_named_with_the_way_out(
 
 @pytest.mark.parametrize("text", ["tool = 3", "tool = [1]", "[tool]\nspecedit = 3"])
 def test_a_tool_that_is_no_table_is_said(tmp_path: Path, text: str) -> None:
-    with pytest.raises(UsageError, match="is a table"):
+    with pytest.raises(UsageError, match="must be a table"):
         resolve(start=project(tmp_path, text), environ={})
 
 
@@ -141,9 +141,9 @@ def test_places_and_secrets_are_no_settings(tmp_path: Path) -> None:
 def test_no_value_is_so_long_that_it_hides_the_others(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(f'[tool.specedit]\nserver = "{"x" * 5000}"\n')
     resolved = resolve(start=tmp_path)
-    (shown,) = wishes(resolved)
-    assert len(shown) < 150 and "not valid" in shown
     assert resolved.repository is not None
-    trust.say(tmp_path, resolved.repository.digest, trusted=True)
+    (shown,) = restricted_lines(resolved.repository)
+    assert len(shown) < 150 and "not valid" in shown
+    trust.decide(tmp_path, resolved.repository.digest, trusted=True)
     with pytest.raises(UsageError, match="at most 4,096 characters"):
         resolve(start=tmp_path)

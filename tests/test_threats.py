@@ -15,17 +15,17 @@ LINE = re.compile(r"^- \*\*(.+?)\*\*", re.MULTILINE)
 
 # What a line begins with, and the tests that prove it.
 PROOFS = {
-    "Taste": (
+    "Open settings": (
         "test_trust.py::test_taste_counts_at_once_and_says_nothing",
-        "test_threats.py::test_the_page_names_the_settings_that_are_taste",
+        "test_threats.py::test_the_page_names_the_open_settings",
     ),
-    "Power": (
+    "Restricted settings": (
         "test_trust.py::test_law_10_nothing_a_repository_says_picks_an_address_a_path_or_a_model",
         "test_trust.py::test_what_is_taste_is_said_here_and_everything_else_is_power",
         "test_trust.py::test_the_python_api_goes_through_the_same_door",
         "test_fuzz_settings.py::test_any_pyproject_is_read_or_refused_and_none_has_power",
     ),
-    "Yours": ("test_trust.py::test_flag_over_variable_over_repository_over_users_file",),
+    "Order": ("test_trust.py::test_flag_over_variable_over_repository_over_users_file",),
     "Trust": (
         "test_trust.py::test_a_trusted_repository_is_believed_until_it_says_something_else",
         "test_trust.py::test_trust_is_of_a_place_and_a_table_however_it_is_laid_out",
@@ -45,7 +45,7 @@ PROOFS = {
         "test_fuzz_settings.py::test_any_trusted_table_is_taken_or_refused_and_leads_nowhere",
     ),
     "Names": ("test_trust.py::test_a_folder_by_a_models_name_is_not_that_model",),
-    "Nonsense": (
+    "Invalid settings": (
         "test_settings.py::test_a_mistake_is_named_with_the_way_out",
         "test_fuzz_settings.py::test_any_pyproject_is_read_or_refused_and_none_has_power",
         "test_fuzz_settings.py::test_any_rules_are_taken_or_refused",
@@ -176,11 +176,11 @@ def functions_in(file: Path) -> set[str]:
     return {node.name for node in functions if node.name.startswith("test")}
 
 
-def test_the_page_names_the_settings_that_are_taste() -> None:
+def test_the_page_names_the_open_settings() -> None:
     from specedit.settings import names
-    from specedit.settings.table import is_power
+    from specedit.settings.table import is_restricted
 
-    (said,) = re.findall(r"^- \*\*Taste\*\*(.*?)^- ", manual.page("trust"), re.S | re.M)
+    (said,) = re.findall(r"^- \*\*Open settings\*\*(.*?)^- ", manual.page("trust"), re.S | re.M)
     named = set(re.findall(r"`(\w+)`", said))
-    taste = {name for name in names() if not is_power(name)}
-    assert named == taste - {"hook"}
+    open_settings = {name for name in names() if not is_restricted(name)}
+    assert named == open_settings - {"hook"}

@@ -1,4 +1,4 @@
-"""What a repository may say: taste to everybody, power only to who has trusted it."""
+"""What a repository may choose: open settings always, restricted ones only if it is trusted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from specedit.errors import ModelError, UsageError
 from specedit.models import resolve as models
 from specedit.settings import Settings, names, resolve, trust
 from specedit.settings.folder import user_file
-from specedit.settings.table import about, is_power
+from specedit.settings.table import about, is_restricted
 
 TEXT = "old = 1\n"
 Play = Callable[..., Path]
@@ -68,7 +68,7 @@ def cloned(
 
 
 def tastes() -> list[str]:
-    return [name for name in names() if not is_power(name)]
+    return [name for name in names() if not is_restricted(name)]
 
 
 def test_what_is_taste_is_said_here_and_everything_else_is_power() -> None:
@@ -77,7 +77,7 @@ def test_what_is_taste_is_said_here_and_everything_else_is_power() -> None:
         *("tries", "test_timeout", "require_green"),
         *("focus", "whole", "compare", "audit", "verbose", "hook"),
     ]
-    assert {about(name)["kind"] for name in names()} == {"taste", "power"}
+    assert {about(name)["kind"] for name in names()} == {"open", "restricted"}
 
 
 COMMANDS = {
@@ -130,7 +130,7 @@ def test_law_10_nothing_a_repository_says_picks_an_address_a_path_or_a_model(
     if words[0] in ("edit", "rename") and "-" not in words:
         assert code == 0
     if words[0] == "hook":
-        assert "new" in (cloned.root / "a.py").read_text(), "taste counts: the rules are asked"
+        assert "new" in (cloned.root / "a.py").read_text(), "an open setting applies"
     record = cloned.root.parent / "runtime" / "server.json"
     assert not record.exists(), "a repository starts no server"
 
@@ -213,7 +213,7 @@ def test_trust_list_and_forget(cloned: Cloned) -> None:
     assert cloned.run("trust", "--list")[1] == ""
     assert "was not trusted" in cloned.run("trust", "--forget")[2]
     cloned.says(threads=1)
-    assert "nothing that needs trust" in cloned.run("trust")[2]
+    assert "no restricted settings" in cloned.run("trust")[2]
     assert cloned.run("trust", "nowhere")[0] == 2
 
 
@@ -302,7 +302,7 @@ def test_a_path_that_a_trusted_repository_gives_stays_inside_it(
     (cloned.root / "sub").mkdir()
     cloned.says(**{name: value})
     cloned.run("trust")
-    with pytest.raises(UsageError, match="out of the repository"):
+    with pytest.raises(UsageError, match="outside the repository"):
         resolve()
 
 
@@ -362,7 +362,7 @@ def test_the_users_file_is_set_shown_and_taken_back(cloned: Cloned) -> None:
         ("", ["--user", "--unset"], "NAME"),
         ("nonsense = 1", ["--user"], "nonsense"),
         ("x = [", ["--user", "threads=1"], "cannot be read"),
-        ('server = """\noff"""', ["--user", "server=auto"], "only a person"),
+        ('server = """\noff"""', ["--user", "server=auto"], "changed automatically"),
     ],
 )
 def test_what_cannot_be_the_users_setting_is_said_and_changes_nothing(

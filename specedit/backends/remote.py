@@ -81,7 +81,7 @@ class RemoteBackend:
         self._secure = parts.scheme == "https"
         base = settings.server.rstrip("/")
         self._url = (base if parts.path.strip("/") else f"{base}/v1") + "/chat/completions"
-        self._lent = "server" in settings.lent
+        self._lent = "server" in settings.from_repository
         self._key = "" if self._lent else api_key(self._profile, self._host, self._secure)
         if not self._key.isprintable():
             raise UsageError("The server's key holds a line's end, or what is no character.")

@@ -26,7 +26,7 @@ def window(settings: Settings) -> int | None:
     parts, host = address(settings.server)
     base = settings.server.rstrip("/")
     url = (base if parts.path.strip("/") else f"{base}/v1") + "/models"
-    lent = "server" in settings.lent
+    lent = "server" in settings.from_repository
     key = "" if lent else api_key(PROFILES[PROFILE], host, parts.scheme == "https")
     headers = {"Authorization": f"Bearer {key}".encode().decode("latin-1")} if key else {}
     try:

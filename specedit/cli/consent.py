@@ -1,7 +1,6 @@
-"""What a repository says beyond taste: asked of the person who is there, else said to be ignored.
+"""The settings of a command, and the question whether to trust a repository's restricted ones.
 
-The one door to the settings for every command. Knows the terminal; what is trusted and what it is
-bound to is `specedit.settings.trust`.
+Every command takes its settings from here. Without a terminal one line says what is ignored.
 """
 
 from __future__ import annotations
@@ -14,28 +13,28 @@ from typing import Any
 from specedit.errors import UsageError
 from specedit.settings import Resolved, checked, resolve
 from specedit.settings.checks import shown
+from specedit.settings.layers import Repository
 from specedit.text.terminal import name
 
 
 def settled(
     flags: Mapping[str, Any] | None = None, *, start: Path | None = None, asks: bool = False
 ) -> Resolved:
-    """The settings. Where the repository would need trust for what it says, a person at the
-    terminal is asked (if this command `asks`), or one line says what is ignored: only the user's
-    own `quiet` keeps it back, for a repository's is ignored too."""
+    """The settings. If restricted settings of the repository are ignored, the user is asked at the
+    terminal (if this command `asks`), or one line says so. Only the user's own `quiet` hides it."""
     resolved = resolve(flags, start=start)
     if not resolved.ignored or resolved.values.quiet:
         return resolved
-    if asks and _undecided(resolved) and _somebody() and _asked(resolved):
+    if asks and _undecided(resolved) and _interactive() and _trusted_now(resolved):
         return settled(flags, start=start)
-    _say(resolved.in_vain)
+    _say(resolved.ignored_note)
     return resolved
 
 
-def wishes(resolved: Resolved) -> list[str]:
-    """What the repository says beyond taste, a line each, harmless to show."""
-    said = resolved.repository
-    return [name(f"{n} = {_shown(n, said.values[n])}") for n in said.power] if said else []
+def restricted_lines(repository: Repository) -> list[str]:
+    """The repository's restricted settings, a line each, with control characters made visible."""
+    values = repository.values
+    return [name(f"{n} = {_shown(n, values[n])}") for n in repository.restricted]
 
 
 def _undecided(resolved: Resolved) -> bool:
@@ -44,27 +43,27 @@ def _undecided(resolved: Resolved) -> bool:
     return resolved.repository is not None and resolved.repository.state != DECLINED
 
 
-def _somebody() -> bool:
+def _interactive() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def _asked(resolved: Resolved) -> bool:
-    """Ask once; the answer is kept until the table changes."""
+def _trusted_now(resolved: Resolved) -> bool:
+    """Ask once; the answer is recorded until the table changes."""
     from specedit.settings import trust
 
-    said = resolved.repository
-    assert said is not None
-    changed = ", and has changed since you trusted it" if said.state == trust.CHANGED else ""
-    _say(f"{said.pyproject} says what is yours to say{changed}:")
-    for line in wishes(resolved):
+    repository = resolved.repository
+    assert repository is not None
+    changed = " and has changed since you trusted it" if repository.state == trust.CHANGED else ""
+    _say(f"{repository.pyproject} has restricted settings{changed}:")
+    for line in restricted_lines(repository):
         print(f"    {line}", file=sys.stderr)
-    print("  Trust this repository with it? [y/N] ", end="", file=sys.stderr, flush=True)
+    print("  Trust this repository? [y/N] ", end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline()
     if not answer:
         print(file=sys.stderr)
         return False
     trusted = answer.strip().lower() in ("y", "yes")
-    trust.say(said.folder, said.digest, trusted=trusted)
+    trust.decide(repository.folder, repository.digest, trusted=trusted)
     return trusted
 
 

@@ -1,4 +1,4 @@
-"""`specedit trust [PATH]`, `--list`, `--forget`: whose repositories' words count."""
+"""`specedit trust [PATH]`, `--list`, `--forget`: which repositories the user trusts."""
 
 from __future__ import annotations
 
@@ -17,19 +17,24 @@ if TYPE_CHECKING:
 
 def trust(
     path: Annotated[
-        Path | None, typer.Argument(metavar="[PATH]", help="in the repository; here, if not given")
+        Path | None,
+        typer.Argument(
+            metavar="[PATH]", help="a path in the repository (default: the current folder)"
+        ),
     ] = None,
-    listed: Annotated[bool, typer.Option("--list", help="what you have trusted")] = False,
-    forget: Annotated[bool, typer.Option("--forget", help="trust it no more")] = False,
+    listed: Annotated[
+        bool, typer.Option("--list", help="list the repositories that you trust")
+    ] = False,
+    forget: Annotated[bool, typer.Option("--forget", help="stop trusting it")] = False,
 ) -> int:
-    """Let a repository's pyproject.toml choose what only you may choose: the server, the model, …
-    as it says it now; when it says something else, it is not trusted any more."""
+    """Trust the restricted settings (server, model, …) in a repository's pyproject.toml, until the
+    file's settings change."""
     from specedit.errors import UsageError
     from specedit.settings import here
 
     if listed:
         if path is not None or forget:
-            raise UsageError("--list stands alone.")
+            raise UsageError("--list takes no other argument.")
         return _list()
     place = here() if path is None else path
     if forget:
@@ -42,28 +47,26 @@ def _trust(place: Path) -> int:
     from specedit.settings import layers, trust
 
     if not place.exists():
-        raise UsageError(f"{place} is not there.")
+        raise UsageError(f"{place} does not exist.")
     found = layers.repository(place if place.is_dir() else place.parent)
-    if found is None or not found.power:
+    if found is None or not found.restricted:
         where = found.pyproject if found else f"no pyproject.toml at or above {place}"
-        _say(f"{where}: says nothing that needs trust")
+        _say(f"{where}: has no restricted settings")
         return DONE
-    trust.say(found.folder, found.digest, trusted=True)
+    trust.decide(found.folder, found.digest, trusted=True)
     _say(f"trusted, as it is now: {found.pyproject}")
     _show(found)
     return DONE
 
 
 def _show(found: Repository) -> None:
-    from specedit.cli.consent import wishes
-    from specedit.settings.layers import Resolved
-    from specedit.settings.table import Settings
+    from specedit.cli.consent import restricted_lines
 
-    for line in wishes(Resolved(Settings(), {}, found)):
+    for line in restricted_lines(found):
         print(f"    {line}", file=sys.stderr)
-    if "server" in found.power:
+    if "server" in found.restricted:
         print(
-            "  Files go to that server; no key does: only a server that you name yourself gets one "
+            "  Files go to that server, but no key: only a server that you name yourself gets one "
             "(specedit config --user server=URL).",
             file=sys.stderr,
         )
@@ -84,15 +87,15 @@ def _list() -> int:
     from specedit.errors import SpeceditError
     from specedit.settings import layers, trust
 
-    for place, word in sorted(trust.words().items()):
-        state = trust.TRUSTED if word.trusted else trust.DECLINED
+    for place, decision in sorted(trust.decisions().items()):
+        state = trust.TRUSTED if decision.trusted else trust.DECLINED
         try:
             found = layers.repository(Path(place)) if Path(place).is_dir() else None
         except SpeceditError:
             found = None
-        if found is None or trust.place(found.folder) != place:
+        if found is None or trust.key(found.folder) != place:
             state += ", gone"
-        elif found.digest != word.digest:
+        elif found.digest != decision.digest:
             state += ", changed since"
         put(f"{place}\t{state}\n")
     return DONE

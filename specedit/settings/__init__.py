@@ -1,9 +1,8 @@
-"""Settings: what can be chosen, who may choose it, and where each value came from.
+"""Settings: their defaults, who may choose them, and where each value comes from.
 
-`table` (every name, default, help and kind) <- `checks` (is this a value of it?) <- `folder` (the
-user's own file) and `trust` (which repositories' words count) <- `layers` (flag over variable over
-repository over user's file over default). Nobody else types a default.
-Knows no model, no terminal, no file but pyproject.toml and the user's own.
+`table` (name, default, help and kind of every setting) <- `checks` (whether a value is valid) <-
+`folder` (the user's own file) and `trust` (which repositories are trusted) <- `layers` (flag over
+variable over repository over the user's file over default). No other module states a default.
 """
 
 from __future__ import annotations

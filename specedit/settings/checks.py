@@ -1,6 +1,6 @@
-"""Is this a value of that setting? And text from a variable as the value it means.
+"""Checks that a value is valid for its setting, and parses the text of a variable or flag.
 
-Every mistake is named with the place it was made in. Knows the table; knows no file.
+Every error names where the value comes from.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from specedit.errors import UsageError
 from specedit.settings.table import about, nearest, types
 from specedit.syntax.languages import BY_NAME
 
-LONGEST = 4096  # characters of a value: a question about it must not push the others off the screen
+LONGEST = 4096  # characters of a value: one line of the question whether to trust it
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
 
 
 def parsed(name: str, text: str, where: str) -> Any:
-    """What a variable's text, or a word of the command line, means for this setting."""
+    """The value of this setting that the text of a variable or flag stands for."""
     kind = types()[name]
     if kind is bool:
         return _truth(name, text, where)
@@ -33,11 +33,13 @@ def parsed(name: str, text: str, where: str) -> Any:
 
 
 def checked(name: str, value: Any, where: str) -> Any:
-    """The value as its setting wants it, or an error that names `where` it came from."""
+    """The value in its setting's type, or an error that begins with `where`."""
     meta, kind = about(name), types()[name]
     if name == "hook":
         if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
-            raise UsageError(f"{where}: {name} is an array of tables ([[tool.specedit.{name}]]).")
+            raise UsageError(
+                f"{where}: {name} must be an array of tables ([[tool.specedit.{name}]])."
+            )
         return value
     if name == "draft" and isinstance(value, list) and all(isinstance(v, str) for v in value):
         value = ",".join(value)
@@ -49,34 +51,34 @@ def checked(name: str, value: Any, where: str) -> Any:
         _check_size(name, value, where)
         value = float(value)
     if not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
-        raise UsageError(f"{where}: {name} wants {kind.__name__}, not {shown(value)}.")
+        raise UsageError(f"{where}: {name} must be {kind.__name__}, not {shown(value)}.")
     if kind is str and "\0" in value:
-        raise UsageError(f"{where}: {name} has a zero byte in it.")
+        raise UsageError(f"{where}: {name} contains a zero byte.")
     if kind is str and len(value) > LONGEST:
-        raise UsageError(f"{where}: {name} is at most {LONGEST:,} characters long.")
+        raise UsageError(f"{where}: {name} must be at most {LONGEST:,} characters long.")
     if meta["choices"] and value not in meta["choices"] and not _plays_script(name, value):
         raise UsageError(
-            f"{where}: {name} is one of {', '.join(meta['choices'])}, not {shown(value)}.",
+            f"{where}: {name} must be one of {', '.join(meta['choices'])}, not {shown(value)}.",
             hint=nearest(str(value)[:100], list(meta["choices"])),
         )
     if kind in (int, float):
         _check_size(name, value, where)
     if name == "test" and value and not value.strip():
-        raise UsageError(f"{where}: test is a command, not {shown(value)}.")
+        raise UsageError(f"{where}: test must be a command, not {shown(value)}.")
     if name in ("gate", "allow"):
         _check_kinds(name, value, where)
     if name == "check_with":
         _check_commands(value, where)
     if name == "top_p" and not 0 < value <= 1:
-        raise UsageError(f"{where}: top_p is above 0 and at most 1, not {value}.")
+        raise UsageError(f"{where}: top_p must be above 0 and at most 1, not {value}.")
     if (
         name == "focus"
         and value not in ("auto", "off")
         and not re.fullmatch(r"[1-9]\d{0,8}", value)
     ):
         raise UsageError(
-            f"{where}: focus is auto, off, or a number of lines, not {shown(value)}.",
-            hint="--focus 500 chooses places in files of more than 500 lines.",
+            f"{where}: focus must be auto, off, or a number of lines, not {shown(value)}.",
+            hint="--focus 500 chooses regions in files of more than 500 lines.",
         )
     return value
 
@@ -95,7 +97,8 @@ def _check_kinds(name: str, value: str, where: str) -> None:
     for kind in given:
         if kind not in DEFAULT:
             raise UsageError(
-                f"{where}: {name} has no kind {shown(kind)}.", hint=nearest(kind, list(DEFAULT))
+                f"{where}: {name}: there is no kind {shown(kind)}.",
+                hint=nearest(kind, list(DEFAULT)),
             )
 
 
@@ -117,15 +120,15 @@ def _check_commands(value: str, where: str) -> None:
 
 def _check_size(name: str, value: float, where: str) -> None:
     if isinstance(value, float) and not math.isfinite(value):
-        raise UsageError(f"{where}: {name} is a finite number, not {value}.")
+        raise UsageError(f"{where}: {name} must be a finite number, not {value}.")
     if value < 0:
-        raise UsageError(f"{where}: {name} cannot be negative, and is {shown(value)}.")
+        raise UsageError(f"{where}: {name} must not be negative, but is {shown(value)}.")
     if value > (most := about(name)["most"]):
-        raise UsageError(f"{where}: {name} is at most {most}, not {shown(value)}.")
+        raise UsageError(f"{where}: {name} must be at most {most}, not {shown(value)}.")
 
 
 def shown(value: object) -> str:
-    """A wrong value, not all of a long one; Python writes no number of thousands of digits."""
+    """A wrong value for a message, shortened. `repr` refuses integers of thousands of digits."""
     try:
         text = repr(value)
     except ValueError:
@@ -137,18 +140,18 @@ def _whole(name: str, text: str, where: str) -> int:
     try:
         return int(text.replace("_", ""))
     except ValueError:
-        raise UsageError(f"{where}: {name} is a whole number, not {shown(text)}.") from None
+        raise UsageError(f"{where}: {name} must be a whole number, not {shown(text)}.") from None
 
 
 def _number(name: str, text: str, where: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise UsageError(f"{where}: {name} is a number, not {shown(text)}.") from None
+        raise UsageError(f"{where}: {name} must be a number, not {shown(text)}.") from None
 
 
 def _truth(name: str, text: str, where: str) -> bool:
     low = text.strip().lower()
     if low in _TRUE or low in _FALSE:
         return low in _TRUE
-    raise UsageError(f"{where}: {name} is true or false, not {shown(text)}.")
+    raise UsageError(f"{where}: {name} must be true or false, not {shown(text)}.")

@@ -1,7 +1,7 @@
-"""The user's own folder: `config.toml` with the user's settings, and what else is remembered there.
+"""The user's folder: `config.toml` with the user's settings, and `trusted.json`.
 
-It is `SPECEDIT_CONFIG`, or the configuration folder this system gives a user. A file there is
-replaced whole and is the user's alone. Knows TOML's plain values; knows no repository.
+It is `SPECEDIT_CONFIG` or the system's configuration folder. Its files are written atomically and
+readable by the user alone.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def user_file() -> Path:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """A file of settings; whatever is wrong with it is said."""
+    """The content of a settings file, or an error that says what is wrong with it."""
     try:
         with regular.reading(path) as file:
             data = file.read(LARGEST_FILE + 1)
@@ -43,14 +43,16 @@ def read_toml(path: Path) -> dict[str, Any]:
             raise ValueError(f"it is larger than {LARGEST_FILE >> 20} MiB")
         return tomllib.loads(data.decode("utf-8-sig"))
     except RecursionError:
-        problem: Exception = ValueError("it is nested too deep")
-    except (ValueError, OSError) as error:  # ValueError: no TOML, no UTF-8, an odd number or date
+        problem: Exception = ValueError("it is nested too deeply")
+    except (ValueError, OSError) as error:  # ValueError: not TOML or not UTF-8
         problem = error
-    raise UsageError(f"{path} cannot be read: {problem}", hint="Mend it, then run again.") from None
+    raise UsageError(
+        f"{path} cannot be read: {problem}", hint="Correct the file and run the command again."
+    ) from None
 
 
 def by_name(table: dict[str, Any], where: str) -> dict[str, Any]:
-    """A table's values by setting, unchecked. `where` begins every error."""
+    """The values of a table by setting, unchecked. Every error begins with `where`."""
     values = {}
     for key, value in table.items():
         name = key.replace("-", "_")
@@ -65,7 +67,7 @@ def by_name(table: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 def user_values() -> dict[str, Any]:
-    """What the user's own file says; nothing where there is none."""
+    """The settings of the user's file; empty if there is no file."""
     path = user_file()
     if not path.exists():
         return {}
@@ -76,7 +78,7 @@ def user_values() -> dict[str, Any]:
 
 
 def set_user(name: str, value: Any) -> Path:
-    """Set one value in the user's own file (None takes it out); everything else stays as it is."""
+    """Set one value in the user's file (None removes it); every other line stays as it is."""
     path = user_file()
     no_rules({name: value}, str(path))
     before = read_toml(path) if path.exists() else {}
@@ -91,28 +93,28 @@ def set_user(name: str, value: Any) -> Path:
         same = False
     if not same:
         raise UsageError(
-            f"{path}: {name} stands there in a way that only a person should change.",
-            hint="Change it in an editor.",
+            f"{path}: {name} is written in a form that cannot be changed automatically.",
+            hint="Change the file in an editor.",
         )
     put(path, written)
     return path
 
 
 def put(path: Path, text: str) -> None:
-    """Write a file of the user's folder: whole or not at all, for no one else to read."""
+    """Write a file of the user's folder atomically, readable by the user alone."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        real = Path(os.path.realpath(path))  # a link into the user's dotfiles stays one
+        real = Path(os.path.realpath(path))  # a link into the user's dotfiles stays a link
         atomic.whole(real, text.encode(), 0o600)
     except OSError as error:
         raise UsageError(
             f"{path} cannot be written: {error.strerror}",
-            hint="SPECEDIT_CONFIG names another folder.",
+            hint="Set SPECEDIT_CONFIG to another folder.",
         ) from None
 
 
 def _with(text: str, name: str, value: Any) -> str:
-    """The text with the line of one key replaced, added or gone."""
+    """The text with the line of one key replaced, added or removed."""
     spelled = re.escape(name).replace("_", "[-_]")
     line = re.compile(rf"""[ \t]*(["']?){spelled}\1[ \t]*=.*\n?""")
     kept = [one for one in text.splitlines(keepends=True) if not line.fullmatch(one)]
@@ -135,4 +137,4 @@ def _toml(value: Any) -> str:
 
 def no_rules(values: dict[str, Any], where: str) -> None:
     if "hook" in values:
-        raise UsageError(f"{where}: hook rules live in a repository's pyproject.toml.")
+        raise UsageError(f"{where}: hook rules belong in a repository's pyproject.toml.")

@@ -1,8 +1,7 @@
 """Where a value comes from: flag over variable over repository over user's file over default.
 
-The nearest pyproject.toml is the repository's word. It beats the user's file in matters of taste;
-in matters of power it counts only if the user has trusted it, and otherwise is as if it were not
-there, which `Resolved.ignored` tells. Reads files; writes none, and asks nobody.
+The repository's settings are in the nearest pyproject.toml. Its open settings always apply. Its
+restricted settings apply only if the user trusts it; otherwise `Resolved.ignored` names them.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from specedit.settings import trust
 from specedit.settings.checks import checked, parsed
 from specedit.settings.folder import by_name, read_toml, user_file, user_values
 from specedit.settings.paths import inside, is_path
-from specedit.settings.table import Settings, about, is_power, names, nearest
+from specedit.settings.table import Settings, about, is_restricted, names, nearest
 
-# Variables that are no setting: where things live, and secrets that belong in no file.
+# Variables that are not settings: folders, and secrets that belong in no file.
 NOT_SETTINGS = frozenset(
     {"HOME", "CONFIG", "SCRIPT", "API_KEY", "TOKEN", "RUNTIME", "KERNEL", "BUILD"}
 )
@@ -29,32 +28,32 @@ NOT_SETTINGS = frozenset(
 
 @dataclass(frozen=True)
 class Repository:
-    """The nearest pyproject.toml: what it says, and whether that may be more than taste."""
+    """The nearest pyproject.toml: its settings, and whether the user trusts it."""
 
     pyproject: Path
     values: Mapping[str, Any]
     digest: str
-    state: str  # one of `trust`'s
+    state: str  # TRUSTED, DECLINED, CHANGED or UNKNOWN of `trust`
 
     @property
     def folder(self) -> Path:
         return self.pyproject.parent
 
     @property
-    def power(self) -> tuple[str, ...]:
-        """The settings it gives that are not taste."""
-        return tuple(name for name, value in self.values.items() if is_power(name, value))
+    def restricted(self) -> tuple[str, ...]:
+        """The restricted settings among its settings."""
+        return tuple(name for name, value in self.values.items() if is_restricted(name, value))
 
     @property
     def trusted(self) -> bool:
         return self.state == trust.TRUSTED
 
-    def counting(self) -> dict[str, Any]:
-        """The values that apply, checked. A path of a repository begins and ends inside it.
+    def effective_values(self) -> dict[str, Any]:
+        """The values that apply, checked. A path stays inside the repository.
 
-        What is ignored is not checked: a restricted value of an untrusted repository stops no
+        An ignored value is not checked: a restricted value of an untrusted repository stops no
         command, valid or not."""
-        values = {n: v for n, v in self.values.items() if self.trusted or not is_power(n, v)}
+        values = {n: v for n, v in self.values.items() if self.trusted or not is_restricted(n, v)}
         return {name: self._within(name, value) for name, value in values.items()}
 
     def _within(self, name: str, value: Any) -> Any:
@@ -64,7 +63,7 @@ class Repository:
             return inside(self.folder, name, value, where)
         named = name in ("model", "draft_model") and value
         if named and os.path.exists(self.folder / value):  # noqa: PTH110  (never raises)
-            inside(self.folder, name, value, where)  # a name, and a folder that it may be taken for
+            inside(self.folder, name, value, where)  # the name is also a folder here
         return value
 
 
@@ -75,25 +74,26 @@ class Resolved:
     values: Settings
     origins: Mapping[str, str]
     repository: Repository | None = None
-    ignored: tuple[str, ...] = ()  # what the repository said, and nobody else did, in vain
+    ignored: tuple[str, ...] = ()  # restricted settings of an untrusted repository
 
     @property
     def pyproject(self) -> Path | None:
         return self.repository.pyproject if self.repository else None
 
     @property
-    def in_vain(self) -> str:
-        """One line: what of the repository's words does not count, and how to make it count."""
+    def ignored_note(self) -> str:
+        """One line: which settings are ignored, why, and how to trust the repository."""
         assert self.repository is not None
-        what, at = ", ".join(self.ignored), self.repository
-        why = "has changed since you trusted it" if at.state == trust.CHANGED else "is not trusted"
+        changed = self.repository.state == trust.CHANGED
+        why = "has changed since you trusted it" if changed else "is not trusted"
         return (
-            f"{at.pyproject}: {what} ignored: this repository {why} "
-            f"(specedit trust {shlex.quote(str(at.folder))})"
+            f"{self.repository.pyproject}: {', '.join(self.ignored)} ignored: "
+            f"this repository {why} "
+            f"(specedit trust {shlex.quote(str(self.repository.folder))})"
         )
 
     def rows(self) -> Iterator[tuple[str, Any, str, str]]:
-        """Name, value, origin, help: what `specedit config` prints."""
+        """Name, value, origin and help of every setting, for `specedit config`."""
         for name in names():
             yield name, getattr(self.values, name), self.origins[name], about(name)["help"]
 
@@ -103,7 +103,9 @@ def here() -> Path:
     try:
         return Path.cwd()
     except FileNotFoundError:
-        raise UsageError("The current folder is gone.", hint="cd to one that is there.") from None
+        raise UsageError(
+            "The current folder is gone.", hint="Change to a folder that exists."
+        ) from None
 
 
 def find_pyproject(start: Path) -> Path | None:
@@ -116,27 +118,27 @@ def find_pyproject(start: Path) -> Path | None:
 
 
 def repository(start: Path) -> Repository | None:
-    """What the nearest pyproject.toml at or above `start` says."""
+    """The settings of the nearest pyproject.toml at or above `start`."""
     path = find_pyproject(start)
     if path is None:
         return None
     tools = read_toml(path).get("tool", {})
     if not isinstance(tools, dict):
-        raise UsageError(f"{path}: [tool] is a table.")
+        raise UsageError(f"{path}: [tool] must be a table.")
     table = tools.get("specedit", {})
     if not isinstance(table, dict):
-        raise UsageError(f"{path}: [tool.specedit] is a table.")
+        raise UsageError(f"{path}: [tool.specedit] must be a table.")
     try:
         values, digest = by_name(table, f"{path}: [tool.specedit]"), trust.digest(table)
     except (RecursionError, ValueError):  # arrays in arrays, numbers of thousands of digits
         raise UsageError(f"{path}: [tool.specedit] is too large to read.") from None
-    needed = any(is_power(name, value) for name, value in values.items())
-    state = trust.state(path.parent, digest) if needed else trust.UNKNOWN
+    restricted = any(is_restricted(name, value) for name, value in values.items())
+    state = trust.state(path.parent, digest) if restricted else trust.UNKNOWN
     return Repository(path, values, digest, state)
 
 
 def _from_variables(environ: Mapping[str, str]) -> dict[str, Any]:
-    found = {}
+    values = {}
     for variable, text in environ.items():
         if not variable.startswith("SPECEDIT_"):
             continue
@@ -148,17 +150,17 @@ def _from_variables(environ: Mapping[str, str]) -> dict[str, Any]:
             known = [f"SPECEDIT_{n.upper()}" for n in names()]
             raise UsageError(f"There is no setting {variable}.", hint=nearest(variable, known))
         if name == "hook":
-            raise UsageError(f"{variable}: hook rules live in pyproject.toml.")
-        found[name] = checked(name, parsed(name, text, variable), variable)
-    return found
+            raise UsageError(f"{variable}: hook rules belong in pyproject.toml.")
+        values[name] = checked(name, parsed(name, text, variable), variable)
+    return values
 
 
 def _from_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
-    given = {k: v for k, v in flags.items() if v is not None}
-    for name in given:
+    values = {k: v for k, v in flags.items() if v is not None}
+    for name in values:
         if name not in names():
             raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, names()))
-    return {n: checked(n, v, f"--{n.replace('_', '-')}") for n, v in given.items()}
+    return {n: checked(n, v, f"--{n.replace('_', '-')}") for n, v in values.items()}
 
 
 def resolve(
@@ -168,22 +170,23 @@ def resolve(
     environ: Mapping[str, str] | None = None,
 ) -> Resolved:
     """Flags (None = not given) over variables over the repository over the user's file."""
-    said = repository(start or here())
-    lent = said.counting() if said else {}
+    repo = repository(start or here())
+    repo_values = repo.effective_values() if repo else {}
     variables = _from_variables(os.environ if environ is None else environ)
-    given = _from_flags(flags or {})
+    flag_values = _from_flags(flags or {})
     origins = dict.fromkeys(names(), "default")
     values: dict[str, Any] = {}
     for origin, layer in (
         (str(user_file()), user_values()),
-        (str(said.pyproject) if said else "", lent),
+        (str(repo.pyproject) if repo else "", repo_values),
         ("variable", variables),
-        ("flag", given),
+        ("flag", flag_values),
     ):
         for name, value in layer.items():
             values[name] = value
             origins[name] = f"SPECEDIT_{name.upper()}" if origin == "variable" else origin
-    mine = variables.keys() | given.keys()
-    settings = Settings(**values, lent=frozenset(lent.keys() - mine))
-    ignored = tuple(n for n in said.power if n not in lent and n not in mine) if said else ()
-    return Resolved(settings, origins, said, ignored)
+    own = variables.keys() | flag_values.keys()
+    settings = Settings(**values, from_repository=frozenset(repo_values.keys() - own))
+    restricted = repo.restricted if repo else ()
+    ignored = tuple(n for n in restricted if n not in repo_values and n not in own)
+    return Resolved(settings, origins, repo, ignored)

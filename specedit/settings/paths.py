@@ -1,7 +1,4 @@
-"""Paths in settings: a repository's stay inside it, also through links; the user's are whole.
-
-Knows folders and links. Does not know who may say what: that is `trust` and the table.
-"""
+"""Paths in settings: a repository's stay inside it, also through links; the user's are absolute."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ def is_path(name: str, value: object) -> bool:
 
 
 def spelled_as_path(model: str) -> bool:
-    """A model that is meant as a path says so: a bare word or `owner/name` is a name."""
+    """Whether a model is written as a path; a bare word or `owner/name` is a name."""
     return (
         model.startswith((".", "~", "/"))
         or "\\" in model
@@ -34,8 +31,8 @@ def spelled_as_path(model: str) -> bool:
 
 
 def inside(root: Path, name: str, value: str, where: str) -> str:
-    """A path that the repository at `root` gave, whole; refused when it leads out, or into git's
-    own folder, where what is written may be run."""
+    """The absolute form of a path from the repository at `root`. A path that leads outside, or into
+    .git, whose files git may run, is refused."""
     top = Path(os.path.realpath(root))
     try:
         real = Path(os.path.realpath(top / os.path.expanduser(value)))  # noqa: PTH111
@@ -44,16 +41,16 @@ def inside(root: Path, name: str, value: str, where: str) -> str:
     parts = real.relative_to(top).parts if real.is_relative_to(top) else ("..",)
     if ".." in parts or any(part.casefold() == ".git" for part in parts):
         raise UsageError(
-            f"{where}: {name} = {value!r} leads out of the repository.",
-            hint="A path outside comes from a flag, a variable, or your own settings: "
+            f"{where}: {name} = {value!r} leads outside the repository.",
+            hint="Give a path outside in a flag, a variable, or your own settings: "
             f"specedit config --user {name}=PATH",
         )
     return str(real)
 
 
 def own(name: str, value: object, where: str) -> object:
-    """A value of the user's own file: a path there does not depend on the current folder, or
-    whatever repository that is in would choose the file."""
+    """A value of the user's file. A relative path is refused: the current folder, so perhaps a
+    cloned repository, would choose the file."""
     if not is_path(name, value):
         return value
     assert isinstance(value, str)
@@ -61,6 +58,6 @@ def own(name: str, value: object, where: str) -> object:
     if not Path(path).is_absolute():
         raise UsageError(
             f"{where}: {name} = {value!r} depends on the current folder.",
-            hint="Give it whole: /… or ~/…",
+            hint="Give an absolute path: /… or ~/…",
         )
     return path

@@ -1,8 +1,8 @@
-"""Which repositories' words count: those that the user has trusted, as they were then.
+"""Which repositories the user trusts.
 
-What is trusted is a `[tool.specedit]` table (its digest) at a real path; when either is another,
-nothing is trusted. Kept in `trusted.json` of the user's folder, which counts only when it is the
-user's own and nobody else can write to it. Knows paths and digests; knows no setting.
+The user trusts one `[tool.specedit]` table (its digest) at one real path; if either changes, the
+repository is not trusted. The decisions are in `trusted.json` in the user's folder. The file counts
+only if it belongs to the user and no other user can write to it.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ TRUSTED, DECLINED, CHANGED, UNKNOWN = "trusted", "declined", "changed", "unknown
 
 
 @dataclass(frozen=True)
-class Word:
-    """What the user said of one repository's table."""
+class Decision:
+    """The user's decision about one repository's table."""
 
     digest: str
     trusted: bool
@@ -35,56 +35,57 @@ def record_file() -> Path:
 
 
 def digest(table: Mapping[str, Any]) -> str:
-    """The same for the same table, however it is laid out. Values that are not JSON's carry their
-    type, so that a date is never a string."""
+    """Equal for equal tables, however they are laid out. Values that are not JSON values carry
+    their type, so a date never equals a string."""
     text = json.dumps(table, sort_keys=True, default=lambda v: [type(v).__name__, str(v)])
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def place(folder: Path) -> str:
-    """What a repository is known by: its real path."""
+def key(folder: Path) -> str:
+    """The key of a repository: its real path."""
     return os.path.realpath(folder)
 
 
-def words() -> dict[str, Word]:
-    """Everything that was said, by real path; nothing when the file is damaged or not the
-    user's alone."""
+def decisions() -> dict[str, Decision]:
+    """All decisions by key; none if the file is damaged or another user can write to it."""
     try:
         with regular.reading(record_file()) as file:
             if not _ours(os.fstat(file.fileno())):
                 return {}
             data = json.load(file)
-        found = {str(at): Word(str(w["digest"]), w["trusted"] is True) for at, w in data.items()}
+        return {
+            str(key): Decision(str(one["digest"]), one["trusted"] is True)
+            for key, one in data.items()
+        }
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return {}
-    return found
 
 
 def state(folder: Path, wanted: str) -> str:
     """Whether the table with this digest is trusted at `folder`."""
-    word = words().get(place(folder))
-    if word is None:
+    decision = decisions().get(key(folder))
+    if decision is None:
         return UNKNOWN
-    if word.digest != wanted:
-        return CHANGED if word.trusted else UNKNOWN
-    return TRUSTED if word.trusted else DECLINED
+    if decision.digest != wanted:
+        return CHANGED if decision.trusted else UNKNOWN
+    return TRUSTED if decision.trusted else DECLINED
 
 
-def say(folder: Path, wanted: str, *, trusted: bool) -> None:
-    """Remember what the user says of this table at this place."""
-    _write({**words(), place(folder): Word(wanted, trusted)})
+def decide(folder: Path, wanted: str, *, trusted: bool) -> None:
+    """Record the user's decision about the table with this digest at `folder`."""
+    _write({**decisions(), key(folder): Decision(wanted, trusted)})
 
 
 def forget(folder: Path) -> bool:
-    """Whether anything was known of it. A folder that is gone is known by the path it had."""
-    known = words()
-    gone = {place(folder), str(folder.absolute())} & known.keys()
+    """Delete the decision; returns whether there was one. `folder` may be deleted already."""
+    known = decisions()
+    gone = {key(folder), str(folder.absolute())} & known.keys()
     if gone:
-        _write({at: word for at, word in known.items() if at not in gone})
+        _write({at: decision for at, decision in known.items() if at not in gone})
     return bool(gone)
 
 
-def _write(known: Mapping[str, Word]) -> None:
+def _write(known: Mapping[str, Decision]) -> None:
     put(record_file(), json.dumps({at: asdict(w) for at, w in known.items()}, indent=1) + "\n")
 
 
