@@ -1,50 +1,47 @@
-"""specedit edits source files with a local language model at the speed of checking.
+"""specedit edits source files with a local language model, and verifies instead of generating.
 
-The words, in order of flow:
+The terms, in the order of an edit:
 
-* **Source** (`files.source`): one file as read, with all that is needed to write it back.
-* **Plan** (`edit.plan`): what to ask and what to expect; a **Job** (`edit.job`) is a Plan with its
-  file and its own judge. Commands differ only in their Jobs.
-* **prediction**: the whole expected answer; the original file, or a better guess.
-* **draft** (`decode.drafters`): the ids offered to the next pass.
-* **Chunk** (`decode.events`): what one pass settled.
-* **Edit**, **Report** (`report`): the outcome for one file, and of a run; a **Finding** is what a
-  person should know of it: a kind, a text, and its places.
-* **try** (`edit.tries`): one answer to a Plan among several, judged by the checks and, where there
-  is one, by the user's own command; earlier tries are predictions of later ones.
-* **Engine** (`engines.base`): ids in, choices out, with a cache that can be cropped.
-* **Backend** (`edit.backend`): runs a Plan and yields events; in this process, or a server.
+* **Source** (`files.source`): one file as read, with what is needed to write it back byte for byte.
+* **Plan** (`edit.plan`): what to ask the model for; a **Job** (`edit.job`) is a Plan bound to a
+file
+  and its checks. Commands differ only in their Jobs.
+* **region** (`edit.regions`): the part of a file that an edit may change.
+* **prediction**: the expected output, passed beside the prompt; usually the original file.
+* **draft** (`decode.drafters`): token ids offered to the next forward pass.
+* **Chunk** (`decode.events`): the result of one forward pass.
+* **Engine** (`engines.base`): ids in, choices out, with a KV cache that can be cropped.
+* **Backend** (`edit.backend`): runs a Plan and yields events; in this process or in a server.
+* **Finding** (`check.finding`): what a check reports about an answer: a note or an error.
+* **try** (`edit.tries`): one answer among several for the same Plan, judged by the checks and, with
+  `--test`, by the user's own command.
+* **Edit**, **Report** (`edit.report`): the outcome for one file, and of a command.
 
-A room a subject, each on a floor of its own; imports only go down, and
-`tests/test_architecture.py` holds them to it. From the ground up:
+The packages, in layers. Imports only point upwards in this list (`tests/test_architecture.py`):
 
-    version  errors           what it is called, what can go wrong
-    text/                     strings: lines, diff, patch, names and words
-    syntax/                   grammars: languages, trees, outline, passages
-    scoping/                  what a name means in one text: scopes, types, a file a language
-    check/                    what may be written: findings, the checks of an answer, their verdicts
-    files/                    bytes on disk: source, atomic write, lock, journal, git, work tree
-    models/                   catalogue, sources, store, architecture, tokenizer, template
-    settings/                 what can be chosen, and by whom
-    engines/                  ids in, choices out; the only home of torch and transformers
-    decode/                   the loop, widths, drafters, what was fitted; knows no text, no files
-    report                    the outcome, as data
-    edit/                     what to ask (plan, job, regions), what it becomes (answer, judge)
+    version  errors           the version; every error that a user can see
+    syntax/                   grammars, trees, outline; lines, diff, patch, identifiers
+    scoping/                  what a name means; one module per language
+    check/                    findings, the checks of an answer, external checkers
+    files/                    source, atomic write, journal, lock, git, work tree
+    models/                   catalogue, download, store, GGUF, tokenizer, chat template
+    settings/                 flags, variables and files; what a repository may set
+    engines/                  ids in, choices out: kernels, weights, transformers
+    decode/                   the loop, widths, drafters, costs; token ids only
+    edit/                     plan, prompt, regions, session, tries, report
     rename/                   the places of a name, and what is written there
-    heads/                    small additions to a model that guess ahead, and how they are trained
-    backends/                 run a Plan: here, in a warm server, at an address
-    view/  server/            the terminal and pages; the HTTP server
-    integrations/  lsp/       the pre-commit hook, editors, vLLM; the language server
-    bench/  cli/  api         speed measured here; the commands; the Python interface
-    manual/                   its pages, which `specedit help` shows
+    heads/                    training of draft heads
+    backends/                 run a Plan here, in a warm server, or at an address
+    view/  server/            terminal, diff, JSON and trace page; the HTTP server
+    integrations/  lsp/       pre-commit hook, editors, vLLM; the language server
+    bench/  cli/  api         measurements on this machine; commands; the Python interface
+    manual/                   the pages of `specedit help`
 
-`edit` says what it asks for (`edit.backend`); `backends` answer, so they stand above it.
-
-One edit, of a file or of stdin: `cli` reads flags; `edit.session` reads the Source, plans its Job
-and yields `Planned`, the backend's events (`Loading, Ready, Prefill, Written…, Answer`), `Proposed`
-once the answer passed its checks, and the Edit after it was journalled and written. `view` shows
-them; `report` becomes JSON (`view.contract`) and the exit code. Numbers are computed from events. A
-`FileError` (`errors`) is about one file, and the others continue; any other error ends the run.
+One edit: `cli` parses flags; `edit.session` reads the Source, plans its Job and yields `Planned`,
+the backend's events (`Loading, Ready, Prefill, Written…, Answer`), `Proposed` once the answer
+passed its checks, and the Edit after it was journalled and written. `view` shows them; the report
+becomes JSON (`view.contract`) and the exit code. Every number is computed from events. A
+`FileError` (`errors`) concerns one file, and the others continue; any other error ends the command.
 """
 
 from __future__ import annotations
@@ -56,9 +53,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from specedit.api import Editor as Editor
+    from specedit.edit.report import Edit as Edit
     from specedit.errors import SpeceditError as SpeceditError
     from specedit.files.source import Source as Source
-    from specedit.report import Edit as Edit
 
 
 __version__ = VERSION
@@ -67,7 +64,7 @@ __all__ = ["Edit", "Editor", "Source", "SpeceditError", "__version__"]
 
 _HOMES = {
     "Editor": "specedit.api",
-    "Edit": "specedit.report",
+    "Edit": "specedit.edit.report",
     "Source": "specedit.files.source",
     "SpeceditError": "specedit.errors",
 }

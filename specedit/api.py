@@ -23,15 +23,15 @@ from typing import Any
 from specedit.backends.connect import connect
 from specedit.edit.backend import Event
 from specedit.edit.job import Job, Planned, plan_edit
+from specedit.edit.report import Edit
 from specedit.edit.tries.items import TryItem
 from specedit.errors import InputError
 from specedit.files import source as sources
 from specedit.files.place import home
 from specedit.files.recovery import recover
 from specedit.files.source import Source
-from specedit.report import Edit
 from specedit.settings import resolve
-from specedit.text.terminal import name
+from specedit.view.terminal import name
 
 
 class Editor:

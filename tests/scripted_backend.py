@@ -10,9 +10,9 @@ from specedit.decode.width import Widths
 from specedit.edit.backend import Backend, Event
 from specedit.edit.job import Job
 from specedit.edit.plan import Plan
+from specedit.edit.report import ModelLine
 from specedit.edit.session import run_one
 from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
-from specedit.report import ModelLine
 from specedit.settings import Settings
 
 

@@ -12,12 +12,11 @@ import specedit
 
 PACKAGE = Path(specedit.__file__).parent
 FLOORS = (  # from the ground up
-    *("version", "errors", "text", "syntax", "scoping", "check", "files", "settings"),
+    *("version", "errors", "syntax", "scoping", "check", "files", "settings"),
     *(
         "models",
         "engines",
         "decode",
-        "report",
         "edit",
         "rename",
         "heads",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from specedit.edit.ask import Question, choose
 from specedit.edit.hunks import applied, edited, shown
 from specedit.errors import UsageError
-from specedit.text.diff import hunks
+from specedit.syntax.diff import hunks
 from specedit.view.by_hand import by_hand
 
 BEFORE = "".join(f"line {n}\n" for n in range(40))

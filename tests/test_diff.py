@@ -10,7 +10,7 @@ from effort import examples
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from specedit.text.diff import apply, counts, hunks, patch, word_spans
+from specedit.syntax.diff import apply, counts, hunks, patch, word_spans
 
 TEXT = st.lists(st.sampled_from(["a", "b", "", "x y", "  z", "é"]), max_size=14).map("\n".join)
 BYTES = st.lists(

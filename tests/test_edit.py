@@ -10,10 +10,10 @@ from scripted_backend import Scripted, perform
 
 from specedit.edit.backend import Answer
 from specedit.edit.job import plan_edit
+from specedit.edit.report import Edit
 from specedit.edit.splice import spliced, whole
 from specedit.errors import TooLong
 from specedit.files.source import Source
-from specedit.report import Edit
 from specedit.settings import Settings
 
 CODE = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"

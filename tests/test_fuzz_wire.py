@@ -17,9 +17,9 @@ from specedit.backends.runtime import RuntimeFolder, ServerRecord
 from specedit.decode.events import Chunk
 from specedit.edit.backend import Answer, Loading, Ready, Written
 from specedit.edit.plan import Message, Plan
+from specedit.edit.report import ModelLine
 from specedit.engines.base import Prefill
 from specedit.errors import SpeceditError, UsageError
-from specedit.report import ModelLine
 
 PLAN = wire.plan_json(Plan((Message("user", ("a", "b")),), "```\n", "```", prediction="x"))
 EVENTS = [

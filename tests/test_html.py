@@ -14,7 +14,7 @@ import pytest
 
 from specedit.decode.events import FREE, Chunk
 from specedit.edit.backend import Answer, Ready, Written
-from specedit.report import ModelLine
+from specedit.edit.report import ModelLine
 from specedit.view.html import page
 from specedit.view.trace import read
 from specedit.view.tracing import Writer

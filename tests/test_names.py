@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specedit.text.names import derived, mentions, plural, variants, words_of
+from specedit.syntax.identifiers import derived, mentions, plural, variants, words_of
 
 
 @pytest.mark.parametrize(

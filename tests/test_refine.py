@@ -12,11 +12,11 @@ from conftest import Specedit
 from scripted_backend import Scripted, perform
 
 from specedit.edit.refining import MOST_CHARS, MOST_TURNS, conversation, plan_refine
+from specedit.edit.report import Edit
 from specedit.engines.scripted import fenced
 from specedit.errors import UsageError
 from specedit.files.journal import home
 from specedit.files.source import read
-from specedit.report import Edit
 from specedit.settings import Settings
 
 BEFORE = "# one\nx = 1\n# two\ny = 2\n"

@@ -22,12 +22,12 @@ from specedit.edit.regions.evidence import evidence_of
 from specedit.edit.regions.listing import listing_of
 from specedit.edit.regions.narrowing import pays, shared_beginnings
 from specedit.edit.regions.words import query, stem
+from specedit.edit.report import Edit
 from specedit.edit.splice import joined, taken
 from specedit.edit.tries.attempts import Attempt, Earlier, job_of
 from specedit.engines.base import GREEDY
 from specedit.engines.scripted import fenced
 from specedit.files.source import Source
-from specedit.report import Edit
 from specedit.settings import Settings
 from specedit.syntax.trees import BY_NAME, language_of
 from specedit.view.contract import edit_json

@@ -11,9 +11,9 @@ from specedit.edit.job import plan_edit
 from specedit.edit.regions.blocks import LONG, blocks_of
 from specedit.edit.regions.choice import grouped
 from specedit.edit.regions.evidence import evidence_of
+from specedit.edit.report import Edit
 from specedit.engines.scripted import fenced
 from specedit.files.source import Source
-from specedit.report import Edit
 from specedit.settings import Settings
 from specedit.syntax.trees import language_of
 

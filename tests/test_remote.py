@@ -22,11 +22,11 @@ from specedit.edit.answer import Reader
 from specedit.edit.backend import Answer, Ready, Written
 from specedit.edit.fold import Fold
 from specedit.edit.plan import Message, Plan
+from specedit.edit.report import Tally
 from specedit.edit.unfenced import Unfenced
 from specedit.engines.base import Sampling
 from specedit.engines.scripted import END, ScriptedTokenizer
 from specedit.errors import RefusedEdit, ServerError, TooLong, UsageError
-from specedit.report import Tally
 from specedit.settings import Settings
 
 PLAN = Plan(

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from specedit.edit.job import Job
+from specedit.edit.report import Edit
 from specedit.errors import InputError, RefusedEdit
 from specedit.files.source import Source
 from specedit.rename.planning import plan_rename
-from specedit.report import Edit
 from specedit.settings import Settings
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from specedit.edit.report import Edit
 from specedit.files.source import Source
 from specedit.rename.modules import is_here
 from specedit.rename.planning import plan_rename
-from specedit.report import Edit
 from specedit.settings import Settings
 
 FILES = (

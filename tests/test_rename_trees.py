@@ -18,7 +18,7 @@ import pytest
 from specedit.rename.modules import is_here
 from specedit.rename.project.renaming import TreeRename, rename_tree
 from specedit.scoping.project import Project
-from specedit.text.names import sought, split_member
+from specedit.syntax.identifiers import sought, split_member
 
 ROOT = Path(__file__).parent.parent / "fixtures" / "trees"
 CASES = sorted(path.parent for path in ROOT.glob("*/case.toml"))

@@ -8,12 +8,12 @@ import pytest
 from scripted_backend import Scripted, perform
 
 from specedit.edit.job import Job, Planned
+from specedit.edit.report import Edit
 from specedit.edit.splice import joined
 from specedit.engines.scripted import fenced
 from specedit.files.source import Source
 from specedit.rename.planning import plan_rename
 from specedit.rename.windows import AROUND, spans_of
-from specedit.report import Edit
 from specedit.settings import Settings
 
 

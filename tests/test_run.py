@@ -13,10 +13,10 @@ from specedit.edit.backend import Answer, Event, Ready
 from specedit.edit.inputs import Input, Planner, of_files, of_stdin
 from specedit.edit.job import Planned, plan_edit
 from specedit.edit.plan import Plan
+from specedit.edit.report import Edit
 from specedit.edit.session import EditSession, Proposed
 from specedit.errors import GitError, InputError, ModelError, RefusedEdit, ServerError, UsageError
 from specedit.files.source import Source
-from specedit.report import Edit
 from specedit.settings import Settings
 from specedit.view.contract import report_json
 

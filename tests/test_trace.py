@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from specedit.decode.events import Chunk
 from specedit.edit.backend import Answer, Event, Ready, Written
+from specedit.edit.report import ModelLine
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
-from specedit.report import ModelLine
 from specedit.view.trace import EMBEDDED, lines_of, read
 from specedit.view.tracing import Writer
 

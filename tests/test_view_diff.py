@@ -14,7 +14,7 @@ from rich.console import Console
 
 from specedit.decode.events import FREE, Chunk
 from specedit.edit.backend import Written
-from specedit.report import Edit
+from specedit.edit.report import Edit
 from specedit.view import code, diff, patch
 from specedit.view import provenance as prov
 

@@ -12,10 +12,10 @@ from rich.console import Console
 
 from specedit.decode.events import Chunk
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
+from specedit.edit.report import ModelLine, Try
 from specedit.edit.tries.items import Judging, Tried
 from specedit.engines.base import Prefill
-from specedit.report import ModelLine, Try
-from specedit.text.diff import hunks
+from specedit.syntax.diff import hunks
 from specedit.view import live
 from specedit.view.growing import Growing, so_far
 

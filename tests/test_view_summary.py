@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from specedit.report import (
+from specedit.edit.report import (
     Compared,
     Edit,
     Figures,

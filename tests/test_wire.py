@@ -14,9 +14,9 @@ from specedit.backends import wire
 from specedit.decode.events import Chunk
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
 from specedit.edit.plan import Message, Plan
+from specedit.edit.report import ModelLine
 from specedit.engines.base import Prefill, Sampling
 from specedit.errors import ServerError, SpeceditError
-from specedit.report import ModelLine
 
 texts = st.text(st.characters(codec=None), max_size=20)  # lone surrogates too
 seconds = st.floats(0, 1e6)

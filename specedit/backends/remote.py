@@ -22,9 +22,9 @@ from specedit.backends import stream
 from specedit.decode.events import FREE, Chunk
 from specedit.edit.backend import Answer, Event, Ready, Written
 from specedit.edit.plan import Plan
+from specedit.edit.report import ModelLine
 from specedit.edit.unfenced import Unfenced
 from specedit.errors import ServerError, SpeceditError, TooLong, UsageError
-from specedit.report import ModelLine
 from specedit.settings import Settings
 
 SILENCE_S = 120.0

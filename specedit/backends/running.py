@@ -15,9 +15,9 @@ from specedit.decode.events import Chunk, Done
 from specedit.edit.answer import reader_of, whole_answer
 from specedit.edit.backend import Answer, Event, Written
 from specedit.edit.plan import Plan
+from specedit.edit.report import ModelLine
 from specedit.engines.base import Engine, Prefill
 from specedit.errors import TooLong
-from specedit.report import ModelLine
 
 if TYPE_CHECKING:
     from specedit.decode.drafters import LoadedHeads, SmallModel

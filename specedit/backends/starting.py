@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from specedit.backends.running import Loaded
 from specedit.decode import cost
 from specedit.edit.backend import Event, Loading
+from specedit.edit.report import ModelLine
 from specedit.engines.base import Engine
 from specedit.engines.exact.cores import logical_cores
 from specedit.errors import UsageError
-from specedit.report import ModelLine
 from specedit.settings import Settings
 
 if TYPE_CHECKING:

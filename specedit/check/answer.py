@@ -24,8 +24,8 @@ from specedit.check.placeholders import placeholders
 from specedit.check.undefined import undefined_names
 from specedit.check.unreachable import unreachable_code
 from specedit.syntax import trees
+from specedit.syntax.diff import hunks
 from specedit.syntax.languages import Language
-from specedit.text.diff import hunks
 
 LONGEST = 400_000  # characters: beyond, parsing takes longer than a user waits for a note
 MOST = 5  # findings of one kind that are reported for one file

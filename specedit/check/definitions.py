@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from specedit.check.finding import Finding, at
 from specedit.check.parsed import Change
+from specedit.syntax.identifiers import words_of
 from specedit.syntax.outline import Symbol
-from specedit.text.names import words_of
 
 ALIKE = 0.6  # share of common words from which a definition continues under another name
 MEMBERS = 3  # members gone without a word; fewer is what many honest edits do

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from specedit.check.finding import Finding, at
 from specedit.check.parsed import Change
+from specedit.syntax.lines import opcodes
 from specedit.syntax.outline import Symbol
-from specedit.text.lines import opcodes
 
 WIDE = re.compile(
     r"(?i)\b(?:all|every\w*|each|both|callers?|calls|usages?|uses|throughout|file|module)\b"

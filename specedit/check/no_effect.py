@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from specedit.check.finding import Finding, at
 from specedit.check.kinds import NOTHING
 from specedit.check.parsed import Change, ParsedText
+from specedit.syntax.lines import opcodes
 from specedit.syntax.passages import COMMENTS
-from specedit.text.lines import opcodes
 
 LEAST = 5  # lines; many right edits tidy fewer beside what they do
 ABOUT_COMMENTS = re.compile(

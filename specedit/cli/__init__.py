@@ -16,7 +16,7 @@ import typer
 
 from specedit.cli import filters
 from specedit.errors import DONE, FAILED, INTERRUPTED, WOULD_CHANGE, SpeceditError
-from specedit.text.terminal import harmless
+from specedit.view.terminal import harmless
 
 app = typer.Typer(
     name="specedit",

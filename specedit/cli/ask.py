@@ -10,7 +10,7 @@ import typer
 
 from specedit.cli.options import lines_range, settings_options
 from specedit.settings import Resolved
-from specedit.text.terminal import harmless
+from specedit.view.terminal import harmless
 
 if TYPE_CHECKING:
     from specedit.files.source import Source

@@ -64,7 +64,7 @@ def config(
 
 def _seen(text: str) -> str:
     """Harmless on a terminal; a byte that is no character stays the byte it is in a file's name."""
-    from specedit.text.terminal import name
+    from specedit.view.terminal import name
 
     return "".join(c if "\udca0" <= c <= "\udcff" else name(c) for c in text)
 

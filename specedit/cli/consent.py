@@ -14,7 +14,7 @@ from specedit.errors import UsageError
 from specedit.settings import Resolved, checked, resolve
 from specedit.settings.checks import shown
 from specedit.settings.layers import Repository
-from specedit.text.terminal import name
+from specedit.view.terminal import name
 
 
 def settled(

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from specedit.files.worktree import top_of
-from specedit.text.terminal import name as shown
+from specedit.view.terminal import name as shown
 
 
 def expanded(name: str) -> list[str]:

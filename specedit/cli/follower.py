@@ -13,9 +13,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from specedit.edit.job import Planned
+from specedit.edit.report import Edit
 from specedit.edit.session import EditSession, Item, Proposed
 from specedit.edit.tries.items import TryItem
-from specedit.report import Edit
 from specedit.settings import Settings
 
 if TYPE_CHECKING:

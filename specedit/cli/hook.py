@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from specedit.errors import DONE, FAILED, WOULD_CHANGE
-from specedit.text.terminal import harmless, name
+from specedit.view.terminal import harmless, name
 
 if TYPE_CHECKING:
     from specedit.files.git import Staged

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from specedit.files.worktree import beyond
-from specedit.text.terminal import name as shown
+from specedit.view.terminal import name as shown
 
 
 def allowed(names: Iterable[str]) -> dict[str, Path]:

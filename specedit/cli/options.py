@@ -15,7 +15,7 @@ import typer
 
 from specedit.cli.consent import settled
 from specedit.settings.table import about, types
-from specedit.text.terminal import harmless
+from specedit.view.terminal import harmless
 
 Staged = Annotated[bool, typer.Option("--staged", help="the files in git's index")]
 Changed = Annotated[bool, typer.Option("--changed", help="the files git sees changed")]

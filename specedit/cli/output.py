@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from specedit.report import Report
+    from specedit.edit.report import Report
 
 
 def put(text: str) -> None:

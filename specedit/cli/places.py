@@ -15,10 +15,10 @@ from specedit.cli.output import put_json
 from specedit.edit.inputs import Planner, of_files
 from specedit.edit.job import Job
 from specedit.edit.judge import failed, outcome
+from specedit.edit.report import Edit, Report
 from specedit.errors import FileError
-from specedit.report import Edit, Report
 from specedit.settings import Settings
-from specedit.text.terminal import harmless
+from specedit.view.terminal import harmless
 
 
 def dry_list(names: tuple[str, ...], planner: Planner, settings: Settings) -> int:

@@ -38,7 +38,7 @@ def rename(
     """Rename an identifier: tree-sitter finds the places, the model verifies them."""
     from specedit.cli.work import Targets, nothing, resolve_targets, work
     from specedit.files.recorder import Wish
-    from specedit.text.names import sought
+    from specedit.syntax.identifiers import sought
 
     derived = resolved.values.scope == "derived"
     wanted = Targets(

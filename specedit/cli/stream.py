@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from specedit.cli.output import put, put_json
 from specedit.errors import FAILED, INTERRUPTED, SpeceditError
-from specedit.text.terminal import harmless
+from specedit.view.terminal import harmless
 
 if TYPE_CHECKING:
     from specedit.edit.inputs import Planner
-    from specedit.report import Report
+    from specedit.edit.report import Report
     from specedit.settings import Settings
 
 

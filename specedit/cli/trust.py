@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from specedit.errors import DONE
-from specedit.text.terminal import name
+from specedit.view.terminal import name
 
 if TYPE_CHECKING:
     from specedit.settings.layers import Repository

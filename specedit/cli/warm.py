@@ -10,7 +10,7 @@ import typer
 
 from specedit.cli.options import settings_options
 from specedit.settings import Resolved
-from specedit.text.terminal import name as shown
+from specedit.view.terminal import name as shown
 
 
 @settings_options("model", "engine", "device", "threads", "precision", "focus", "whole", "quiet")

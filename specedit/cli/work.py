@@ -135,7 +135,7 @@ def near(path: str) -> str:
 def nothing(command: str, settings: Settings) -> int:
     """A run over no files."""
     if settings.json:
-        from specedit.report import Report
+        from specedit.edit.report import Report
 
         put_json(Report(command, ()))
     return 0

@@ -15,9 +15,9 @@ from specedit.edit.job import Job, Planned, job
 from specedit.edit.judge import Judged, conclude
 from specedit.edit.regions.assemble import answer_regions, part_of_changed
 from specedit.edit.regions.narrowing import in_parts, with_regions
+from specedit.edit.report import Compared, Edit, Figures
 from specedit.edit.splice import named_symbol, region_of, spliced, symbol_names, taken, whole
 from specedit.errors import TooLong
-from specedit.report import Compared, Edit, Figures
 from specedit.settings import Settings
 
 

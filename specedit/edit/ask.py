@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from specedit.edit.hunks import Cut, applied, edited, part_of, split
-from specedit.text.diff import Hunk, hunks
+from specedit.syntax.diff import Hunk, hunks
 
 HELP = """\
 y - apply this hunk

@@ -12,8 +12,8 @@ from typing import Protocol
 
 from specedit.decode.events import Chunk
 from specedit.edit.plan import Plan
+from specedit.edit.report import ModelLine
 from specedit.engines.base import Prefill
-from specedit.report import ModelLine
 
 
 @dataclass(frozen=True)

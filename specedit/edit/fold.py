@@ -11,9 +11,9 @@ from collections.abc import Generator
 from specedit.decode.events import FREE
 from specedit.edit.backend import Answer, Backend, Event, Loading, Ready, Written
 from specedit.edit.plan import Plan
+from specedit.edit.report import Figures, Tally
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
-from specedit.report import Figures, Tally
 
 
 def run(plan: Plan, name: str, backend: Backend) -> Generator[Event, None, tuple[Answer, Figures]]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from specedit.text.diff import Hunk, Line
-from specedit.text.lines import lines_of
+from specedit.syntax.diff import Hunk, Line
+from specedit.syntax.lines import lines_of
 
 GUIDE = """\
 # Edit the hunk; what you leave is what is applied.

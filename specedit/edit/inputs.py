@@ -9,11 +9,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from specedit.edit.job import Job
+from specedit.edit.report import Edit
 from specedit.errors import UsageError
 from specedit.files import source as sources
 from specedit.files.source import Source
 from specedit.files.worktree import check_within
-from specedit.report import Edit
 
 # Plans the Job of one source; an Edit where there is nothing to ask a model.
 Planner = Callable[[Source], Job | Edit]

@@ -26,7 +26,7 @@ from specedit.files.worktree import beyond
 if TYPE_CHECKING:
     from specedit.edit.beside import Beside
     from specedit.edit.regions.blocks import Block
-    from specedit.report import Finding
+    from specedit.edit.report import Finding
     from specedit.settings import Settings
 
 

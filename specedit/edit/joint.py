@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from specedit.edit.report import Edit, Finding
 from specedit.errors import FileError
 from specedit.files.recorder import Recorder
 from specedit.files.source import Source
-from specedit.report import Edit, Finding
 
 
 @dataclass(frozen=True)

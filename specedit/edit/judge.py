@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from specedit.check.answer import Checks, check_answer
 from specedit.check.kinds import parsed_verdicts, verdicts
+from specedit.edit.report import Edit, Figures, Finding, Replaced
 from specedit.errors import FileError
 from specedit.files.source import Source
 from specedit.files.worktree import patch_name, real, top_of
-from specedit.report import Edit, Figures, Finding, Replaced
 
 if TYPE_CHECKING:
     from specedit.settings import Settings
@@ -80,7 +80,7 @@ def conclude(source: Source, judged: Judged, figures: Figures) -> Edit:
 
 def outcome(source: Source, text: str, figures: Figures = NO_FIGURES) -> Edit:
     """What it means for the file to hold `text`."""
-    from specedit.text import diff
+    from specedit.syntax import diff
 
     after = source.data if text == source.text else source.encode(text)
     counts = diff.counts(source.text, text)

@@ -17,6 +17,7 @@ from specedit.edit.backend import Backend, Event, Ready
 from specedit.edit.inputs import Input, Planner
 from specedit.edit.job import Job, Planned
 from specedit.edit.judge import failed, guarded, outcome
+from specedit.edit.report import Edit, ModelLine, Report
 from specedit.edit.tries.checked import checked_tries
 from specedit.edit.tries.items import TryItem
 from specedit.edit.tries.tested import TestedTries
@@ -25,7 +26,6 @@ from specedit.files.journal import home
 from specedit.files.recorder import Recorder, Wish
 from specedit.files.replacement import check_writable
 from specedit.files.source import Source
-from specedit.report import Edit, ModelLine, Report
 from specedit.settings import Settings
 
 

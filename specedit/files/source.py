@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from specedit.errors import InputError
 from specedit.files import regular
-from specedit.text.lines import restore_endings
+from specedit.syntax.lines import restore_endings
 
 if TYPE_CHECKING:
     from specedit.syntax.trees import Language

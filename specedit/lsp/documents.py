@@ -17,7 +17,7 @@ from urllib.request import url2pathname
 
 from specedit.files.source import Source, read
 from specedit.lsp.messages import INVALID_PARAMS, RequestError, field, span
-from specedit.text.lines import opcodes
+from specedit.syntax.lines import opcodes
 
 LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)")
 BOM = "\ufeff"

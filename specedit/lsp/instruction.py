@@ -15,11 +15,11 @@ from specedit.backends.connect import connect
 from specedit.edit.backend import Backend, Event, Loading, Written
 from specedit.edit.job import Job, plan_edit
 from specedit.edit.plan import Plan
+from specedit.edit.report import Edit
 from specedit.edit.session import run_one
 from specedit.errors import InputError
 from specedit.files.source import Source
 from specedit.lsp.documents import Document
-from specedit.report import Edit
 from specedit.settings import Settings
 
 COMMENT = re.compile(r"\s*(?:#|//|--|/\*|<!--|;|%)\s*specedit:\s*(?P<text>.*?)\s*(?:\*/|-->)?\s*")

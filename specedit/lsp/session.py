@@ -10,13 +10,13 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from specedit.edit.report import Edit
 from specedit.lsp import messages
 from specedit.lsp.connection import ERROR, WARNING, Connection, Pending, error_of
 from specedit.lsp.cursor import TreeEdit, identifier_at, rename_at
 from specedit.lsp.documents import Document
 from specedit.lsp.instruction import ask
 from specedit.lsp.messages import Message, RequestError
-from specedit.report import Edit
 from specedit.settings import Settings
 from specedit.version import VERSION
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from specedit.rename.guess import Place, RenameGuess
 from specedit.scoping.languages import rules_of
+from specedit.syntax import identifiers as names
 from specedit.syntax.branch import grow
+from specedit.syntax.diff import WORD
 from specedit.syntax.languages import Language
+from specedit.syntax.lines import lines_of, opcodes
 from specedit.syntax.passages import passages
-from specedit.text import names
-from specedit.text.diff import WORD
-from specedit.text.lines import lines_of, opcodes
 
 FUZZY = frozenset({"comment", "string", "derived"})  # what a reader judges better than a grammar
 SHOWN = 80

@@ -14,9 +14,9 @@ from specedit.scoping.meaning import Meaning
 from specedit.scoping.rewrite import Rewrite
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, UNKNOWN
+from specedit.syntax import identifiers as names
 from specedit.syntax.branch import Branch
 from specedit.syntax.passages import Passage
-from specedit.text import names
 
 
 def macro_rewrites(

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from specedit.scoping.meaning import Meaning
 from specedit.scoping.rewrite import Rewrite
 from specedit.scoping.typing import Typing
+from specedit.syntax import identifiers as names
 from specedit.syntax.passages import COMMENTS, Passage
-from specedit.text import names
 
 
 def reach(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> list[Passage] | None:

@@ -22,11 +22,11 @@ from specedit.scoping.languages import rules_of
 from specedit.scoping.meaning import Meaning, meanings
 from specedit.scoping.rewrite import Rewrite
 from specedit.scoping.typing import Typing
+from specedit.syntax import identifiers as names
 from specedit.syntax import trees
 from specedit.syntax.branch import Branch, grow
 from specedit.syntax.languages import Language
 from specedit.syntax.passages import passages
-from specedit.text import names
 
 SCOPES = ("code", "comments", "derived")
 SAID = {

@@ -14,6 +14,7 @@ from specedit.check.answer import Checks
 from specedit.check.kinds import parsed_verdicts, verdicts_of_rename
 from specedit.edit.job import Job, expected, job
 from specedit.edit.judge import Judge, Judged
+from specedit.edit.report import Edit, Finding, Replaced, Spot
 from specedit.edit.splice import whole
 from specedit.errors import InputError, RefusedEdit, UsageError
 from specedit.files.source import Source
@@ -22,10 +23,9 @@ from specedit.rename.guess import Outside, Place, RenameGuess
 from specedit.rename.modules import is_here
 from specedit.rename.places import rename_places
 from specedit.rename.windows import checked_in, windows_of
-from specedit.report import Edit, Finding, Replaced, Spot
 from specedit.scoping.languages import rules_of
 from specedit.settings import Settings
-from specedit.text.names import sought, split_member
+from specedit.syntax.identifiers import sought, split_member
 
 SHOWN_LINES = 3
 INSTRUCTION = (

@@ -21,8 +21,8 @@ from specedit.edit.regions.narrowing import is_large
 from specedit.files.source import Source
 from specedit.rename.guess import Place, RenameGuess
 from specedit.settings import Settings
-from specedit.text.lines import lines_of
-from specedit.text.names import SHORT, variants
+from specedit.syntax.identifiers import SHORT, variants
+from specedit.syntax.lines import lines_of
 
 AROUND = 4  # lines on each side of a mention
 MOST = 0.5  # share of the lines beyond which all of the file is verified

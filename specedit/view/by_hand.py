@@ -15,7 +15,7 @@ from pathlib import Path
 
 from specedit.edit.hunks import shown
 from specedit.errors import UsageError
-from specedit.text.diff import Hunk
+from specedit.syntax.diff import Hunk
 
 
 def by_hand(hunk: Hunk) -> str:

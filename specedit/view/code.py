@@ -13,8 +13,8 @@ from rich.cells import get_character_cell_size
 from rich.style import Style
 from rich.text import Span, Text
 
-from specedit.text.terminal import harmless as harmless
-from specedit.text.terminal import name as name
+from specedit.view.terminal import harmless as harmless
+from specedit.view.terminal import name as name
 
 if TYPE_CHECKING:
     from rich.syntax import Syntax

@@ -10,7 +10,7 @@ from typing import Any
 
 from specedit.decode.events import FREE
 from specedit.edit.backend import Answer
-from specedit.report import (
+from specedit.edit.report import (
     Compared,
     Edit,
     EditedRegion,

@@ -15,13 +15,13 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
+from specedit.edit.report import Edit
 from specedit.errors import SpeceditError
 from specedit.files.source import Source
-from specedit.report import Edit
+from specedit.syntax.diff import Hunk, Line, hunks
 from specedit.syntax.languages import language_of
 from specedit.syntax.outline import Symbol
 from specedit.syntax.trees import symbols
-from specedit.text.diff import Hunk, Line, hunks
 from specedit.view import code, colours
 from specedit.view import provenance as prov
 

@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.text import Text
 
 from specedit.edit.backend import Written
-from specedit.text.diff import Hunk, Line, hunks
-from specedit.text.lines import opcodes
+from specedit.syntax.diff import Hunk, Line, hunks
+from specedit.syntax.lines import opcodes
 from specedit.view import code, colours, diff
 from specedit.view import provenance as prov
 

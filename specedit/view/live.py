@@ -18,9 +18,9 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
+from specedit.edit.report import Tally
 from specedit.edit.tries.items import Judging, TryItem
 from specedit.engines.base import Prefill
-from specedit.report import Tally
 from specedit.view import code, colours
 from specedit.view.growing import Growing
 from specedit.view.progress import Progress, sizes

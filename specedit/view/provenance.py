@@ -14,7 +14,7 @@ from itertools import pairwise
 from specedit.decode.events import FREE as FREE
 from specedit.decode.events import Chunk
 from specedit.edit.backend import Written
-from specedit.text.lines import opcodes
+from specedit.syntax.lines import opcodes
 
 COPIED = "copied"  # from the prediction, where it was expected
 FOUND = "found"  # from the prediction, found again after a divergence

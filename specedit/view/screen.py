@@ -15,10 +15,10 @@ from rich.text import Text
 from specedit.edit.ask import HELP, Chosen, Question, choose
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
 from specedit.edit.job import Planned
+from specedit.edit.report import Edit, Report
 from specedit.edit.tries.items import Trying, TryItem
 from specedit.files.interrupts import undisturbed
 from specedit.files.source import Source
-from specedit.report import Edit, Report
 from specedit.settings import Settings
 from specedit.view import code, colours, diff, summary, tries
 from specedit.view import provenance as prov

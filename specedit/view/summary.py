@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from specedit.report import Compared, Edit, Figures, Replaced, Report
+from specedit.edit.report import Compared, Edit, Figures, Replaced, Report
 from specedit.view import code, tries
 from specedit.view.colours import count, say, seconds
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 from rich.table import Table
 from rich.text import Text
 
+from specedit.edit.report import Figures, Report, Try
 from specedit.edit.tries.items import Baseline, Tried, TryItem
-from specedit.report import Figures, Report, Try
 from specedit.view import code
 from specedit.view.colours import count, seconds
 

@@ -18,10 +18,10 @@ from specedit.edit.job import Job, RegionJob
 from specedit.edit.plan import Plan
 from specedit.edit.regions.blocks import Block, blocks_of
 from specedit.edit.regions.context import context_of
+from specedit.edit.report import EditedRegion, Figures
 from specedit.edit.splice import Region, fitted, joined, region_of, taken
 from specedit.files.source import Source
-from specedit.report import EditedRegion, Figures
-from specedit.text.lines import lines_of, opcodes
+from specedit.syntax.lines import lines_of, opcodes
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from specedit.syntax import trees as syntax
 from specedit.syntax.languages import Language
+from specedit.syntax.lines import lines_of
 from specedit.syntax.outline import CALLABLE, Symbol
-from specedit.text.lines import lines_of
 
 LONG = 90  # lines of a block that is cut,
 USUAL = 45  # and of the pieces it is cut into

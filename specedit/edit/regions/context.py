@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from specedit.edit.regions.blocks import Block
 from specedit.edit.regions.listing import title
-from specedit.text.lines import lines_of
+from specedit.syntax.lines import lines_of
 
 IMPORTS = 40  # lines of imports that are shown
 NEAR = 6  # lines right above and below the region

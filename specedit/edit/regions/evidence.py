@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from specedit.edit.regions.blocks import COMMENT, Block
 from specedit.edit.regions.named import named_outright, revalued, values_of
 from specedit.edit.regions.words import Query, count_stems, query, stems
-from specedit.text.lines import lines_of
+from specedit.syntax.lines import lines_of
 
 FEATURES = (
     "named",  # the instruction writes the definition's name, spelled as code

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specedit.edit.regions.blocks import Block
-from specedit.text.lines import lines_of
+from specedit.syntax.lines import lines_of
 
 WIDE = 80  # characters of a definition's line that are shown
 MOST = 300  # lines of a listing; of a longer one those of the likeliest blocks

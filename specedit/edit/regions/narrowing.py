@@ -28,11 +28,11 @@ from specedit.edit.regions.choice import (
 )
 from specedit.edit.regions.evidence import Evidence, evidence_of
 from specedit.edit.regions.listing import MOST, BlockListing, listing_of
+from specedit.edit.report import Figures
 from specedit.edit.splice import whole
 from specedit.files.source import Source
-from specedit.report import Figures
 from specedit.settings import Settings
-from specedit.text.lines import lines_of, opcodes
+from specedit.syntax.lines import lines_of, opcodes
 
 CHARACTERS = 3.5  # of source, a token
 READ = 256  # tokens that a prompt is read in at a time

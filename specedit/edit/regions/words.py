@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 
-from specedit.text.names import words_of
+from specedit.syntax.identifiers import words_of
 
 _PART = re.compile(r"[^\W\d]\w*|\d+")
 _CODE = re.compile(r"`([^`\n]+)`")

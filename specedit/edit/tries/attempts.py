@@ -15,10 +15,10 @@ from specedit.edit import prompt
 from specedit.edit.answering import Answered, answered, once
 from specedit.edit.backend import Backend, Event
 from specedit.edit.job import Job, Planned, sampling_of
+from specedit.edit.report import Edit, Figures, Finding, Try
 from specedit.edit.tries.items import Trying
 from specedit.engines.base import Sampling
 from specedit.errors import TooLong
-from specedit.report import Edit, Figures, Finding, Try
 from specedit.settings import Settings
 
 DEFAULT_TRIES = 6  # where the settings do not say how many

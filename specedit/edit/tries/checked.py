@@ -9,6 +9,7 @@ from specedit.check.kinds import NOTHING
 from specedit.edit.backend import Backend, Event
 from specedit.edit.job import Job, Planned
 from specedit.edit.judge import keep
+from specedit.edit.report import Edit, Try
 from specedit.edit.tries.attempts import (
     Earlier,
     answer,
@@ -20,7 +21,6 @@ from specedit.edit.tries.attempts import (
     with_all_tries,
 )
 from specedit.edit.tries.items import Tried, Trying
-from specedit.report import Edit, Try
 from specedit.settings import Settings
 
 MAX_UNCHANGED = 3  # tries without a change after which the file is left as it is

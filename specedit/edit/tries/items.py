@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from specedit.report import Judgement, Try
+from specedit.edit.report import Judgement, Try
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from specedit.edit.inputs import Input, Planner
 from specedit.edit.job import Job, Planned
 from specedit.edit.joint import held_uncommitted, held_with
 from specedit.edit.judge import aside, failed
+from specedit.edit.report import Edit, Judgement, Try
 from specedit.edit.tries.attempts import (
     Earlier,
     answer,
@@ -37,7 +38,6 @@ from specedit.files.recorder import Wish
 from specedit.files.replacement import check_writable
 from specedit.files.source import Source
 from specedit.files.trial import Settled, Trial
-from specedit.report import Edit, Judgement, Try
 from specedit.settings import Settings
 
 CHANGED_BY_TEST = "test-changed"  # the kind of a finding: the command wrote to a file of the try

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from specedit.edit.report import Figures, Judgement, Try
 from specedit.edit.tries import failure
 from specedit.edit.tries.command import Ran
-from specedit.report import Figures, Judgement, Try
 
 
 class Failures:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from specedit.edit.backend import Backend, Event
 from specedit.edit.job import Job, Planned, plan_edit
+from specedit.edit.report import Edit, Finding
 from specedit.edit.session import run_one
 from specedit.edit.tries.items import TryItem
 from specedit.errors import FileError, RefusedEdit, UsageError
@@ -23,7 +24,6 @@ from specedit.files.source import UTF16, Source
 from specedit.files.worktree import check_within
 from specedit.integrations.hook.clean_files import Seen
 from specedit.integrations.hook.hook_rules import CHECK, FIX, Rule, Step, identity
-from specedit.report import Edit, Finding
 from specedit.settings import Settings
 
 NOT_THERE = "the work tree does not hold what is staged, or another step changed it"

@@ -10,7 +10,7 @@ from specedit.rename.project.meant import Meant
 from specedit.rename.rewrite import called
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared
-from specedit.text import names
+from specedit.syntax import identifiers as names
 
 SHOWN = 4  # declarations that are named in a sentence
 

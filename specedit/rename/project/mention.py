@@ -12,7 +12,7 @@ from specedit.rename.choosing import said_lines
 from specedit.rename.project.meant import families, meant
 from specedit.rename.rewrite import called
 from specedit.scoping.project import Project
-from specedit.text import names
+from specedit.syntax import identifiers as names
 
 SHOWN = 6  # files that are named in a sentence
 

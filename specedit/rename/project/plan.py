@@ -12,6 +12,7 @@ from pathlib import Path
 
 from specedit.check.finding import Finding, Spot
 from specedit.edit.job import Job
+from specedit.edit.report import Edit
 from specedit.errors import GitError, InputError, RefusedEdit
 from specedit.files import git
 from specedit.files.source import Source
@@ -20,10 +21,9 @@ from specedit.rename.modules import is_here
 from specedit.rename.planning import job_of, untouched
 from specedit.rename.project.mention import elsewhere
 from specedit.rename.project.renaming import TreeRename, rename_tree
-from specedit.report import Edit
 from specedit.scoping.project import Project
 from specedit.settings import Settings
-from specedit.text.names import sought
+from specedit.syntax.identifiers import sought
 
 LARGE = 2_000_000  # bytes of a file that is read to learn what it declares
 FEW = 300  # files that are read to say who else uses the name of one

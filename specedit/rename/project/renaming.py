@@ -18,9 +18,9 @@ from specedit.rename.project.taken import taken_elsewhere
 from specedit.scoping.meaning import Meaning
 from specedit.scoping.project import Project
 from specedit.scoping.uses import EXTERNAL, FOREIGN
+from specedit.syntax import identifiers as names
 from specedit.syntax import trees
 from specedit.syntax.branch import Branch
-from specedit.text import names
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from specedit.text.lines import Opcode, opcodes
+from specedit.syntax.lines import Opcode, opcodes
 
 CONTEXT = 3
 ESCAPES = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}

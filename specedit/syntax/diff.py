@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from specedit.text.lines import Opcode, lines_of, opcodes
-from specedit.text.patch import patch
+from specedit.syntax.lines import Opcode, lines_of, opcodes
+from specedit.syntax.patch import patch
 
 __all__ = ["Counts", "Hunk", "Line", "Span", "apply", "counts", "hunks", "patch", "word_spans"]
 
