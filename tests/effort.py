@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 from hypothesis import settings
 
 FULL = os.environ.get("TEST_EFFORT") == "full"
 FEW = 20
+Case = TypeVar("Case")
 
 
 def examples(number: int, **others: Any) -> settings:
     """Settings for a property that takes `number` examples in CI."""
     return settings(max_examples=number if FULL else min(number, FEW), **others)
+
+
+def ends(cases: Iterable[Case]) -> list[Case]:
+    """All cases in CI; by default the first and the last."""
+    every = list(cases)
+    return every if FULL else every[:1] + every[1:][-1:]

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from effort import ends, examples
 from exact_models import FAMILIES, kernel, kernels_here, save, save_gguf
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from specedit.engines.base import Sampling
@@ -36,7 +37,7 @@ def small(
     return *save(request.param, folder), folder
 
 
-@pytest.fixture(scope="module", params=KERNELS)
+@pytest.fixture(scope="module", params=ends(KERNELS))
 def pair(
     request: pytest.FixtureRequest, small: tuple[object, ModelFiles, Path]
 ) -> tuple[object, ExactEngine]:
@@ -81,9 +82,7 @@ def test_it_computes_the_model(pair: tuple[object, ExactEngine]) -> None:
     assert (found.argmax(-1) == expected.argmax(-1)).mean() > 0.9
 
 
-@settings(
-    max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     widths=st.lists(st.sampled_from([1, 2, 3, 5, 8, 13, 16, 33, 64, 129, 256, 290]), min_size=1),
     threads=st.sampled_from([1, 2, 3]),
@@ -217,7 +216,7 @@ def test_rows_of_texts_of_their_own_have_the_bits_of_each_alone(
     passes = pair[1].passes
     numbers = random.Random(4)
     texts = [[numbers.randrange(517) for _ in range(length)] for length in TEXTS_OF]
-    for count in (1, 7, len(texts)):
+    for count in ends((1, 7, len(texts))):
         together = [passes.new_cache() for _ in texts[:count]]
         alone = [passes.new_cache() for _ in together]
         for text, *both in zip(texts[:count], together, alone, strict=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from effort import ends
 from hypothesis import given
 from hypothesis import strategies as st
 from replaying import CURVE, TOKENIZER, Run, run
@@ -97,7 +98,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("curve", CURVES.values(), ids=CURVES.keys())
+@pytest.mark.parametrize("curve", ends(CURVES.values()), ids=ends(CURVES))
 @pytest.mark.parametrize("prediction", HOSTILE.values(), ids=HOSTILE.keys())
 def test_law_2_no_prediction_makes_decoding_slower(prediction: list[int], curve: Curve) -> None:
     for answer in (FILE, NOISE):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from effort import FULL
 
 from specedit.backends.remote import PROFILES, request_json
 from specedit.decode import rejection
@@ -34,7 +35,7 @@ from specedit.engines.base import (
 from specedit.engines.sampling import choose, distribution
 from specedit.errors import UsageError
 
-VOCABULARY, LENGTH, DRAWS = 5, 3, 6000
+VOCABULARY, LENGTH, DRAWS = 5, 3, 6000 if FULL else 1500
 FLAT = Curve.of([(1, 0.1), (512, 0.1)])
 WARM = Sampling(0.9, 1.0, rule=REJECTION)
 

@@ -43,6 +43,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     made.commit({"calc.py": CALC, "test_calc.py": TESTS, ".gitignore": "__pycache__\n"})
     for name, value in made.env.items():
         monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # importing all takes 1 s a run
     monkeypatch.chdir(made.root)
     return made
 
