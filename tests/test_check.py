@@ -72,7 +72,7 @@ def test_an_answer_that_changes_nothing_is_noted_unless_the_table_says_off() -> 
 def test_a_text_that_is_too_long_or_too_deep_is_not_looked_into() -> None:
     deep = "x = " + "+".join("1" * 2_000) + "\n"
     assert check_answer(deep, deep + "y = 2\n", BY_NAME["python"], "Say it once more") == []
-    long = "x = 1\n" * (LONGEST // 6 + 1)
+    long = f"x = '{'a' * LONGEST}'\n"
     assert check_answer(long, long + "y = z\n", BY_NAME["python"], "Say it once more") == []
 
 

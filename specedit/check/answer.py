@@ -23,7 +23,6 @@ from specedit.check.parsed import Change, parsed_text
 from specedit.check.placeholders import placeholders
 from specedit.check.undefined import undefined_names
 from specedit.check.unreachable import unreachable_code
-from specedit.syntax import trees
 from specedit.syntax.diff import hunks
 from specedit.syntax.languages import Language
 
@@ -86,7 +85,7 @@ def check_answer(
 def _of_code(change: Change, checks: Checks) -> list[Finding]:
     """What the checks of CHECKS find, the most severe kinds first, a few of each."""
     before, after = change.before.text, change.after.text
-    if max(len(before), len(after)) > LONGEST or trees.errors(after, change.after.language):
+    if max(len(before), len(after)) > LONGEST or change.after.errors:
         return []
     if all(verdict == OFF for verdict in checks.verdicts.values()):
         return []
@@ -136,8 +135,7 @@ def _placeholders(before: str, after: str) -> Iterator[Finding]:
 def _syntax(change: Change) -> Iterator[Finding]:
     """One where the new text parses worse than the old one."""
     language, after = change.after.language, change.after.text
-    old = trees.errors(change.before.text, language) or []
-    new = trees.errors(after, language) or []
+    old, new = change.before.errors, change.after.errors
     if len(new) <= len(old):
         return
     if len(old) >= UNREADABLE and len(new) <= len(old) * 1.15:

@@ -14,6 +14,7 @@ from specedit.syntax import trees
 from specedit.syntax.branch import Branch, grow
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import Symbol
+from specedit.syntax.trees import SyntaxFault
 
 
 class ParsedText:
@@ -26,6 +27,11 @@ class ParsedText:
     @cached_property
     def data(self) -> bytes:
         return self.text.encode("utf-8", "surrogatepass")
+
+    @cached_property
+    def errors(self) -> list[SyntaxFault]:
+        """The places that do not parse."""
+        return trees.errors(self.text, self.language) or []
 
     @cached_property
     def symbols(self) -> list[Symbol]:

@@ -121,7 +121,9 @@ def outline(root: Node) -> Iterator[Symbol]:
     waiting: list[tuple[Node, str, int, bool]] = [(root, "", 0, False)]
     while waiting:
         node, prefix, depth, inside = waiting.pop()
-        kind = KINDS.get(node.type) if node.is_named and node.parent is not None else None
+        kind = KINDS.get(node.type)
+        if kind and node.parent is None:  # asked of few nodes: it walks down from the root
+            kind = None
         name = definition_name(node) if kind else ""
         if kind and name and _counts(node, kind, inside):
             qualified = f"{prefix}.{name}" if prefix else name
@@ -132,7 +134,7 @@ def outline(root: Node) -> Iterator[Symbol]:
                 depth += 1
             prefix = qualified
             inside = inside or kind in HIDES
-        waiting.extend((child, prefix, depth, inside) for child in reversed(node.children))
+        waiting.extend((child, prefix, depth, inside) for child in reversed(node.named_children))
 
 
 def _counts(node: Node, kind: str, inside: bool) -> bool:
