@@ -99,7 +99,7 @@ def test_a_link_in_the_place_of_a_draft_gives_no_other_file_away(
     path = tmp_path / "a.py"
     path.write_text("old\n")
     path.chmod(0o666)
-    dress = replacement._dress
+    dress = replacement._copy_attributes
 
     def meanwhile(*given: object) -> None:
         (draft,) = tmp_path.glob(".specedit-*")
@@ -107,7 +107,7 @@ def test_a_link_in_the_place_of_a_draft_gives_no_other_file_away(
         draft.symlink_to(victim)
         dress(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(replacement, "_dress", meanwhile)
+    monkeypatch.setattr(replacement, "_copy_attributes", meanwhile)
     replacement.replace(read(path), b"new\n")
     assert victim.stat().st_mode & 0o777 == 0o600
     assert victim.read_text() == "secret\n"
@@ -119,7 +119,7 @@ def test_a_link_in_the_place_of_a_file_lends_the_draft_nothing(
     path = tmp_path / "a.py"
     path.write_text("old\n")
     victim.chmod(0o4755)
-    dress = replacement._dress
+    dress = replacement._copy_attributes
 
     def meanwhile(*given: object) -> None:
         path.rename(tmp_path / "away")
@@ -130,7 +130,7 @@ def test_a_link_in_the_place_of_a_file_lends_the_draft_nothing(
             path.unlink()
             (tmp_path / "away").rename(path)
 
-    monkeypatch.setattr(replacement, "_dress", meanwhile)
+    monkeypatch.setattr(replacement, "_copy_attributes", meanwhile)
     with pytest.raises(InputError):
         replacement.replace(read(path), b"new\n")
     assert path.stat().st_mode & 0o7000 == 0 and path.read_text() == "old\n"

@@ -53,7 +53,7 @@ def undo(
         return _list(store, journal.runs(store), as_json)
     if forget:
         run = drop(store, name)
-        _put_json(_run(run)) if as_json else _say(f"forgotten: {run.said}")
+        _put_json(_run(run)) if as_json else _say(f"forgotten: {run.label}")
         return DONE
     done = put_back(store, name, partly=partly)
     if as_json:
@@ -78,7 +78,7 @@ def of_here(runs: list[JournalRun]) -> str | None:
         return None
     raise UsageError(
         f"There is nothing to undo in {top}.",
-        hint=f"The last run was elsewhere: {runs[0].said}. `specedit undo --last` puts it back.",
+        hint=f"The last run was elsewhere: {runs[0].label}. `specedit undo --last` puts it back.",
     )
 
 
@@ -89,7 +89,7 @@ def _show(done: Undone) -> None:
     from specedit.view import code, colours
 
     console = colours.terminal()
-    console.print(Text(f"undoing: {done.run.said}", "dim"), soft_wrap=True)
+    console.print(Text(f"undoing: {done.run.label}", "dim"), soft_wrap=True)
     for one in done.files:
         style = {RESTORED: "green", REFUSED: "red"}.get(one.status, "dim")
         word = {
@@ -123,7 +123,7 @@ def _list(store: Path, runs: list[JournalRun], as_json: bool) -> int:
     next_one = _next(runs)
     for run in runs:
         mark = ("  <- specedit undo", "green") if run.name == next_one else ""
-        head = Text.assemble((run.said, "bold"), (f"  {run.name}", "dim"), mark)
+        head = Text.assemble((run.label, "bold"), (f"  {run.name}", "dim"), mark)
         out.print(head, soft_wrap=True)
         if run.unfinished:
             why = "it is at work" if run.at_work else "it was killed"

@@ -77,7 +77,7 @@ def conversation(store: Path, name: str | None = None) -> Conversation:
     last = next((run for run in found if run.name == name), found[0])
     if last.command not in COMMANDS or not last.instruction:
         raise UsageError(
-            f"The last run was {last.said}; only an edit can be refined.",
+            f"The last run was {last.label}; only an edit can be refined.",
             hint="specedit undo --list names the runs.",
         )
     if last.unfinished and last.at_work:

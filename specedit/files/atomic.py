@@ -1,7 +1,6 @@
 """A file of our own, written whole or not at all: the one way this package writes one.
 
-Knows drafts beside the file, and when bytes are on the disk. A file that belongs to somebody, who
-may be writing it at this moment, is `replacement`'s.
+A user's file, which another program may be writing at this moment, is `replacement`'s.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import BinaryIO
 
 
 def draft_of(path: Path, mark: str = "") -> Path:
-    """Where a file's new bytes stand until they are complete; `mark` says whose they are."""
+    """The temporary file for new bytes, beside the file; `mark` is part of its name."""
     return path.with_name(f".specedit-{mark or os.urandom(8).hex()}.tmp")
 
 
@@ -26,10 +25,8 @@ def whole(path: Path, data: bytes, mode: int | None = None) -> None:
 
 @contextlib.contextmanager
 def drafted(path: Path, mode: int | None = None, draft: Path | None = None) -> Iterator[BinaryIO]:
-    """A file to write, which becomes `path` when all went well. `mode`: at most these bits.
-
-    `draft` is where it is written meanwhile, for one who holds a lock and need not make up names.
-    """
+    """A file to write, which becomes `path` at the end. `mode`: at most these bits. `draft`: the
+    temporary file, where the caller holds a lock and needs no unique name."""
     path.parent.mkdir(parents=True, exist_ok=True)
     place = draft or draft_of(path)
     flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if draft else os.O_EXCL)

@@ -1,6 +1,6 @@
-"""What a system offers beyond `rename`: two names that change places, and a file kept from writers.
+"""System calls beyond `rename`: exchange two names in one step, and lease a file against writers.
 
-Knows system calls, and says where there are none. Does not know what is exchanged, nor why.
+Where the system has no such call, each function says so by its result.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import signal
 import sys
 from pathlib import Path
 
-# The system, the file system or a container's guard knows no such call. EPERM is the guard's word;
-# where a permission is missing, `rename` says so better.
+# The system, the file system or a container's seccomp filter (EPERM) does not support the call.
+# Where a permission is missing, the `rename` that follows says so.
 UNKNOWN = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EPERM)
 AT_FDCWD, RENAME_EXCHANGE, RENAME_SWAP = -100, 2, 2  # linux/fcntl.h, linux/fs.h; sys/stdio.h
 
 
 def exchange(first: Path, second: Path) -> bool:
-    """Let two names change places in one step. False: not done, for it cannot be done here."""
+    """Exchange two names in one step. False: not supported here, nothing was done."""
     if sys.platform not in ("linux", "darwin"):
         return False
     try:
@@ -46,16 +46,16 @@ def exchange(first: Path, second: Path) -> bool:
 
 if sys.platform == "win32":
 
-    def take_turn(handle: int) -> bool | None:
-        """None: a lock there is one against readers too."""
+    def try_lock(handle: int) -> bool | None:
+        """None: a lock on Windows excludes readers as well."""
         return None
 
 else:
     from specedit.files.lock import lock_now
 
-    def take_turn(handle: int) -> bool | None:
-        """Hold the file against others who ask for a turn, until `handle` closes. False: one of
-        them has it. None: the file system knows no such thing."""
+    def try_lock(handle: int) -> bool | None:
+        """Lock the file until `handle` closes. False: another process has the lock. None: the file
+        system has no locks."""
         try:
             return lock_now(handle)
         except OSError:
@@ -65,21 +65,20 @@ else:
 if sys.platform == "linux":
     import fcntl
 
-    def keep_from_writers(handle: int) -> bool | None:
-        """Let nobody open the file for writing until `handle` closes, or `open_again`.
-
-        False: somebody has it open for writing. None: no such thing here, or not our file."""
+    def lease_against_writers(handle: int) -> bool | None:
+        """Keep other processes from opening the file for writing until `handle` closes, or
+        `release_lease`. False: it is open for writing. None: not supported, or not our file."""
         return _lease(handle, fcntl.F_RDLCK)
 
-    def keep_from_all(handle: int) -> bool | None:
+    def lease_against_all(handle: int) -> bool | None:
         """The same for readers too, and for a handle that writes."""
         return _lease(handle, fcntl.F_WRLCK)
 
-    def is_waited_for(handle: int) -> bool:
-        """Whether somebody waits to open what is kept."""
+    def is_lease_breaking(handle: int) -> bool:
+        """Whether another process waits to open the file."""
         return fcntl.fcntl(handle, fcntl.F_GETLEASE) == fcntl.F_UNLCK
 
-    def open_again(handle: int) -> None:
+    def release_lease(handle: int) -> None:
         with contextlib.suppress(OSError):
             fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
 
@@ -95,14 +94,14 @@ if sys.platform == "linux":
 
 else:
 
-    def keep_from_writers(handle: int) -> bool | None:
+    def lease_against_writers(handle: int) -> bool | None:
         return None
 
-    def keep_from_all(handle: int) -> bool | None:
+    def lease_against_all(handle: int) -> bool | None:
         return None
 
-    def is_waited_for(handle: int) -> bool:
+    def is_lease_breaking(handle: int) -> bool:
         return False
 
-    def open_again(handle: int) -> None:
+    def release_lease(handle: int) -> None:
         pass

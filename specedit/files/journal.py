@@ -63,13 +63,14 @@ class JournalRun:
     tree: str = ""  # of tries: the work tree they are tested in
 
     @property
-    def kept(self) -> Path:
+    def path(self) -> Path:
+        """The folder with its `run.json` and its originals."""
         return self.place / self.name
 
     @property
     def mark(self) -> Path:
         """Exists until the change is whole, or the try is kept; locked by the run's process."""
-        return self.kept / UNFINISHED
+        return self.path / UNFINISHED
 
     @property
     def unfinished(self) -> bool:
@@ -84,7 +85,7 @@ class JournalRun:
             return _lives(int(self.name.rpartition("-")[2]))
 
     @property
-    def said(self) -> str:
+    def label(self) -> str:
         when = datetime.fromtimestamp(self.when, UTC).astimezone()
         return f"{self.command}, {when:%Y-%m-%d %H:%M:%S}"
 
@@ -147,7 +148,7 @@ def draft_of(run: JournalRun, entry: Entry, way: str = "") -> Path:
 
 def runs(store: Path) -> list[JournalRun]:
     """The runs that can be undone, the newest first."""
-    found = []
+    found: list[JournalRun] = []
     for place in _places(store):
         with contextlib.suppress(OSError):
             found += [run for p in place.iterdir() if (run := load(p)) is not None and run.files]
@@ -164,7 +165,7 @@ def prune(
         total += sum(e.size for e in run.files)
         beyond = number >= most or total > most_bytes
         if beyond and run.name != keep and not run.unfinished:
-            shutil.rmtree(run.kept, ignore_errors=True)
+            shutil.rmtree(run.path, ignore_errors=True)
 
 
 def clear_up(store: Path) -> list[JournalRun]:
@@ -221,7 +222,7 @@ def pick(store: Path, name: str | None) -> JournalRun:
 
 def save(run: JournalRun) -> None:
     data = {name: value for name, value in asdict(run).items() if name != "place"}
-    keep(run.kept / "run.json", json.dumps(data, indent=1).encode())
+    keep(run.path / "run.json", json.dumps(data, indent=1).encode())
 
 
 def load(folder: Path) -> JournalRun | None:
@@ -241,7 +242,7 @@ def keep(path: Path, data: bytes) -> None:
 
 def original(run: JournalRun, entry: Entry) -> bytes:
     """What a file held before the run."""
-    before = regular.read(run.kept / entry.blob)
+    before = regular.read(run.path / entry.blob)
     if digest(before) != entry.before_sha256:
         raise InputError("its journal is damaged", file=entry.path)
     return before

@@ -120,18 +120,18 @@ class Recorder:
 
     def add(self, path: Path, before: bytes, after: bytes) -> Entry:
         """Journal a file that is about to be written: from then on the run can be undone."""
-        kept = self._run.kept
+        folder = self._run.path
         entry = self._entry(path, before, after)
         try:
-            found = load(kept)  # None: the first file, or what was before is undone
-            kept.mkdir(mode=0o700, parents=True, exist_ok=True)
-            keep(kept / entry.blob, before)
+            found = load(folder)  # None: the first file, or what was before is undone
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            keep(folder / entry.blob, before)
             if entry.torn:
-                keep(kept / f"{entry.blob}.after", after)
+                keep(folder / f"{entry.blob}.after", after)
                 self._lock.take(PATIENCE)
             self._save((*(found.files if found else ()), entry))
         except OSError as error:
-            raise unwritable(kept, error) from error
+            raise unwritable(folder, error) from error
         return entry
 
     def settle(self, texts: Mapping[str, bytes]) -> None:
@@ -153,26 +153,26 @@ class Recorder:
     def _begin(self, texts: Sequence[tuple[Source, bytes]]) -> None:
         """Journal all files of one change, and mark it. Other runs wait for its first lines only:
         a marked run is left alone by them."""
-        kept = self._run.kept
+        folder = self._run.path
         try:
             with alone(self._store):
                 prune(self._store)
-                kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self._run = replace(self._run, whole=True)
                 self._save(())
                 self._lock.take(PATIENCE)
             entries = []
             for source, after in texts:
                 entry = self._entry(replacement.check_writable(source), source.data, after)
-                _store(kept / entry.blob, source.data)
+                _store(folder / entry.blob, source.data)
                 if entry.torn:
-                    _store(kept / f"{entry.blob}.after", after)
+                    _store(folder / f"{entry.blob}.after", after)
                 entries.append(entry)
-            atomic.sync_folder(kept)
+            atomic.sync_folder(folder)
             self._save(tuple(entries))
         except OSError as error:
             self._remove()
-            raise unwritable(kept, error) from error
+            raise unwritable(folder, error) from error
 
     def _entry(self, path: Path, before: bytes, after: bytes) -> Entry:
         try:
@@ -190,7 +190,7 @@ class Recorder:
 
     def _remove(self) -> None:
         self._lock.release()
-        shutil.rmtree(self._run.kept, ignore_errors=True)
+        shutil.rmtree(self._run.path, ignore_errors=True)
         self._run = replace(self._run, files=())
 
     def _revert(self) -> None:

@@ -58,7 +58,7 @@ def recover(store: Path, *, but: str | None = None) -> list[str]:
 
 def _recovered(run: JournalRun) -> Iterator[str]:
     if not run.files:  # killed before its originals were in the journal: nothing is written yet
-        shutil.rmtree(run.kept, ignore_errors=True)
+        shutil.rmtree(run.path, ignore_errors=True)
     elif not run.whole:
         yield from _completed_in_place(run)
     elif not run.tree and all(_is_written(entry) for entry in run.files):
@@ -75,7 +75,7 @@ def finish(run: JournalRun) -> JournalRun:
         with suppress(OSError):  # a full disk: undo compares the bytes
             save(run)
             for entry in torn:
-                (run.kept / f"{entry.blob}.after").unlink(missing_ok=True)
+                (run.path / f"{entry.blob}.after").unlink(missing_ok=True)
     run.mark.unlink(missing_ok=True)
     return run
 
@@ -104,7 +104,7 @@ def _completed_in_place(run: JournalRun) -> Iterator[str]:
             now, before = regular.read(path), original(run, entry)
             if not entry.torn or digest(now) in (entry.before_sha256, entry.after_sha256):
                 continue
-            after = regular.read(run.kept / f"{entry.blob}.after")
+            after = regular.read(run.path / f"{entry.blob}.after")
             if digest(after) == entry.after_sha256 and is_mixed(now, before, after):
                 replacement.replace(Source(entry.path, "", now, path), after, draft_of(run, entry))
                 yield f"completed {path} of the {_named(run)}: it was killed while it wrote it"
@@ -114,7 +114,7 @@ def _completed_in_place(run: JournalRun) -> Iterator[str]:
 def _named(run: JournalRun) -> str:
     kind = "try" if run.tree else "change"
     files = run.files[0].path if len(run.files) == 1 else f"{len(run.files)} files"
-    return f"{kind} of {files} ({run.said})"
+    return f"{kind} of {files} ({run.label})"
 
 
 def _is_written(entry: Entry) -> bool:

@@ -21,14 +21,14 @@ from specedit.files.interrupts import undisturbed
 if TYPE_CHECKING:
     from specedit.files.source import Source
 
-PATIENCE = 1.0  # seconds that somebody else's write may take
-CHANGED = "changed on disk while we worked"
+PATIENCE = 1.0  # seconds to wait for the write of another program
+CHANGED = "changed on disk since it was read"
 BUSY = "open for writing in another program"
-ROUNDS = 100  # somebody who writes again each time we put something back is given up on
+ROUNDS = 100  # exchanges against a program that writes again after each
 
 
 def check_writable(source: Source) -> Path:
-    """The path to write, or an InputError: worth asking before a model starts to work."""
+    """The path to write, or an InputError; called before a model starts to work."""
     path = source.path
     if path is None:
         raise InputError("came from stdin and has no file to write", file=source.name)
@@ -57,7 +57,7 @@ def is_shared(path: Path) -> bool:
 
 
 def replace(source: Source, data: bytes, draft: Path | None = None) -> None:
-    """Write `data` over the file `source` was read from, unless somebody else changed it."""
+    """Write `data` over the file `source` was read from, unless another program changed it."""
     try:
         path = check_unchanged(source)
         if data == source.data:
@@ -84,10 +84,9 @@ def _changed(source: Source, why: str = CHANGED) -> InputError:
 
 
 def _put(path: Path, source: Source, data: bytes, draft: Path) -> None:
-    """Let a complete draft and the file change places, and look at what came out.
+    """Exchange a complete temporary file and the file, then check what the exchange brought out.
 
-    Where the system cannot do that, what is written between the last look and the rename is lost.
-    """
+    Where the system cannot exchange, a write between the last check and the rename is lost."""
     made = False
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -96,15 +95,15 @@ def _put(path: Path, source: Source, data: bytes, draft: Path) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
-            _dress(handle, draft, path)
+            _copy_attributes(handle, draft, path)
             os.fsync(handle)
         check_unchanged(source)
-        ours = _seen(draft)
+        ours = _identity(draft)
         if not exchange.exchange(draft, path):
             check_unchanged(source)
             draft.replace(path)
-        elif why := _why_not(draft, source.data):
-            _put_back(draft, path, ours)
+        elif why := _reason_to_refuse(draft, source.data):
+            _exchange_back(draft, path, ours)
             raise _changed(source, why)
     finally:
         if made:
@@ -112,60 +111,60 @@ def _put(path: Path, source: Source, data: bytes, draft: Path) -> None:
                 draft.unlink()
 
 
-def _why_not(draft: Path, data: bytes) -> str:
-    """Why the file that came out must not go: it is not the one that was read, or somebody is
-    writing it."""
+def _reason_to_refuse(draft: Path, data: bytes) -> str:
+    """Why the file that came out must not be deleted: it is not the one that was read, or another
+    program is writing it."""
     try:
         handle = regular.opened(draft, os.O_RDONLY | regular.NO_LINK)
-    except OSError:  # a link, a pipe, or what nobody may read: somebody put it there
+    except OSError:  # a link, a pipe or an unreadable file: another program put it there
         return CHANGED
     with os.fdopen(handle, "rb", buffering=0) as file:
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            kept = exchange.keep_from_writers(handle)
+            kept = exchange.lease_against_writers(handle)
             if kept is not False:
                 file.seek(0)
                 if file.read() != data:
                     return CHANGED
-                if kept is None or not exchange.is_waited_for(handle):
+                if kept is None or not exchange.is_lease_breaking(handle):
                     return ""
-                exchange.open_again(handle)  # somebody found it under its old name, and writes now
+                exchange.release_lease(handle)  # a program opened its old name, and writes now
             time.sleep(0.002)
     return BUSY
 
 
-def _put_back(draft: Path, path: Path, ours: tuple[int, bytes]) -> None:
-    """Undo an exchange. What comes out must be what we put there; if not, it is newer than what
-    went in, and goes back in turn."""
+def _exchange_back(draft: Path, path: Path, ours: tuple[int, bytes]) -> None:
+    """Undo an exchange. What comes out must be our new text; if not, it is newer than what went in,
+    and is exchanged back in turn."""
     there = ours
     for _ in range(ROUNDS):
-        going = _seen(draft)
+        going = _identity(draft)
         exchange.exchange(draft, path)
-        if _seen(draft) == there:
+        if _identity(draft) == there:
             return
         there = going
 
 
-def _seen(path: Path) -> tuple[int, bytes]:
+def _identity(path: Path) -> tuple[int, bytes]:
     """Which file it is, and what it holds."""
     status = path.lstat()
     return status.st_ino, path.read_bytes() if stat.S_ISREG(status.st_mode) else b""
 
 
-def _dress(handle: int, draft: Path, path: Path) -> None:
-    """Give the draft the file's owner, mode, access lists and attributes, as far as we may. By
-    handles: whoever may write to the folder could put a link in the place of either name, and who
-    works as root would give that link's target away.
+def _copy_attributes(handle: int, draft: Path, path: Path) -> None:
+    """Give the temporary file the file's owner, mode, access lists and attributes, where we may. By
+    handles: a user who may write to the folder could replace either name by a link, and root
+    would change the owner of its target.
 
-    Somebody else's file becomes ours, and keeps its group if we are in it. If not, its group's
-    rights must not go to another group, nor those of all others to the ones it denied."""
+    Another user's file becomes ours, and keeps its group if we are in it. If not, the rights of its
+    group must not go to another group, nor those of all others to users that it denied."""
     held = regular.opened(path, os.O_RDONLY | regular.NO_LINK)
     try:
         status = os.fstat(held)
         mode = stat.S_IMODE(status.st_mode)
-        if hasattr(os, "fchown") and not _given(handle, status.st_uid, status.st_gid):
+        if hasattr(os, "fchown") and not _chown(handle, status.st_uid, status.st_gid):
             mode &= ~stat.S_ISUID  # a set-id bit must not move to another owner
-            if not _given(handle, -1, status.st_gid):
+            if not _chown(handle, -1, status.st_gid):
                 others = mode & (mode >> 3) & 0o007
                 mode = mode & ~(stat.S_ISGID | 0o077) | others
         if hasattr(os, "listxattr"):
@@ -181,7 +180,7 @@ def _dress(handle: int, draft: Path, path: Path) -> None:
         draft.chmod(mode)
 
 
-def _given(handle: int, owner: int, group: int) -> bool:
+def _chown(handle: int, owner: int, group: int) -> bool:
     try:
         os.fchown(handle, owner, group)
     except PermissionError:
@@ -190,13 +189,13 @@ def _given(handle: int, owner: int, group: int) -> bool:
 
 
 def _write_through(path: Path, source: Source, after: bytes) -> None:
-    """Write in place, so that every hard link sees the new text; put the old back on failure.
+    """Write in place, so that every hard link has the new text; restore the old one on failure.
 
-    A process that is killed here leaves a torn file, whose old text the journal has."""
+    A process that is killed here leaves a torn file, which the next command completes."""
     end = time.monotonic() + PATIENCE
     handle = _in_turn(path, source, end)
     with os.fdopen(handle, "r+b", buffering=0) as file:
-        while exchange.keep_from_all(handle) is False and time.monotonic() < end:
+        while exchange.lease_against_all(handle) is False and time.monotonic() < end:
             time.sleep(0.002)
         status = os.fstat(handle)
         if file.read() != source.data:
@@ -219,11 +218,11 @@ def _write_through(path: Path, source: Source, after: bytes) -> None:
 
 
 def _in_turn(path: Path, source: Source, end: float) -> int:
-    """A handle on the file while no other run writes it. Leases alone let two runs through that
-    wait for each other's handle; so who waits here has none."""
+    """A handle on the file while no other run writes it. Two runs with a handle each would wait for
+    each other's lease; a run that waits here has none."""
     while True:
         handle = regular.opened(path, os.O_RDWR | regular.NO_LINK)
-        if exchange.take_turn(handle) is not False:
+        if exchange.try_lock(handle) is not False:
             return handle
         os.close(handle)
         if time.monotonic() >= end:
@@ -232,7 +231,7 @@ def _in_turn(path: Path, source: Source, end: float) -> int:
 
 
 def _overwrite(handle: int, data: bytes) -> None:
-    """What lies beyond the old end comes first: where the disk is full, nothing was lost yet."""
+    """Write beyond the old end first: where the disk is full, nothing is lost yet."""
     held = min(os.fstat(handle).st_size, len(data))
     for start, end in ((held, len(data)), (0, held)):
         os.lseek(handle, start, os.SEEK_SET)

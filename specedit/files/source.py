@@ -1,7 +1,6 @@
 """One file as read: its text, and all that is needed to write it back byte for byte.
 
-Knows newlines, byte-order marks, encodings and the file system. Does not know languages' grammars,
-models or why the text changes. `text` uses "\\n" only; `encode` puts back what was there.
+`text` uses "\\n" only; `encode` restores line ends, byte-order mark and encoding.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ from specedit.files.journal import alone
 from specedit.files.lock import Lock
 from specedit.files.recorder import Recorder, Wish
 from specedit.files.recovery import unfinished
+from specedit.files.restoring import put_back
 from specedit.files.source import Source
-from specedit.files.undo import put_back
 
 UNLOCKABLE = (errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
 
@@ -70,7 +70,7 @@ class Trial:
         if left is not None:
             self._lock.release()
             raise UsageError(
-                f"A try of {left.said} is still in {self._root}: that run was killed.",
+                f"A try of {left.label} is still in {self._root}: that run was killed.",
                 hint=f"specedit undo --run {left.name} takes it out. Nothing was changed.",
             )
         return self

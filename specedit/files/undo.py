@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from specedit.errors import InputError, UsageError
-from specedit.files import atomic, regular, replacement
+from specedit.files import regular, replacement
 from specedit.files.interrupts import undisturbed
 from specedit.files.journal import (
     Entry,
@@ -28,6 +27,7 @@ from specedit.files.journal import (
     save,
 )
 from specedit.files.lock import Lock
+from specedit.files.restoring import put_back
 from specedit.files.source import Source
 
 RESTORED, AS_BEFORE, REFUSED, LEFT = "restored", "as-before", "refused", "left"
@@ -81,7 +81,7 @@ def forget(store: Path, name: str | None = None) -> JournalRun:
         clear_up(store)
         run = pick(store, name)
         _check_over(run)
-        shutil.rmtree(run.kept, ignore_errors=True)
+        shutil.rmtree(run.path, ignore_errors=True)
         return run
 
 
@@ -105,32 +105,8 @@ def revert(run: JournalRun, *, partly: bool = False) -> Undone:
     if left and partly:
         save(replace(run, files=tuple(left)))
     elif not left:
-        shutil.rmtree(run.kept, ignore_errors=True)
+        shutil.rmtree(run.path, ignore_errors=True)
     return Undone(run, tuple(outcomes))
-
-
-def put_back(run: JournalRun, entry: Entry) -> str:
-    """Give a file of a try its original bytes, whatever is there now. Bytes that are neither these
-    nor the try's are kept in a temporary file; its path is returned."""
-    before = original(run, entry)
-    path, aside = Path(entry.path), ""
-    try:
-        if not os.path.lexists(path) or not stat.S_ISREG(path.lstat().st_mode):
-            atomic.whole(path, before)
-        else:
-            now = _read(path, entry.mode)
-            if now != before and digest(now) != entry.after_sha256 and not entry.torn:
-                aside = _aside(path, now)
-            held = Source(entry.path, "", now, path)
-            replacement.replace(held, before, draft_of(run, entry, "-undo"))
-        regular.set_mode(path, entry.mode)
-    except OSError as error:
-        raise InputError(
-            f"its text cannot be put back: {error.strerror or error}",
-            file=entry.path,
-            hint="It is in the journal; specedit undo tries again.",
-        ) from error
-    return aside
 
 
 def is_mixed(now: bytes, before: bytes, after: bytes) -> bool:
@@ -145,7 +121,7 @@ def _check_over(run: JournalRun) -> None:
     """An error where the run's process still writes or tests, and needs the originals."""
     if run.unfinished and run.at_work:
         raise UsageError(
-            f"The run of {run.said} is at work at this moment.",
+            f"The run of {run.label} is at work at this moment.",
             hint="Wait until it is done, or end it; then run specedit undo again.",
         )
 
@@ -159,7 +135,7 @@ def _marked(run: JournalRun, steps: Sequence[_Step]) -> Lock:
         with suppress(OSError):
             for step in steps:
                 if step.entry in shared and not step.entry.torn:
-                    keep(run.kept / f"{step.entry.blob}.after", step.now)
+                    keep(run.path / f"{step.entry.blob}.after", step.now)
             files = tuple(replace(e, torn=True) if e in shared else e for e in run.files)
             save(replace(run, files=files, whole=True))
             lock.take()
@@ -181,7 +157,7 @@ def _taken_out(run: JournalRun) -> Undone:
             outcomes.append(Outcome(entry.path, AS_BEFORE if same else RESTORED, aside=aside))
     outcomes.reverse()
     if not any(one.status == REFUSED for one in outcomes):
-        shutil.rmtree(run.kept, ignore_errors=True)
+        shutil.rmtree(run.path, ignore_errors=True)
     return Undone(run, tuple(outcomes))
 
 
@@ -215,7 +191,7 @@ def _one(run: JournalRun, entry: Entry, now: bytes, status: os.stat_result) -> _
         return _refused(entry, "changed since the run wrote it")
     try:
         before = original(run, entry)
-        after = regular.read(run.kept / f"{entry.blob}.after") if entry.torn else now
+        after = regular.read(run.path / f"{entry.blob}.after") if entry.torn else now
     except InputError as error:
         return _refused(entry, error.reason)
     except OSError as error:
@@ -278,22 +254,6 @@ def _put(run: JournalRun, entry: Entry, now: bytes, then: bytes, mode: int, way:
         regular.set_mode(path, mode)
     except OSError as error:
         raise InputError(f"its mode cannot be set: {error.strerror}", file=entry.path) from error
-
-
-def _read(path: Path, mode: int) -> bytes:
-    """What the file holds; a test command may have removed the right to read or write it."""
-    with suppress(PermissionError):
-        regular.set_mode(path, mode)
-        return regular.read(path)
-    path.chmod(mode)
-    return regular.read(path)
-
-
-def _aside(path: Path, data: bytes) -> str:
-    handle, name = tempfile.mkstemp(prefix="specedit-aside-", suffix=f"-{path.name[-60:]}")
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-    return name
 
 
 def _refused(entry: Entry, why: str) -> Outcome:

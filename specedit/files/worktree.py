@@ -1,7 +1,7 @@
 """Where a file lies, counted as git counts in a patch: from the top of the work tree.
 
-Knows folders that have a `.git` in them. Asks no git, which takes 0.1 s to import: that is
-`specedit.files.git`.
+Looks for folders with a `.git`, without git itself, whose module (`specedit.files.git`) takes 0.1 s
+to import.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _is_git(place: Path) -> bool:
 
 def beyond(name: str | Path) -> Path | None:
     """Where a file really lies, when a link on the way there leads out of the work tree that the
-    link is in, or into its `.git`. Who made the link need not be who edits."""
+    link is in, or into its `.git`. A cloned repository may bring such a link."""
     target, at = real(name), Path.cwd()
     for part in Path(name).parts:
         at = real(at).parent if part == ".." else at / part

@@ -1,7 +1,7 @@
 """The useful end of what a test command said: the line that says most, and what to show a model.
 
 Each tool says what is wrong in a shape of its own (`readers`); where none knows the shape, the last
-lines are shown. Knows text; runs nothing.
+lines are shown.
 """
 
 from __future__ import annotations

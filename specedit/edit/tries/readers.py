@@ -1,7 +1,7 @@
 """How each tool says what is wrong: pytest, Python, compilers, go, cargo, dotnet, jest.
 
 A reader takes the lines of a whole output and gives the passages of its tool, or None when the
-output is not that tool's. Knows text; runs nothing.
+output is not that tool's.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What the command said of each try, over all files: to a person, to the model, and which is best.
-
-Knows a command's end and the tries of a report. Runs nothing.
-"""
+"""The command's report on each try, for the user and for the model, and which try is best."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from specedit.edit.tries.command import Ran
 
 
 class Failures:
-    """What the command said of each try: the lines for a person, and those for the model."""
+    """The command's report on each try: a line for the user, more lines for the model."""
 
     def __init__(self) -> None:
         self._texts: dict[int, str] = {}
@@ -58,8 +55,8 @@ def whole_of(parts: Sequence[Try], names: Sequence[str]) -> Try:
 
 
 def best(wholes: Sequence[Try]) -> int:
-    """The try that comes nearest: the fewest failures counted; where nobody counts, the first that
-    a command judged."""
+    """The index of the best try: the fewest failures; where none are counted, the first that the
+    command judged."""
     most_ = float("inf")
 
     def rank(at: int) -> tuple[bool, bool, float, int]:
