@@ -165,6 +165,16 @@ def test_what_was_modified_since_the_kill_is_not_overwritten(tree: Path, tmp_pat
     assert held(tree) == [b"mine\n", OLD, OLD] and recover(store) == []
 
 
+def test_undo_clears_up_a_run_that_was_killed_before_it_wrote(tree: Path, inside: Specedit) -> None:
+    def dies() -> None:
+        recorder._store = lambda *_: os._exit(9)
+        change(journal.home(), tree)
+
+    assert ended(child(dies)) == 9 and list((journal.home() / "journal").iterdir())
+    assert inside("undo", cwd=tree).returncode == 2
+    assert held(tree) == [OLD] * len(NAMES) and not list((journal.home() / "journal").iterdir())
+
+
 def test_files_that_are_gone_are_forgotten(tree: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     killed(2, lambda: change(store, tree))

@@ -45,10 +45,12 @@ def undo(
     if last and name:
         raise UsageError("--run names one run, and --last the last one; give one of them.")
     store = journal.home()
+    runs = journal.runs(store)
     if name is None and not listed:
-        runs = journal.runs(store)
-        name = of_here(runs) if not last else runs[0].name if runs else None
+        name = (runs[0].name if runs else None) if last else _next(runs)
     recover(but=name)
+    if name is None and not (last or listed):
+        name = of_here(journal.runs(store))  # an error: there is none
     if listed:
         return _list(store, journal.runs(store), as_json)
     if forget:

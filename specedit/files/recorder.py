@@ -159,8 +159,8 @@ class Recorder:
                 prune(self._store)
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self._run = replace(self._run, whole=True)
-                self._save(())
                 self._lock.take(PATIENCE)
+                self._save(())
             entries = []
             for source, after in texts:
                 entry = self._entry(replacement.check_writable(source), source.data, after)
