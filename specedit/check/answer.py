@@ -89,8 +89,8 @@ def _of_code(change: Change, checks: Checks) -> list[Finding]:
         return []
     if all(verdict == OFF for verdict in checks.verdicts.values()):
         return []
-    found = list(dict.fromkeys(one for check in CHECKS for one in check(change)))
-    ordered = sorted(found, key=lambda one: one.line or 0)
+    results = list(dict.fromkeys(one for check in CHECKS for one in check(change)))
+    ordered = sorted(results, key=lambda one: one.line or 0)
     return [
         one for kind in checks.verdicts for one in [o for o in ordered if o.kind == kind][:MOST]
     ]
@@ -112,10 +112,10 @@ def _of_program(
         return []
     name = language.name if language else ""
     try:
-        found = list(external.new_remarks(checks.check_with, before, after, name, *place()))
+        results = list(external.new_remarks(checks.check_with, before, after, name, *place()))
     except external.CheckerError as problem:
         return [Finding("not-checked", f"check-with: {problem}")]
-    return list(_by_verdict(found[:MOST], checks))
+    return list(_by_verdict(results[:MOST], checks))
 
 
 def _refusal(kind: str, text: str, line: int | None = None) -> Finding:

@@ -99,12 +99,12 @@ def remarks(command: str, text: str, root: Path, path: PurePath) -> tuple[Remark
         words = [word.replace(FILE, str(path)) for word in shlex.split(command)]
         words[0] = _program(words[0])
         code, output = _run(words, copy)
-    found = tuple(_read(output, copy, path))
-    if not found and code:
+    result = tuple(_read(output, copy, path))
+    if not result and code:
         first = next((line.strip() for line in output.split("\n") if line.strip()), "")
         message = f"exit code {code}: {_comparable(first, copy)}"[:200].rstrip(": ")
         return (Remark(0, message),)
-    return found
+    return result
 
 
 def _build_tree(copy: Path, root: Path, path: PurePath, text: str) -> None:
@@ -139,10 +139,10 @@ def _program(name: str) -> str:
         return name
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     absolute = os.pathsep.join(one for one in folders if os.path.isabs(one))  # noqa: PTH117
-    found = shutil.which(name, path=absolute)
-    if found is None or (os.name == "nt" and Path(found).parent == Path.cwd()):
+    result = shutil.which(name, path=absolute)
+    if result is None or (os.name == "nt" and Path(result).parent == Path.cwd()):
         raise CheckerError(f"{name} is not installed, or not in PATH")
-    return found
+    return result
 
 
 def _run(words: list[str], folder: Path) -> tuple[int, str]:

@@ -152,8 +152,8 @@ def _ended(command: Any, arguments: Sequence[str]) -> int:
 
 def _once(error: Any) -> None:
     """The nearest name is said once: typer and what is below it both add it."""
-    said, found = str(getattr(error, "message", "")), getattr(error, "possibilities", None)
-    if found and "Did you mean" in said:
+    text, result = str(getattr(error, "message", "")), getattr(error, "possibilities", None)
+    if result and "Did you mean" in text:
         error.possibilities = None
 
 

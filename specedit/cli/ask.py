@@ -77,8 +77,11 @@ def ask(
     elif not answer.text.endswith("\n"):
         put("\n")
     cut = answer.reason == "length"
-    said = [*notes, *(["the answer is cut off by the limit; raise --max-tokens"] if cut else [])]
-    for note in [] if settings.quiet else said:
+    messages = [
+        *notes,
+        *(["the answer is cut off by the limit; raise --max-tokens"] if cut else []),
+    ]
+    for note in [] if settings.quiet else messages:
         print(f"specedit: {harmless(note)}", file=sys.stderr)
     return 0
 
@@ -93,6 +96,6 @@ def _read(name: str, stdin_filename: str) -> Source:
         return Source.from_bytes(stdin_filename or "stdin", sys.stdin.buffer.read())
     if stdin_filename:
         raise UsageError("--stdin-filename goes with `-`.")
-    found = sources.read(name)
+    result = sources.read(name)
     check_within(name)
-    return found
+    return result

@@ -80,26 +80,26 @@ def bench(
             progress("measuring passes")
             result.widths = Own(load(settings)).passes(BEFORE_PASSES, WIDTHS)
         else:
-            given = None if cases is None else read_cases(cases, "instruction", first=first)
+            item = None if cases is None else read_cases(cases, "instruction", first=first)
             if drafters:
                 result.drafters, limit = True, limit or drafting.LIMIT
-                given, names = given or drafting.built_in(), drafting.NAMES
+                item, names = item or drafting.built_in(), drafting.NAMES
             else:
-                given, names = given or _generated(kinds, lines)[: first or None], selected(against)
+                item, names = item or _generated(kinds, lines)[: first or None], selected(against)
             options = speed.SpeedOptions(rounds, own, limit)
-            result.speeds = speed.measure(given, names, settings, options, progress)
+            result.speeds = speed.measure(item, names, settings, options, progress)
             if cost:
                 dollars = _numbers(prices, float)
                 result.cost = speed.hosted_bill(result.speeds.rows, settings, *dollars)
-    found = result.json()
+    value = result.json()
     if settings.json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        print(json.dumps(value, indent=2, ensure_ascii=False))
     else:
         result.show()
     if plots is not None:
         from specedit.bench.plots import draw
 
-        for path in draw(found, plots):
+        for path in draw(value, plots):
             print(f"drew {path}", file=sys.stderr)
     if result.speeds.interrupted:
         print("interrupted: what was measured until now is shown", file=sys.stderr)

@@ -44,11 +44,11 @@ def config(
 
         from specedit.settings.table import about
 
-        found = {
+        results = {
             key: {"value": value, "from": origin, "kind": about(key)["kind"]}
             for key, value, origin, _ in rows
         }
-        typer.echo(json.dumps(found, indent=2))
+        typer.echo(json.dumps(results, indent=2))
         return 0
     from rich.console import Console
     from rich.table import Table
@@ -80,29 +80,29 @@ def _user(wanted: str | None, unset: bool, resolved: Resolved) -> int:
     from specedit.settings.folder import no_rules, set_user, user_file, user_values
     from specedit.settings.paths import own
 
-    name, given, text = (wanted or "").partition("=")
+    name, item, text = (wanted or "").partition("=")
     name = name.strip().replace("-", "_")
     if name and name not in names():
         raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, names()))
-    if unset and (given or not name):
+    if unset and (item or not name):
         raise UsageError("--unset takes the NAME of a setting.")
     path = user_file()
-    if given or unset:
+    if item or unset:
         value = None
-        if given:
+        if item:
             no_rules({name: text}, str(path))
             value = own(name, checked(name, parsed(name, text, "--user"), "--user"), "--user")
         set_user(name, value)
-        said = f"{name} = {_shown(value)}" if given else f"{name} taken out"
-        print(f"specedit: {path}: {said}", file=sys.stderr)
+        message = f"{name} = {_shown(value)}" if item else f"{name} taken out"
+        print(f"specedit: {path}: {message}", file=sys.stderr)
         return 0
-    found = user_values()
+    result = user_values()
     if name:
-        put(f"{_shown(found[name])}\n" if name in found else "")
+        put(f"{_shown(result[name])}\n" if name in result else "")
     elif resolved.values.json:
         import json
 
-        put(json.dumps({"path": str(path), "values": found}, indent=2) + "\n")
+        put(json.dumps({"path": str(path), "values": result}, indent=2) + "\n")
     else:
         put(f"# {path}\n" + (regular.read(path).decode("utf-8-sig") if path.exists() else ""))
     return 0

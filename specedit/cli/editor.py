@@ -27,13 +27,13 @@ def editor(
     if name is None:
         if install:
             raise UsageError("--install needs an editor.", hint=", ".join(editors.names()))
-        put("".join(f"{found}\n" for found in editors.names()))
+        put("".join(f"{result}\n" for result in editors.names()))
         return DONE
-    found = editors.editor(name)
+    result = editors.editor(name)
     if not install:
-        put(editors.snippet(found))
+        put(editors.snippet(result))
         return DONE
-    print(f"specedit: wrote {editors.install(found)}", file=sys.stderr)
-    if found.then:
-        print(f"  {found.then}", file=sys.stderr)
+    print(f"specedit: wrote {editors.install(result)}", file=sys.stderr)
+    if result.then:
+        print(f"  {result.then}", file=sys.stderr)
     return DONE

@@ -24,10 +24,10 @@ def wanted(command: Any, arguments: Sequence[str]) -> bool:
         own = command.commands[name]
         parser = own.make_parser(own.context_class(own, info_name=name))
         parser.ignore_unknown_options = True
-        found, *_ = parser.parse_args(args=list(rest))
+        result, *_ = parser.parse_args(args=list(rest))
     except Exception:  # whatever stands against reading it: a text too much is better than none
         return "-" in rest[1:]
-    return "-" in (found.get("files") or ()) and not (found.get("diff") or found.get("json"))
+    return "-" in (result.get("files") or ()) and not (result.get("diff") or result.get("json"))
 
 
 def give_back() -> None:

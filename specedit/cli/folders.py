@@ -17,9 +17,11 @@ def expanded(name: str) -> list[str]:
     from specedit.files import git
     from specedit.syntax.languages import language_of
 
-    found = [str(path) for path in git.under(Path(name))]
-    known = [one for one in found if (kind := language_of(one)) is not None and kind.grammar]
+    results = [str(path) for path in git.under(Path(name))]
+    known = [one for one in results if (kind := language_of(one)) is not None and kind.grammar]
     if not known:
-        said = f"specedit: {shown(name)} holds no tracked file of a known language; nothing to do"
-        print(said, file=sys.stderr)
+        message = (
+            f"specedit: {shown(name)} holds no tracked file of a known language; nothing to do"
+        )
+        print(message, file=sys.stderr)
     return known

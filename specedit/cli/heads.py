@@ -101,11 +101,11 @@ def list_heads(
     from specedit.heads import shelf
     from specedit.models.store import store_path
 
-    found = list(shelf.items(store_path()))
+    results = list(shelf.items(store_path()))
     if as_json:
-        print(json.dumps([_plain(item) for item in found], indent=2))
+        print(json.dumps([_plain(item) for item in results], indent=2))
         return
-    for item in found:
+    for item in results:
         print(f"{item.path}{' (came with specedit)' if item.shipped else ''}")
         if item.heads is None:
             print(f"  {item.wrong}")
@@ -121,7 +121,7 @@ def list_heads(
         print(f"  accepted on held-out files: {_by_depth(about.accepted)}")
         if about.note:
             print(f"  {about.note}")
-    if not found:
+    if not results:
         _console().print("no heads: specedit heads train makes some", markup=False)
 
 
@@ -147,11 +147,11 @@ def evaluate(
             f"There are no {kind} heads for {target.name}.",
             hint=f"Train them: specedit heads train --kind {kind}",
         )
-    found = measure.measured(target, texts, heads, passes)
+    result = measure.measured(target, texts, heads, passes)
     if as_json:
-        print(json.dumps(asdict(found), indent=2))
+        print(json.dumps(asdict(result), indent=2))
         return
-    _say(found, heads)
+    _say(result, heads)
 
 
 def _say(found: Replayed, heads: Heads) -> None:
@@ -177,8 +177,8 @@ def remove(
 
     files = present(model or _in_use())
     freed = shelf.remove(store_path(), source_of(files), kind)
-    said = f"{sized(freed)} freed" if freed else "there were none"
-    _console().print(f"heads of {files.name} removed: {said}", markup=False)
+    message = f"{sized(freed)} freed" if freed else "there were none"
+    _console().print(f"heads of {files.name} removed: {message}", markup=False)
 
 
 def _target(model: str | None, threads: int) -> tuple[HeadsTarget, Any]:
@@ -221,13 +221,13 @@ def _shown(steps: Iterator[Stage], console: Any) -> Stage | None:
     ) as bar:
         task = bar.add_task("", total=1.0, said="")
         for step in steps:
-            said = step.said
+            text = step.said
             if step.accepted:
-                said = f"loss {step.loss:.2f}, accepted {_by_depth(step.accepted)}; {said}"
-            bar.update(task, description=WORDS[step.what], completed=step.done, said=said)
+                text = f"loss {step.loss:.2f}, accepted {_by_depth(step.accepted)}; {text}"
+            bar.update(task, description=WORDS[step.what], completed=step.done, said=text)
             changed = last is None or last.what != step.what or step.accepted != last.accepted
             if changed and bar.disable and step.what != "write":
-                console.print(f"{WORDS[step.what]}: {said}", markup=False)
+                console.print(f"{WORDS[step.what]}: {text}", markup=False)
             last = step
     return last
 

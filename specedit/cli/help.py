@@ -22,10 +22,10 @@ def help(
 
         page.show(manual.page(manual.topic(topic)))
         return DONE
-    found = manual.listing()
-    width = max(len(name) for name, _ in found)
+    result = manual.listing()
+    width = max(len(name) for name, _ in result)
     print("specedit help TOPIC shows a page of the manual:\n")
-    for name, about in found:
+    for name, about in result:
         print(f"  {name:<{width}}  {about}")
     print("\nspecedit COMMAND --help lists the flags of a command.")
     return DONE

@@ -32,11 +32,11 @@ def _rules(root: Path) -> tuple[list[Rule], Settings, str]:
     from specedit.integrations.hook.hook_rules import rules
 
     resolved = settled(start=root)
-    found = resolved.pyproject
-    if found is None or found.parent.resolve() != root.resolve():
+    result = resolved.pyproject
+    if result is None or result.parent.resolve() != root.resolve():
         return [], resolved.values, "has no [[tool.specedit.hook]]"
     why = "is not trusted" if "hook" in resolved.ignored else "has no [[tool.specedit.hook]]"
-    return rules(resolved.values.hook, str(found)), resolved.values, why
+    return rules(resolved.values.hook, str(result)), resolved.values, why
 
 
 @app.command()
@@ -103,7 +103,7 @@ def _over(look: Look, entries: Sequence[Staged]) -> int:
     from specedit.integrations.hook.staged import Asked, Fixed, Left, Objection
     from specedit.view.live import Live
 
-    said: list[str] = []
+    messages: list[str] = []
     code, fixed = DONE, 0
     console = Console(stderr=True, highlight=False)
     with Live(console, [entry.name for entry in entries]) as live:
@@ -116,13 +116,13 @@ def _over(look: Look, entries: Sequence[Staged]) -> int:
                     live.finish(item.edit.path)
                     _show(item)
                     code = max(code, WOULD_CHANGE if item.edit.changed else FAILED)
-                    said += _about(item)
+                    messages += _about(item)
                 case Fixed():
                     fixed += 1
-                    said.append(f"{name(item.name)}: {_fixed(item)}")
+                    messages.append(f"{name(item.name)}: {_fixed(item)}")
                 case Left():
-                    said.append(f"{name(item.name)}: {item.why}")
-    for line in said:
+                    messages.append(f"{name(item.name)}: {item.why}")
+    for line in messages:
         _say(f"specedit: {line}")
     if fixed:
         _say("specedit: look at the changes, stage what you want (git add), then commit again")

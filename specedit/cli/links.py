@@ -16,10 +16,10 @@ from specedit.view.terminal import name as shown
 def allowed(names: Iterable[str]) -> dict[str, Path]:
     """Of these names, the links that may be followed to the files they lead to, outside. Without
     a terminal nobody can say so, and none may."""
-    found = {name: target for name in names if (target := beyond(name)) is not None}
-    if not found or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    results = {name: target for name in names if (target := beyond(name)) is not None}
+    if not results or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return {}
-    return {name: target for name, target in found.items() if _asked(name, target)}
+    return {name: target for name, target in results.items() if _asked(name, target)}
 
 
 def _asked(name: str, target: Path) -> bool:

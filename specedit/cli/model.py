@@ -35,8 +35,8 @@ def list_models(
     root = store.store_path()
     rows = list(inventory.items(root))
     if as_json:
-        found = [_plain(item) for item in rows]
-        print(json.dumps(found, indent=2))
+        results = [_plain(item) for item in rows]
+        print(json.dumps(results, indent=2))
         return
     from rich.console import Console
     from rich.table import Table
@@ -84,8 +84,8 @@ def suggest(
         table.add_column(heading, justify="right" if right else "left", no_wrap=heading != "")
     for row in rows:
         entry = row.entry
-        said = [] if row.fits else ["too large for this machine"]
-        said += [] if entry.pinned else ["not pinned"]
+        messages = [] if row.fits else ["too large for this machine"]
+        messages += [] if entry.pinned else ["not pinned"]
         table.add_row(
             f"{entry.name} *" if row is best else entry.name,
             f"{entry.parameters:.1f} billion",
@@ -93,7 +93,7 @@ def suggest(
             store.sized(entry.memory),
             f"about {row.seconds:.0f} s",
             entry.licence,
-            "; ".join([*said, *([entry.note] if entry.note else [])]),
+            "; ".join([*messages, *([entry.note] if entry.note else [])]),
         )
     out = Console(highlight=False)
     Console(highlight=False, width=out.width if out.is_terminal else 200).print(table)
@@ -152,8 +152,10 @@ def pull(name: Name = None) -> None:
         console.print("interrupted; what was fetched is kept, the next pull goes on from there")
         raise
     assert isinstance(files, ModelFiles)
-    said = "is already here" if here else "is here"
-    console.print(f"{files.name} {said}: {files.path} ({sized(size_of(files.path))})", markup=False)
+    message = "is already here" if here else "is here"
+    console.print(
+        f"{files.name} {message}: {files.path} ({sized(size_of(files.path))})", markup=False
+    )
 
 
 @app.command()
@@ -200,8 +202,10 @@ def remove(name: Annotated[str, typer.Argument(metavar="NAME", help="as in the l
 
     item = inventory.find(name, store.store_path())
     freed = inventory.remove(item)
-    said = f"removed {item.name}: {store.sized(freed)} freed" if freed else f"{item.name}: not here"
-    _console().print(said, markup=False)
+    message = (
+        f"removed {item.name}: {store.sized(freed)} freed" if freed else f"{item.name}: not here"
+    )
+    _console().print(message, markup=False)
 
 
 def _in_use() -> str:

@@ -50,12 +50,12 @@ SHARED = (
 
 def _parameter(name: str, *, rare: bool) -> inspect.Parameter:
     """`rare`: what few people need every day is not in the short help."""
-    said, kind = about(name), types()[name]
+    entry, kind = about(name), types()[name]
     dashed = "--" + name.replace("_", "-")
     names = SPELLED.get(name, (f"{dashed}/--no-{dashed[2:]}" if kind is bool else dashed,))
-    text = said["help"]
-    if said["choices"]:
-        text += f" ({', '.join(said['choices'])})"
+    text = entry["help"]
+    if entry["choices"]:
+        text += f" ({', '.join(entry['choices'])})"
     hidden = name in SHARED and name not in EVERYDAY
     option = typer.Option(
         *names, *SHORT.get(name, ()), help=text, show_default=False, hidden=hidden and rare

@@ -36,12 +36,12 @@ def dry_list(names: tuple[str, ...], planner: Planner, settings: Settings) -> in
 
 
 def _edits(names: tuple[str, ...], planner: Planner) -> Iterator[Edit]:
-    for given in of_files(names, (), allowed(list(names))):
+    for item in of_files(names, (), allowed(list(names))):
         try:
-            source = given.read()
+            source = item.read()
             planned = planner(source)
         except FileError as problem:
-            yield failed(given.name, problem)
+            yield failed(item.name, problem)
             continue
         if isinstance(planned, Edit):
             yield planned
@@ -61,10 +61,10 @@ def _lines(edit: Edit) -> Iterator[str]:
         why = f"{one.kind}: {one.why}" if one.kind == "code" else one.why
         old = " ".join(one.old.split())
         yield f"{edit.path}:{one.line}:{one.column}: {old} -> {one.new}  ({why})"
-    for said in edit.findings:
-        if said.kind == "focused":
+    for text in edit.findings:
+        if text.kind == "focused":
             continue  # nobody verified anything
-        yield from _said(edit.path, said)
+        yield from _said(edit.path, text)
 
 
 def _said(path: str, said: Finding) -> Iterator[str]:

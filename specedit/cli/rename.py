@@ -106,5 +106,5 @@ def _planner(
         raise UsageError("--line is about one file: name it.", hint="rename OLD NEW FILE --line N")
     tree = tree or Tree.of_files(names)
     some = bool(targets.names) or targets.from_git
-    found = tree.rename(names, old, new, settings, some=some)
-    return lambda source: plan(tree, found, source, settings)
+    result = tree.rename(names, old, new, settings, some=some)
+    return lambda source: plan(tree, result, source, settings)

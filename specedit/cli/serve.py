@@ -112,11 +112,11 @@ def status(
 
     from specedit.backends import talk
 
-    found, *others = [talk.status(one.record) for one in _living()]
+    result, *others = [talk.status(one.record) for one in _living()]
     if as_json:
-        print(json.dumps({**found, "others": others}, indent=2))
+        print(json.dumps({**result, "others": others}, indent=2))
     else:
-        print("\n\n".join(map(_shown, (found, *others))))
+        print("\n\n".join(map(_shown, (result, *others))))
     return 0
 
 

@@ -48,14 +48,14 @@ def _trust(place: Path) -> int:
 
     if not place.exists():
         raise UsageError(f"{place} does not exist.")
-    found = layers.repository(place if place.is_dir() else place.parent)
-    if found is None or not found.restricted:
-        where = found.pyproject if found else f"no pyproject.toml at or above {place}"
+    result = layers.repository(place if place.is_dir() else place.parent)
+    if result is None or not result.restricted:
+        where = result.pyproject if result else f"no pyproject.toml at or above {place}"
         _say(f"{where}: has no restricted settings")
         return DONE
-    trust.decide(found.folder, found.digest, trusted=True)
-    _say(f"trusted, as it is now: {found.pyproject}")
-    _show(found)
+    trust.decide(result.folder, result.digest, trusted=True)
+    _say(f"trusted, as it is now: {result.pyproject}")
+    _show(result)
     return DONE
 
 
@@ -90,12 +90,12 @@ def _list() -> int:
     for place, decision in sorted(trust.decisions().items()):
         state = trust.TRUSTED if decision.trusted else trust.DECLINED
         try:
-            found = layers.repository(Path(place)) if Path(place).is_dir() else None
+            result = layers.repository(Path(place)) if Path(place).is_dir() else None
         except SpeceditError:
-            found = None
-        if found is None or trust.key(found.folder) != place:
+            result = None
+        if result is None or trust.key(result.folder) != place:
             state += ", gone"
-        elif found.digest != decision.digest:
+        elif result.digest != decision.digest:
             state += ", changed since"
         put(f"{place}\t{state}\n")
     return DONE

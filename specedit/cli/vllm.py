@@ -69,9 +69,9 @@ def manifest(
     """Print a manifest for a cluster; further flags are vLLM's own."""
     from specedit.integrations.vllm.manifest import Cluster, manifest
 
-    given = {"model": model, "image": image, "name": name, "storage": storage}
-    said = {word: value for word, value in given.items() if value}
-    print(manifest(kind, Cluster(gpus=gpus, replicas=replicas, **said), context.args), end="")
+    items = {"model": model, "image": image, "name": name, "storage": storage}
+    messages = {word: value for word, value in items.items() if value}
+    print(manifest(kind, Cluster(gpus=gpus, replicas=replicas, **messages), context.args), end="")
     return DONE
 
 
@@ -80,11 +80,11 @@ def check() -> int:
     """Whether the vLLM of this environment is one that was tried, and what does not work there."""
     from specedit.integrations.vllm.launch import installed, warning
 
-    found = installed()
-    if found is None:
+    result = installed()
+    if result is None:
         print("vLLM is not installed in this environment.")
         return FAILED
-    print(f"{found.name} {found.version}: {'tested' if found.tested else 'not tested'}")
+    print(f"{result.name} {result.version}: {'tested' if result.tested else 'not tested'}")
     for line in warning():
         print(line)
-    return DONE if found.tested else FAILED
+    return DONE if result.tested else FAILED

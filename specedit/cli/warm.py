@@ -43,6 +43,6 @@ def warm(
                 last = event if isinstance(event, Prefill) else last
             read, known, total = read + last.done, known + last.reused, total + last.total
         if not settings.quiet:
-            said = f"{read} of {total} tokens read, {known} known before"
-            print(f"specedit: {shown(name)}: {said}", file=sys.stderr)
+            message = f"{read} of {total} tokens read, {known} known before"
+            print(f"specedit: {shown(name)}: {message}", file=sys.stderr)
     return 0

@@ -91,7 +91,7 @@ def _files_of(targets: Targets) -> list[str]:
     from specedit.files import git
 
     here = Path.cwd()
-    found = git.choose(
+    result = git.choose(
         here,
         containing=targets.containing or None,
         any_case=targets.any_case,
@@ -99,20 +99,20 @@ def _files_of(targets: Targets) -> list[str]:
         changed=targets.changed,
         since=targets.since,
     )
-    if not found and targets.from_git:
+    if not result and targets.from_git:
         what = f" that holds {targets.containing[0]!r}" if targets.containing else ""
         print(f"specedit: git names no file{what}; nothing to do", file=sys.stderr)
-    return [str(path) for path in found]
+    return [str(path) for path in result]
 
 
 def _once(names: Iterable[str]) -> list[str]:
     """The names, less those of a file that has one already: `a.py ./a.py`, a link beside its file,
     two hard links. A run that writes its files together would find its own text in the second. A
     link out of the work tree is asked about by its name."""
-    found: dict[Path | tuple[int, int], str] = {}
+    results: dict[Path | tuple[int, int], str] = {}
     for name in names:
-        found.setdefault(Path(name) if beyond(name) else _file(name), name)
-    return list(found.values())
+        results.setdefault(Path(name) if beyond(name) else _file(name), name)
+    return list(results.values())
 
 
 def _file(name: str) -> Path | tuple[int, int]:
@@ -148,14 +148,14 @@ def uncommitted(names: list[str], settings: Settings) -> set[str]:
     from specedit.files import git
 
     dirty = git.dirty(Path(name) for name in names)
-    found = {name for name in names if Path(name) in dirty}  # as it was named: `./a.py`
-    if found and settings.clean_only:
-        listed = ", ".join(name for name in names if name in found)
+    results = {name for name in names if Path(name) in dirty}  # as it was named: `./a.py`
+    if results and settings.clean_only:
+        listed = ", ".join(name for name in names if name in results)
         raise UsageError(
             f"Uncommitted changes in {listed}.",
             hint="Commit or stash them, or run without --clean-only. Nothing was changed.",
         )
-    return found
+    return results
 
 
 def _refuse_conflicts(targets: Targets, settings: Settings) -> None:

@@ -37,12 +37,12 @@ def answered(
     refused answer is not kept yet."""
     work, asked = yield from with_regions(work, backend, settings)
     try:
-        found = yield from once(work, backend, settings)
+        result = yield from once(work, backend, settings)
     except TooLong as problem:
-        found = yield from once(narrow(work, settings, problem), backend, settings)
+        result = yield from once(narrow(work, settings, problem), backend, settings)
     if asked is None:
-        return found
-    return replace(found, edit=replace(found.edit, figures=found.edit.figures.beside(asked)))
+        return result
+    return replace(result, edit=replace(result.edit, figures=result.edit.figures.beside(asked)))
 
 
 def once(
@@ -63,18 +63,18 @@ def once(
 def judge(work: Job, answer: Answer) -> Judged:
     """The whole new text of the file, and everything that stands against it."""
     if answer.reason == "length":
-        said = f"cut off by the limit after {answer.completion} tokens; raise --max-tokens"
-        return Judged(work.source.text, (Finding("cut-off", said, refuses=True),))
-    found = list(work.findings)
+        message = f"cut off by the limit after {answer.completion} tokens; raise --max-tokens"
+        return Judged(work.source.text, (Finding("cut-off", message, refuses=True),))
+    results = list(work.findings)
     if not answer.closed:
-        found.append(
+        results.append(
             Finding(
                 "unclosed",
                 "the model stopped before it said that it was done: is the end missing?",
             )
         )
     verdict = work.judge(spliced(work.about, work.region, answer.text))
-    return replace(verdict, findings=(*found, *verdict.findings))
+    return replace(verdict, findings=(*results, *verdict.findings))
 
 
 def measured(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer, Figures]]:
@@ -118,8 +118,8 @@ def narrow(work: Job, settings: Settings, problem: TooLong) -> Job:
     expected = None if work.plan.prediction is None else taken(source, region)
     smaller = job(source, region, work.instruction, settings, expected, beside=work.beside)
     lines = f"lines {best.first_line}:{best.last_line}"
-    said = f"too long for the window: only {best.qualified} was edited ({lines})"
-    note = Finding("narrowed", said, (Spot(best.first_line),))
+    message = f"too long for the window: only {best.qualified} was edited ({lines})"
+    note = Finding("narrowed", message, (Spot(best.first_line),))
     told = (one for one in work.findings if one.kind != "whole")
     earlier = (part_of_changed(source.text, region, one) for one in work.plan.predictions)
     plan = replace(smaller.plan, predictions=tuple(dict.fromkeys(earlier)))

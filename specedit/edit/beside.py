@@ -32,12 +32,12 @@ class Beside:
 def read(names: Iterable[str], window: int | None = None) -> tuple[Beside, ...]:
     """The files as they are shown, to a model with a window of so many ids."""
     long = max(LONG, CHARACTERS * window // SHARE) if window else LONG
-    found = []
+    results = []
     for name in dict.fromkeys(names):
         source = sources.read(name)
         check_within(name)
-        found.append(shown(source, long))
-    return tuple(found)
+        results.append(shown(source, long))
+    return tuple(results)
 
 
 def shown(source: Source, long: int = LONG) -> Beside:

@@ -14,8 +14,8 @@ _FENCE = re.compile(r"(?P<run>`{3,})(?P<info>[^`]*)")
 
 def bare(line: str) -> bool:
     """Whether a line is a fence and nothing else, from its first column on."""
-    found = _FENCE.fullmatch(line)
-    return found is not None and not found["info"].strip()
+    match = _FENCE.fullmatch(line)
+    return match is not None and not match["info"].strip()
 
 
 class Fences:
@@ -34,14 +34,14 @@ class Fences:
         ends = line.rstrip() == self._closing
         if not self._nested or (ends and len(self._closing) > 3):
             return at if ends else None
-        found = _FENCE.fullmatch(line.strip())
-        if found is None:
+        match = _FENCE.fullmatch(line.strip())
+        if match is None:
             return None
-        run, said = len(found["run"]), bool(found["info"].strip())
+        run, text = len(match["run"]), bool(match["info"].strip())
         if not self._inside:
             self._inside = run
             self.doubt = at if bare(line) else None
-        elif said:
+        elif text:
             return self.doubt  # no block opens inside a block: the bare fence ended the answer
         elif run >= self._inside:
             self._inside, self.doubt = 0, None

@@ -47,10 +47,10 @@ def _refused(edit: Edit, broken: str) -> Edit:
 
 
 def held_uncommitted() -> Finding:
-    said = "held uncommitted changes: edited as it was; specedit undo puts it back"
-    return Finding("uncommitted", said)
+    message = "held uncommitted changes: edited as it was; specedit undo puts it back"
+    return Finding("uncommitted", message)
 
 
 def held_with(broken: str) -> Finding:
-    said = f"not written: it is one change with {broken}, which could not be done"
-    return Finding("held", said, refuses=True)
+    message = f"not written: it is one change with {broken}, which could not be done"
+    return Finding("held", message, refuses=True)

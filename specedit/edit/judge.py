@@ -55,10 +55,10 @@ def checks_of(settings: Settings) -> Checks:
 
 def guarded(source: Source, instruction: str, checks: Checks, text: str) -> Judged:
     """`text` as what an instruction made of a file, with what the checks found."""
-    found = check_answer(
+    result = check_answer(
         source.text, text, source.language, instruction, checks, partial(_place, source)
     )
-    return Judged(text, tuple(found))
+    return Judged(text, tuple(result))
 
 
 def _place(source: Source) -> tuple[Path, PurePath]:

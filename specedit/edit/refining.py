@@ -47,12 +47,12 @@ class Conversation:
         """Everything that was asked, within bounds; the first and the newest always are."""
         first, *between = [turn.instruction for turn in self.turns]
         kept: list[str] = []
-        for said in reversed(between):
-            if len(kept) + 2 >= MOST_TURNS or sum(map(len, kept)) + len(said) > MOST_CHARS:
+        for text in reversed(between):
+            if len(kept) + 2 >= MOST_TURNS or sum(map(len, kept)) + len(text) > MOST_CHARS:
                 break
-            kept.append(said)
+            kept.append(text)
         asked = [first, *reversed(kept), newest]
-        return "\n\nAnd then: ".join(said.strip() for said in asked)
+        return "\n\nAnd then: ".join(text.strip() for text in asked)
 
     def original(self, path: str) -> bytes:
         """What the file held before the first of the runs."""
@@ -69,12 +69,12 @@ class Conversation:
 
 def conversation(store: Path, name: str | None = None) -> Conversation:
     """The last run, or the one called `name`, and what it goes on from."""
-    found = runs(store)
-    if not found:
+    result = runs(store)
+    if not result:
         raise UsageError(
             "There is no run to go on from.", hint='specedit edit "what to do" FILE begins one.'
         )
-    last = next((run for run in found if run.name == name), found[0])
+    last = next((run for run in result if run.name == name), result[0])
     if last.command not in COMMANDS or not last.instruction:
         raise UsageError(
             f"The last run was {last.label}; only an edit can be refined.",
@@ -87,7 +87,7 @@ def conversation(store: Path, name: str | None = None) -> Conversation:
     if last.unfinished:
         raise UsageError("The last run was killed.", hint="specedit undo reverts it.")
     turns = [last]
-    by = {run.name: run for run in found}
+    by = {run.name: run for run in result}
     while turns[0].refines in by:
         turns.insert(0, by[turns[0].refines])
     return Conversation(tuple(turns))

@@ -16,18 +16,18 @@ def lines_of(text: str, selected: str, near: int | None = None) -> tuple[int, in
         raise UsageError(
             "Nothing is selected.", hint="Select what to edit, or edit the whole file."
         )
-    found = list(_places(text, wanted))
-    if not found:
+    results = list(_places(text, wanted))
+    if not results:
         raise InputError(
             "The selected text is not in the file.", hint="Save the file, then select it again."
         )
-    if near is None and len(found) > 1:
-        lines = ", ".join(str(first) for first, _ in found)
+    if near is None and len(results) > 1:
+        lines = ", ".join(str(first) for first, _ in results)
         raise InputError(
-            f"The selected text is in the file {len(found)} times, on lines {lines}.",
+            f"The selected text is in the file {len(results)} times, on lines {lines}.",
             hint="--near LINE says which one is meant.",
         )
-    return min(found, key=lambda place: _away(place, near or place[0]))
+    return min(results, key=lambda place: _away(place, near or place[0]))
 
 
 def _away(place: tuple[int, int], line: int) -> tuple[int, bool]:
@@ -36,10 +36,10 @@ def _away(place: tuple[int, int], line: int) -> tuple[int, bool]:
 
 
 def _places(text: str, wanted: str) -> list[tuple[int, int]]:
-    found, at, line, before = [], text.find(wanted), 1, 0
+    result, at, line, before = [], text.find(wanted), 1, 0
     height = wanted.removesuffix("\n").count("\n")
     while at >= 0:
         line += text.count("\n", before, at)
-        found.append((line, line + height))
+        result.append((line, line + height))
         before, at = at, text.find(wanted, at + 1)
-    return found
+    return result

@@ -112,13 +112,13 @@ def symbol_names(source: Source, most: int = 40) -> str:
 def _symbol_lines(source: Source, name: str) -> tuple[int, int]:
     from specedit.syntax import trees as syntax
 
-    found = syntax.find_symbol(source.text, source.language, name)
-    if len(found) == 1:
-        return found[0].first_line, found[0].last_line
-    if found:
-        places = ", ".join(f"{s.qualified} (line {s.first_line})" for s in found)
+    result = syntax.find_symbol(source.text, source.language, name)
+    if len(result) == 1:
+        return result[0].first_line, result[0].last_line
+    if result:
+        places = ", ".join(f"{s.qualified} (line {s.first_line})" for s in result)
         raise InputError(
-            f"defines {name} {len(found)} times: {places}.",
+            f"defines {name} {len(result)} times: {places}.",
             file=source.name,
             hint="Name it as Class.member, or use --lines A:B.",
         )

@@ -24,8 +24,8 @@ def captures(
     if all(name.lstrip("$") != new for _, name in typing.scopes.leaves):
         return
     renamed = set(_starts(put(typing.scopes.data, rewrites)[0], new))
-    found, reread = meanings(after, language, new)
-    for one in found:
+    result, reread = meanings(after, language, new)
+    for one in result:
         bare = [leaf for leaf in one.leaves if _bare(leaf, one, reread)] if one.declared else []
         before = [leaf for leaf in bare if leaf.start not in renamed]
         if before and len(before) < len(bare):

@@ -63,26 +63,26 @@ def choose(
         chosen = first or here
         if len(chosen) > 1:  # the leftmost on the line, as a reader would point at it
             chosen.sort(key=lambda one: min(leaf.start for leaf in one.leaves if leaf.line == line))
-            said = (
+            message = (
                 f"line {line}: `{old}` means {len(chosen)} things there; "
                 f"the first was renamed: {describe(chosen[0])}"
             )
-            notes.append(Doubt(said, (line,)))
+            notes.append(Doubt(message, (line,)))
             chosen = chosen[:1]
     if line is None and not owner and len(chosen) > 1:
-        said = f"`{old}` means {len(chosen)} things here, all renamed: " + "; ".join(
+        message = f"`{old}` means {len(chosen)} things here, all renamed: " + "; ".join(
             describe(one) for one in chosen[:6]
         )
-        notes.append(Doubt(said, tuple(sorted({at for one in chosen for at in one.lines}))))
+        notes.append(Doubt(message, tuple(sorted({at for one in chosen for at in one.lines}))))
     if unknown is not None and unknown not in chosen and any(one.is_member for one in chosen):
         chosen.append(unknown)
-        said = f"the class before .{old} is not known on {said_lines(unknown.lines)}"
-        notes.append(Doubt(f"{said}; renamed there too", tuple(unknown.lines)))
+        message = f"the class before .{old} is not known on {said_lines(unknown.lines)}"
+        notes.append(Doubt(f"{message}; renamed there too", tuple(unknown.lines)))
     if any(one.kind == "literal" for one in chosen):
         notes.append(Doubt(f"every string {old!r} was taken for the same literal"))
     if chosen and not any(one.declared for one in chosen) and chosen[0].kind != "label":
-        said = f"nothing in this file declares `{old}`; rename it where it is declared, too"
-        notes.append(Doubt(said))
+        message = f"nothing in this file declares `{old}`; rename it where it is declared, too"
+        notes.append(Doubt(message))
     notes += _overrides(chosen, typing) + _overloads(chosen, typing)
     notes += _cycles(chosen, typing) + _namesakes(chosen, found, typing)
     notes += _literals(chosen, found, typing.rules.nameless)
@@ -96,11 +96,11 @@ def _elsewhere(
     if is_here is None:
         known = any(one.declared for one in found)
         return [one for one in found if known and one.kind == FOREIGN]
-    brought = typing.rules.brought | {PLAIN}
+    imported = typing.rules.brought | {PLAIN}
     return [
         one
         for one in found
-        if any(name in brought or not is_here(name) for name in _modules(one, typing))
+        if any(name in imported or not is_here(name) for name in _modules(one, typing))
     ]
 
 
@@ -189,7 +189,7 @@ def said_lines(lines: list[int]) -> str:
 
 def _overrides(chosen: list[Meaning], typing: Typing) -> list[Doubt]:
     """Members that override something this file does not show."""
-    found = []
+    results = []
     for one in chosen:
         for declared in one.declared:
             node = declared.node
@@ -199,9 +199,9 @@ def _overrides(chosen: list[Meaning], typing: Typing) -> list[Doubt]:
             above = typing.above(declared.owner)
             if not any(declared.name in base.members for base in above):
                 line = declared.leaf.line
-                said = f"`{declared.name}` overrides a member of a type outside this file"
-                found.append(Doubt(f"line {line}: {said}", (line,)))
-    return found
+                message = f"`{declared.name}` overrides a member of a type outside this file"
+                results.append(Doubt(f"line {line}: {message}", (line,)))
+    return results
 
 
 def _cycles(chosen: list[Meaning], typing: Typing) -> list[Doubt]:
@@ -225,8 +225,8 @@ def _namesakes(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> l
             is_set = leaf.parent is not None and leaf.place in typing.rules.assigned
             target = leaf.parent.part("left") if leaf.parent is not None and is_set else None
             if target is not None and any(id(x) in members for x in target.walk()):
-                said = f"it is set from `{one.declared[0].name}`, which stays"
-                notes.append(Doubt(f"line {leaf.line}: {said}", (leaf.line,)))
+                message = f"it is set from `{one.declared[0].name}`, which stays"
+                notes.append(Doubt(f"line {leaf.line}: {message}", (leaf.line,)))
     return notes
 
 
@@ -240,13 +240,13 @@ def _literals(chosen: list[Meaning], found: list[Meaning], nameless: frozenset[s
         if one not in chosen and one.owners and all(x.node.type in nameless for x in one.owners)
         for line in one.lines
     )
-    said = f"an object literal may be meant, too, and stays: {said_lines(lines)}"
-    return [Doubt(said, tuple(lines))] if lines else []
+    message = f"an object literal may be meant, too, and stays: {said_lines(lines)}"
+    return [Doubt(message, tuple(lines))] if lines else []
 
 
 def _overloads(chosen: list[Meaning], typing: Typing) -> list[Doubt]:
     """Methods of one name in one class that are told apart by their parameters."""
-    found = []
+    results = []
     for one in chosen:
         methods: dict[int, list[Declared]] = {}
         for declared in one.declared:
@@ -255,6 +255,6 @@ def _overloads(chosen: list[Meaning], typing: Typing) -> list[Doubt]:
         for same in methods.values():
             if len(same) > 1 and typing.rules.overloads:
                 lines = [method.leaf.line for method in same]
-                said = f"{len(same)} overloads were renamed together: {said_lines(lines)}"
-                found.append(Doubt(said, tuple(lines)))
-    return found
+                message = f"{len(same)} overloads were renamed together: {said_lines(lines)}"
+                results.append(Doubt(message, tuple(lines)))
+    return results

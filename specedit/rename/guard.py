@@ -116,8 +116,8 @@ def guard_rename(
                 )
             )
         else:
-            said = {*names.NAME.findall(before[start:end]), *names.NAME.findall(wanted)}
-            about = {guess.old, guess.new} & said and not commented.holds(start, end)
+            texts = {*names.NAME.findall(before[start:end]), *names.NAME.findall(wanted)}
+            about = {guess.old, guess.new} & texts and not commented.holds(start, end)
             dropped.append(_dropped(before, guess.text, after, change, line, bool(about)))
     if allow_extra:
         return GuardResult(after, (), tuple(disagreements), guess.places, extra=bool(dropped))
@@ -172,8 +172,8 @@ class _Commented:
             data = text.encode("utf-8", "surrogatepass")
             rules = rules_of(language.name)
             known = (rules.strings, rules.opaque) if rules is not None else ()
-            found = passages(grow(text, language), data, *known)
-            self.spans = [(one.start, one.end) for one in found if one.kind == "comment"]
+            result = passages(grow(text, language), data, *known)
+            self.spans = [(one.start, one.end) for one in result if one.kind == "comment"]
 
     def holds(self, start: int, end: int) -> bool:
         low = len(self.text[:start].encode("utf-8", "surrogatepass"))

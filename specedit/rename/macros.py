@@ -37,17 +37,17 @@ def macro_rewrites(
     unsure: list[int] = []
     for body in bodies:
         for rewrite in _words(body, parts, typing, old, new):
-            meant = list(_meant(rewrite, body, found, typing, old))
-            renamed = [one in chosen for one in meant]
-            if any(renamed) or (not meant and _is_seen_everywhere(chosen, found)):
+            targets = list(_meant(rewrite, body, found, typing, old))
+            renamed = [one in chosen for one in targets]
+            if any(renamed) or (not targets and _is_seen_everywhere(chosen, found)):
                 rewrites.append(rewrite)
-            if len(set(renamed)) > 1 or (not meant and len(chosen) < len(found)):
+            if len(set(renamed)) > 1 or (not targets and len(chosen) < len(found)):
                 unsure.append(
                     body.line + typing.scopes.data.count(b"\n", body.start, rewrite.start)
                 )
     lines = sorted(set(unsure))
-    said = f"`{old}` in a macro's body on {said_lines(lines)} may mean another one"
-    return rewrites, [Doubt(said, tuple(lines))] if unsure else []
+    message = f"`{old}` in a macro's body on {said_lines(lines)} may mean another one"
+    return rewrites, [Doubt(message, tuple(lines))] if unsure else []
 
 
 def _words(

@@ -33,7 +33,7 @@ def comment_rewrites(
     data: bytes, parts: list[Passage], old: str, new: str, inside: list[Passage] | None
 ) -> list[Rewrite]:
     spellings = names.variants(old, new)
-    found = []
+    results = []
     for part in parts:
         if part.kind != "comment":
             continue
@@ -44,9 +44,9 @@ def comment_rewrites(
             if not _speaks(text, offset, there):
                 continue
             start = part.start + len(text[:offset].encode())
-            found.append(Rewrite(start, start + len(there.encode()), there, put_there, "comment"))
-            found += _article(text, offset, start, there, put_there)
-    return found
+            results.append(Rewrite(start, start + len(there.encode()), there, put_there, "comment"))
+            results += _article(text, offset, start, there, put_there)
+    return results
 
 
 def _article(text: str, offset: int, start: int, old: str, new: str) -> Iterator[Rewrite]:
@@ -76,13 +76,13 @@ def derived_rewrites(
     data: bytes, parts: list[Passage], typing: Typing, old: str, new: str
 ) -> list[Rewrite]:
     """Names built from OLD anywhere, and its mentions in strings."""
-    found = []
+    results = []
     for leaf, name in typing.scopes.leaves:
         if name != old and leaf.type not in typing.rules.quoted:
             written = names.derived(name, old, new)
             if written is not None:
                 start = leaf.end - len(name.encode())
-                found.append(Rewrite(start, leaf.end, name, written, "derived"))
+                results.append(Rewrite(start, leaf.end, name, written, "derived"))
     spellings = names.variants(old, new)
     for part in parts:
         if part.kind not in ("string", "comment"):
@@ -93,7 +93,7 @@ def derived_rewrites(
             for offset, there, put_there in names.mentions(text, spellings):
                 taken.add(offset)
                 start = part.start + len(text[:offset].encode())
-                found.append(
+                results.append(
                     Rewrite(start, start + len(there.encode()), there, put_there, "string")
                 )
         for match in names.NAME.finditer(text):
@@ -102,7 +102,7 @@ def derived_rewrites(
             written = names.derived(match[0], old, new)
             if written is not None:
                 start = part.start + len(text[: match.start()].encode())
-                found.append(
+                results.append(
                     Rewrite(start, start + len(match[0].encode()), match[0], written, "derived")
                 )
-    return found
+    return results

@@ -47,8 +47,8 @@ def _go_module(root: Path) -> str:
         text = regular.read(root / "go.mod").decode()
     except (OSError, UnicodeDecodeError):
         return ""
-    found = re.search(r"^module\s+\"?([^\s\"]+)", text, re.MULTILINE)
-    return found[1] if found else ""
+    match = re.search(r"^module\s+\"?([^\s\"]+)", text, re.MULTILINE)
+    return match[1] if match else ""
 
 
 def _is_above(parts: list[str], names: list[str]) -> bool:

@@ -60,36 +60,38 @@ def rename_places(
         refuse_keyword(new, dialect)
         data = text.encode("utf-8", "surrogatepass")
         return _receiver(text, old, new, *rules.from_receiver(grow(text, dialect), data, new, line))
-    found, typing = meanings(text, dialect, old.lstrip("$"))
+    results, typing = meanings(text, dialect, old.lstrip("$"))
     if old.startswith("$"):
-        found = [one for one in found if _has_sigil(one, typing)] or found
+        results = [one for one in results if _has_sigil(one, typing)] or results
         old, new = old.lstrip("$"), new.lstrip("$")
-    chosen, notes = choose(found, typing, owner, line, old, is_here)
-    return guessed(Choice(typing, found, chosen, notes), dialect, old, new, scope, text)
+    chosen, notes = choose(results, typing, owner, line, old, is_here)
+    return guessed(Choice(typing, results, chosen, notes), dialect, old, new, scope, text)
 
 
 def guessed(
     choice: Choice, dialect: Language, old: str, new: str, scope: str, text: str
 ) -> RenameGuess:
     """One file's text, where it is known what its places mean and which of them are renamed."""
-    typing, found, chosen, notes = choice.typing, choice.found, choice.chosen, choice.notes
+    typing, result, chosen, notes = choice.typing, choice.found, choice.chosen, choice.notes
     refuse_reserved(new, dialect, chosen, typing)
     data = typing.scopes.data
-    rewrites = {rewrite.start: rewrite for rewrite in rewrites_for(chosen, found, typing, old, new)}
+    rewrites = {
+        rewrite.start: rewrite for rewrite in rewrites_for(chosen, result, typing, old, new)
+    }
     parts = passages(typing.scopes.root, data, typing.rules.strings, typing.rules.opaque)
-    inside = reach(chosen, found, typing) if len(chosen) < len(found) else None
+    inside = reach(chosen, result, typing) if len(chosen) < len(result) else None
     comments = list(comment_rewrites(data, parts, old, new, inside))
-    known = {leaf.start for one in found for leaf in one.leaves}
+    known = {leaf.start for one in result for leaf in one.leaves}
     wider = [
         rewrite
         for rewrite in derived_rewrites(data, parts, typing, old, new)
         if rewrite.start not in known and rewrite.start not in choice.kept
     ]
-    if said := typing.rules.finish(rewrites, chosen, data, new):
-        notes.append(Doubt(said))
-    if found and not chosen:  # nothing here is meant: nor is what is said of it
+    if spelling := typing.rules.finish(rewrites, chosen, data, new):
+        notes.append(Doubt(spelling))
+    if result and not chosen:  # nothing here is meant: nor is what is said of it
         comments, wider = [], wider if choice.whole_tree else []
-    in_macros, unsure = macro_rewrites(parts, chosen, found, typing, old, new)
+    in_macros, unsure = macro_rewrites(parts, chosen, result, typing, old, new)
     notes += unsure
     code = list(rewrites.values()) + in_macros
     levels = [code, comments, wider]
@@ -101,12 +103,12 @@ def guessed(
         notes.append(Doubt(f"`{old}` is no identifier in this file: renamed in {where}"))
     kept = [rewrite for level in levels[:taken] for rewrite in level]
     outside = _outside(data, levels, taken, old)
-    outside += _others(found, chosen, old) if not choice.whole_tree else []
+    outside += _others(result, chosen, old) if not choice.whole_tree else []
     renamed = _finish(text, data, old, new, kept)
     spelled = sorted({place.line for place in renamed[1] if _spelled_out(place)})
     if spelled:
-        said = f"a shorthand was spelled out on {said_lines(spelled)}"
-        notes.append(Doubt(said, tuple(spelled)))
+        spelling = f"a shorthand was spelled out on {said_lines(spelled)}"
+        notes.append(Doubt(spelling, tuple(spelled)))
     if not _still_names(typing.scopes.root, grow(renamed[0], dialect), kept):
         notes.append(Doubt(f"`{new}` is read as something else than a name there"))
     clashing = dict(clashes([_of_here(one, typing) for one in chosen], typing, new))
@@ -187,12 +189,12 @@ def _outside(data: bytes, levels: list[list[Rewrite]], taken: int, old: str) -> 
         "derived": "--scope derived",
         "string": "--scope derived",
     }
-    found: dict[tuple[str, str], list[int]] = {}
+    results: dict[tuple[str, str], list[int]] = {}
     for level in levels[taken:]:
         for rewrite in level:
             if rewrite.old.lower() not in names.ARTICLES:
                 line = data.count(b"\n", 0, rewrite.start) + 1
-                found.setdefault((rewrite.old, rewrite.kind), []).append(line)
+                results.setdefault((rewrite.old, rewrite.kind), []).append(line)
     where = {"comment": " in comments", "string": " in strings"}
     return [
         Outside(
@@ -202,7 +204,7 @@ def _outside(data: bytes, levels: list[list[Rewrite]], taken: int, old: str) -> 
             flags[kind],
             itself=name == old and kind in where,
         )
-        for (name, kind), lines in sorted(found.items())
+        for (name, kind), lines in sorted(results.items())
     ]
 
 
@@ -265,7 +267,7 @@ def _words(text: str, language: Language | None, old: str, new: str, scope: str)
     kept = [rewrite for level in levels[:taken] for rewrite in level]
     written, places = _finish(text, data, old, new, kept)
     named = language.name if language else "this language"
-    said = f"scopes not checked: {named} has no rules for names; whole words were replaced"
+    message = f"scopes not checked: {named} has no rules for names; whole words were replaced"
     return RenameGuess(
         old,
         new,
@@ -273,6 +275,6 @@ def _words(text: str, language: Language | None, old: str, new: str, scope: str)
         places,
         tuple(_outside(data, levels, taken, old)),
         scopes=1,
-        notes=(Doubt(said),),
+        notes=(Doubt(message),),
         allowed=tuple(sorted({(rewrite.old, rewrite.new) for rewrite in kept})),
     )

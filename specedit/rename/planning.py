@@ -62,8 +62,8 @@ def plan_rename(
     if absent_ok and not any(one.lower() in there for one in sought(old, derived=derived)):
         return untouched(source)
     if searched and (source.language is None or rules_of(source.language.name) is None):
-        said = "holds the name, but is no code: name the file to rename there"
-        return untouched(source, _skipped(said))
+        message = "holds the name, but is no code: name the file to rename there"
+        return untouched(source, _skipped(message))
     is_ours = partial(is_here, file=source.path) if absent_ok else None
     try:
         guess = rename_places(source.text, source.language, old, new, settings.scope, line, is_ours)
@@ -188,5 +188,5 @@ def settled(
         Finding("disagreed" if d.of_name else "dropped", str(d), (Spot(d.line),))
         for d in kept.dropped
     )
-    found = (*disagreed, *dropped, *verdict.findings)
-    return Judged(verdict.text, found, changes(kept.places))
+    results = (*disagreed, *dropped, *verdict.findings)
+    return Judged(verdict.text, results, changes(kept.places))

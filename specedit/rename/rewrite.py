@@ -47,8 +47,8 @@ def rewrites_for(
 def _rewrite(
     leaf: Branch, one: Meaning, split: bool, typing: Typing, old: str, new: str
 ) -> Rewrite:
-    told = typing.rules.rewrite(leaf, one, split, typing.scopes.text, old, new)
-    return told if told is not None else Rewrite(leaf.start, leaf.end, old, new, "code")
+    message = typing.rules.rewrite(leaf, one, split, typing.scopes.text, old, new)
+    return message if message is not None else Rewrite(leaf.start, leaf.end, old, new, "code")
 
 
 def reason(leaf: Branch, one: Meaning) -> str:

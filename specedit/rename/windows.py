@@ -38,8 +38,8 @@ def windows_of(source: Source, guess: RenameGuess, settings: Settings) -> tuple[
     spans = list(spans_of(_mentions(lines, guess), len(lines)))
     if not spans or sum(last - first + 1 for first, last in spans) > MOST * len(lines):
         return ()
-    found = blocks_of(source.text, source.language)
-    return tuple(_window(source, guess, found, first, last) for first, last in spans)
+    result = blocks_of(source.text, source.language)
+    return tuple(_window(source, guess, result, first, last) for first, last in spans)
 
 
 def spans_of(numbers: Sequence[int], count: int) -> Iterator[tuple[int, int]]:
@@ -62,8 +62,8 @@ def checked_in(windows: Sequence[RegionJob]) -> Iterator[Finding]:
     if windows:
         count = sum(one.lines[1] - one.lines[0] + 1 for one in windows)
         where = "one window" if len(windows) == 1 else f"{len(windows)} windows"
-        said = f"verified in {where} of {count} lines around every mention; --whole verifies all"
-        yield Finding("focused", said, tuple(Spot(one.lines[0]) for one in windows))
+        message = f"verified in {where} of {count} lines around every mention; --whole verifies all"
+        yield Finding("focused", message, tuple(Spot(one.lines[0]) for one in windows))
 
 
 def _mentions(lines: Sequence[str], guess: RenameGuess) -> list[int]:

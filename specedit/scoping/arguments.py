@@ -52,25 +52,25 @@ def _of_the_called(leaf: Branch, typing: Typing, declared: list[Declared]) -> Ha
     receiver = typing.receiver(leaf)
     if receiver is not None:
         owners = typing.type_of(receiver)
-        found = typing.members(owners or (), typing.scopes.label(leaf), True)[:1]
+        result = typing.members(owners or (), typing.scopes.label(leaf), True)[:1]
         if owners is None:
             return UNKNOWN_CALL
     else:
         one = typing.lookup(typing.scopes.label(leaf), leaf, "call")
         one = one or typing.lookup(typing.scopes.label(leaf), leaf, "type")
-        found = [one] if one is not None else []
-    called = typing.resolved(found[0]) if found else None
+        result = [one] if one is not None else []
+    called = typing.resolved(result[0]) if result else None
     if called is None or called.kind == "import":
         return OTHER_CALL
     home = typing.home(called) or typing
     built = home.type_of_declared(called) if called.kind in TYPES else None
     for owner in (each for one in built or () for each in (one, *home.above(one))):
-        for given in declared:  # its constructor's, or a field that it is made from
-            if _fills(given, owner, home):
-                return given
-    for given in declared:
-        if given.kind == "parameter" and given.scope and given.scope.node is called.node:
-            return given
+        for item in declared:  # its constructor's, or a field that it is made from
+            if _fills(item, owner, home):
+                return item
+    for item in declared:
+        if item.kind == "parameter" and item.scope and item.scope.node is called.node:
+            return item
     return OTHER_CALL
 
 

@@ -15,9 +15,9 @@ def declared_scopes(text: str, language: Language) -> Scopes:
     """The scopes of a text with all its declarations."""
     scopes = Scopes(text, language)
     for leaf, name in scopes.leaves:
-        found = _declaring(scopes, leaf, name)
-        if found is not None:
-            _add(scopes, leaf, name, *found)
+        result = _declaring(scopes, leaf, name)
+        if result is not None:
+            _add(scopes, leaf, name, *result)
     return scopes
 
 
@@ -32,8 +32,8 @@ def _declaring(scopes: Scopes, leaf: Branch, name: str) -> tuple[str, str, Branc
         entry = rules.declares.get(place)
         if entry is not None:
             kind, where = entry.split()
-            told = rules.declares_as(scopes, leaf, name, node.parent, kind, where)
-            return (*told, node.parent) if told is not None else None
+            message = rules.declares_as(scopes, leaf, name, node.parent, kind, where)
+            return (*message, node.parent) if message is not None else None
         anywhere = f"{node.parent.type}." in rules.patterns
         if place not in rules.patterns and not anywhere:
             return None

@@ -60,22 +60,24 @@ class Lookup:
         inner = True  # no function (Python: nothing) between the use and the scope we look in
         head = self._typed_by(at)  # there, its type parameters are seen and its parameters are not
         while scope is not None:
-            found = list(scope.declared.get(name, ()))
+            results = list(scope.declared.get(name, ()))
             if scope is head:
-                found = [one for one in found if one.kind != "parameter"]
+                results = [one for one in results if one.kind != "parameter"]
             if scope.kind == "function" and self.rules.hoists:
-                found = [one for one in found if not _is_in_body(one, scope, at)]
+                results = [one for one in results if not _is_in_body(one, scope, at)]
             if inner and scope.kind == "class" and self.rules.reads_class and scope.owner:
-                found += [one for one in scope.owner.members.get(name, ()) if is_assigned(one, at)]
+                results += [
+                    one for one in scope.owner.members.get(name, ()) if is_assigned(one, at)
+                ]
             elif (owner := scope.owner) is not None and (
                 self.rules.bare_members
                 or scope.node.type in self.rules.open_types
                 or scope.kind == "namespace"
             ):
-                found += self.members((owner,), name)
+                results += self.members((owner,), name)
             for opened, only in scope.opens:
-                found += self.members((opened,), name) if only in ("", name) else []
-            chosen = self._choose(found, at, hint, inner)
+                results += self.members((opened,), name) if only in ("", name) else []
+            chosen = self._choose(results, at, hint, inner)
             if chosen is not None:
                 return chosen
             if scope.kind == "function" or self.rules.reads_class:
@@ -131,15 +133,15 @@ class Lookup:
 
     def above(self, owner: Owner) -> list[Owner]:
         """What `owner` extends, nearest first: what it is itself elsewhere comes before."""
-        found: list[Owner] = []
+        results: list[Owner] = []
         waiting = [owner]
         while waiting:
             one = waiting.pop(0)
             for known in (*self.parts(one), *self._bases(one)):
-                if known is not owner and known not in found:
-                    found.append(known)
+                if known is not owner and known not in results:
+                    results.append(known)
                     waiting.append(known)
-        return found
+        return results
 
     def parts(self, owner: Owner) -> Iterable[Owner]:
         """The same class, where it goes on in other files."""
@@ -175,14 +177,14 @@ class Lookup:
         """The members called `name` of these owners, or of the nearest base that has one."""
         for owner in owners:
             for one in (owner, *self.above(owner)):
-                found = one.members.get(name, [])
-                if not found and self.beyond is not None:
-                    found = list(self.beyond.given(one, name))
+                result = one.members.get(name, [])
+                if not result and self.beyond is not None:
+                    result = list(self.beyond.given(one, name))
                 if self.rules.members_apart and called is not None:
-                    apart = [x for x in found if (x.kind in FUNCTIONS) == called]
-                    found = apart or ([] if self.rules.methods_apart else found)
-                if found:
-                    return found
+                    apart = [x for x in result if (x.kind in FUNCTIONS) == called]
+                    result = apart or ([] if self.rules.methods_apart else result)
+                if result:
+                    return result
         return []
 
 

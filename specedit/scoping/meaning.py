@@ -39,19 +39,19 @@ class Meaning:
 def meanings(text: str, language: Language, name: str) -> tuple[list[Meaning], Typing]:
     """The meanings of `name`, those with a declaration first, then in reading order."""
     typing = Typing(declared_scopes(text, language))
-    found = _Sorting([typing], name).groups()
+    result = _Sorting([typing], name).groups()
     if typing.rules.sigils:
-        found += _Sorting([typing], "$" + name).groups()
-        found.sort(key=lambda one: (not one.declared, one.leaves[0].start))
-    return found, typing
+        result += _Sorting([typing], "$" + name).groups()
+        result.sort(key=lambda one: (not one.declared, one.leaves[0].start))
+    return result, typing
 
 
 def meanings_over(typings: Sequence[Typing], name: str) -> list[Meaning]:
     """The meanings of `name` in several files of one language, which know of each other."""
-    found = _Sorting(typings, name).groups()
+    result = _Sorting(typings, name).groups()
     if any(typing.rules.sigils for typing in typings):
-        found += _Sorting(typings, "$" + name).groups()
-    return found
+        result += _Sorting(typings, "$" + name).groups()
+    return result
 
 
 def members_called(typing: Typing, name: str, owners: list[Owner]) -> list[Meaning]:
@@ -82,10 +82,10 @@ class _Sorting:
                     for key in uses.keys(leaf):
                         self.leaves.append((leaf, key))
         self._join_families()
-        found: dict[Hashable, Meaning] = {}
+        results: dict[Hashable, Meaning] = {}
         seen: set[tuple[int, int]] = set()  # (meaning, leaf)
         for one in self.declared:
-            meaning = found.setdefault(self._root(one), Meaning(one.kind))
+            meaning = results.setdefault(self._root(one), Meaning(one.kind))
             meaning.declared.append(one)
             if one.kind != "import" and one.member_of not in (None, *meaning.owners):
                 assert one.member_of is not None
@@ -93,7 +93,7 @@ class _Sorting:
         for leaf, key in self.leaves:
             root = self._root(key)
             kind = str(root[0]) if isinstance(root, tuple) else UNKNOWN
-            meaning = found.setdefault(root, Meaning(kind))
+            meaning = results.setdefault(root, Meaning(kind))
             if isinstance(root, Declared) and root not in meaning.declared:
                 meaning.kind = root.kind  # declared in a file that was not asked about
                 meaning.declared.append(root)
@@ -105,7 +105,7 @@ class _Sorting:
             owner = next((u.owner_of[key] for u in self.uses if key in u.owner_of), None)
             if owner is not None and owner not in meaning.owners:
                 meaning.owners.append(owner)
-        kept = [one for one in found.values() if one.leaves]
+        kept = [one for one in results.values() if one.leaves]
         return sorted(kept, key=lambda one: (not one.declared, one.leaves[0].start))
 
     # union-find

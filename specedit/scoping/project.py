@@ -67,8 +67,8 @@ class Project:
         self.held.append(path)
 
     def language(self, path: str) -> Language | None:
-        found = language_of(path, self.text(path) or "")
-        return found if found is not None and rules_of(found.name) is not None else None
+        result = language_of(path, self.text(path) or "")
+        return result if result is not None and rules_of(result.name) is not None else None
 
     def typing(self, path: str) -> Typing | None:
         """The answers for one file; None where it is no code that renaming knows."""
@@ -94,9 +94,9 @@ class Project:
         key = ("beside", folder)
         if key not in self.notes:
             self.notes[key] = sorted(p for p in self.paths if posixpath.dirname(p) == folder)
-        found = self.notes[key]
-        assert isinstance(found, list)
-        return found
+        result = self.notes[key]
+        assert isinstance(result, list)
+        return result
 
     def matching(self, pattern: str, suffixes: tuple[str, ...]) -> list[str]:
         """The files of these kinds in whose text a pattern is found."""
@@ -104,8 +104,8 @@ class Project:
         if key not in self.notes:
             wanted = re.compile(pattern)
             own = (path for path in sorted(self.paths) if path.endswith(suffixes))
-            found = (path for path in own if wanted.search(self.text(path) or ""))
-            self.notes[key] = list(found)
+            result = (path for path in own if wanted.search(self.text(path) or ""))
+            self.notes[key] = list(result)
         known = self.notes[key]
         assert isinstance(known, list)
         return known
@@ -190,8 +190,8 @@ class Project:
         key = ("parts", id(owner))
         if key not in self.notes:
             self.notes[key] = ()
-            found = home.rules.parts(self, owner)
-            self.notes[key] = tuple(one for one in found if one is not owner)
+            result = home.rules.parts(self, owner)
+            self.notes[key] = tuple(one for one in result if one is not owner)
         known = self.notes[key]
         assert isinstance(known, tuple)
         return known

@@ -50,10 +50,10 @@ class Scopes(Home):
         here: Branch | None = node.parent if outside else node
         passed = False  # the next scope is one that does not hold what stands in it here
         while here is not None:
-            found = self.by_node.get(id(here))
-            if found is not None and not (outside and found.kind == "template"):
+            result = self.by_node.get(id(here))
+            if result is not None and not (outside and result.kind == "template"):
                 if not passed:
-                    return found
+                    return result
                 passed = False
             passed = passed or self._is_read_outside(here)
             here = here.parent
@@ -81,10 +81,10 @@ class Scopes(Home):
     def _open(self) -> None:
         """Scopes and owners, outer before inner; leaves in reading order."""
         rules = self.rules
-        told = rules.prepare(self.root, self.text)
+        message = rules.prepare(self.root, self.text)
         for node in self.root.walk():
             parent = node.parent
-            self.leaves.extend(rules.names_in(node, self.text, told))
+            self.leaves.extend(rules.names_in(node, self.text, message))
             if node.type in rules.names:
                 if node.end == node.start:
                     continue  # what the parser made up

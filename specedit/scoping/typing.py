@@ -22,8 +22,8 @@ class Typing(Lookup):
     def named(self, name: str, at: Branch) -> Known:
         """The owners called `name` that are visible at a place; the nearest definition first."""
         if name in self.rules.self_types:
-            found = self.enclosing(at)
-            return (found,) if found else None
+            result = self.enclosing(at)
+            return (result,) if result else None
         declared = self.lookup(name, at, "type")
         if declared is not None and (home := self.home(declared)) is not None:
             return home.type_of_declared(declared)
@@ -33,8 +33,8 @@ class Typing(Lookup):
             made_by = self.lookup(name, at)
             if made_by is not None and made_by.kind in FUNCTIONS:
                 return None
-        if declared is not None and (meant := self._aliased(declared)) is not None:
-            return self.named_type(meant)
+        if declared is not None and (target := self._aliased(declared)) is not None:
+            return self.named_type(target)
         if declared is not None and declared.kind in ("class", "namespace"):
             own = [one for one in self.scopes.owners if one.node is declared.node]
             if own:
@@ -47,12 +47,12 @@ class Typing(Lookup):
         """The type that an alias is another name of; None where it has members of its own."""
         if one.node.type not in self.rules.aliases:
             return None
-        meant = one.node.part("type") or one.node.part("value")
+        target = one.node.part("type") or one.node.part("value")
         if any(owner.node is one.node and owner.members for owner in self.scopes.owners):
             return None
-        if meant is None or one.name in {self.scopes.text(x) for x in meant.walk()}:
+        if target is None or one.name in {self.scopes.text(x) for x in target.walk()}:
             return None
-        return meant
+        return target
 
     def _brought(self, name: str) -> tuple[Owner, ...]:
         """What the language brings under a name that the file does not declare."""
@@ -62,11 +62,11 @@ class Typing(Lookup):
 
     def _imported(self, one: Declared) -> tuple[Owner, ...]:
         """A class that an import names, or something of another module."""
-        brought = self.beyond.brought(self, one) if self.beyond is not None else None
-        if brought is not None:
-            types = [self.type_of_declared(each, 2) for each in brought if each is not one]
-            found = tuple(owner for known in types if known for owner in known)
-            return found or ()
+        imported = self.beyond.brought(self, one) if self.beyond is not None else None
+        if imported is not None:
+            types = [self.type_of_declared(each, 2) for each in imported if each is not one]
+            result = tuple(owner for known in types if known for owner in known)
+            return result or ()
         known = tuple(owner for owner in self.scopes.owners if owner.name == one.name)
         module = self.rules.module_of(self.scopes, one)
         return known or (self.scopes.outside(one.leaf, one.name, module),)
@@ -91,10 +91,10 @@ class Typing(Lookup):
         for _ in range(DEEP):
             if one is None or one.kind != "import" or home.beyond is None:
                 break
-            brought = home.beyond.brought(home, one)
-            if not brought or brought[0] is one:
+            imported = home.beyond.brought(home, one)
+            if not imported or imported[0] is one:
                 break
-            one = brought[0]
+            one = imported[0]
             home = home.home(one) or home
         return one
 
@@ -102,8 +102,8 @@ class Typing(Lookup):
         for module in modules:
             for one in self.members((module,), base)[:1]:
                 return list(self.type_of_declared(one) or ())
-        found = self.named(base, at) or ()
-        return [owner for owner in found if owner.module is None and owner.node is not at]
+        result = self.named(base, at) or ()
+        return [owner for owner in result if owner.module is None and owner.node is not at]
 
     # expressions
 
@@ -112,16 +112,16 @@ class Typing(Lookup):
             return None
         if (home := self.over(node)) is not None:
             return home.type_of(node, deep + 1)
-        if self.beyond is not None and (given := self.beyond.word(self, node)) is not None:
-            return (given,)
+        if self.beyond is not None and (item := self.beyond.word(self, node)) is not None:
+            return (item,)
         rules, kind = self.rules, node.type
         text = self.scopes.text(node) if node.end - node.start < 80 else ""
         if kind in rules.selves or text in rules.self_words:
-            found = self.enclosing(node)
-            return (found,) if found else None
+            result = self.enclosing(node)
+            return (result,) if result else None
         if kind in rules.supers or text in rules.super_words:
-            found = self.enclosing(node)
-            return tuple(self.above(found)) if found else None
+            result = self.enclosing(node)
+            return tuple(self.above(result)) if result else None
         if kind in rules.literals and node.children:
             scope = self.scopes.by_node.get(id(node))
             return (scope.owner,) if scope and scope.owner else None
@@ -172,8 +172,8 @@ class Typing(Lookup):
             owners = tuple(one for one in self.scopes.owners if one.name == name)
             owners = owners or self._brought(name)
             return owners or (() if name[:1].isupper() else None)
-        found = self.type_of_declared(declared, deep + 1)
-        return found if found is not None else self.rules.narrowed(self, leaf, deep + 1)
+        result = self.type_of_declared(declared, deep + 1)
+        return result if result is not None else self.rules.narrowed(self, leaf, deep + 1)
 
     def _type_of_member(self, leaf: Branch, deep: int) -> Known:
         owners = self.type_of(self.receiver(leaf), deep + 1)
@@ -182,13 +182,13 @@ class Typing(Lookup):
         name = self.scopes.label(leaf)
         if owners and all(owner.module is not None for owner in owners):
             return owners if name[:1].isupper() or not self.is_called(leaf) else None
-        found = self.members(owners, name)
-        if not found and (kept := self._kept(owners, name, deep)) is not None:
+        result = self.members(owners, name)
+        if not result and (kept := self._kept(owners, name, deep)) is not None:
             return kept
-        if not found:
+        if not result:
             inner = tuple(one for one in self.scopes.owners if one.name == name)
             return inner or (() if name[:1].isupper() and not owners else None)
-        return self.type_of_declared(found[0], deep + 1)
+        return self.type_of_declared(result[0], deep + 1)
 
     def _kept(self, owners: tuple[Owner, ...], name: str, deep: int) -> Known:
         """The class of an attribute that only a method sets: `self.x = A()`."""
@@ -209,8 +209,8 @@ class Typing(Lookup):
         if callee is None:
             return None
         if self.scopes.text(callee) in self.rules.super_words:
-            found = self.enclosing(node)
-            return tuple(self.above(found)) if found else None
+            result = self.enclosing(node)
+            return tuple(self.above(result)) if result else None
         if callee.parent is node and callee.place in self.rules.members:
             receiver = self.receiver(callee)
             if receiver is not None:
@@ -251,8 +251,8 @@ class Typing(Lookup):
         if one.kind in ("class", "namespace"):
             if self.beyond is not None and (module := self.beyond.file_of(self, one)) is not None:
                 return (module,)
-            if self.beyond is not None and (meant := self._aliased(one)) is not None:
-                return self.named_type(meant, deep + 1)
+            if self.beyond is not None and (target := self._aliased(one)) is not None:
+                return self.named_type(target, deep + 1)
             own = tuple(owner for owner in self.scopes.owners if owner.node is one.node)
             return own or tuple(o for o in self.scopes.owners if o.name == one.name)
         if one.kind == "import":
@@ -262,8 +262,8 @@ class Typing(Lookup):
         if one.node.type in self.rules.constants:
             return (one.owner,) if one.owner else None
         if one.kind == "parameter" and self.rules.is_instance(one):
-            found = self.enclosing(one.node)
-            return (found,) if found else None
+            result = self.enclosing(one.node)
+            return (result,) if result else None
         typed = type_part(one, self.rules)
         if typed is not None:
             found_types = self.named_type(typed, deep + 1)
@@ -303,8 +303,8 @@ class Typing(Lookup):
             declared = self.lookup(self.scopes.label(node), node)
         elif (leaf := self.member_leaf(node)) is not None:
             owners = self.type_of(self.receiver(leaf))
-            found = self.members(owners or (), self.scopes.label(leaf))
-            declared = found[0] if found else None
+            result = self.members(owners or (), self.scopes.label(leaf))
+            declared = result[0] if result else None
         return type_part(declared, self.rules) if declared is not None else None
 
     def element_of(self, node: Branch | None, deep: int) -> Known:
@@ -328,10 +328,10 @@ class Typing(Lookup):
         while node.parent is not None and node.parent.type in self.rules.paths:
             node = node.parent
             last = self.member_leaf(node) or last_of(node)
-            found = self.members(known, self.scopes.text(last)) if last is not None else []
-            if not found:
+            result = self.members(known, self.scopes.text(last)) if last is not None else []
+            if not result:
                 return ()
-            known = self.type_of_declared(found[0]) or ()
+            known = self.type_of_declared(result[0]) or ()
         return known
 
     def _returned(self, one: Declared, deep: int) -> Known:
@@ -374,19 +374,19 @@ class Typing(Lookup):
         outer = [up for up in leaves[:2] if up.parent and up.parent.type in self.rules.paths]
         first = self.lookup(names[0], leaves[0], "type") if outer else None
         if first is not None and first.kind == "import":
-            brought = self._imported(first)
-            if all(owner.module is not None for owner in brought):
-                return brought
+            imported = self._imported(first)
+            if all(owner.module is not None for owner in imported):
+                return imported
             if self.beyond is not None:
-                return self._along(brought, leaves[0])
+                return self._along(imported, leaves[0])
         if outer and self.beyond is not None:
             around = next((up for up in node.walk() if up.type in self.rules.paths), node)
             before = first_of(around)
-            given = self.beyond.word(self, before) if before is not None else None
+            item = self.beyond.word(self, before) if before is not None else None
             last = last_of(around)
-            if given is not None and last is not None:
-                found = self.members((given,), self.scopes.text(last).split("<")[0])
-                return self.type_of_declared(found[0], deep + 1) if found else ()
+            if item is not None and last is not None:
+                result = self.members((item,), self.scopes.text(last).split("<")[0])
+                return self.type_of_declared(result[0], deep + 1) if result else ()
         if outer:
             names = names[len(outer) - 1 :]
             leaves = leaves[len(outer) - 1 :]

@@ -40,9 +40,9 @@ class Uses:
         declared = self.scopes.by_leaf.get(id(leaf))
         if declared is not None:
             return rules.means_declared(self, leaf, declared)
-        told = rules.means(self, leaf)
-        if told is not None:
-            return self._read_elsewhere(leaf) or told if told == [(MODULE, "")] else told
+        message = rules.means(self, leaf)
+        if message is not None:
+            return self._read_elsewhere(leaf) or message if message == [(MODULE, "")] else message
         if leaf.place in rules.own_names:
             return [self.own(leaf)]
         if (how := rules.keys.get(leaf.place)) is not None:
@@ -59,8 +59,8 @@ class Uses:
         if self.typing.beyond is None:
             return []
         named = self.typing.beyond.named(self.typing, leaf)
-        found: list[Hashable] = [one for one in named if one.name == self.name]
-        return found[:1]
+        results: list[Hashable] = [one for one in named if one.name == self.name]
+        return results[:1]
 
     def _hint(self, leaf: Branch) -> str:
         """What sort of name a place asks for."""
@@ -79,10 +79,10 @@ class Uses:
 
     def bare(self, leaf: Branch, hint: str) -> Hashable:
         """What a name means that stands for itself."""
-        found = self.typing.lookup(self.name, leaf, hint)
-        if found is None and hint == "type":
-            found = self._outer_type()
-        return found if found is not None else (FREE, hint if self.rules.methods_apart else "")
+        result = self.typing.lookup(self.name, leaf, hint)
+        if result is None and hint == "type":
+            result = self._outer_type()
+        return result if result is not None else (FREE, hint if self.rules.methods_apart else "")
 
     def _outer_type(self) -> Declared | None:
         """A type nested elsewhere in this file, named without its path."""
@@ -104,12 +104,12 @@ class Uses:
             return (UNKNOWN, "")
         if not owners:
             return (EXTERNAL, "")
-        found = self.typing.members(owners, self.name, called)
-        if found:
+        result = self.typing.members(owners, self.name, called)
+        if result:
             for owner in owners:  # of a union every type's member is meant
                 for other in self.typing.members((owner,), self.name, called)[:1]:
-                    self.join(other, found[0])
-            return found[0]
+                    self.join(other, result[0])
+            return result[0]
         own = [owner for owner in owners if owner.module is None]
         if not own:
             return (FOREIGN, owners[0].module or "")

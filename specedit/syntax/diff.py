@@ -148,8 +148,8 @@ def _join(spans: list[Span], start: int, end: int) -> None:
 
 def counts(before: str, after: str) -> Counts:
     """Lines added and removed, and the hunks they come in."""
-    found = hunks(before, after)
-    return Counts(sum(h.added for h in found), sum(h.removed for h in found), len(found))
+    result = hunks(before, after)
+    return Counts(sum(h.added for h in result), sum(h.removed for h in result), len(result))
 
 
 def apply(before: str, after: str, chosen: Iterable[Hunk]) -> str:

@@ -59,37 +59,37 @@ def variants(old: str, new: str) -> dict[str, str]:
     A spelling that two styles share means prose when it is one plain word: "the username" becomes
     "the email address", not "the emailAddress".
     """
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     if len(old.strip("_$@")) >= SHORT and words_of(old) and words_of(new):
         before, after = styles(old), styles(new)
         for style in reversed(before):
             if before[style].lower() not in COMMON:
-                found.setdefault(before[style], after[style])
-        for one, other in list(found.items()):
+                results.setdefault(before[style], after[style])
+        for one, other in list(results.items()):
             if one != one.upper() or len(one) > 1:
-                found.setdefault(plural(one), plural(other))
-    found[old] = new
-    return dict(sorted(found.items(), key=lambda pair: -len(pair[0])))
+                results.setdefault(plural(one), plural(other))
+    results[old] = new
+    return dict(sorted(results.items(), key=lambda pair: -len(pair[0])))
 
 
 def split_member(old: str) -> tuple[str, str]:
     """`Class.member` to its parts; lifetimes, `@x` and `$x` are names."""
-    found = re.fullmatch(r"(.+?)(?:\.|::|#|->)\$?([^.:#>]+)", old)
-    return (re.split(r"\.|::", found[1])[-1], found[2]) if found else ("", old)
+    match = re.fullmatch(r"(.+?)(?:\.|::|#|->)\$?([^.:#>]+)", old)
+    return (re.split(r"\.|::", match[1])[-1], match[2]) if match else ("", old)
 
 
 def sought(old: str, *, derived: bool) -> tuple[str, ...]:
     """Of these a text holds one, in any case, or there is nothing of `old` in it; the name first.
     `derived`: names built from it count, in any spelling: `USER_NAMES` for `userName`."""
     name = split_member(old)[1]
-    found = [name.lower()]
+    results = [name.lower()]
     if derived and len(name.strip("_$@")) >= SHORT:
         joined = "".join(words_of(name)).lower()
         spelled = [one.lower() for one in variants(name, name)]
         for one in sorted({*spelled, joined, plural(joined)} - {""}, key=len):
-            if not any(known in one for known in found):
-                found.append(one)
-    return (name, *found[1:])
+            if not any(known in one for known in results):
+                results.append(one)
+    return (name, *results[1:])
 
 
 def is_voiced(word: str) -> bool:

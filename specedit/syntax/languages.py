@@ -135,11 +135,11 @@ _CPP_WORDS = ("namespace ", "template<", "template <", "class ", "public:", "pri
 def language_of(name: str, text: str = "") -> Language | None:
     """The language a file's name says; its text decides for `.h` and for names that say nothing."""
     path = PurePath(name)
-    found = _BY_FILENAME.get(path.name) or _BY_EXTENSION.get(path.suffix.lower())
-    if found and path.suffix.lower() == ".h" and any(word in text for word in _CPP_WORDS):
+    result = _BY_FILENAME.get(path.name) or _BY_EXTENSION.get(path.suffix.lower())
+    if result and path.suffix.lower() == ".h" and any(word in text for word in _CPP_WORDS):
         return BY_NAME["cpp"]
-    if found or not text.startswith("#!"):
-        return found
+    if result or not text.startswith("#!"):
+        return result
     command = text.split("\n", 1)[0].replace("/", " ").split()
     words = {word.rstrip("0123456789.") for word in command}
     return next((one for one in LANGUAGES if words & set(one.interpreters)), None)

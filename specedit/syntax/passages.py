@@ -34,21 +34,21 @@ def passages(
     """The passages in reading order; code inside strings (interpolation) is code.
 
     `strings` and `opaque`: the language's node types of literals and of unparsed code."""
-    found: list[Passage] = []
+    results: list[Passage] = []
     waiting = [root]
     while waiting:
         node = waiting.pop()
         if node.type in COMMENTS:
-            found.append(Passage(node.start, node.end, "comment"))
+            results.append(Passage(node.start, node.end, "comment"))
         elif node.type in opaque:
-            found += _unparsed(node, data)
+            results += _unparsed(node, data)
         elif node.type in strings or node.type in _INTERPOLATED:
             kind = "comment" if _documents(node) else "string"
-            found += _literal(node, kind)
+            results += _literal(node, kind)
             waiting.extend(child for child in node.children if _is_code(child))
         else:
             waiting.extend(reversed(node.children))
-    return sorted(found, key=lambda one: one.start)
+    return sorted(results, key=lambda one: one.start)
 
 
 _INTERPOLATED = frozenset({"interpolated_string_expression", "template_string", "encapsed_string"})
@@ -68,13 +68,13 @@ def _is_code(child: Branch) -> bool:
 
 def _literal(node: Branch, kind: str) -> list[Passage]:
     """The parts of a string between its interpolations."""
-    found, at = [], node.start
+    result, at = [], node.start
     for child in node.children:
         if _is_code(child):
-            found.append(Passage(at, child.start, kind))
+            result.append(Passage(at, child.start, kind))
             at = child.end
-    found.append(Passage(at, node.end, kind))
-    return [one for one in found if one.end > one.start]
+    result.append(Passage(at, node.end, kind))
+    return [one for one in result if one.end > one.start]
 
 
 def _unparsed(node: Branch, data: bytes) -> Iterator[Passage]:

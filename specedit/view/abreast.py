@@ -29,9 +29,9 @@ def groups(runs: Sequence[FileTrace]) -> Iterator[tuple[str, list[FileTrace]]]:
     held: dict[str, list[FileTrace]] = {}
     for run in runs:
         held.setdefault(run.file, []).append(run)
-    for file, found in held.items():
-        if len(found) > 1 and any("try" in run.begin for run in found):
-            yield file, found
+    for file, result in held.items():
+        if len(result) > 1 and any("try" in run.begin for run in result):
+            yield file, result
 
 
 def section(file: str, runs: Sequence[FileTrace], safe: Safe) -> str:
@@ -49,8 +49,8 @@ def _column(number: int, run: FileTrace, safe: Safe) -> str:
     parts = ", ".join(f"{name} {tokens:,}" for name, tokens in taken.most_common())
     spent = seconds(sum(one.written.chunk.seconds for one in run.passes))
     head = f"{_name(number, run)} · {count(len(run.passes), 'pass', 'passes')} · {spent}"
-    said = run.end.get("verdict")
-    verdict = f"<br>{safe(str(said))}" if said else ""
+    text = run.end.get("verdict")
+    verdict = f"<br>{safe(str(text))}" if text else ""
     spans = "".join(
         f'<span class="{_class(origin)}" title="{safe(origin)}">{safe(piece)}</span>'
         for origin, piece in origins(run)
@@ -64,8 +64,8 @@ def _column(number: int, run: FileTrace, safe: Safe) -> str:
 
 def origins(run: FileTrace) -> Iterator[tuple[str, str]]:
     """Each token's origin and text."""
-    given = run.begin.get("predictions")
-    names = [str(name) for name in given] if isinstance(given, list) else []
+    item = run.begin.get("predictions")
+    names = [str(name) for name in item] if isinstance(item, list) else []
     for one in run.passes:
         chunk = one.written.chunk
         drafted = LOOKED_UP

@@ -33,9 +33,9 @@ def lines(text: str, path: str, theme: str | None) -> list[Text]:
         coloured = syntax.highlight(text)
         coloured.spans = [Span(s.start, s.end, _ink(s.style)) for s in coloured.spans]
         coloured.style = ""
-        found = list(coloured.split("\n", allow_blank=True))
-        if [line.plain for line in found[: len(plain)]] == plain:
-            return found[: len(plain)]
+        results = list(coloured.split("\n", allow_blank=True))
+        if [line.plain for line in results[: len(plain)]] == plain:
+            return results[: len(plain)]
     return [Text(line, end="") for line in plain]
 
 
@@ -93,11 +93,11 @@ def folded(text: Text, width: int) -> Iterator[Text]:
 
 
 def _cuts(text: str, width: int) -> Sequence[int]:
-    found, used = [], 0
+    result, used = [], 0
     for at, character in enumerate(text):
         cells = get_character_cell_size(character)
         if used + cells > width:
-            found.append(at)
+            result.append(at)
             used = 0
         used += cells
-    return found
+    return result

@@ -86,12 +86,12 @@ class Shown:
     @property
     def kinds(self) -> set[str]:
         """The origins that its margin shows."""
-        found: set[str] = set()
+        results: set[str] = set()
         if self._frame.provenance:
             for line in (line for hunk in self.hunks for line in hunk.lines if line.after):
                 first = (line.after or 1) - 1
-                found |= set(self._frame.provenance.kinds(*self._frame.range(first, first + 1)))
-        return found
+                results |= set(self._frame.provenance.kinds(*self._frame.range(first, first + 1)))
+        return results
 
     def title(self) -> Text:
         added, removed = sum(h.added for h in self.hunks), sum(h.removed for h in self.hunks)
@@ -118,9 +118,9 @@ def show(console: Console, edit: Edit, provenance: prov.Provenance | None = None
 
 def starts(text: str) -> list[int]:
     """Where each line of a text begins, and where the last one ends."""
-    found = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-    found[-1] = len(text)
-    return found
+    results = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    results[-1] = len(text)
+    return results
 
 
 def legend(console: Console, kinds: Iterable[str]) -> Text:

@@ -63,8 +63,8 @@ class Growing:
     def _compare(self, room: int) -> list[Text]:
         provenance = prov.of(self._written)
         answer = provenance.text[: provenance.text.rfind("\n") + 1]
-        found = so_far(self._before, answer)
-        if not found or room < 2:
+        result = so_far(self._before, answer)
+        if not result or room < 2:
             return []
         console, tint = self._console, colours.tint(self._console)
         theme = tint.code if console.color_system else None
@@ -77,7 +77,7 @@ class Growing:
             console, console.width, digits, tint, paint, provenance, diff.starts(answer)
         )
         shown: list[Text] = []
-        for hunk in reversed(found):
+        for hunk in reversed(result):
             last = replace(hunk, lines=hunk.lines[-room:])  # the others would be cut off again
             shown = [*diff.rows(last, frame), *shown]
             if len(shown) >= room:

@@ -66,10 +66,10 @@ class Progress:
 
 def sizes(names: Sequence[str]) -> dict[str, int]:
     """What each file weighs; a file that cannot be asked weighs nothing."""
-    found = {}
+    results = {}
     for name in names:
         try:
-            found[name] = Path(name).stat().st_size
+            results[name] = Path(name).stat().st_size
         except OSError:
-            found[name] = 0
-    return found
+            results[name] = 0
+    return results

@@ -70,10 +70,10 @@ class Provenance:
 
     def kinds(self, start: int, end: int) -> dict[str, int]:
         """How many of the characters [start, end) are of each kind, in order of appearance."""
-        found: dict[str, int] = {}
+        results: dict[str, int] = {}
         for p in self._touching(start, end):
-            found[p.kind] = found.get(p.kind, 0) + min(end, p.end) - max(start, p.start)
-        return found
+            results[p.kind] = results.get(p.kind, 0) + min(end, p.end) - max(start, p.start)
+        return results
 
     def onto(self, text: str, start: int = 0) -> Provenance:
         """The same parts where they stand in `text`, which holds the answer (at `start`, perhaps).
@@ -150,8 +150,8 @@ def _shifted(parts: Iterable[Part], by: int) -> Iterator[Part]:
 
 
 def _starts(lines: Sequence[str]) -> list[int]:
-    at, found = 0, [0]
+    at, result = 0, [0]
     for line in lines:
         at += len(line)
-        found.append(at)
-    return found
+        result.append(at)
+    return result

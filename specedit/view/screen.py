@@ -86,10 +86,10 @@ class Screen:
         self._live.tries(item)
         if self._trace and isinstance(item, Trying):
             self._trace.trying(item)
-        said = tries.said(item, self._settings.test)
-        if said is not None and not self._settings.quiet:
+        text = tries.said(item, self._settings.test)
+        if text is not None and not self._settings.quiet:
             self._live.stop()
-            self._print(said)
+            self._print(text)
 
     def _time(self, event: Event) -> None:
         """How long each step of loading takes."""

@@ -79,8 +79,8 @@ def prepared(steps: Mapping[str, float]) -> Text | None:
     own = {what: took for what, took in steps.items() if not what.startswith("Loading")}
     if sum(own.values()) < ONCE:
         return None
-    said = ", ".join(f"{code.harmless(what)} {seconds(took)}" for what, took in own.items())
-    return Text(f"of loading, once for this model on this machine: {said}", "dim")
+    message = ", ".join(f"{code.harmless(what)} {seconds(took)}" for what, took in own.items())
+    return Text(f"of loading, once for this model on this machine: {message}", "dim")
 
 
 def compared(one: Compared, what: str = "") -> Text:
@@ -124,8 +124,8 @@ def _about_all(console: Console, report: Report, *, verbose: bool) -> None:
                 _about(console, edit, one.text, "yellow" if one.warns else "")
     for why, names in many.items():
         _left(console, why, names, len(names) if verbose else NAMED)
-    if (found := tries.table(report)) is not None:
-        console.print(found)
+    if (result := tries.table(report)) is not None:
+        console.print(result)
     if verbose:
         console.print(table(report))
         say(console, answered(report))
@@ -138,20 +138,20 @@ def _about_all(console: Console, report: Report, *, verbose: bool) -> None:
 
 def _skipped(report: Report) -> dict[str, list[str]]:
     """Why files were not asked about, and which, for each reason that several share."""
-    found: dict[str, list[str]] = {}
+    results: dict[str, list[str]] = {}
     for edit in report.edits:
         for one in edit.findings:
             if one.kind == "skipped":
-                found.setdefault(one.text, []).append(code.name(edit.path))
-    return {why: names for why, names in found.items() if len(names) > 1}
+                results.setdefault(one.text, []).append(code.name(edit.path))
+    return {why: names for why, names in results.items() if len(names) > 1}
 
 
 def _left(console: Console, why: str, names: list[str], most: int) -> None:
     """The files that share a reason, by name as far as a person reads on."""
-    said = ", ".join(names[:most])
+    message = ", ".join(names[:most])
     if len(names) > most:
-        said += f" and {len(names) - most} more (-v names them)"
-    say(console, Text(f"{count(len(names), 'file')} left as they are: {why}: {said}"))
+        message += f" and {len(names) - most} more (-v names them)"
+    say(console, Text(f"{count(len(names), 'file')} left as they are: {why}: {message}"))
 
 
 def _about(console: Console, edit: Edit, what: str, style: str) -> None:
@@ -170,15 +170,15 @@ def _change(one: Replaced) -> str:
 def table(report: Report) -> Table:
     """Every figure of every file."""
     many = len(report.edits) > 1
-    found = Table(box=None, padding=(0, 2, 0, 0), show_header=many, header_style="bold")
-    found.add_column("")
+    result = Table(box=None, padding=(0, 2, 0, 0), show_header=many, header_style="bold")
+    result.add_column("")
     columns = [*report.edits, None] if many else [*report.edits]
     for edit in columns:
-        found.add_column("all" if edit is None else code.name(edit.path), justify="right")
+        result.add_column("all" if edit is None else code.name(edit.path), justify="right")
     figures = [report.figures if e is None else e.figures for e in columns]
     for name, values in _rows(figures):
-        found.add_row(Text(name, "dim"), *values)
-    return found
+        result.add_row(Text(name, "dim"), *values)
+    return result
 
 
 def answered(report: Report) -> Text:

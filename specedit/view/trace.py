@@ -80,7 +80,7 @@ def read(path: str | Path) -> list[FileTrace]:
 
 def lines_of(runs: Iterable[FileTrace]) -> list[dict[str, Any]]:
     """The lines again, as data: what a page embeds."""
-    found = []
+    results = []
     for run in runs:
         for number, one in enumerate(run.passes):
             chunk = one.written.chunk
@@ -90,8 +90,8 @@ def lines_of(runs: Iterable[FileTrace]) -> list[dict[str, Any]]:
                 line["begin"] = dict(run.begin)
             if number == len(run.passes) - 1 and run.end:
                 line["end"] = dict(run.end)
-            found.append(line)
-    return found
+            results.append(line)
+    return results
 
 
 def _runs(lines: Iterable[Mapping[str, Any]]) -> Iterator[FileTrace]:

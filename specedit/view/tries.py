@@ -68,20 +68,20 @@ def verdict(one: Try) -> tuple[str, str]:
 
 def whole(report: Report) -> Sequence[Try]:
     """Each try over all files; files that were tried on their own each have theirs."""
-    found: dict[int, Try] = {}
+    results: dict[int, Try] = {}
     for edit in report.edits:
         for one in edit.tries:
-            held = found.get(one.number)
+            held = results.get(one.number)
             figures = (held.figures if held else Figures()) + one.figures
             first = held or one
-            found[one.number] = replace(
+            results[one.number] = replace(
                 first,
                 figures=figures,
                 refused=first.refused or one.refused,
                 kept=first.kept or one.kept,
                 with_feedback=first.with_feedback or one.with_feedback,
             )
-    return [found[number] for number in sorted(found)]
+    return [results[number] for number in sorted(results)]
 
 
 def table(report: Report) -> Table | None:
@@ -96,7 +96,7 @@ def table(report: Report) -> Table | None:
     for one in rows:
         word, style = verdict(one)
         f = one.figures
-        why = f": {found}" if (found := _why(one)) else ""
+        why = f": {result}" if (result := _why(one)) else ""
         shown.add_row(
             str(one.number),
             way(one).replace("temperature ", "t "),

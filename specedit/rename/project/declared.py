@@ -50,12 +50,12 @@ def several(project: Project, name: str, every: Sequence[Meant]) -> str:
         first = next(d for d in each.declared if d.kind not in ("import", "module", "export"))
         shown.append(f"{_said(first)} ({project.path(first.home)}:{first.leaf.line})")
     more = f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
-    said = f"`{name}` means {len(things)} things, all renamed: {'; '.join(shown[:SHOWN])}{more}"
+    message = f"`{name}` means {len(things)} things, all renamed: {'; '.join(shown[:SHOWN])}{more}"
     holders = [
         o.name for each in things for o in {id(o): o for o in each.owners}.values() if o.name
     ]
     holder = next((one for one in holders if holders.count(one) == 1), "")
-    return f"{said}; `{holder}.{name}` means one" if holder else said
+    return f"{message}; `{holder}.{name}` means one" if holder else message
 
 
 def refuse_nothing(

@@ -63,12 +63,12 @@ class Meant:
 
 def families(project: Project, paths: Iterable[str]) -> list[dict[str, Typing]]:
     """The files that are code, by languages that can see each other."""
-    found: dict[str, dict[str, Typing]] = {}
+    results: dict[str, dict[str, Typing]] = {}
     for path in paths:
         language, typing = project.language(path), project.typing(path)
         if language is not None and typing is not None:
-            found.setdefault(typing.rules.family or language.name, {})[path] = typing
-    return list(found.values())
+            results.setdefault(typing.rules.family or language.name, {})[path] = typing
+    return list(results.values())
 
 
 def meant(
@@ -82,8 +82,8 @@ def meant(
     """What `name` means in these files. `is_here(module, path)`: whether a module that no file was
     found for may still be the project's; `at`: whether a place is the one that is asked for."""
     bare = name.lstrip("$")
-    found = meanings_over(list(typings.values()), bare)
-    one = Meant(typings, [each for each in found if each.kind != "literal"])
+    result = meanings_over(list(typings.values()), bare)
+    one = Meant(typings, [each for each in result if each.kind != "literal"])
     if name.startswith("$"):
         own = [each for each in one.found if _has_sigil(each, next(iter(typings.values())))]
         one.found = own or one.found
@@ -127,11 +127,13 @@ def whatever(one: Meant) -> None:
 def _pointed_at(
     one: Meant, ours: Sequence[Meaning], at: Callable[[str, Branch], bool]
 ) -> list[Meaning]:
-    found = [each for each in ours if any(at(path, leaf) for path, leaf in _leaves(one, each))]
-    if len(found) == 1 and found[0].kind == UNKNOWN:  # the one member it can be, if there is one
+    results = [each for each in ours if any(at(path, leaf) for path, leaf in _leaves(one, each))]
+    if (
+        len(results) == 1 and results[0].kind == UNKNOWN
+    ):  # the one member it can be, if there is one
         members = [each for each in ours if each.is_member]
-        return [*members, *found] if len(members) == 1 else found
-    return found[:1]
+        return [*members, *results] if len(members) == 1 else results
+    return results[:1]
 
 
 def _take_in(one: Meant, ours: Sequence[Meaning]) -> None:
@@ -147,13 +149,13 @@ def _take_in(one: Meant, ours: Sequence[Meaning]) -> None:
         if _is_literal(one, each) and _is_used(each):
             continue
         if _is_literal(one, each) and chosen_members:
-            said, takes = "an object literal has it", every
+            text, takes = "an object literal has it", every
         elif each.kind == UNKNOWN and chosen_members:
-            said, takes = "the class before it is not known", every
+            text, takes = "the class before it is not known", every
         elif each.kind == FREE and single and (rules.bare_members or not resolves(rules)):
-            said, takes = "nothing that the file shows declares it", len(single) == 1
+            text, takes = "nothing that the file shows declares it", len(single) == 1
         elif each.kind in (FOREIGN, MODULE) and one.chosen and not resolves(rules):
-            said, takes = "it may come from another module", True
+            text, takes = "it may come from another module", True
         else:
             continue
         if takes:
@@ -161,7 +163,7 @@ def _take_in(one: Meant, ours: Sequence[Meaning]) -> None:
             for path in one.typings:
                 for part in one.here(path, [each]):
                     lines = part.lines
-                    one.doubt(path, f"{said} on {said_lines(lines)}; renamed there too", lines)
+                    one.doubt(path, f"{text} on {said_lines(lines)}; renamed there too", lines)
 
 
 def _sort_out(one: Meant, theirs: Sequence[Meaning]) -> None:
@@ -221,9 +223,9 @@ def _is_foreign(one: Meant, each: Meaning, is_here: Callable[[str, str], bool]) 
     if _is_declared(each):
         return False
     typing = next(iter(one.typings.values()))
-    brought = typing.rules.brought | {PLAIN}
+    imported = typing.rules.brought | {PLAIN}
     path = one.path_of(each.leaves[0])
-    return any(name in brought or not is_here(name, path) for name in _modules(one, each) if name)
+    return any(name in imported or not is_here(name, path) for name in _modules(one, each) if name)
 
 
 def _modules(one: Meant, each: Meaning) -> Iterator[str]:

@@ -27,9 +27,9 @@ class Elsewhere:
     def __str__(self) -> str:
         files = [f"{path} ({said_lines(lines)})" for path, lines in self.lines.items()]
         more = f" and {len(files) - SHOWN} more files" if len(files) > SHOWN else ""
-        said = f"used in {', '.join(files[:SHOWN])}{more}, which keep the old name"
+        message = f"used in {', '.join(files[:SHOWN])}{more}, which keep the old name"
         where = f"declared in {self.declared}; " if self.declared else ""
-        return f"{where}{said}: name no file, and all are renamed"
+        return f"{where}{message}: name no file, and all are renamed"
 
 
 def elsewhere(
@@ -61,4 +61,4 @@ def elsewhere(
             declared = f"{project.path(own[0].home)}:{own[0].leaf.line} ({called(own[0])})"
     if not lines:
         return None
-    return Elsewhere({key: sorted(set(found)) for key, found in sorted(lines.items())}, declared)
+    return Elsewhere({key: sorted(set(result)) for key, result in sorted(lines.items())}, declared)

@@ -64,8 +64,8 @@ class Tree:
 
     def holding(self, old: str, *, derived: bool) -> list[str]:
         """The files that have the name, in a spelling that is looked for."""
-        found = git.choose(self.root, containing=sought(old, derived=derived), any_case=derived)
-        return [self.path(str(path)) for path in found]
+        result = git.choose(self.root, containing=sought(old, derived=derived), any_case=derived)
+        return [self.path(str(path)) for path in result]
 
     def rename(
         self, names: Sequence[str], old: str, new: str, settings: Settings, *, some: bool = False
@@ -77,12 +77,12 @@ class Tree:
         if some and self.tracks:
             held = self.holding(old, derived=settings.scope == "derived")
             others = [path for path in held if path not in own]
-        found = rename_tree(
+        result = rename_tree(
             self.project, [*own, *others], old, new, settings.scope, self.is_here, strict=not some
         )
-        found = found.only(own)
-        self.refuse_taken(found, settings)
-        return found
+        result = result.only(own)
+        self.refuse_taken(result, settings)
+        return result
 
     def refuse_taken(self, found: TreeRename, settings: Settings) -> None:
         for path, first in found.collisions:
@@ -99,8 +99,8 @@ class Tree:
         paths = self.holding(old, derived=False)
         if len(paths) > FEW:
             return None
-        found = elsewhere(self.project, {*paths, path}, path, old, line, self.is_here)
-        return Finding("elsewhere", str(found)) if found is not None else None
+        result = elsewhere(self.project, {*paths, path}, path, old, line, self.is_here)
+        return Finding("elsewhere", str(result)) if result is not None else None
 
     def is_here(self, module: str, path: str) -> bool:
         return is_here(module, self.root / path)
@@ -120,8 +120,8 @@ def plan(tree: Tree, found: TreeRename, source: Source, settings: Settings) -> J
         doubts = found.left.get(path, ())
         skipped = tree.project.typing(path) is None
         kind = "skipped" if skipped else "undecided"
-        said = (Finding(kind, one.text, tuple(map(Spot, one.lines))) for one in doubts)
-        return untouched(source, *said)
+        text = (Finding(kind, one.text, tuple(map(Spot, one.lines))) for one in doubts)
+        return untouched(source, *text)
     if tree.project.text(path) != source.text:
         raise InputError("changed while it was read; run it again", file=source.name)
     return job_of(source, guess, settings)

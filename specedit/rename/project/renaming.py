@@ -50,18 +50,18 @@ class TreeRename:
         """The part of it that is in these files, with a word about the others, once."""
         files = {path: guess for path, guess in self.files.items() if path in paths}
         rest = {path: guess for path, guess in self.files.items() if path not in paths}
-        left = {path: said for path, said in self.left.items() if path in paths}
+        left = {path: text for path, text in self.left.items() if path in paths}
         if rest and files:
             first = next(iter(files))
             where = [f"{path}:{line}" for path, line, _ in self.declared if path not in paths]
-            said = f"declared in {where[0]}; " if where else ""
+            text = f"declared in {where[0]}; " if where else ""
             used = [
                 f"{path} ({said_lines(sorted({place.line for place in guess.places}))})"
                 for path, guess in rest.items()
             ]
             more = f" and {len(used) - SHOWN} more files" if len(used) > SHOWN else ""
-            said += f"used in {', '.join(used[:SHOWN])}{more}, which keep the old name"
-            files[first] = replace(files[first], notes=(*files[first].notes, Doubt(said)))
+            text += f"used in {', '.join(used[:SHOWN])}{more}, which keep the old name"
+            files[first] = replace(files[first], notes=(*files[first].notes, Doubt(text)))
         return replace(self, files=files, left=left)
 
     @property
@@ -123,8 +123,8 @@ def rename_tree(
                 lines = sorted(
                     {leaf.line for each in one.found for leaf in one_here(one, path, each)}
                 )
-                said = f"nothing of this language declares `{name}`: not renamed"
-                left[path] = (Doubt(said, tuple(lines)),) if lines else ()
+                text = f"nothing of this language declares `{name}`: not renamed"
+                left[path] = (Doubt(text, tuple(lines)),) if lines else ()
     for path in paths:
         if path not in files and path not in left:
             alone = _words_only(project, path, name, new, scope, is_here) if derives else None
@@ -142,12 +142,12 @@ def rename_tree(
     declared = tuple(declared_in(project, every))
     if target is None and len(declared) > 1 and files:
         first = next(iter(files))
-        said = several(project, name, every)
-        if said:
-            files[first] = replace(files[first], notes=(Doubt(said), *files[first].notes))
+        text = several(project, name, every)
+        if text:
+            files[first] = replace(files[first], notes=(Doubt(text), *files[first].notes))
     ordered = {path: files[path] for path in paths if path in files}
     return TreeRename(
-        name, new, ordered, {path: said for path, said in left.items() if said}, declared
+        name, new, ordered, {path: text for path, text in left.items() if text}, declared
     )
 
 
@@ -178,10 +178,10 @@ def _of_file(
     chosen: bool,
 ) -> RenameGuess:
     typing = one.typings[path]
-    found = one.here(path, one.found)
+    result = one.here(path, one.found)
     here = one.here(path, one.chosen)
-    here = [next(x for x in found if x.leaves == each.leaves) for each in here]
-    choice = Choice(typing, found, here, list(one.notes.get(path, [])), whole_tree=True, kept=kept)
+    here = [next(x for x in result if x.leaves == each.leaves) for each in here]
+    choice = Choice(typing, result, here, list(one.notes.get(path, [])), whole_tree=True, kept=kept)
     language = project.language(path)
     assert language is not None
     text = project.text(path) or ""
@@ -226,7 +226,7 @@ def _foreign(
     is_here: Callable[[str, str], bool],
 ) -> frozenset[int]:
     assert isinstance(typings, dict)
-    found: set[int] = set()
+    results: set[int] = set()
     for name in built:
         key = ("foreign", id(typings), name)
         if key not in project.notes:
@@ -241,8 +241,8 @@ def _foreign(
             }
         known_places = project.notes[key]
         assert isinstance(known_places, set)
-        found |= {start for p, start in known_places if p == path}
-    return frozenset(found)
+        results |= {start for p, start in known_places if p == path}
+    return frozenset(results)
 
 
 def _words_only(
@@ -274,7 +274,7 @@ def _unread(project: Project, path: str, old: str) -> Iterator[Doubt]:
         return
     lines = sorted({text.count("\n", 0, at) + 1 for at, _, _ in names.mentions(text, {old: old})})
     if lines:
-        said = (
+        message = (
             f"holds `{old}` on {said_lines(lines)}, but is no code: name the file to rename there"
         )
-        yield Doubt(said, tuple(lines))
+        yield Doubt(message, tuple(lines))

@@ -34,8 +34,8 @@ def taken_elsewhere(
                 where = next(iter(one.typings))
                 first = project.path(home.home)
                 at = first if first in one.typings else where
-                line, said = taken(declared.leaf.line, new, declared.kind)
-                yield at, Collision(line, f"{path}, {said}")
+                line, text = taken(declared.leaf.line, new, declared.kind)
+                yield at, Collision(line, f"{path}, {text}")
     for each in one.chosen:
         for declared in each.declared:
             here = project.at(declared.home)
@@ -49,6 +49,6 @@ def taken_elsewhere(
                 continue
             for other in here.rules.shared(project, here, new, declared.node):
                 path = project.path(other.home)
-                line, said = taken(other.leaf.line, new, other.kind)
-                yield project.path(declared.home), Collision(line, f"{path}, {said}")
+                line, text = taken(other.leaf.line, new, other.kind)
+                yield project.path(declared.home), Collision(line, f"{path}, {text}")
                 break

@@ -80,14 +80,14 @@ def _naming(
     """The arguments that are names, told by the options before them."""
     option, plain = "", 0
     for word in words:
-        said = text(word)
+        spelling = text(word)
         if option:
             if option in naming:
                 yield word
             option = ""
-        elif plain == 0 and said.startswith("-") and said != "-":
-            valued = next((at for at, letter in enumerate(said) if letter in takes and at), 0)
-            option = said[valued] if valued and valued == len(said) - 1 else ""
+        elif plain == 0 and spelling.startswith("-") and spelling != "-":
+            valued = next((at for at, letter in enumerate(spelling) if letter in takes and at), 0)
+            option = spelling[valued] if valued and valued == len(spelling) - 1 else ""
             plain = 0
         else:
             plain += 1
@@ -98,9 +98,9 @@ def _naming(
 def _names(node: Branch, text: Text, field: str) -> Iterator[Branch]:
     """The names in a plain text, each as a leaf of its own."""
     whole = text(node)
-    for found in _NAME.finditer(whole):
-        how = SET if _ASSIGNS.match(whole, found.end()) else field
-        yield node.within(whole, *found.span(), "variable_name", how)
+    for match in _NAME.finditer(whole):
+        how = SET if _ASSIGNS.match(whole, match.end()) else field
+        yield node.within(whole, *match.span(), "variable_name", how)
 
 
 def _is_tested(word: Branch, text: Text) -> bool:

@@ -41,16 +41,16 @@ def included(project: Project, path: str) -> list[str]:
     """All that a file includes, itself left out."""
     key = ("included", path)
     if key not in project.notes:
-        found: list[str] = []
+        results: list[str] = []
         waiting = [path]
         while waiting:
             one = waiting.pop(0)
-            for said in INCLUDE.findall(project.text(one) or ""):
-                there = _file(project, one, said)
-                if there is not None and there not in found and there != path:
-                    found.append(there)
+            for text in INCLUDE.findall(project.text(one) or ""):
+                there = _file(project, one, text)
+                if there is not None and there not in results and there != path:
+                    results.append(there)
                     waiting.append(there)
-        project.notes[key] = found
+        project.notes[key] = results
     known = project.notes[key]
     assert isinstance(known, list)
     return known
@@ -77,10 +77,10 @@ def parts(project: Project, owner: Owner) -> Iterator[Owner]:
 
 
 def _top(project: Project, path: str, name: str) -> Iterator[Declared]:
-    found = project.top_level(path, name)
+    result = project.top_level(path, name)
     yield from (
         one
-        for one in found
+        for one in result
         if one.owner is None or (one.scope is not None and one.scope.kind == "namespace")
     )
 
@@ -107,7 +107,7 @@ def _file(project: Project, path: str, said: str) -> str | None:
     key = ("ends", said)
     if key not in project.notes:
         end = posixpath.normpath(said)
-        found = [p for p in project.paths if p == end or p.endswith("/" + end)]
-        project.notes[key] = min(found, key=len) if found else None
+        results = [p for p in project.paths if p == end or p.endswith("/" + end)]
+        project.notes[key] = min(results, key=len) if results else None
     known = project.notes[key]
     return known if isinstance(known, str) else None

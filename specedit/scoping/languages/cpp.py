@@ -40,11 +40,11 @@ class Cpp(c.C):
     def declares_as(
         self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
     ) -> tuple[str, str] | None:
-        told = super().declares_as(scopes, leaf, name, node, kind, where)
-        if told is None:
+        messages = super().declares_as(scopes, leaf, name, node, kind, where)
+        if messages is None:
             return None
         if kind == "field" and leaf.place == "function_declarator.declarator":
-            told = ("method", where)
+            messages = ("method", where)
         if node.type != "function_definition" and _has_path(leaf, node):
             return None  # `int A::s = 1` defines what the class declares
         if leaf.place == "qualified_identifier.name":
@@ -55,14 +55,14 @@ class Cpp(c.C):
             return None  # a constructor
         if node.type == "type_parameter_declaration":
             is_name = leaf.type in ("type_identifier", "identifier") and leaf.field != "type"
-            return told if is_name else None
-        return told
+            return messages if is_name else None
+        return messages
 
     def overrides(self, one: Declared, other: Declared, text: Text) -> bool:
         """Only what is virtual is overridden; anything else is hidden."""
         whole = other.node.parent if other.node.type.endswith("_declarator") else other.node
-        said = text(whole or other.node).split("{")[0]
-        return re.search(r"\b(?:virtual|override|final)\b", said) is not None
+        spelling = text(whole or other.node).split("{")[0]
+        return re.search(r"\b(?:virtual|override|final)\b", spelling) is not None
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if _repeats_class(uses, leaf):

@@ -52,13 +52,13 @@ def word(project: Project, here: Typing, node: Branch) -> Owner | None:
         return None
     if node.end - node.start > 200:
         return None
-    said = here.scopes.text(node)
-    if said not in _spaces(project):
+    text = here.scopes.text(node)
+    if text not in _spaces(project):
         return None
     first = next(one for one in node.walk() if not one.children)
-    if here.lookup(said.split(".")[0], first) is not None:
+    if here.lookup(text.split(".")[0], first) is not None:
         return None
-    return project.package(said, here.scopes, here.scopes.root).owner
+    return project.package(text, here.scopes, here.scopes.root).owner
 
 
 def parts(project: Project, owner: Owner) -> Iterator[Owner]:
@@ -124,12 +124,12 @@ def _spaces(project: Project) -> set[str]:
     """Every namespace of the tree, and what they are in."""
     key = ("namespaces",)
     if key not in project.notes:
-        found: set[str] = set()
+        results: set[str] = set()
         for path in project.matching(NAMESPACE.pattern, (".cs", ".csx")):
             for space in NAMESPACE.findall(project.text(path) or ""):
                 parts = space.split(".")
-                found |= {".".join(parts[: n + 1]) for n in range(len(parts))}
-        project.notes[key] = found
+                results |= {".".join(parts[: n + 1]) for n in range(len(parts))}
+        project.notes[key] = results
     known = project.notes[key]
     assert isinstance(known, set)
     return known

@@ -30,13 +30,13 @@ class Go(Rules):
         """Embedded fields and types."""
         if node.type not in ("type_spec", "struct_type", "interface_type"):
             return []
-        found = []
+        results = []
         for child in node.walk():
             if child.type == "field_declaration" and child.part("name") is None:
-                found += [text(leaf) for leaf in child.walk() if leaf.type == "type_identifier"]
+                results += [text(leaf) for leaf in child.walk() if leaf.type == "type_identifier"]
             if child.type == "type_elem":
-                found += [text(leaf) for leaf in child.children if leaf.type == "type_identifier"]
-        return found
+                results += [text(leaf) for leaf in child.children if leaf.type == "type_identifier"]
+        return results
 
     def receiver_name(self, function: Branch, text: Text) -> str:
         receiver = function.part("receiver")

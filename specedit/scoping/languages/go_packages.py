@@ -52,16 +52,16 @@ def parts(project: Project, owner: Owner) -> Iterator[Owner]:
 
 def together(project: Project, path: str) -> list[str]:
     """The files of a file's package, itself among them."""
-    said = _package(project, path)
+    text = _package(project, path)
     return [
-        one for one in _files(project, posixpath.dirname(path)) if _package(project, one) == said
+        one for one in _files(project, posixpath.dirname(path)) if _package(project, one) == text
     ]
 
 
 def _top(project: Project, path: str, name: str) -> Iterator[Declared]:
     if name in (project.text(path) or ""):
-        found = project.top_level(path, name)
-        yield from (one for one in found if one.kind != "import" and one.owner is None)
+        result = project.top_level(path, name)
+        yield from (one for one in result if one.kind != "import" and one.owner is None)
 
 
 def _files(project: Project, folder: str) -> list[str]:
@@ -69,16 +69,16 @@ def _files(project: Project, folder: str) -> list[str]:
 
 
 def _package(project: Project, path: str) -> str:
-    found = PACKAGE.search(project.text(path) or "")
-    return found[1] if found else ""
+    match = PACKAGE.search(project.text(path) or "")
+    return match[1] if match else ""
 
 
 def _folder(project: Project, path: str) -> str | None:
     """The folder of a package, by the modules of the tree."""
     for config in sorted(p for p in project.paths if posixpath.basename(p) == "go.mod"):
-        found = MODULE.search(project.text(config) or "")
-        if found and (path == found[1] or path.startswith(found[1] + "/")):
-            folder = posixpath.join(posixpath.dirname(config), path[len(found[1]) + 1 :])
+        match = MODULE.search(project.text(config) or "")
+        if match and (path == match[1] or path.startswith(match[1] + "/")):
+            folder = posixpath.join(posixpath.dirname(config), path[len(match[1]) + 1 :])
             folder = folder.rstrip("/")
             if folder in project.folders or folder == "":
                 return folder

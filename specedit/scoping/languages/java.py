@@ -45,8 +45,8 @@ class Java(Rules):
     def overrides(self, one: Declared, other: Declared, text: Text) -> bool:
         """A private or a static method neither overrides nor is overridden."""
         for each in (one, other):
-            said = each.node.first("modifiers")
-            if said is not None and {child.type for child in said.children} & APART:
+            spelling = each.node.first("modifiers")
+            if spelling is not None and {child.type for child in spelling.children} & APART:
                 return False
         return True
 

@@ -19,8 +19,8 @@ STARS = re.compile(r"^\s*import\s+(static\s+)?([\w.]+)\.\*\s*;", re.MULTILINE)
 
 def imports(project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
     path = here.rules.module_of(here.scopes, imported)
-    if (found := _type(project, path)) is not None:
-        return [found]
+    if (result := _type(project, path)) is not None:
+        return [result]
     outer, _, name = path.rpartition(".")
     return list(_members(project, outer, name)) or None
 
@@ -29,15 +29,15 @@ def shared(project: Project, here: Typing, name: str) -> Iterator[Declared]:
     """A type of the same package, and what `import a.b.*` shows."""
     text = project.text(project.path(here.scopes)) or ""
     own = PACKAGE.search(text)
-    found = _type(project, f"{own[1]}.{name}" if own else name)
-    if found is not None and found.home is not here.scopes:
-        yield found
+    result = _type(project, f"{own[1]}.{name}" if own else name)
+    if result is not None and result.home is not here.scopes:
+        yield result
         return
     for static, path in STARS.findall(text):
         if static:
             yield from _members(project, path, name)
-        elif (found := _type(project, f"{path}.{name}")) is not None:
-            yield found
+        elif (result := _type(project, f"{path}.{name}")) is not None:
+            yield result
 
 
 def _members(project: Project, outer: str, name: str) -> Iterator[Declared]:
@@ -58,8 +58,8 @@ def _type(project: Project, path: str, deep: int = 0) -> Declared | None:
         return None
     pattern = rf"\b(?:class|interface|enum|record)\s+{name}\b"
     for place in project.matching(pattern, (".java",)):
-        said = PACKAGE.search(project.text(place) or "")
-        if (said[1] if said else "") == package:
+        match = PACKAGE.search(project.text(place) or "")
+        if (match[1] if match else "") == package:
             for one in project.top_level(place, name):
                 if one.kind == "class":
                     return one

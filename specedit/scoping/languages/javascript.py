@@ -53,10 +53,10 @@ class JavaScript(Rules):
 
     def brings(self, call: Branch, text: Text) -> str | None:
         """`require("x")`, `await import("x")`."""
-        callee, given = call.part("function"), call.part("arguments")
-        if callee is None or given is None or text(callee) not in ("require", "import"):
+        callee, item = call.part("function"), call.part("arguments")
+        if callee is None or item is None or text(callee) not in ("require", "import"):
             return None
-        first = next(iter(given.named_children()), None)
+        first = next(iter(item.named_children()), None)
         whole = first is not None and first.type == "string"
         return text(first).strip("'\"") if first is not None and whole else None
 

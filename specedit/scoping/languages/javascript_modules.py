@@ -40,8 +40,8 @@ def read(project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
     source = next((s for up in holder.up() if (s := up.part("source")) is not None), None)
     if source is None:
         return
-    said = here.scopes.text(source).strip("'\"")
-    place = resolve(project, project.path(here.scopes), said)
+    message = here.scopes.text(source).strip("'\"")
+    place = resolve(project, project.path(here.scopes), message)
     if place is not None:
         yield from given_out(project, place, here.scopes.text(leaf))
 
@@ -65,8 +65,8 @@ def _given_out(project: Project, place: str, name: str) -> Iterator[Declared]:
     if name == "default":
         yield from _default(project, place)
         return
-    if found := [one for one in project.top_level(place, name) if one.kind != "export"]:
-        yield from found
+    if results := [one for one in project.top_level(place, name) if one.kind != "export"]:
+        yield from results
         return
     text = typing.scopes.text
     for statement in _exports(typing):
@@ -76,13 +76,13 @@ def _given_out(project: Project, place: str, name: str) -> Iterator[Declared]:
             there = resolve(project, place, text(source).strip("'\""))
         clause = statement.first("export_clause")
         for one in clause.children if clause is not None else ():
-            alias, said = one.part("alias"), one.part("name")
-            if said is None or text(alias or said) != name:
+            alias, spelling = one.part("alias"), one.part("name")
+            if spelling is None or text(alias or spelling) != name:
                 continue
-            if alias is not None and text(alias) != text(said):
+            if alias is not None and text(alias) != text(spelling):
                 yield _alias(project, typing, one, alias)
             elif there is not None:
-                yield from given_out(project, there, text(said))
+                yield from given_out(project, there, text(spelling))
         if there is not None and clause is None:
             space = statement.first("namespace_export")
             if space is None:
@@ -114,8 +114,8 @@ def meant_by_alias(project: Project, one: Declared) -> list[Declared]:
         return []
     if any(up.part("source") is not None for up in name.up()):
         return list(read(project, here, name))
-    found = here.lookup(here.scopes.text(name), name, "any")
-    return [found] if found is not None else []
+    result = here.lookup(here.scopes.text(name), name, "any")
+    return [result] if result is not None else []
 
 
 def _default(project: Project, place: str) -> Iterator[Declared]:
@@ -127,23 +127,23 @@ def _default(project: Project, place: str) -> Iterator[Declared]:
         if statement.first("default") is not None:
             for child in statement.named_children():
                 name = child.part("name") or child
-                found = typing.scopes.by_leaf.get(id(name))
-                if found is None and name.type in typing.rules.names:
-                    found = typing.lookup(text(name), name, "any")
-                if found is not None:
-                    yield found
+                result = typing.scopes.by_leaf.get(id(name))
+                if result is None and name.type in typing.rules.names:
+                    result = typing.lookup(text(name), name, "any")
+                if result is not None:
+                    yield result
         clause = statement.first("export_clause")
         for one in clause.children if clause is not None else ():
-            alias, said = one.part("alias"), one.part("name")
-            if alias is not None and said is not None and text(alias) == "default":
-                found = typing.lookup(text(said), said, "any")
-                if found is not None:
-                    yield found
+            alias, spelling = one.part("alias"), one.part("name")
+            if alias is not None and spelling is not None and text(alias) == "default":
+                result = typing.lookup(text(spelling), spelling, "any")
+                if result is not None:
+                    yield result
     for assigned in _assigned(typing):
         if assigned.type in typing.rules.names:
-            found = typing.lookup(text(assigned), assigned, "any")
-            if found is not None:
-                yield found
+            result = typing.lookup(text(assigned), assigned, "any")
+            if result is not None:
+                yield result
 
 
 def _exports(typing: Typing) -> Iterator[Branch]:
@@ -183,8 +183,8 @@ def word(project: Project, here: Typing, node: Branch) -> Owner | None:
             return None  # a class or a function is the module
         module = project.module(place)
         return module.owner if module is not None else None
-    said = text(node) if node.end - node.start < 16 else ""
-    if said in ("exports", "module.exports"):
+    spelling = text(node) if node.end - node.start < 16 else ""
+    if spelling in ("exports", "module.exports"):
         module = project.module(project.path(here.scopes))
         return module.owner if module is not None else None
     return None

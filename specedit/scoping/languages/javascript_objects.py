@@ -25,8 +25,8 @@ def meant_for(typing: Typing, node: Branch, deep: int = 0) -> Known:
     if node.place == "pair.value" and parent.parent is not None:
         key = parent.part("key")
         around = meant_for(typing, parent.parent, deep + 1)
-        found = typing.members(around or (), typing.scopes.text(key).strip("'\"")) if key else []
-        return typing.type_of_declared(found[0], deep + 1) if found else None
+        result = typing.members(around or (), typing.scopes.text(key).strip("'\"")) if key else []
+        return typing.type_of_declared(result[0], deep + 1) if result else None
     if parent.type in ("parenthesized_expression", "ternary_expression"):
         return meant_for(typing, parent, deep + 1)
     return None
@@ -44,8 +44,8 @@ def taken_apart(typing: Typing, pattern: Branch, deep: int = 0) -> Known:
     if holder.type == "pair_pattern" and holder.parent is not None:
         key = holder.part("key")
         around = taken_apart(typing, holder.parent, deep + 1)
-        found = typing.members(around or (), typing.scopes.text(key)) if key else []
-        return typing.type_of_declared(found[0], deep + 1) if found else None
+        result = typing.members(around or (), typing.scopes.text(key)) if key else []
+        return typing.type_of_declared(result[0], deep + 1) if result else None
     if holder.type == "array_pattern" and holder.parent is not None:
         return typing.element_of(holder.parent.part("value"), deep + 1)
     if holder.type == "for_in_statement":
@@ -88,17 +88,17 @@ def _parameter_type(typing: Typing, arguments: Branch, node: Branch) -> Branch |
         if typing.scopes.label(member) in ADDS:
             return typing.element(typing.type_written(typing.receiver(member)))
         owners = typing.type_of(typing.receiver(member))
-        found = typing.members(owners or (), typing.scopes.label(member))
-        declared = found[0] if found else None
+        result = typing.members(owners or (), typing.scopes.label(member))
+        declared = result[0] if result else None
     if declared is None:
         return None
     function = declared.node
     if declared.kind == "class":
         home = typing.home(declared) or typing
-        found = typing.members(
+        result = typing.members(
             [one for one in home.scopes.owners if one.node is function], "constructor"
         )
-        function = found[0].node if found else function
+        function = result[0].node if result else function
     parameters = function.part("parameters")
     at = arguments.named_children().index(node)
     if parameters is None or at >= len(parameters.named_children()):

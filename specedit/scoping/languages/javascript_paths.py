@@ -25,9 +25,9 @@ def resolve(project: Project, path: str, source: str) -> str | None:
     if source.startswith("."):
         return _file(project, posixpath.normpath(posixpath.join(folder, source)))
     for place in (*_mapped(project, folder, source), *_packages(project, source)):
-        found = _file(project, posixpath.normpath(place))
-        if found is not None:
-            return found
+        result = _file(project, posixpath.normpath(place))
+        if result is not None:
+            return result
     return None
 
 
@@ -71,17 +71,17 @@ def _configs(project: Project, folder: str) -> Iterator[str]:
 
 def _options(project: Project, config: str, deep: int) -> tuple[str | None, dict[str, list[str]]]:
     """`baseUrl` and `paths` of a configuration, from the tree's top, with what it extends."""
-    said = _json(project, config)
+    text = _json(project, config)
     folder = posixpath.dirname(config)
     base: str | None = None
     paths: dict[str, list[str]] = {}
-    above = said.get("extends")
+    above = text.get("extends")
     if isinstance(above, str) and above.startswith(".") and deep < 5:
         place = posixpath.normpath(posixpath.join(folder, above))
-        found = next((one for one in (place, place + ".json") if one in project.paths), None)
-        if found is not None:
-            base, paths = _options(project, found, deep + 1)
-    options = said.get("compilerOptions")
+        match = next((one for one in (place, place + ".json") if one in project.paths), None)
+        if match is not None:
+            base, paths = _options(project, match, deep + 1)
+    options = text.get("compilerOptions")
     if isinstance(options, dict):
         if isinstance(options.get("baseUrl"), str):
             base = posixpath.normpath(posixpath.join(folder, options["baseUrl"]))
@@ -100,20 +100,20 @@ def _packages(project: Project, source: str) -> Iterator[str]:
     """A package of the same tree, by the name that its package.json gives it."""
     key = ("packages",)
     if key not in project.notes:
-        found: dict[str, tuple[str, dict[str, Any]]] = {}
+        results: dict[str, tuple[str, dict[str, Any]]] = {}
         for path in sorted(project.paths):
             if posixpath.basename(path) == "package.json" and "node_modules" not in path:
-                said = _json(project, path)
-                if isinstance(said.get("name"), str):
-                    found[said["name"]] = (posixpath.dirname(path), said)
-        project.notes[key] = found
+                text = _json(project, path)
+                if isinstance(text.get("name"), str):
+                    results[text["name"]] = (posixpath.dirname(path), text)
+        project.notes[key] = results
     known = project.notes[key]
     assert isinstance(known, dict)
-    for name, (folder, said) in known.items():
+    for name, (folder, text) in known.items():
         if source == name:
             for field in ("types", "source", "module", "main"):
-                if isinstance(said.get(field), str):
-                    yield posixpath.join(folder, said[field])
+                if isinstance(text.get(field), str):
+                    yield posixpath.join(folder, text[field])
             yield from (posixpath.join(folder, one) for one in ("src", "", "lib"))
         elif source.startswith(name + "/"):
             rest = source[len(name) + 1 :]
@@ -128,7 +128,7 @@ def _json(project: Project, path: str) -> dict[str, Any]:
     )
     text = re.sub(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])', lambda m: m[1] or "", text)
     try:
-        said = json.loads(text)
+        spelling = json.loads(text)
     except ValueError:
         return {}
-    return said if isinstance(said, dict) else {}
+    return spelling if isinstance(spelling, dict) else {}

@@ -20,9 +20,9 @@ class Kotlin(Rules):
     ) -> Iterator[tuple[Branch, str]]:
         """`"$name"`, which the grammar leaves as text."""
         if node.type == "string_literal":
-            for found in _DOLLAR.finditer(text(node)):
-                leaf = node.within(text(node), *found.span(1), "identifier")
-                yield leaf, found[1]
+            for match in _DOLLAR.finditer(text(node)):
+                leaf = node.within(text(node), *match.span(1), "identifier")
+                yield leaf, match[1]
 
     def declares_as(
         self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str

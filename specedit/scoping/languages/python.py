@@ -50,10 +50,10 @@ class Python(Rules):
         function = scopes.scope_of(node)
         while function.kind == "block" and function.parent is not None:
             function = function.parent
-        said = _announcements(scopes, function).get(name)
-        if said is None:
+        text = _announcements(scopes, function).get(name)
+        if text is None:
             return None
-        if said == "global_statement":
+        if text == "global_statement":
             return scopes.file
         outer = function.parent
         while outer is not None and name not in outer.declared and outer.parent is not None:
@@ -107,11 +107,11 @@ class Python(Rules):
             return None
         known: Known = None
         for call in function.walk():
-            given = call.part("arguments") if call.type == "call" else None
-            called = call.part("function") if given is not None else None
-            if given is None or called is None or call.end > leaf.start:
+            item = call.part("arguments") if call.type == "call" else None
+            called = call.part("function") if item is not None else None
+            if item is None or called is None or call.end > leaf.start:
                 continue
-            parts = given.named_children()
+            parts = item.named_children()
             if scopes.text(called) != "isinstance" or len(parts) != 2:
                 continue
             if scopes.text(parts[0]) == name and parts[1].type in ("identifier", "attribute"):
@@ -119,8 +119,8 @@ class Python(Rules):
         return known
 
     def quoted_type(self, node: Branch, text: Text) -> str:
-        said = text(node).strip("'\"")
-        return said if node.type == "string" and said.isidentifier() else ""
+        message = text(node).strip("'\"")
+        return message if node.type == "string" and message.isidentifier() else ""
 
     def is_instance(self, one: Declared) -> bool:
         listed = one.node.named_children() if one.node.type == "parameters" else []
@@ -148,15 +148,15 @@ def _announcements(scopes: Scopes, function: Scope) -> dict[str, str]:
     known = scopes.announced.get(id(function))
     if known is not None:
         return known
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     body = function.node.part("body") if function.kind == "function" else None
     inner = ("function_definition", "class_definition", "lambda")
     for statement in body.walk(without=inner) if body is not None else ():
         if statement.type in ("global_statement", "nonlocal_statement"):
             for child in statement.children:
-                found[scopes.text(child)] = statement.type
-    scopes.announced[id(function)] = found
-    return found
+                results[scopes.text(child)] = statement.type
+    scopes.announced[id(function)] = results
+    return results
 
 
 _FUNCTIONS = ("function_definition", "lambda")

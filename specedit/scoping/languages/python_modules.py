@@ -29,17 +29,17 @@ def brought(project: Project, here: Typing, imported: Declared) -> list[Declared
     if module is not None:
         return named_in(project, _resolve(project, here, here.scopes.text(module)), name)
     first = name if node.type == "aliased_import" else name.split(".")[0]
-    found = _module(project, here, _resolve(project, here, first))
-    return [found] if found is not None else None
+    result = _module(project, here, _resolve(project, here, first))
+    return [result] if result is not None else None
 
 
 def named_in(project: Project, place: str | None, name: str) -> list[Declared]:
     """What a module, or a package, has under a name."""
     if place is None:
         return []
-    found = project.top_level(place, name)
-    if found:
-        return found
+    result = project.top_level(place, name)
+    if result:
+        return result
     inner = _inner(project, place, name)
     if inner is not None:
         return [inner]
@@ -64,8 +64,8 @@ def from_stars(project: Project, place: str, name: str) -> Iterator[Declared]:
     for statement in typing.scopes.root.walk():
         if statement.type == "import_from_statement" and statement.first("wildcard_import"):
             module = statement.part("module_name")
-            said = typing.scopes.text(module) if module is not None else ""
-            yield from named_in(project, _resolve(project, typing, said), name)
+            text = typing.scopes.text(module) if module is not None else ""
+            yield from named_in(project, _resolve(project, typing, text), name)
 
 
 def read(project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
@@ -103,9 +103,9 @@ def _resolve(project: Project, here: Typing, dotted: str) -> str | None:
             folder = posixpath.dirname(folder)
         return _file(project, posixpath.join(folder, *parts))
     for root in _roots(project, folder):
-        found = _file(project, posixpath.join(root, *parts))
-        if found is not None:
-            return found
+        result = _file(project, posixpath.join(root, *parts))
+        if result is not None:
+            return result
     return None
 
 

@@ -22,9 +22,9 @@ def names_in(node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:
     if _is_listed(string, text):
         yield node, text(node)
     elif _is_annotation(string, text):
-        said = text(node)
-        for found in FIRST.finditer(said):
-            yield node.within(said, found.start(), found.end(), "identifier"), found[0]
+        spelling = text(node)
+        for match in FIRST.finditer(spelling):
+            yield node.within(spelling, match.start(), match.end(), "identifier"), match[0]
 
 
 def _is_listed(string: Branch, text: Text) -> bool:

@@ -55,14 +55,14 @@ class Rust(Rules):
 
     def module_of(self, scopes: Scopes, imported: Declared) -> str:
         """The whole path: of `use a::{b::c}` it is `a::b::c`."""
-        said, node = [scopes.text(imported.leaf)], imported.leaf.parent
+        text, node = [scopes.text(imported.leaf)], imported.leaf.parent
         while node is not None and node.type != "use_declaration":
             if node.type in ("use_as_clause", "scoped_identifier", "scoped_use_list"):
                 path = node.part("path")
                 if path is not None and not path.start <= imported.leaf.start < path.end:
-                    said.insert(0, scopes.text(path))
+                    text.insert(0, scopes.text(path))
             node = node.parent
-        return "::".join(said)
+        return "::".join(text)
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
         return rust_modules.imports(project, here, imported)

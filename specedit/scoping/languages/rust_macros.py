@@ -41,9 +41,9 @@ def formatted(node: Branch, text: Text) -> Iterator[Branch]:
 def _arguments(text: str) -> Iterator[tuple[int, int]]:
     for hole in _HOLE.finditer(text):
         if hole["inside"]:
-            for found in _ARGUMENT.finditer(hole["inside"]):
+            for match in _ARGUMENT.finditer(hole["inside"]):
                 at = hole.start("inside")
-                yield at + found.start(), at + found.end()
+                yield at + match.start(), at + match.end()
 
 
 def _is_format(node: Branch, text: Text) -> bool:

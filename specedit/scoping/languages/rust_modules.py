@@ -25,8 +25,8 @@ def imports(project: Project, here: Typing, imported: Declared) -> list[Declared
     place = _around(project, here, imported.leaf)
     path = here.rules.module_of(here.scopes, imported).replace(" ", "")
     node = imported.node
-    if node.type == "use_as_clause" and (said := node.part("path")) is not None:
-        path = _joined(here, said)
+    if node.type == "use_as_clause" and (text := node.part("path")) is not None:
+        path = _joined(here, text)
     return list(follow(project, place, path.split("::"))) or None
 
 
@@ -37,9 +37,9 @@ def shared(project: Project, here: Typing, name: str, at: Branch) -> Iterator[De
     for one in here.scopes.root.walk():
         if one.type == "use_wildcard" and one.named_children():
             path = _joined(here, one.named_children()[0])
-            found = _module(project, _around(project, here, one), path.split("::"))
-            if found is not None:
-                yield from _in(project, found, name)
+            result = _module(project, _around(project, here, one), path.split("::"))
+            if result is not None:
+                yield from _in(project, result, name)
 
 
 def word(project: Project, here: Typing, node: Branch) -> Owner | None:
@@ -56,8 +56,8 @@ def word(project: Project, here: Typing, node: Branch) -> Owner | None:
             return None
         if _crates(project).get(first) is None:
             return None
-    found = _module(project, _around(project, here, node), path)
-    return _owner(project, found) if found is not None else None
+    result = _module(project, _around(project, here, node), path)
+    return _owner(project, result) if result is not None else None
 
 
 def _in_tokens(project: Project, here: Typing, node: Branch, tokens: Branch) -> Owner | None:
@@ -70,8 +70,8 @@ def _in_tokens(project: Project, here: Typing, node: Branch, tokens: Branch) -> 
     while at > 1 and text(row[at - 1]) == "::":
         at -= 2
         path.insert(0, text(row[at]))
-    found = _module(project, _around(project, here, node), path)
-    return _owner(project, found) if found is not None else None
+    result = _module(project, _around(project, here, node), path)
+    return _owner(project, result) if result is not None else None
 
 
 def given(project: Project, owner: Owner, name: str) -> Iterator[Declared]:
@@ -106,8 +106,8 @@ def parts(project: Project, owner: Owner) -> Iterator[Owner]:
 
 def body_of(project: Project, here: Typing, one: Declared) -> Owner | None:
     """The module that `mod x;` takes in from another file."""
-    found = _child(project, _around(project, here, one.node), one.name)
-    return _owner(project, found) if found is not None else None
+    result = _child(project, _around(project, here, one.node), one.name)
+    return _owner(project, result) if result is not None else None
 
 
 def follow(project: Project, place: Place, path: list[str]) -> Iterator[Declared]:
@@ -144,12 +144,12 @@ def _first(node: Branch) -> Branch:
 
 def _joined(here: Typing, path: Branch) -> str:
     """A path with what stands before it in lists around it."""
-    said, node = [here.scopes.text(path)], path.parent
+    text, node = [here.scopes.text(path)], path.parent
     while node is not None and node.type != "use_declaration":
         if node.type == "scoped_use_list" and (before := node.part("path")) is not None:
-            said.insert(0, here.scopes.text(before))
+            text.insert(0, here.scopes.text(before))
         node = node.parent
-    return "::".join(said).replace(" ", "")
+    return "::".join(text).replace(" ", "")
 
 
 def _around(project: Project, here: Typing, node: Branch) -> Place:
@@ -198,20 +198,20 @@ def _in(project: Project, place: Place, name: str) -> Iterator[Declared]:
         return
     project.notes[mark] = True
     try:
-        found = [
+        results = [
             one
             for one in typing.scopes.declarations(name)
             if one.scope is not None
             and one.scope.kind in ("file", "namespace")
             and _is_of(one, place[1])
         ]
-        for one in found:
+        for one in results:
             if one.kind == "import":
-                brought = project.brought(typing, one)
-                yield from brought or (one,)
+                imported = project.brought(typing, one)
+                yield from imported or (one,)
             else:
                 yield one
-        if not found:
+        if not results:
             yield from shared(project, typing, name, place[1] or typing.scopes.root)
     finally:
         del project.notes[mark]
@@ -237,11 +237,11 @@ def _child(project: Project, place: Place, name: str) -> Place | None:
     if file not in ("mod.rs", "lib.rs", "main.rs") and not _is_root(project, path):
         folder = posixpath.join(folder, file.removesuffix(".rs"))
     for up in reversed([up for up in (inner, *(inner.up() if inner else ())) if up is not None]):
-        if up.type == "mod_item" and (said := up.part("name")) is not None:
-            folder = posixpath.join(folder, typing.scopes.text(said))
+        if up.type == "mod_item" and (spelling := up.part("name")) is not None:
+            folder = posixpath.join(folder, typing.scopes.text(spelling))
     for end in (f"{name}.rs", f"{name}/mod.rs"):
-        if (found := posixpath.join(folder, end)) in project.paths:
-            return found, None
+        if (text := posixpath.join(folder, end)) in project.paths:
+            return text, None
     return None
 
 
@@ -269,9 +269,9 @@ def _root(project: Project, path: str) -> str | None:
     up = posixpath.dirname(path)
     while True:
         for one in ROOTS:
-            if (found := posixpath.join(up, one)) in project.paths:
+            if (text := posixpath.join(up, one)) in project.paths:
                 main = posixpath.join(up, ROOTS[1])
-                return main if path == main else found
+                return main if path == main else text
         if not up:
             return None
         up = posixpath.dirname(up)
@@ -281,19 +281,19 @@ def _crates(project: Project) -> dict[str, str]:
     """The crates of the tree, by the name that paths begin with."""
     key = ("crates",)
     if key not in project.notes:
-        found: dict[str, str] = {}
+        results: dict[str, str] = {}
         for path in sorted(p for p in project.paths if posixpath.basename(p) == "Cargo.toml"):
             folder = posixpath.dirname(path)
             try:
-                said = tomllib.loads(project.text(path) or "")
+                text = tomllib.loads(project.text(path) or "")
             except tomllib.TOMLDecodeError:
                 continue
-            lib, package = said.get("lib", {}), said.get("package", {})
+            lib, package = text.get("lib", {}), text.get("package", {})
             name = lib.get("name") or str(package.get("name", "")).replace("-", "_")
             start = posixpath.join(folder, lib.get("path", ROOTS[0]))
             if name and start in project.paths:
-                found[name] = start
-        project.notes[key] = found
+                results[name] = start
+        project.notes[key] = results
     known = project.notes[key]
     assert isinstance(known, dict)
     return known

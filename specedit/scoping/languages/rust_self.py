@@ -32,11 +32,11 @@ def from_self(root: Branch, data: bytes, new: str, line: int | None) -> list[Rew
             f"`self` is in {len(methods)} methods here", hint="Say which: --line N of the method."
         )
     function, parameter = methods[0]
-    found = [_parameter(parameter, data, new)]
+    results = [_parameter(parameter, data, new)]
     body = function.part("body")
     if body is not None:
-        found += [Rewrite(one.start, one.end, "self", new, "code") for one in _uses(body, data)]
-    return found
+        results += [Rewrite(one.start, one.end, "self", new, "code") for one in _uses(body, data)]
+    return results
 
 
 def to_self(leaf: Branch, data: bytes) -> Rewrite | None:
@@ -50,14 +50,14 @@ def to_self(leaf: Branch, data: bytes) -> Rewrite | None:
     if owner is None or listed[:1] != [parameter]:
         return None
     named = data[owner.start : owner.end].decode()
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"(&\s*(?:'\w+\s+)?(?:mut\s+)?)?(.+)", data[typed.start : typed.end].decode()
     )
-    if found is None or found[2] not in ("Self", named):
+    if match is None or match[2] not in ("Self", named):
         return None
     before = data[parameter.start : parameter.end].decode()
     mutable = "mut " if parameter.first("mutable_specifier") else ""
-    return Rewrite(parameter.start, parameter.end, before, f"{found[1] or mutable}self", "code")
+    return Rewrite(parameter.start, parameter.end, before, f"{match[1] or mutable}self", "code")
 
 
 def _self_of(function: Branch) -> Branch | None:

@@ -133,8 +133,8 @@ def places(*groups: str) -> frozenset[str]:
 
 def table(text: str) -> dict[str, str]:
     """ "place: value" lines to a mapping; several places may share a line."""
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for line in filter(None, map(str.strip, text.split("\n"))):
         left, right = line.split(": ", 1)
-        found.update(dict.fromkeys(left.split(), right.strip()))
-    return found
+        results.update(dict.fromkeys(left.split(), right.strip()))
+    return results
