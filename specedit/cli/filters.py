@@ -1,8 +1,4 @@
-"""A filter that never got to work: its command line is wrong, and stdin still comes out unchanged.
-
-Knows how a command line with errors in it is read as far as it can be. Does not know what a filter
-does; that is `specedit.cli.stream`, which gives back what it has read itself.
-"""
+"""A filter whose command line is wrong: stdin still comes out unchanged."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Links that lead out of a work tree: a person at a terminal says whether they are followed.
-
-Knows terminals and links. Does not know what is done to the files.
-"""
+"""Links that lead out of a work tree: a person at a terminal says whether they are followed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Flags from the settings table: names, types and help texts are typed once, there.
 
-Knows typer. `settings_options` gives a command every shared flag without naming it again.
+`settings_options` gives a command every shared flag without naming it again.
 """
 
 from __future__ import annotations

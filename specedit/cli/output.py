@@ -1,7 +1,4 @@
-"""What goes to stdout: the text, a patch, or the JSON of a report. Nothing else does.
-
-Knows bytes and Reports. Does not know commands.
-"""
+"""What goes to stdout: the text, a patch, or the JSON of a report. Nothing else does."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`rename --dry-list`: every place of a rename by file, with its reason. No model is asked.
-
-Knows Jobs that are planned, and how a place is written for a person and for a program.
-"""
+"""`rename --dry-list`: every place of a rename by file, with its reason. No model is asked."""
 
 from __future__ import annotations
 

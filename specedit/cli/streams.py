@@ -1,7 +1,6 @@
 """The standard streams as this process was given them: some closed, some full, some broken.
 
-Knows descriptors. Does not know commands. What is said to a person may get lost; what belongs on
-stdout may not, and the exit code says so.
+What is said to a person may get lost; what belongs on stdout may not, and the exit code says so.
 """
 
 from __future__ import annotations

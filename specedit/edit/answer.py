@@ -1,7 +1,4 @@
-"""Ids to text as they come, and the moment the answer is over.
-
-Knows the tokenizer's pieces and the stop texts; `fences` knows which line closes.
-"""
+"""Ids to text as they come, and the moment the answer is over."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""One Job: asked, measured, judged. Its last event is its Edit.
-
-Knows Jobs and backends. Writes nothing and does not know the terminal.
-"""
+"""One Job: asked, measured, judged. Its last event is its Edit."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """`--ask`: which hunks of a change are applied, one answer at a time, as `git add -p` asks.
 
-Knows hunks and answers. Does not know terminals: who asks shows the hunk and brings the answer.
 The text it returns is a new one, which nobody has checked yet.
 """
 

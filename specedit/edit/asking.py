@@ -1,7 +1,4 @@
-"""A question about a file: what is asked, and the answer as it comes. Nothing is edited.
-
-Knows Sources and Plans. Does not know the terminal.
-"""
+"""A question about a file: what is asked, and the answer as it comes. Nothing is edited."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Files that are shown beside the one to edit, read-only: whole, or their signatures when long.
 
-They stand first in the prompt, so that they are read once for all files and all tries. Knows
-Sources and outlines; knows no prompt.
+They stand first in the prompt, so that they are read once for all files and all tries.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 In code the first line that is the closing fence ends it. In prose (`nested`) an answer may hold
 blocks of its own, and a bare fence may open one as well as end everything; what follows decides.
-Small models also close a long fence with three backticks. Knows lines; knows no tokens.
+Small models also close a long fence with three backticks.
 """
 
 from __future__ import annotations

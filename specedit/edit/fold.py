@@ -1,7 +1,4 @@
-"""One Plan run: its events go on, its numbers are folded.
-
-Knows events. Does not know what the answer is for.
-"""
+"""One Plan run: its events go on, its numbers are folded."""
 
 from __future__ import annotations
 

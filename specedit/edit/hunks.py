@@ -1,7 +1,4 @@
-"""A hunk in parts, and a hunk as a person edits it in their editor, as `git add -p` has both.
-
-Knows hunks and lines. Does not know the questions, nor which editor it is.
-"""
+"""A hunk in parts, and a hunk as a person edits it in their editor, as `git add -p` has both."""
 
 from __future__ import annotations
 

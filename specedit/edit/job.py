@@ -1,7 +1,7 @@
 """Intent: what is asked about one file, and what the answer may become.
 
 A Job is a Plan with the file that it is for, and its own judge. Commands differ only in the Jobs
-they make. Knows text and settings; knows no ids, no backend, no terminal.
+they make.
 """
 
 from __future__ import annotations

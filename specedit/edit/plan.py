@@ -1,7 +1,6 @@
 """What a backend runs: the words for the model, the answer expected, the limits.
 
 A Plan crosses the wire to a server; the file that it is for stays with its Job (`edit.job`).
-Knows text; knows no ids, no file, no terminal.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 File first, so that a second instruction on the same file finds it in the cache. The answer's
 opening fence is given and its closing is known, so a prediction lines up from the first token.
-Knows text; knows no ids and no template (that is `models.template`).
 """
 
 from __future__ import annotations

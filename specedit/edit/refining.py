@@ -3,7 +3,7 @@
 The journal is the conversation: each run that refines names the one before it, back to the one that
 found the original. The model is shown that original and all instructions in their order, the newest
 last, and the earlier answer is its prediction; a turn for each would have a small model answer in
-prose. Knows the journal's runs and Jobs; writes nothing.
+prose.
 """
 
 from __future__ import annotations

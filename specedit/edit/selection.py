@@ -1,7 +1,4 @@
-"""Which lines a selected text is: for editors that hand over the text and a line, but no range.
-
-Knows text and line numbers. Does not know files or editors.
-"""
+"""Which lines a selected text is: for editors that hand over the text and a line, but no range."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The part of a file that an edit is for: named by lines or by a symbol, taken out, put back.
 
-Knows Sources and symbols. Everything outside the part stays as it is, byte for byte.
+Everything outside the part stays as it is, byte for byte.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A streamed answer without its fences: what of it can be shown as it comes.
 
-`fences` knows which line closes. Knows no endpoint.
+`fences` knows which line closes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The manual: a page a topic, as Markdown beside this file, the same on the web and in a terminal.
 
-Knows its pages and which subject each command belongs to. Knows no terminal. A page's first line
-is `# topic: what it is about`, and what stands behind the colon is its line in the list.
+A page's first line is `# topic: what it is about`, and what stands behind the colon is its line in
+the list.
 """
 
 from __future__ import annotations

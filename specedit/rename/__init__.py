@@ -1,6 +1,6 @@
 """Renaming: which places mean what a name means, what to write there, and the Jobs of a rename.
 
-Knows text, trees, languages and Plans. Runs no model and writes nothing.
+Runs no model and writes nothing.
 
 * `planning`: a file and two names become a Job; an answer becomes what is written
 * `places`: where a name means what, and the file that predicts, as a `guess`

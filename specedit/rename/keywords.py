@@ -1,7 +1,4 @@
-"""Whether a new name is a word that the language keeps for itself, at the places it would take.
-
-Knows where such a word is a name all the same: behind a dot or a sigil, in some languages.
-"""
+"""Whether a new name is a word that the language keeps for itself, at the places it would take."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """What a name in a macro's body means: what it means wherever the macro is used.
 
-Bodies are code that no grammar parsed: whole words. Knows one file; a macro that is used nowhere in
-it, or here for this and there for that, is said.
+Bodies are code that no grammar parsed: whole words.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Whether a module that an import names is the project's own, as far as its files tell.
 
-Knows names of files, and of Go's module. What cannot be told is taken for the project's: only what
-is known to come from elsewhere keeps its names.
+What cannot be told is taken for the project's: only what is known to come from elsewhere keeps its
+names.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`rename`: where a name means what, what to write there, and the file that predicts.
 
-Tree-sitter finds the places; the model verifies them; `specedit.rename.guard` keeps both to
-what the scope allows. Knows one file.
+Tree-sitter finds the places; the model verifies them; `specedit.rename.guard` keeps both to what
+the scope allows.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Renames as Jobs: tree-sitter writes the expected file, the model verifies it, the guard decides.
 
-Knows Sources, settings and what `rename.places` finds. Does not run models and writes nothing.
+Does not run models and writes nothing.
 """
 
 from __future__ import annotations

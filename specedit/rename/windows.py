@@ -2,7 +2,7 @@
 
 Not only the places: a line that holds the name where nothing is renamed is one where the model may
 think otherwise, and is asked about, too. What stands in no window holds no mention, so there is
-nothing in it to verify. Knows Sources and guesses; runs no model.
+nothing in it to verify.
 """
 
 from __future__ import annotations

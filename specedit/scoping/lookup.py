@@ -1,6 +1,6 @@
 """Which declaration a bare name means at a place, and which members a class has.
 
-Knows scopes and inheritance. Does not look at expressions; `Typing` does.
+Does not look at expressions; `Typing` does.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What each use of one name means: uses of the same thing come out as one `Meaning`.
 
-Knows scopes and types of one file. Does not rename.
+Does not rename.
 """
 
 from __future__ import annotations

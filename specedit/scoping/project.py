@@ -1,7 +1,7 @@
 """The files of a work tree as renaming sees them: read and parsed when somebody asks.
 
-Knows paths, texts and their scopes. How one file's import leads to another is the languages' to
-say (`Rules.brought` and its neighbours); what is to be renamed is not known here.
+How one file's import leads to another is the languages' to say (`Rules.brought` and its
+neighbours); what is to be renamed is not known here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The scopes of one file, and the classes in it.
 
-Built from a language's rules. Knows nothing of renaming; what a *use* of a name means is for
-`scoping.meaning`.
+Built from a language's rules.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Syntax: what grammars know of a text. Knows no model and no file."""
+"""Syntax: what grammars know of a text."""

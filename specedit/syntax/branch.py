@@ -1,6 +1,6 @@
 """A syntax tree in plain Python: cheap parents, fields and lines, asked for often.
 
-Offsets are bytes of the UTF-8 text. Does not know what any node means.
+Offsets are bytes of the UTF-8 text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Hunks as data: what changed between two texts, line by line and word by word.
-
-Knows lines. Does not know files, colours or terminals; `patch` prints for `git apply`.
-"""
+"""Hunks as data: what changed between two texts, line by line and word by word."""
 
 from __future__ import annotations
 

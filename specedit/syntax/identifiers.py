@@ -1,6 +1,6 @@
 """Names as words: `userName`, `USER_NAME` and `GetUserNames` are built from the same two.
 
-Knows spelling only. Which mention means which thing is not known here.
+Which mention means which thing is not known here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The outline of a file: what it defines, under which name, on which lines.
 
-One table of node types serves all languages: their names do not clash. Does not know scopes.
+One table of node types serves all languages: their names do not clash.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A unified patch that `git apply` takes, byte for byte.
 
-Knows bytes and git's quoting of names. A line is what ends in a newline, as git counts; a carriage
-return, a BOM or a NUL are bytes like any other.
+A line is what ends in a newline, as git counts; a carriage return, a BOM or a NUL are bytes like
+any other.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What tree-sitter says about a text: does it parse, and what is defined where.
 
 Grammars are imported late, one at a time, and kept. Positions given out are lines and columns from
-1, or offsets into the str. Does not know edits or names' meanings.
+1, or offsets into the str.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The tries of a file side by side on a trace's page, and what each of them took from which.
 
-Knows traces and HTML; whatever comes from a file or a model is escaped by the one who calls. A
-token is a try's own (the model's choice), looked up, or accepted from a prediction: the original or
-an earlier try, which the trace names.
+A token is a try's own (the model's choice), looked up, or accepted from a prediction: the original
+or an earlier try, which the trace names.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A hunk in the person's own editor, as git opens one for a message: `VISUAL`, `EDITOR`, else `vi`.
 
-Knows processes and a temporary file. Whether what comes back applies is `edit.hunks`' to say.
+Whether what comes back applies is `edit.hunks`' to say.
 """
 
 from __future__ import annotations

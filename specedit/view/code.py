@@ -1,7 +1,4 @@
-"""Lines of code as rich Text: coloured, harmless, and folded to a width.
-
-Knows syntax colouring and terminal cells. Does not know diffs.
-"""
+"""Lines of code as rich Text: coloured, harmless, and folded to a width."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """How things look: one table for the terminal and the page, and the console they go to.
 
-Knows rich's styles. Every difference that a colour makes is also made by a sign, for NO_COLOR.
+Every difference that a colour makes is also made by a sign, for NO_COLOR.
 """
 
 from __future__ import annotations

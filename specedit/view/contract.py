@@ -1,6 +1,6 @@
 """The outcome for programs: the one object of `--json`, whose names the contract fixes.
 
-Knows the report's values. Adding a name is free, renaming one is not. Prints nothing.
+Adding a name is free, renaming one is not. Prints nothing.
 """
 
 from __future__ import annotations

@@ -1,9 +1,5 @@
 """A change as people read it: hunks side by side or one under the other, and where each line
-came from.
-
-Knows hunks, provenance, definitions and widths. Does not know how a change came about, nor whether
-it is written.
-"""
+came from."""
 
 from __future__ import annotations
 

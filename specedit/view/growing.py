@@ -1,7 +1,7 @@
 """The change so far, while its answer is still being written.
 
-Knows the old text and the answer's beginning. Guesses how far the answer has come in the old
-text; the finished change is compared anew by `specedit.view.diff`.
+Guesses how far the answer has come in the old text; the finished change is compared anew by
+`specedit.view.diff`.
 """
 
 from __future__ import annotations

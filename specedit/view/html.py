@@ -1,7 +1,7 @@
 """A trace as one HTML page that needs nothing else: no network, no script to be read.
 
-Knows traces and HTML. Whatever comes from a file or a model is escaped here, once, by `_safe`;
-the page forbids itself every request, and carries its trace, so that it can be made again.
+Whatever comes from a file or a model is escaped here, once, by `_safe`; the page forbids itself
+every request, and carries its trace, so that it can be made again.
 """
 
 from __future__ import annotations

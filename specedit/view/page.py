@@ -1,7 +1,7 @@
 """A page of Markdown in a terminal.
 
-Knows rich's Markdown. What a terminal cannot show (pictures) is left out, and a link to another
-page becomes the command that shows it. Where no person reads, the Markdown itself is the text.
+What a terminal cannot show (pictures) is left out, and a link to another page becomes the command
+that shows it. Where no person reads, the Markdown itself is the text.
 """
 
 from __future__ import annotations

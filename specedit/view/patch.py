@@ -1,6 +1,6 @@
 """A patch on a terminal: the same lines, coloured as git colours them.
 
-Knows the unified format. Where a program reads stdout, nobody calls this.
+Where a program reads stdout, nobody calls this.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The plots of a trace's page, as SVG: when each pass ran, how wide it was, what was accepted.
 
-Knows passes and numbers. Every text that reaches the SVG is made here, of digits and fixed words.
+Every text that reaches the SVG is made here, of digits and fixed words.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A run over many files: how far it is, how fast, and how much longer.
 
-Files weigh what their texts weigh. Knows sizes and clocks; does not know models or colours.
+Files weigh what their texts weigh.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Where each part of an answer came from: a fold of `Written` events to spans of text.
-
-Knows characters, passes and seconds. Does not know files, colours or what the text means.
-"""
+"""Where each part of an answer came from: a fold of `Written` events to spans of text."""
 
 from __future__ import annotations
 

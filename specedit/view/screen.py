@@ -1,6 +1,6 @@
 """One run as a person follows it: the wait, each change, the questions, the report, the trace.
 
-Knows the settings that say how much is shown. Everything goes to stderr; answers come from stdin.
+Everything goes to stderr; answers come from stdin.
 """
 
 from __future__ import annotations

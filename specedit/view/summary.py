@@ -1,6 +1,6 @@
 """The report in a terminal: one line for a run, a table when asked, and what went wrong.
 
-Knows a Report. Every number in it was measured by somebody else.
+Every number in it was measured by somebody else.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Text that somebody else wrote, made harmless to look at.
-
-Knows what a terminal obeys. Does not know colours, nor what the text is about; imports nothing, so
-that an error can be said at any moment.
-"""
+"""Text that somebody else wrote, made harmless to look at."""
 
 from __future__ import annotations
 

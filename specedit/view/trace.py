@@ -1,8 +1,7 @@
 """A run's trace: JSON lines, one per pass, in the order they happened.
 
-Knows JSON, and how a trace is read; `tracing` writes one. Does not know HTML or terminals. What
-belongs to a whole file stands in its first line (`begin`) and its last (`end`), so that every line
-is one pass.
+What belongs to a whole file stands in its first line (`begin`) and its last (`end`), so that every
+line is one pass.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A trace is written as the events of a run come, and over nothing but an older trace.
 
-Knows the events of a backend, and whose file it may take. `trace` says what it holds and reads it.
+`trace` says what it holds and reads it.
 """
 
 from __future__ import annotations

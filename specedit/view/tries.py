@@ -1,6 +1,6 @@
 """The tries of a run in a terminal: a line for each as it ends, and a small table of them all.
 
-Knows a report's tries. Measures nothing.
+Measures nothing.
 """
 
 from __future__ import annotations

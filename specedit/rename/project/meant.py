@@ -1,8 +1,7 @@
 """Which of a name's meanings a rename of a whole tree is about.
 
 What every file can see is renamed; a local thing of the same name stays, and so does what belongs
-to somebody else's module. What cannot be decided is said by file and line. Knows meanings over
-files; writes nothing.
+to somebody else's module. What cannot be decided is said by file and line.
 """
 
 from __future__ import annotations

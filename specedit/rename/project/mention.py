@@ -1,6 +1,6 @@
 """What other files have of a name that is renamed in one: they are not renamed, and this is said.
 
-Knows meanings over files. Only what is sure to be the same thing is mentioned.
+Only what is sure to be the same thing is mentioned.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The Jobs of a rename of a work tree: its files as git tracks them, read when renaming asks.
 
-Knows files, git and what a rename comes to. Runs no model and writes nothing.
+Runs no model and writes nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A rename of a whole work tree: what becomes of each of its files, before any model is asked.
 
-Knows meanings over files and what is written at a place. Reads texts, writes nothing; a name that
-is taken anywhere is found here, so that nothing is written where something would be refused.
+Reads texts, writes nothing; a name that is taken anywhere is found here, so that nothing is written
+where something would be refused.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The variables that a shell names without a dollar sign: `read x`, `printf -v x`, `let x+=1`.
-
-Does not know what a sourced file sets.
-"""
+"""The variables that a shell names without a dollar sign: `read x`, `printf -v x`, `let x+=1`."""
 
 from __future__ import annotations
 

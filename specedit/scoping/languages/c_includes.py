@@ -1,6 +1,6 @@
 """C's and C++'s includes: a file sees what it includes, by name, and what that includes.
 
-Knows one project's files. Macros decide nothing here: every include counts.
+Macros decide nothing here: every include counts.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """C#'s namespaces: a type is seen where its namespace is, or is used; a partial one goes on.
 
-Knows one project's files by the namespaces they open. A type is found by the text that declares it.
+A type is found by the text that declares it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Go's packages: the files of one folder share their names, an import's path ends in a folder.
 
-Knows one project's files and its go.mod files. Code that is built for another system is a file of
-the package all the same.
+Code that is built for another system is a file of the package all the same.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Java's packages: a type is seen by its package, and by who imports it.
 
-Knows one project's files by the `package` they say, wherever they lie. Types are found by the text
-that declares them; what is nested is reached through its class.
+Types are found by the text that declares them; what is nested is reached through its class.
 """
 
 from __future__ import annotations

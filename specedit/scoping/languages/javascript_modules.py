@@ -1,7 +1,6 @@
 """Where JavaScript's and TypeScript's imports lead, and what a module gives out.
 
-Relative paths, index files, `paths` of tsconfig.json, packages of the same tree, CommonJS. Knows
-one project's files; what is installed is nobody's here.
+Relative paths, index files, `paths` of tsconfig.json, packages of the same tree, CommonJS.
 """
 
 from __future__ import annotations

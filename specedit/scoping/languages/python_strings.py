@@ -1,6 +1,6 @@
 """Names of code that Python writes as text: `__all__`, and annotations in quotes.
 
-Knows one string of a tree. Any other string is a string.
+Any other string is a string.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Names in Rust's macros, which the grammar leaves as tokens: `"{name:width$}"`, `x.name`.
-
-Does not know what a macro of somebody else does with its strings.
-"""
+"""Names in Rust's macros, which the grammar leaves as tokens: `"{name:width$}"`, `x.name`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Rust's modules: files by `mod`, paths from the crate, from here and from above.
-
-Knows one project's files and the names in its Cargo.toml files.
-"""
+"""Rust's modules: files by `mod`, paths from the crate, from here and from above."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Rust's `self`: a keyword that stands for a parameter, so renaming it rewrites the parameter.
 
-`&mut self` renamed to `foo` is `foo: &mut Self`, and the other way round. Knows one method; calls
-written `x.method()` are not rewritten, and this is said.
+`&mut self` renamed to `foo` is `foo: &mut Self`, and the other way round.
 """
 
 from __future__ import annotations
