@@ -15,7 +15,7 @@ import pytest
 from conftest import Specedit
 from endpoint import Endpoint, listening, stream
 from git_repository import Repository
-from test_focus import python
+from test_regions import python
 
 WINDOW = 65536
 MODEL = "Qwen/Qwen2.5-Coder-32B-Instruct"
