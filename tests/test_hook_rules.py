@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit.errors import UsageError
-from specedit.integrations.hook.hook_rules import CHECK, FIX, MAX_SECONDS, Rule, Step, rules
+from specedit.integrations.hook.hook_rules import CHECK, DEFAULT_SECONDS, FIX, Rule, Step, rules
 
 FILES = ["a.py", "src/a.py", "src/a.cs", "src/deep/er/b.cs", "b c.py", "é/文.py", "src/.hid.cs"]
 
@@ -107,7 +107,7 @@ def test_a_rule_says_what_is_asked_of_which_files() -> None:
         Rule(
             (Step(old="Username", new="Email"), Step(old="user", new="account")), ("src/**/*.cs",)
         ),
-        Rule((Step("Sort imports."),), ("*.py",), ("gen/",), MAX_SECONDS, CHECK),
+        Rule((Step("Sort imports."),), ("*.py",), ("gen/",), DEFAULT_SECONDS, CHECK),
         Rule((Step("x"),), ("**",), (), 3.0, FIX),
     ]
     assert found[1].wants("lib/a.py") and not found[1].wants("gen/deep/a.py")
@@ -116,24 +116,24 @@ def test_a_rule_says_what_is_asked_of_which_files() -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ({}, "asks for one thing"),
-        ({"rename": {"a": "b"}, "instruction": "x"}, "asks for one thing"),
+        ({}, "must have one of"),
+        ({"rename": {"a": "b"}, "instruction": "x"}, "must have one of"),
         ({"instruction": "x", "requires": "docstrings"}, "no key 'requires'"),
-        ({"instruction": " "}, "in words"),
-        ({"instruction": ["x"]}, "in words"),
-        ({"rename": {}}, "table of names"),
-        ({"rename": "a"}, "table of names"),
-        ({"rename": {"a": ""}}, "is no rename"),
-        ({"rename": {"a": 1}}, "is no rename"),
-        ({"instruction": "x", "mode": "fixx"}, "mode is fix or check"),
+        ({"instruction": " "}, "says what to do"),
+        ({"instruction": ["x"]}, "says what to do"),
+        ({"rename": {}}, "must be a table of names"),
+        ({"rename": "a"}, "must be a table of names"),
+        ({"rename": {"a": ""}}, "is not a rename"),
+        ({"rename": {"a": 1}}, "is not a rename"),
+        ({"instruction": "x", "mode": "fixx"}, "mode must be fix or check"),
         ({"instruction": "x", "max_seconds": 0}, "above 0"),
         ({"instruction": "x", "max_seconds": True}, "above 0"),
         ({"instruction": "x", "max_seconds": math.nan}, "above 0"),
         ({"instruction": "x", "max_seconds": math.inf}, "above 0"),
         ({"instruction": "x", "max_seconds": 1 << 5000}, "above 0"),
         ({"instruction": "x", "max_seconds": 1 << 50_000}, "above 0"),
-        ({"rename": {"x": 1 << 50_000}}, "no rename"),
-        ({"instruction": "x", "files": [1]}, "list of globs"),
+        ({"rename": {"x": 1 << 50_000}}, "not a rename"),
+        ({"instruction": "x", "files": [1]}, "must be a list of globs"),
         ({"instruction": "x", "file": ["a"]}, "no key 'file'"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -15,10 +15,10 @@ from specedit.view.terminal import harmless, name
 if TYPE_CHECKING:
     from specedit.files.git import Staged
     from specedit.integrations.hook.hook_rules import Rule
-    from specedit.integrations.hook.staged import Fixed, Look, Objection
+    from specedit.integrations.hook.staged import Fixed, HookRun, StepResult
     from specedit.settings import Settings
 
-app = typer.Typer(help="Rules of pyproject.toml on every commit.", no_args_is_help=True)
+app = typer.Typer(help="Apply the rules of pyproject.toml to every commit.", no_args_is_help=True)
 
 
 def _say(text: str) -> None:
@@ -26,17 +26,17 @@ def _say(text: str) -> None:
 
 
 def _rules(root: Path) -> tuple[list[Rule], Settings, str]:
-    """The rules of the repository at `root`, and why there are none; a repository around it has
-    rules of its own."""
+    """The rules, the settings, and the reason if there are no rules. Only the pyproject.toml at
+    `root` counts, not that of a repository around it."""
     from specedit.cli.consent import settled
     from specedit.integrations.hook.hook_rules import rules
 
     resolved = settled(start=root)
-    result = resolved.pyproject
-    if result is None or result.parent.resolve() != root.resolve():
+    pyproject = resolved.pyproject
+    if pyproject is None or pyproject.parent.resolve() != root.resolve():
         return [], resolved.values, "has no [[tool.specedit.hook]]"
     why = "is not trusted" if "hook" in resolved.ignored else "has no [[tool.specedit.hook]]"
-    return rules(resolved.values.hook, str(result)), resolved.values, why
+    return rules(resolved.values.hook, str(pyproject)), resolved.values, why
 
 
 @app.command()
@@ -51,13 +51,13 @@ def install() -> int:
     for line in git_hook.install(root):
         _say(line)
     if not rules:
-        _say(f"{root / 'pyproject.toml'} {why} yet: nothing is asked.")
+        _say(f"{root / 'pyproject.toml'} {why} yet: the hook does nothing.")
     return DONE
 
 
 @app.command()
 def uninstall() -> int:
-    """Take the hook away and put back the one that was there before."""
+    """Remove the hook and restore the previous one."""
     from specedit.files import git
     from specedit.integrations.hook import git_hook
     from specedit.settings import here
@@ -71,14 +71,14 @@ def uninstall() -> int:
 def run(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE...]", help="without files: those staged for this commit"),
+        typer.Argument(metavar="[FILE...]", help="files to check (default: the staged files)"),
     ] = None,
 ) -> int:
-    """Look at what is staged; exit 1 with the diff when a rule would change it."""
+    """Apply the rules to the staged files; print the diff and exit 1 if a rule changes one."""
     from specedit.backends.connect import connect
     from specedit.files import git
-    from specedit.integrations.hook.clean_files import Seen
-    from specedit.integrations.hook.staged import Look
+    from specedit.integrations.hook.clean_files import CleanFiles
+    from specedit.integrations.hook.staged import HookRun
     from specedit.models.store import store_path
     from specedit.settings import here
 
@@ -91,69 +91,70 @@ def run(
     entries = [entry for entry in entries if any(rule.wants(entry.name) for rule in rules)]
     backend = connect(settings)
     try:
-        return _over(Look(root, rules, backend, settings, Seen(store_path(), settings)), entries)
+        clean = CleanFiles(store_path(), settings)
+        return _report(HookRun(root, rules, backend, settings, clean), entries)
     finally:
         backend.close()
 
 
-def _over(look: Look, entries: Sequence[Staged]) -> int:
-    """Show what is found as it is found; then what a person has to know, and the exit code."""
+def _report(run: HookRun, entries: Sequence[Staged]) -> int:
+    """Show the events as they come, then a summary; returns the exit code."""
     from rich.console import Console
 
-    from specedit.integrations.hook.staged import Asked, Fixed, Left, Objection
+    from specedit.integrations.hook.staged import Fixed, Skipped, StepResult, Working
     from specedit.view.live import Live
 
-    messages: list[str] = []
+    lines: list[str] = []
     code, fixed = DONE, 0
     console = Console(stderr=True, highlight=False)
     with Live(console, [entry.name for entry in entries]) as live:
-        for item in look.over(entries):
+        for item in run.events(entries):
             match item:
-                case Asked():
+                case Working():
                     live.event(item.name, item.event)
                     continue
-                case Objection():
+                case StepResult():
                     live.finish(item.edit.path)
                     _show(item)
                     code = max(code, WOULD_CHANGE if item.edit.changed else FAILED)
-                    messages += _about(item)
+                    lines += _about(item)
                 case Fixed():
                     fixed += 1
-                    messages.append(f"{name(item.name)}: {_fixed(item)}")
-                case Left():
-                    messages.append(f"{name(item.name)}: {item.why}")
-    for line in messages:
+                    lines.append(f"{name(item.name)}: {_fixed(item)}")
+                case Skipped():
+                    lines.append(f"{name(item.name)}: {item.reason}")
+    for line in lines:
         _say(f"specedit: {line}")
     if fixed:
-        _say("specedit: look at the changes, stage what you want (git add), then commit again")
+        _say("specedit: review the changes, stage them (git add), then commit again")
     if code == FAILED:
-        _say("specedit: git commit --no-verify commits without asking")
+        _say("specedit: git commit --no-verify skips the hook")
     return code
 
 
 def _fixed(fixed: Fixed) -> str:
-    by = " and ".join(f"“{name(step.said)}”" for step in fixed.steps)
+    steps = " and ".join(f"“{name(step.title)}”" for step in fixed.steps)
     if fixed.before:
-        return f"the work tree has the change of {by} already; it is not staged"
-    kept = "; its unstaged changes are kept" if fixed.partly else ""
-    return f"rewritten by {by}, not staged{kept}"
+        return f"the work tree has the change of {steps} already; it is not staged"
+    unstaged = "; its unstaged changes are kept" if fixed.merged else ""
+    return f"rewritten by {steps}, not staged{unstaged}"
 
 
-def _about(finding: Objection) -> list[str]:
+def _about(result: StepResult) -> list[str]:
     from specedit.integrations.hook.hook_rules import CHECK, FIX
 
-    edit, head = finding.edit, name(finding.edit.path)
-    step = name(finding.step.said)
+    edit, head = result.edit, name(result.edit.path)
+    step = name(result.step.title)
     if edit.changed:
-        mode = "check: not written" if finding.mode == CHECK else FIX
+        mode = "check: not written" if result.mode == CHECK else FIX
         return [f"{head}: “{step}”: +{edit.added} -{edit.removed} ({mode})"]
-    kept = [f"{head}: the answer is kept in {edit.kept}"] if edit.kept else []
-    return [f"{head}: “{step}”: {problem}" for problem in edit.problems] + kept
+    saved = [f"{head}: the answer is kept in {edit.kept}"] if edit.kept else []
+    return [f"{head}: “{step}”: {problem}" for problem in edit.problems] + saved
 
 
-def _show(finding: Objection) -> None:
-    """The diff, on stdout: for a person's eyes on a terminal, a patch anywhere else."""
-    edit = finding.edit
+def _show(result: StepResult) -> None:
+    """The diff on stdout: coloured on a terminal, else a patch."""
+    edit = result.edit
     if not edit.changed:
         return
     if sys.stdout.isatty():

@@ -1,1 +1,1 @@
-"""The pre-commit hook: rules, what was seen clean, looking at staged files, being installed."""
+"""The pre-commit hook: its rules, the run over staged files, and its installation in git."""

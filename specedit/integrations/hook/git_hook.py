@@ -1,8 +1,7 @@
-"""The native hook: a file in git's hooks folder that calls `specedit hook run`.
+"""Installs git's pre-commit hook, a script that calls `specedit hook run`.
 
-A hook that is there already is moved aside, called first, and put back on uninstall; nothing that
-is not ours is ever overwritten, nor lines that somebody added to ours. Knows git's hooks folder.
-Does not know rules.
+An existing hook is renamed, called first, and restored by uninstall. A file that specedit did not
+write, or that was edited since, is never overwritten.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if [ -x "$python" ]; then
 elif command -v specedit >/dev/null 2>&1; then
     exec specedit hook run
 fi
-echo "specedit is not installed any more: this commit was not looked at." >&2
+echo "specedit is not installed any more: this commit was not checked." >&2
 echo "Install it, or delete this hook: $0" >&2
 exit 1
 """
@@ -44,15 +43,15 @@ def script() -> str:
 
 
 def is_ours(path: Path) -> bool:
-    return MARK.encode() in _held(path)
+    return MARK.encode() in _content(path)
 
 
 def is_edited(path: Path) -> bool:
-    """Whether it is ours, and holds other lines than we wrote; any python may be in it."""
-    return is_ours(path) and _any_python(_held(path)) != _any_python(script().encode())
+    """Whether specedit wrote it and its lines, apart from the path of python, were changed."""
+    return is_ours(path) and _any_python(_content(path)) != _any_python(script().encode())
 
 
-def _held(path: Path) -> bytes:
+def _content(path: Path) -> bytes:
     try:
         return regular.read(path)
     except OSError:
@@ -60,19 +59,17 @@ def _held(path: Path) -> bytes:
 
 
 def _any_python(text: bytes) -> bytes:
-    """Without what may differ between two hooks of ours: the python, and `-P`, which keeps the
-    modules of the folder we are called in from being taken for Python's, and was not always there.
-    """
+    """The script without what may differ between two of our versions: the path of python, and `-P`,
+    which keeps Python from importing modules of the current folder."""
     return re.sub(rb"(?m)^python=.*$", b"python=", text).replace(b" -P -m ", b" -m ")
 
 
 def _refuse_edited(hook: Path, then: str) -> None:
     if is_edited(hook):
         raise UsageError(
-            f"{hook} is specedit's, and holds lines that specedit did not write: "
-            "it stays as it is.",
-            hint=f"Lines of your own belong in {ASIDE} beside it, which it calls first. "
-            f"Move them there, delete {NAME}, then {then}.",
+            f"{hook} was written by specedit and edited since; it was not changed.",
+            hint=f"Move your own lines to {ASIDE} beside it, which it calls first, "
+            f"delete {NAME}, then {then}.",
         )
 
 
@@ -81,47 +78,47 @@ def _is_there(path: Path) -> bool:
 
 
 def install(root: Path) -> list[str]:
-    """Write the hook; what was done, in words for a person."""
+    """Write the hook; returns what was done, a line each."""
     if (elsewhere := git.hooks_path(root)) is not None:
         raise UsageError(
-            f"core.hooksPath is set to {elsewhere!r}: git does not look into this repository's "
-            "hooks folder, and that one may serve other repositories.",
+            f"core.hooksPath is set to {elsewhere!r}: git ignores this repository's hooks folder, "
+            "and the other folder may serve several repositories.",
             hint="Call `specedit hook run` from the pre-commit hook there, "
             "or unset it: git config --unset core.hooksPath",
         )
     folder = git.hooks_folder(root)
     hook, aside = folder / NAME, folder / ASIDE
     _refuse_edited(hook, "install again")
-    said = []
+    lines = []
     if _is_there(hook) and not is_ours(hook):
         if _is_there(aside):
             raise UsageError(
-                f"{hook} is somebody else's, and so is {aside}: there is no place to move it to.",
-                hint="Join the two, or delete the one that is not needed.",
+                f"neither {hook} nor {aside} was written by specedit; both were left unchanged.",
+                hint="Merge the two files, or delete one of them, then install again.",
             )
         folder.mkdir(parents=True, exist_ok=True)
         hook.rename(aside)
-        said.append(f"moved the hook that was there to {aside}; it is called first")
+        lines.append(f"moved the existing hook to {aside}; it is called first")
     atomic.whole(hook, script().encode(), 0o755)
-    return [*said, f"wrote {hook}"]
+    return [*lines, f"wrote {hook}"]
 
 
 def uninstall(root: Path) -> list[str]:
-    """Take our hook away and put back the one that was there before; what was done."""
+    """Delete our hook and restore the previous one; returns what was done, a line each."""
     folder = git.hooks_folder(root)
     hook, aside = folder / NAME, folder / ASIDE
     if _is_there(hook) and not is_ours(hook):
-        kept = f" The one that was there before it is {aside}." if _is_there(aside) else ""
+        previous = f" The previous hook is {aside}." if _is_there(aside) else ""
         raise UsageError(
-            f"{hook} is not specedit's: it stays as it is.{kept}",
-            hint="Look at it; something was installed over the hook, or instead of it.",
+            f"{hook} was not written by specedit; it was left unchanged.{previous}",
+            hint="Another tool may have replaced the hook: look at the file.",
         )
     _refuse_edited(hook, "uninstall again")
-    said = []
+    lines = []
     if _is_there(hook):
         hook.unlink()
-        said.append(f"deleted {hook}")
+        lines.append(f"deleted {hook}")
     if _is_there(aside):
         aside.rename(hook)
-        said.append(f"put back the hook that was there before: {hook}")
-    return said or [f"no hook of specedit is in {folder}"]
+        lines.append(f"restored the previous hook: {hook}")
+    return lines or [f"{folder} has no hook of specedit"]
