@@ -18,7 +18,6 @@ from typing import Any
 
 import examples
 import pytest
-import typer
 import warm_server
 import yaml
 from examples import NOT_RUN, PAGES, ROOT, SCRIPT, Example
@@ -137,7 +136,7 @@ def held(root: Path) -> dict[str, bytes]:
 def whole() -> Any:
     """Every command of specedit."""
     cli._register()
-    return typer.main.get_command(cli.app)
+    return cli.app
 
 
 def understood(words: list[str]) -> None:
@@ -251,7 +250,7 @@ def options(command: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_flag_and_variable_named_exists(name: str) -> None:
-    known = {*options(whole()), *ELSEWHERE, "--install-completion"}
+    known = {*options(whole()), *ELSEWHERE, "--show-completion"}
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", PAGES[name])) <= known
     variables = {f"SPECEDIT_{n.upper()}" for n in settings.names()}
     variables |= {f"SPECEDIT_{n}" for n in settings.NOT_SETTINGS}

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-import typer
-
+from specedit.cli.commands import Argument, Option
 from specedit.cli.options import settings_options
 from specedit.errors import UsageError
 from specedit.settings import Resolved
@@ -27,35 +26,29 @@ NAMES = ("model", "draft_model", "engine", "threads", "precision", "json", "quie
 def bench(
     cases: Annotated[
         Path | None,
-        typer.Argument(metavar="[CASES]", help="JSON lines: instruction, before, after"),
+        Argument(metavar="[CASES]", help="JSON lines: instruction, before, after"),
     ] = None,
-    against: Annotated[
-        str, typer.Option(help="all, none, or names: transformers, llama.cpp, …")
-    ] = "all",
-    kinds: Annotated[str, typer.Option(help="generated edits: names, or all")] = "line,half",
-    lines: Annotated[str, typer.Option(help="lengths of generated files")] = "50",
-    rounds: Annotated[int, typer.Option(min=1, help="measured runs of each peer")] = 3,
+    against: Annotated[str, Option(help="all, none, or names: transformers, llama.cpp, …")] = "all",
+    kinds: Annotated[str, Option(help="generated edits: names, or all")] = "line,half",
+    lines: Annotated[str, Option(help="lengths of generated files")] = "50",
+    rounds: Annotated[int, Option(min=1, help="measured runs of each peer")] = 3,
     own: Annotated[
-        bool, typer.Option("--own", help="each peer writes its own answer, not the given one")
+        bool, Option("--own", help="each peer writes its own answer, not the given one")
     ] = False,
-    limit: Annotated[
-        int, typer.Option(min=0, help="maximum tokens of an answer (0: all of it)")
-    ] = 0,
-    first: Annotated[int, typer.Option(min=0, help="only the first N cases (0: all)")] = 0,
-    drafters: Annotated[
-        bool, typer.Option("--drafters", help="compare drafters, not peers")
-    ] = False,
+    limit: Annotated[int, Option(min=0, help="maximum tokens of an answer (0: all of it)")] = 0,
+    first: Annotated[int, Option(min=0, help="only the first N cases (0: all)")] = 0,
+    drafters: Annotated[bool, Option("--drafters", help="compare drafters, not peers")] = False,
     engine_table: Annotated[
-        bool, typer.Option("--engine-table", help="measure a pass by its width, not edits")
+        bool, Option("--engine-table", help="measure a pass by its width, not edits")
     ] = False,
     cost: Annotated[
-        bool, typer.Option("--cost", help="add what hosted predicted outputs would bill")
+        bool, Option("--cost", help="add what hosted predicted outputs would bill")
     ] = False,
     prices: Annotated[
-        str, typer.Option(metavar="IN,OUT", help="of --cost: dollars a million tokens")
+        str, Option(metavar="IN,OUT", help="of --cost: dollars a million tokens")
     ] = "2.50,10",
     plots: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="draw the results, SVG and PNG")
+        Path | None, Option(metavar="DIR", help="draw the results, SVG and PNG")
     ] = None,
     *,
     resolved: Resolved,

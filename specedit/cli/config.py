@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
+from specedit.cli.commands import Argument, Option
 from specedit.cli.options import settings_options
 from specedit.files import regular
 from specedit.settings import Resolved
@@ -15,13 +14,13 @@ from specedit.settings import Resolved
 def config(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="one setting only; with --user, NAME=VALUE sets it"),
+        Argument(metavar="[NAME]", help="one setting only; with --user, NAME=VALUE sets it"),
     ] = None,
     user: Annotated[
-        bool, typer.Option("--user", help="your own settings, for every folder, and their file")
+        bool, Option("--user", help="your own settings, for every folder, and their file")
     ] = False,
     unset: Annotated[
-        bool, typer.Option("--unset", help="with --user: take NAME out of your settings")
+        bool, Option("--unset", help="with --user: take NAME out of your settings")
     ] = False,
     *,
     resolved: Resolved,
@@ -48,7 +47,7 @@ def config(
             key: {"value": value, "from": origin, "kind": about(key)["kind"]}
             for key, value, origin, _ in rows
         }
-        typer.echo(json.dumps(results, indent=2))
+        print(json.dumps(results, indent=2))
         return 0
     from rich.console import Console
     from rich.table import Table

@@ -5,18 +5,17 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import typer
-
+from specedit.cli.commands import Argument, Option
 from specedit.errors import DONE
 
 
 def editor(
     name: Annotated[
         str | None,
-        typer.Argument(help="vim, neovim, emacs, helix, vscode, zed, jetbrains or sublime"),
+        Argument(help="vim, neovim, emacs, helix, vscode, zed, jetbrains or sublime"),
     ] = None,
     install: Annotated[
-        bool, typer.Option("--install", help="put it in its place, where that is one file")
+        bool, Option("--install", help="put it in its place, where that is one file")
     ] = False,
 ) -> int:
     """Print a ready snippet for an editor, or put it in its place."""

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
+from specedit.cli.commands import Argument
 from specedit.errors import DONE
 
 
 def help(
-    topic: Annotated[
-        str | None, typer.Argument(help="a page of the manual, or a command", show_default=False)
-    ] = None,
+    topic: Annotated[str | None, Argument(help="a page of the manual, or a command")] = None,
 ) -> int:
     """Show a page of the manual, or the list of its topics."""
     from specedit import manual

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from specedit.cli.commands import Argument, Commands
 from specedit.errors import DONE, FAILED, WOULD_CHANGE
 from specedit.view.terminal import harmless, name
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from specedit.integrations.hook.staged import Fixed, HookRun, StepResult
     from specedit.settings import Settings
 
-app = typer.Typer(help="Apply the rules of pyproject.toml to every commit.", no_args_is_help=True)
+app = Commands(help="Apply the rules of pyproject.toml to every commit.", no_args_is_help=True)
 
 
 def _say(text: str) -> None:
@@ -39,7 +38,7 @@ def _rules(root: Path) -> tuple[list[Rule], Settings, str]:
     return rules(resolved.values.hook, str(pyproject)), resolved.values, why
 
 
-@app.command()
+@app.define()
 def install() -> int:
     """Call specedit before every commit of this repository."""
     from specedit.files import git
@@ -55,7 +54,7 @@ def install() -> int:
     return DONE
 
 
-@app.command()
+@app.define()
 def uninstall() -> int:
     """Remove the hook and restore the previous one."""
     from specedit.files import git
@@ -67,11 +66,11 @@ def uninstall() -> int:
     return DONE
 
 
-@app.command()
+@app.define()
 def run(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE...]", help="files to check (default: the staged files)"),
+        Argument(metavar="[FILE...]", help="files to check (default: the staged files)"),
     ] = None,
 ) -> int:
     """Apply the rules to the staged files; print the diff and exit 1 if a rule changes one."""

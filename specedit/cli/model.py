@@ -11,23 +11,23 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from specedit.cli.commands import Argument, Commands, Option
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-app = typer.Typer(help="The models on this machine.", no_args_is_help=True, rich_markup_mode=None)
+app = Commands(help="The models on this machine.", no_args_is_help=True)
 
 Name = Annotated[
     str | None,
-    typer.Argument(metavar="NAME", help="catalogue name or hub id; the model in use if left out"),
+    Argument(metavar="NAME", help="catalogue name or hub id; the model in use if left out"),
 ]
 
 
-@app.command("list")
+@app.define("list")
 def list_models(
-    as_json: Annotated[bool, typer.Option("--json", help="a JSON array on stdout")] = False,
+    as_json: Annotated[bool, Option("--json", help="a JSON array on stdout")] = False,
 ) -> None:
     """Every known model: size, licence, digest, and whether it is here."""
     from specedit.models import inventory, store
@@ -59,9 +59,9 @@ def list_models(
     _console().print(f"* in use. Store: {root}", markup=False)
 
 
-@app.command()
+@app.define()
 def suggest(
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on stdout")] = False,
+    as_json: Annotated[bool, Option("--json", help="one JSON object on stdout")] = False,
 ) -> None:
     """Which model suits this machine: its memory, and an estimate of what an edit takes here."""
     from specedit.backends import suggest as models
@@ -137,7 +137,7 @@ def _plain(item: Any) -> dict[str, Any]:
     return {**rest, "path": path, "in_use": item.name == _in_use()}
 
 
-@app.command()
+@app.define()
 def pull(name: Name = None) -> None:
     """Fetch a model. An interrupted pull goes on where it stopped."""
     from specedit.models import resolve
@@ -158,7 +158,7 @@ def pull(name: Name = None) -> None:
     )
 
 
-@app.command()
+@app.define()
 def verify(name: Name = None) -> None:
     """Hash a model again and compare it with its digest; read what was converted from it, too."""
     from specedit.engines.exact import conversion
@@ -180,7 +180,7 @@ def verify(name: Name = None) -> None:
         console.print(f"no model in {root}", markup=False)
 
 
-@app.command()
+@app.define()
 def path(name: Name = None) -> None:
     """Print where a model lies."""
     from specedit.errors import ModelError
@@ -195,8 +195,8 @@ def path(name: Name = None) -> None:
     print(files.path)
 
 
-@app.command()
-def remove(name: Annotated[str, typer.Argument(metavar="NAME", help="as in the list")]) -> None:
+@app.define()
+def remove(name: Annotated[str, Argument(metavar="NAME", help="as in the list")]) -> None:
     """Delete a model, its unfinished download, and what was made from it."""
     from specedit.models import inventory, store
 

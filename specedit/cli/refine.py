@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from specedit.cli.commands import Argument, Option
 from specedit.cli.options import SHARED, settings_options
 from specedit.settings import Resolved
 
@@ -16,14 +15,14 @@ if TYPE_CHECKING:
 
 @settings_options(*(name for name in SHARED if name != "stdin_filename"), asks=True)
 def refine(
-    instruction: Annotated[str, typer.Argument(help="what to do otherwise, or beside it")],
+    instruction: Annotated[str, Argument(help="what to do otherwise, or beside it")],
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FILE...]", help="without files: all that the last run changed"),
+        Argument(metavar="[FILE...]", help="without files: all that the last run changed"),
     ] = None,
     known: Annotated[
         list[str] | None,
-        typer.Option("--with", metavar="FILE", help="a file to know of, read-only; again for more"),
+        Option("--with", metavar="FILE", help="a file to know of, read-only; again for more"),
     ] = None,
     *,
     resolved: Resolved,

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from specedit.cli.commands import Commands, Context, Option
 from specedit.cli.options import settings_options
 from specedit.settings import Resolved, Settings, checked
 
@@ -19,42 +18,42 @@ if TYPE_CHECKING:
     from specedit.backends.runtime import ServerRecord
     from specedit.backends.servers import Warm
 
-app = typer.Typer(help="Keep a model warm, and serve OpenAI's API with it.", rich_markup_mode=None)
+app = Commands(help="Keep a model warm, and serve OpenAI's API with it.")
 
 
-@app.callback(invoke_without_command=True)
+@app.itself
 @settings_options(
     *("model", "engine", "device", "threads", "precision", "draft", "draft_model", "cache_bytes")
 )
 def serve(
-    context: typer.Context,
+    context: Context,
     background: Annotated[
-        bool, typer.Option("--background", help="return when it listens; end it with serve stop")
+        bool, Option("--background", help="return when it listens; end it with serve stop")
     ] = False,
     host: Annotated[
-        str, typer.Option(help="where TCP listens; one that is not loopback needs a token")
+        str, Option(help="where TCP listens; one that is not loopback needs a token")
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, help="0 takes any", show_default="8737"),
+        Option(min=0, max=65535, help="0 takes any", show_default="8737"),
     ] = None,
     token: Annotated[
-        str, typer.Option(help="what TCP clients send as their API key", envvar="SPECEDIT_TOKEN")
+        str, Option(help="what TCP clients send as their API key", envvar="SPECEDIT_TOKEN")
     ] = "",
     socket_only: Annotated[
-        bool, typer.Option("--socket-only", help="no TCP: the command line's own socket only")
+        bool, Option("--socket-only", help="no TCP: the command line's own socket only")
     ] = False,
     idle_minutes: Annotated[
         float | None,
-        typer.Option(
+        Option(
             min=0, help="end after this long without work; 0 never", show_default="background: 30"
         ),
     ] = None,
     alias: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="another name that clients may ask for; several allowed"),
+        Option(metavar="NAME", help="another name that clients may ask for; several allowed"),
     ] = None,
-    detached: Annotated[bool, typer.Option("--detached", hidden=True)] = False,
+    detached: Annotated[bool, Option("--detached", hidden=True)] = False,
     *,
     resolved: Resolved,
 ) -> int:
@@ -103,9 +102,9 @@ def serve(
         raise
 
 
-@app.command()
+@app.define()
 def status(
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on stdout")] = False,
+    as_json: Annotated[bool, Option("--json", help="one JSON object on stdout")] = False,
 ) -> int:
     """Show the running servers: model, memory, uptime, cache, requests."""
     import json
@@ -120,11 +119,9 @@ def status(
     return 0
 
 
-@app.command()
+@app.define()
 def stop(
-    model: Annotated[
-        str, typer.Option(metavar="NAME", help="only the one that has this model")
-    ] = "",
+    model: Annotated[str, Option(metavar="NAME", help="only the one that has this model")] = "",
 ) -> int:
     """End what runs; what a server is at is finished or cancelled within 5 s."""
     from specedit.backends import processes

@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from specedit.cli.commands import Argument, Option
 from specedit.errors import DONE
 from specedit.view.terminal import name
 
@@ -18,14 +17,10 @@ if TYPE_CHECKING:
 def trust(
     path: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="[PATH]", help="a path in the repository (default: the current folder)"
-        ),
+        Argument(metavar="[PATH]", help="a path in the repository (default: the current folder)"),
     ] = None,
-    listed: Annotated[
-        bool, typer.Option("--list", help="list the repositories that you trust")
-    ] = False,
-    forget: Annotated[bool, typer.Option("--forget", help="stop trusting it")] = False,
+    listed: Annotated[bool, Option("--list", help="list the repositories that you trust")] = False,
+    forget: Annotated[bool, Option("--forget", help="stop trusting it")] = False,
 ) -> int:
     """Trust the restricted settings (server, model, …) in a repository's pyproject.toml, until the
     file's settings change."""

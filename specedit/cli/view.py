@@ -6,18 +6,17 @@ import stat
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from specedit.cli.commands import Argument, Option
 from specedit.errors import InputError
 from specedit.files import atomic
 
 
 def view(
     trace: Annotated[
-        str, typer.Argument(metavar="TRACE", help="what --trace wrote, or a page made of it")
+        str, Argument(metavar="TRACE", help="what --trace wrote, or a page made of it")
     ],
     output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="PAGE.html", help="`-` is stdout")
+        str | None, Option("-o", "--output", metavar="PAGE.html", help="`-` is stdout")
     ] = None,
 ) -> int:
     """Make one self-contained HTML page of a trace: tokens by origin, passes, widths."""
@@ -34,7 +33,7 @@ def view(
     if output is None or _same(target, source):
         _refuse_foreign(target)
     _replace(target, text, source)
-    typer.echo(target)
+    print(target)
     return 0
 
 

@@ -11,20 +11,17 @@ import subprocess
 import sys
 from typing import Annotated
 
-import typer
-
+from specedit.cli.commands import Argument, Commands, Context, Option
 from specedit.errors import DONE, FAILED
 
-app = typer.Typer(
-    help="Predicted Outputs inside a vLLM of this environment.", rich_markup_mode=None
-)
+app = Commands(help="Predicted Outputs inside a vLLM of this environment.")
 ITS_OWN = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 
-@app.command(context_settings=ITS_OWN)
+@app.define(context_settings=ITS_OWN)
 def serve(
-    context: typer.Context,
-    model: Annotated[str, typer.Argument(help="what vLLM serves: a hub id or a folder")],
+    context: Context,
+    model: Annotated[str, Argument(help="what vLLM serves: a hub id or a folder")],
 ) -> int:
     """Start `vllm serve MODEL` with predictions; further flags are vLLM's own."""
     from specedit.integrations.vllm.launch import (
@@ -46,8 +43,8 @@ def serve(
     os.execve(words[0], words, {**os.environ, **more})
 
 
-@app.command(context_settings=ITS_OWN)
-def args(context: typer.Context) -> int:
+@app.define(context_settings=ITS_OWN)
+def args(context: Context) -> int:
     """Print the flags for a launcher of your own: `vllm serve MODEL $(specedit vllm args)`."""
     from specedit.integrations.vllm.launch import flags
 
@@ -55,16 +52,16 @@ def args(context: typer.Context) -> int:
     return DONE
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.define(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def manifest(
-    context: typer.Context,
-    kind: Annotated[str, typer.Argument(help="image (a Dockerfile), kubernetes or compose")],
-    model: Annotated[str, typer.Option(help="what vLLM serves")] = "",
-    image: Annotated[str, typer.Option(help="what `manifest image` was built as")] = "",
-    gpus: Annotated[int, typer.Option(min=1, help="graphics processors of a replica")] = 1,
-    replicas: Annotated[int, typer.Option(min=1, help="servers of a Deployment")] = 1,
-    name: Annotated[str, typer.Option(help="of the Deployment, its Service and its volume")] = "",
-    storage: Annotated[str, typer.Option(help="of the volume that models are kept on")] = "",
+    context: Context,
+    kind: Annotated[str, Argument(help="image (a Dockerfile), kubernetes or compose")],
+    model: Annotated[str, Option(help="what vLLM serves")] = "",
+    image: Annotated[str, Option(help="what `manifest image` was built as")] = "",
+    gpus: Annotated[int, Option(min=1, help="graphics processors of a replica")] = 1,
+    replicas: Annotated[int, Option(min=1, help="servers of a Deployment")] = 1,
+    name: Annotated[str, Option(help="of the Deployment, its Service and its volume")] = "",
+    storage: Annotated[str, Option(help="of the volume that models are kept on")] = "",
 ) -> int:
     """Print a manifest for a cluster; further flags are vLLM's own."""
     from specedit.integrations.vllm.manifest import Cluster, manifest
@@ -75,7 +72,7 @@ def manifest(
     return DONE
 
 
-@app.command()
+@app.define()
 def check() -> int:
     """Whether the vLLM of this environment is one that was tried, and what does not work there."""
     from specedit.integrations.vllm.launch import installed, warning

@@ -6,8 +6,7 @@ import sys
 from dataclasses import replace
 from typing import Annotated
 
-import typer
-
+from specedit.cli.commands import Argument
 from specedit.cli.options import settings_options
 from specedit.settings import Resolved
 from specedit.view.terminal import name as shown
@@ -16,7 +15,7 @@ from specedit.view.terminal import name as shown
 @settings_options("model", "engine", "device", "threads", "precision", "focus", "whole", "quiet")
 def warm(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="named as the edit will name them")
+        list[str], Argument(metavar="FILE...", help="named as the edit will name them")
     ],
     *,
     resolved: Resolved,
