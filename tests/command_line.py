@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
@@ -58,6 +59,34 @@ def in_this_process(
         for file in files:
             file.seek(0)
         return Done(arguments, code, files[1].read(), files[2].read())
+
+
+def at_a_terminal(typed: bytes, *arguments: str | Path, cwd: Path | None = None) -> tuple[int, str]:
+    """Run one command line with all streams at a terminal where the answer is typed ahead.
+
+    Returns the exit code and what the terminal shows.
+    """
+    import pty
+
+    from specedit.cli import run
+
+    ours, theirs = pty.openpty()
+    os.write(ours, typed)
+    shown = bytearray()
+
+    def read() -> None:
+        with contextlib.suppress(OSError):  # Linux reports the closed other end so
+            while piece := os.read(ours, 1 << 16):
+                shown.extend(piece)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    terminal = os.fdopen(theirs, "r+b", buffering=0)
+    with terminal, contextlib.chdir(cwd or "."), _streams([terminal] * 3):
+        code = run([str(word) for word in arguments])
+    reader.join()
+    os.close(ours)
+    return code, shown.decode("utf-8", "replace")
 
 
 def in_its_own_process(

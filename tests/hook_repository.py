@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
+from command_line import in_this_process
 from git_repository import Repository
 
 import specedit
@@ -54,27 +54,9 @@ class Hooked:
 
     def specedit(self, *words: str) -> tuple[int, str, str]:
         """The command line in this process: exit code, stdout, stderr."""
-        from specedit.cli import run
-
-        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2))
-        outside = dict(os.environ)
-        try:
-            os.environ.clear()
-            os.environ.update(self.repo.env)
-            with (
-                contextlib.chdir(self.repo.root),
-                contextlib.redirect_stdout(out),
-                contextlib.redirect_stderr(err),
-            ):
-                code = run(words)
-        finally:
-            os.environ.clear()
-            os.environ.update(outside)
-        said = []
-        for stream in (out, err):
-            stream.flush()
-            said.append(stream.buffer.getvalue().decode("utf-8"))  # type: ignore[attr-defined]
-        return code, said[0], said[1]
+        with mock.patch.dict(os.environ, self.repo.env, clear=True):
+            done = in_this_process(*words, cwd=self.repo.root)
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     def process(self, code: str) -> str:
         """Python in a process of its own, with this repository's settings; its stdout."""

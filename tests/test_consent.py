@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import at_a_terminal
 
 pytest.importorskip("pty")
 
@@ -17,28 +16,7 @@ Play = Callable[..., Path]
 
 def typed(answer: str, *words: str, cwd: Path) -> str:
     """What a terminal shows when these words are run and the answer is typed ahead."""
-    import pty
-
-    master, slave = pty.openpty()
-    os.write(master, answer.encode())
-    child = subprocess.Popen(
-        [sys.executable, "-m", "specedit", *words],
-        cwd=cwd,
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        start_new_session=True,
-    )
-    os.close(slave)
-    shown = b""
-    try:
-        while piece := os.read(master, 1 << 16):
-            shown += piece
-    except OSError:  # Linux says so when the other end is closed
-        pass
-    os.close(master)
-    assert child.wait(60) is not None
-    return shown.decode("utf-8", "replace")
+    return at_a_terminal(answer.encode(), *words, cwd=cwd)[1]
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import at_a_terminal
 from endpoint import listening, stream
 from git_repository import Repository
 
@@ -76,27 +77,9 @@ def test_law_10_a_link_out_of_the_work_tree_is_refused_without_a_terminal(
 def test_a_person_at_a_terminal_is_told_the_target_and_asked(
     script: Callable[..., Path], tree: Path, answer: bytes, text: str
 ) -> None:
-    import pty
-
     script(replace=[["username", "email"]])
-    ours, theirs = pty.openpty()
-    os.write(ours, answer)
-    child = subprocess.Popen(
-        [sys.executable, "-m", "specedit", "edit", "Say email.", "out.py"],
-        stdin=theirs, stdout=subprocess.DEVNULL, stderr=theirs,
-    )  # fmt: skip
-    os.close(theirs)
-    said = b""
-    while True:
-        try:
-            if not (more := os.read(ours, 65536)):
-                break
-        except OSError:  # EIO: the other end is closed
-            break
-        said += more
-    os.close(ours)
-    child.wait(60)
-    assert b"out.py is a link to " in said and b"rc.py, outside its work tree" in said
+    _, shown = at_a_terminal(answer, "edit", "Say email.", "out.py")
+    assert "out.py is a link to " in shown and "rc.py, outside its work tree" in shown
     assert (tree.parent / "home/rc.py").read_text() == text
     assert (tree / "out.py").is_symlink()
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import at_a_terminal
 from git_repository import Repository
 
 Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -67,22 +67,6 @@ def test_names_and_settings_of_a_repository_are_shown_and_not_obeyed(
 
 
 def test_the_question_about_a_link_shows_the_whole_of_both_names(repo: Path) -> None:
-    import pty
-
-    ours, theirs = pty.openpty()
-    os.write(ours, b"n\n")
-    child = subprocess.Popen(
-        [sys.executable, "-m", "specedit", "edit", "x", f"l{RED}.py"],
-        stdin=theirs, stdout=subprocess.DEVNULL, stderr=theirs,
-    )  # fmt: skip
-    os.close(theirs)
-    said = b""
-    try:
-        while more := os.read(ours, 65536):
-            said += more
-    except OSError:  # EIO: the other end is closed
-        pass
-    os.close(ours)
-    child.wait(60)
-    question = said.partition(b"[y/N]")[0]
-    assert "home\u241b[31m".encode() in question and b"\x1b" not in question
+    _, shown = at_a_terminal(b"n\n", "edit", "x", f"l{RED}.py")
+    question = shown.partition("[y/N]")[0]
+    assert "home\u241b[31m" in question and "\x1b" not in question

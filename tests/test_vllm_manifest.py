@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from command_line import Specedit
 
 from specedit.errors import UsageError
 from specedit.integrations.vllm import launch
@@ -94,11 +95,8 @@ def test_what_no_cluster_would_take_is_refused(kind: str, cluster: Cluster) -> N
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_command_prints_it(kind: str) -> None:
-    line = [sys.executable, "-m", "specedit", "vllm", "manifest", kind, "--model", "a/b"]
-    done = subprocess.run(
-        [*line, "--max-num-seqs", "9"], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == manifest(kind, Cluster("a/b"), ("--max-num-seqs", "9"))
-    assert kind == "image" or shlex.quote("--max-num-seqs") in done.stdout
+def test_the_command_prints_it(inside: Specedit, kind: str) -> None:
+    done = inside("vllm", "manifest", kind, "--model", "a/b", "--max-num-seqs", "9")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode() == manifest(kind, Cluster("a/b"), ("--max-num-seqs", "9"))
+    assert kind == "image" or shlex.quote("--max-num-seqs") in done.stdout.decode()
