@@ -6,7 +6,7 @@ of each is fitted to real commits: how many of the answer's last ids precede it,
 which direction it is from the divergence, how often such ids occur.
 
 Only the likeliest position is offered. A second one in the same pass (as a tree) does not pay
-(docs/research/drafting.md).
+(docs/research/2026-11-passes.md).
 """
 
 from __future__ import annotations

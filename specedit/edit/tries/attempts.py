@@ -34,7 +34,7 @@ class Variation:
     with_feedback: bool = False
 
 
-VARIATIONS = (  # of the second try and those after it (docs/research/tries.md)
+VARIATIONS = (  # of the second try and those after it (docs/research/2026-11-tries.md)
     Variation(0.8),
     Variation(1.0),
     Variation(0.8),
