@@ -119,6 +119,18 @@ def test_a_word_is_prepared_for_its_rename(editor: Editor, tmp_path: Path) -> No
     assert editor.wait(editor.request("textDocument/prepareRename", params))["result"] is None
 
 
+def test_the_selected_lines_are_those_of_the_action(editor: Editor, tmp_path: Path) -> None:
+    uri = (tmp_path / "a.py").as_uri()
+    editor.open(uri, "a = 1\r# \u2028\nb = 2")
+    found = []
+    for start, end in [((0, 0), (2, 0)), ((1, 1), (2, 1)), ((1, 1), (9, 9)), ((1, 1), (1, 1))]:
+        span = {"start": place(start), "end": place(end)}
+        params = {"textDocument": {"uri": uri}, "range": span, "context": {"diagnostics": []}}
+        actions = editor.wait(editor.request("textDocument/codeAction", params))["result"]
+        found.append([one["command"]["arguments"][1] for one in actions])
+    assert found == [[[1, 2]], [[2, 3]], [[2, 3]], []]
+
+
 # stale edits
 
 
@@ -303,15 +315,23 @@ def test_ordinary_errors_print_no_traceback(
     assert capsys.readouterr().err == ""
 
 
-def test_a_change_that_cannot_be_applied_closes_the_document(
-    editor: Editor, tmp_path: Path
-) -> None:
-    uri = (tmp_path / "a.py").as_uri()
+def test_no_edit_is_made_for_a_text_that_is_not_known(editor: Editor, tmp_path: Path) -> None:
+    repository = Repository.init(tmp_path / "repository")
+    repository.write("a.py", "x = 1\n")
+    repository.write("b.py", "import a\nprint(a.x)\n")
+    repository.git("add", "-A")
+    uri, other = ((repository.root / name).as_uri() for name in ("a.py", "b.py"))
     editor.open(uri, "x = 1\n")
+    editor.open(other, "import a\nprint(a.x)\n")
+    editor.open("untitled:one", "x")  # not a file: no rename fails because of it
     item = {"uri": uri, "version": 2}
-    params = {"textDocument": item, "contentChanges": [{"range": 5, "text": ""}]}
+    params = {"textDocument": item, "contentChanges": [{"range": 5, "text": "y = 2\n"}]}
     editor.notify("textDocument/didChange", params)
-    assert "error" in editor.wait(editor.rename(uri, (0, 0), "y"))
+    for one, place_of_x in ((uri, (0, 0)), (other, (1, 8))):
+        answer = editor.wait(editor.rename(one, place_of_x, "name"))
+        assert "error" in answer and "Traceback" not in str(answer)
+    editor.open(uri, "x = 1\n")
+    assert renamed(editor, other, (1, 8), "name") == "import a\nprint(a.name)\n"
 
 
 def test_requests_outside_the_session_get_an_error() -> None:

@@ -6,6 +6,7 @@ All state changes and all sending happen under one lock, so that nothing follows
 from __future__ import annotations
 
 import threading
+import time
 import traceback
 import uuid
 from collections.abc import Callable
@@ -49,15 +50,17 @@ class Connection:
         with self._lock:
             for request in list(self._running.values()):
                 self._cancel(request)
+        end = time.monotonic() + timeout_s
         for thread in self._threads:
-            thread.join(timeout_s)
+            thread.join(max(0.0, end - time.monotonic()))
         return not any(thread.is_alive() for thread in self._threads)
 
     def _start(self, request: Pending, work: Callable[[Pending], None]) -> None:
         def run() -> None:
             try:
                 for line in recover(home()):
-                    self._show(INFO, line)
+                    with self._lock:
+                        self._show(INFO, line)
                 work(request)
             except Stopped:
                 pass  # answered already
@@ -76,7 +79,8 @@ class Connection:
         with self._lock:
             if self._running.pop(request.id, None) is None:
                 return False
-            self._end_progress(request, "failed" if error else "done")
+            stopped = request.stopped.is_set()
+            self._end_progress(request, "cancelled" if stopped else "failed" if error else "done")
             if error is not None:
                 self._refuse(request.id, error)
             else:

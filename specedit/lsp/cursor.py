@@ -32,7 +32,6 @@ class TreeEdit:
 
     old: str
     texts: tuple[tuple[Document, str], ...]
-    places: int
     doubts: tuple[str, ...]
 
 
@@ -83,7 +82,6 @@ def rename_at(
         tuple(
             _changed(tree, name, held.get(name), guess.text) for name, guess in found.files.items()
         ),
-        sum(len(guess.places) for guess in found.files.values()),
         tuple(f"{name}: {one.text}" for name, doubts in found.undecided.items() for one in doubts),
     )
 

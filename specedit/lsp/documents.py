@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
 from specedit.files.source import Source, read
-from specedit.lsp.messages import INVALID_PARAMS, RequestError, field, span
+from specedit.lsp.messages import INVALID_PARAMS, REQUEST_FAILED, RequestError, field, span
 from specedit.syntax.lines import opcodes
 
 LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)")
@@ -110,6 +110,51 @@ class Document:
         return {"textDocument": {"uri": self.uri, "version": self.version}, "edits": edits}
 
 
+class Documents:
+    """The documents that the editor has open, as its notifications describe them."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Document | None] = {}  # None: a change of it could not be applied
+
+    def opened(self, params: object) -> None:
+        item = field(params, "textDocument", dict)
+        uri, version = field(item, "uri", str), field(item, "version", int)
+        self._open[uri] = Document.of(uri, version, field(item, "text", str))
+
+    def changed(self, params: object) -> None:
+        document = self.open(uri_of(params))
+        self._open[document.uri] = None
+        version = field(field(params, "textDocument", dict), "version", int)
+        changes = field(params, "contentChanges", list)
+        self._open[document.uri] = document.changed(version, changes)
+
+    def closed(self, params: object) -> None:
+        self._open.pop(uri_of(params), None)
+
+    def open(self, uri: str) -> Document:
+        document = self._open.get(uri)
+        if document is None:
+            raise RequestError(REQUEST_FAILED, f"the text of {uri} is not known: open it again")
+        return document
+
+    def get(self, uri: str) -> Document:
+        """The document as it is open, or else as it is on disk."""
+        return self.open(uri) if uri in self._open else Document.on_disk(uri)
+
+    def files(self) -> tuple[Document, ...]:
+        """The open documents that are files."""
+        return tuple(one for one in self._open.values() if one and one.uri.startswith("file:"))
+
+    def is_current(self, document: Document) -> bool:
+        """Whether this version is still what the editor shows, or what is on disk."""
+        if document.version is not None:
+            return self._open.get(document.uri) is document
+        path = path_of(document.uri)
+        if any(path_of(uri) == path for uri in self._open if uri.startswith("file:")):
+            return False
+        return Document.on_disk(document.uri).text == document.text
+
+
 def split(text: str) -> list[str]:
     """The lines of a text with their ends: always one more than there are ends."""
     lines = LINE.findall(text)
@@ -130,3 +175,9 @@ def path_of(uri: str) -> Path:
     if os.name == "nt":
         return Path(url2pathname(f"//{parts.netloc}{parts.path}" if parts.netloc else parts.path))
     return Path(unquote(parts.path, errors="surrogateescape"))
+
+
+def uri_of(params: object) -> str:
+    """The document that the parameters name."""
+    uri: str = field(field(params, "textDocument", dict), "uri", str)
+    return uri

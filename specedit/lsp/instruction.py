@@ -17,6 +17,7 @@ from specedit.edit.job import Job, plan_edit
 from specedit.edit.plan import Plan
 from specedit.edit.report import Edit
 from specedit.edit.session import run_one
+from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.files.source import Source
 from specedit.lsp.documents import Document
@@ -66,8 +67,8 @@ def ask(
     settings: Settings,
     flag: Flag,
 ) -> Iterator[str | Edit]:
-    """The last line written so far, pass by pass, and the Edit at last; Stopped once the flag is
-    set. `lines`: from 1, both ends in."""
+    """What is done, pass by pass: the last line written so far. The Edit at last; Stopped once the
+    flag is set. `lines`: from 1, both ends in."""
     first, last = lines
     if not instruction:
         instruction, document = _without_comment(document, first, last)
@@ -88,6 +89,8 @@ def ask(
         for item in run_one("lsp", document.source, planner, backend, settings):
             if isinstance(item, Loading):
                 yield item.what
+            elif isinstance(item, Prefill):
+                yield f"read {item.done} of {item.total} tokens"
             elif isinstance(item, Written):
                 written = (written + item.text)[-1000:]
                 yield next((line for line in reversed(written.split("\n")) if line.strip()), "")

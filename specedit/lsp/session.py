@@ -14,7 +14,7 @@ from specedit.edit.report import Edit
 from specedit.lsp import messages
 from specedit.lsp.connection import ERROR, WARNING, Connection, Pending, error_of
 from specedit.lsp.cursor import TreeEdit, identifier_at, rename_at
-from specedit.lsp.documents import Document
+from specedit.lsp.documents import Document, Documents, uri_of
 from specedit.lsp.instruction import ask
 from specedit.lsp.messages import Message, RequestError
 from specedit.settings import Settings
@@ -34,7 +34,7 @@ class Session(Connection):
         self.ended = False  # the editor has sent `exit`
         super().__init__(send)
         self._settings = settings
-        self._documents: dict[str, Document] = {}
+        self._documents = Documents()
         self._editing = threading.Lock()
         self._last: tuple[str, str, str] | None = None  # uri, text before and after the last edit
         self._requests: Mapping[str, Callable[[Any], object]] = {
@@ -50,9 +50,9 @@ class Session(Connection):
             "exit": self._exit,
             "$/cancelRequest": self._cancel_request,
             "window/workDoneProgress/cancel": self._cancel_progress,
-            "textDocument/didOpen": self._opened,
-            "textDocument/didChange": self._changed,
-            "textDocument/didClose": self._closed,
+            "textDocument/didOpen": self._documents.opened,
+            "textDocument/didChange": self._documents.changed,
+            "textDocument/didClose": self._documents.closed,
         }
 
     def receive(self, message: object) -> None:
@@ -129,39 +129,13 @@ class Session(Connection):
     def _exit(self, _: object) -> None:
         self.ended = True
 
-    def _opened(self, params: object) -> None:
-        item = messages.field(params, "textDocument", dict)
-        uri, version = messages.field(item, "uri", str), messages.field(item, "version", int)
-        self._documents[uri] = Document.of(uri, version, messages.field(item, "text", str))
-
-    def _changed(self, params: object) -> None:
-        item = messages.field(params, "textDocument", dict)
-        document = self._documents.pop(messages.field(item, "uri", str), None)
-        if document is None:
-            raise RequestError(messages.INVALID_PARAMS, "the document is not open")
-        # A change that cannot be applied leaves it closed: its text is not known any more.
-        version = messages.field(item, "version", int)
-        changes = messages.field(params, "contentChanges", list)
-        self._documents[document.uri] = document.changed(version, changes)
-
-    def _closed(self, params: object) -> None:
-        self._documents.pop(_uri(params), None)
-
-    def _document(self, uri: str) -> Document:
-        return self._documents.get(uri) or Document.on_disk(uri)
-
-    def _unchanged(self, document: Document) -> bool:
-        """Whether a version is still the current one."""
-        if document.version is not None:
-            return self._documents.get(document.uri) is document
-        if document.uri in self._documents:
-            return False
-        return Document.on_disk(document.uri).text == document.text
-
     # rename
 
     def _prepare_rename(self, params: object) -> object:
-        document, position = self._document(_uri(params)), messages.position(params, "position")
+        document, position = (
+            self._documents.get(uri_of(params)),
+            messages.position(params, "position"),
+        )
         line, column = document.place(position)
         found = identifier_at(document.lines[line], column)
         if found is None:
@@ -170,17 +144,19 @@ class Session(Connection):
         return {"range": span, "placeholder": found.text}
 
     def _start_rename(self, number: int | str, params: object) -> None:
-        document, position = self._document(_uri(params)), messages.position(params, "position")
-        new, opened = messages.field(params, "newName", str), tuple(self._documents.values())
+        document, position = (
+            self._documents.get(uri_of(params)),
+            messages.position(params, "position"),
+        )
+        new, opened = messages.field(params, "newName", str), self._documents.files()
 
         def rename(request: Pending) -> None:
             place = document.place(position)
             renamed = rename_at(document, place, new, opened, self._settings)
             edits = [one.edit_to(text) for one, text in renamed.texts]
+            used = (document, *(one for one, _ in renamed.texts))
             with self._lock:
-                if not all(
-                    self._unchanged(one) for one in (document, *(t[0] for t in renamed.texts))
-                ):
+                if not all(map(self._documents.is_current, used)):
                     raise RequestError(messages.CONTENT_MODIFIED, CHANGED)
                 if self._finish(request, {"documentChanges": edits}):
                     self._summarize(renamed, new)
@@ -188,13 +164,14 @@ class Session(Connection):
         self._start(Pending(number, edits=False), rename)
 
     def _summarize(self, renamed: TreeEdit, new: str) -> None:
+        """One message for the user; every uncertain place is in the log."""
         if not renamed.doubts:
             return
         self._log("\n".join(renamed.doubts))
-        count, files = renamed.places, len(renamed.texts)
-        more = f" (and {len(renamed.doubts) - 1} more, see the log)" * (len(renamed.doubts) > 1)
-        text = f"renamed `{renamed.old}` to `{new}`: {count} places in {files} files. Look at: "
-        self._show(WARNING, text + renamed.doubts[0] + more)
+        text = f"renamed `{renamed.old}` to `{new}`. Look at {renamed.doubts[0]}"
+        if len(renamed.doubts) > 1:
+            text += f" (and {len(renamed.doubts) - 1} more, in the log)"
+        self._show(WARNING, text)
 
     # edits
 
@@ -207,8 +184,10 @@ class Session(Connection):
         )
         if start == end or not asked:
             return []
+        document = self._documents.get(uri_of(params))
+        start, end = document.place(start), document.place(end)  # it may be past the end
         lines = [start[0] + 1, max(start[0] + 1, end[0] + (1 if end[1] else 0))]
-        command = {"title": TITLE, "command": EDIT, "arguments": [_uri(params), lines]}
+        command = {"title": TITLE, "command": EDIT, "arguments": [uri_of(params), lines]}
         if not self._can("textDocument", "codeAction", "codeActionLiteralSupport"):
             return [command]
         return [{"title": TITLE, "kind": REFACTOR, "command": command}]
@@ -235,7 +214,7 @@ class Session(Connection):
         if len(lines) != 2:
             raise RequestError(messages.INVALID_PARAMS, "the second argument is not two lines")
         first, last = (messages.checked(line, "a line", int) for line in lines)
-        document = self._document(uri)
+        document = self._documents.get(uri)
         request = Pending(number, edits=True, token=params.get("workDoneToken"))
 
         def edit(request: Pending) -> None:
@@ -269,19 +248,19 @@ class Session(Connection):
                 self._finish(request, {"status": edit.status, "problem": problem})
             elif text == document.text:
                 self._finish(request, {"status": "unchanged"})
-            elif not self._unchanged(document):
+            elif not self._documents.is_current(document):
                 self._show(WARNING, CHANGED)
                 self._finish(request, {"status": "refused", "problem": CHANGED})
             else:
                 self._apply(request, change, (document.uri, document.text, text))
 
     def _undo(self, request: Pending) -> None:
-        document = None if self._last is None else self._documents.get(self._last[0])
-        if self._last is None or document is None or document.text != self._last[2]:
+        uri, before, after = self._last or ("", "", "")
+        document = next((one for one in self._documents.files() if one.uri == uri), None)
+        if document is None or document.text != after:
             self._show(WARNING, "there is nothing to undo, or the text changed since")
             self._reply(request.id, {"undone": 0})
             return
-        uri, before, after = self._last
         self._running[request.id] = request
         self._apply(request, document.edit_to(before), (uri, after, before))
 
@@ -307,8 +286,3 @@ class Session(Connection):
         label = "specedit: undo" if undoes else "specedit"
         edit = {"documentChanges": [change]}
         self._ask("workspace/applyEdit", {"label": label, "edit": edit}, applied)
-
-
-def _uri(params: object) -> str:
-    uri: str = messages.field(messages.field(params, "textDocument", dict), "uri", str)
-    return uri
