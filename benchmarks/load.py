@@ -25,13 +25,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.common import parser, part, resolved, run
-from specedit.backends import stream
-from specedit.backends.remote import PROFILES, accepted_drafts, request_json
 from specedit.bench.cases import Case, read_cases
 from specedit.edit.job import plan_edit
 from specedit.edit.plan import Plan
 from specedit.errors import ServerError, UsageError
 from specedit.files.source import Source
+from specedit.server.endpoint import PROFILES, accepted_drafts, request_json
+from specedit.server.remote import event_data
 from specedit.settings import Settings
 
 TIMEOUT_S = 600.0
@@ -225,7 +225,7 @@ class Loads:
         request = urllib.request.Request(address, json.dumps(body).encode(), headers)
         try:
             with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
-                for event in stream.data(answer, self.server.name):
+                for event in event_data(answer, self.server.name):
                     if "error" in event:
                         raise ServerError(f"{self.server.name}: {event['error']}")
                     yield event

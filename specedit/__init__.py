@@ -31,8 +31,8 @@ The packages, in layers. Imports only point upwards in this list (`tests/test_ar
     edit/                     plan, prompt, regions, session, tries, report
     rename/                   the places of a name, and what is written there
     heads/                    training of draft heads
-    backends/                 run a Plan here, in a warm server, or at an address
-    view/  server/            terminal, diff, JSON and trace page; the HTTP server
+    server/                   run a Plan here, in a warm server, or at an address
+    view/                     terminal, diff, JSON and trace page
     integrations/  lsp/       pre-commit hook, editors, vLLM; the language server
     bench/  cli/  api         measurements on this machine; commands; the Python interface
     manual/                   the pages of `specedit help`

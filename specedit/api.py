@@ -20,7 +20,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from specedit.backends.connect import connect
 from specedit.edit.backend import Event
 from specedit.edit.job import Job, Planned, plan_edit
 from specedit.edit.report import Edit
@@ -30,6 +29,7 @@ from specedit.files import source as sources
 from specedit.files.place import home
 from specedit.files.recovery import recover
 from specedit.files.source import Source
+from specedit.server.connect import connect
 from specedit.settings import resolve
 from specedit.view.terminal import name
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from specedit.backends.running import Loaded
 from specedit.decode.width import Widths
 from specedit.edit.backend import Backend, Event
 from specedit.edit.job import Job
@@ -13,6 +12,7 @@ from specedit.edit.plan import Plan
 from specedit.edit.report import ModelLine
 from specedit.edit.session import run_one
 from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
+from specedit.server.loaded import Loaded
 from specedit.settings import Settings
 
 

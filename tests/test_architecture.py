@@ -20,10 +20,10 @@ FLOORS = (  # from the ground up
         "edit",
         "rename",
         "heads",
-        "backends",
+        "server",
         "view",
     ),
-    *("server", "integrations", "lsp", "bench", "manual", "cli", "api", "__main__"),
+    *("integrations", "lsp", "bench", "manual", "cli", "api", "__main__"),
     "__init__",
 )
 # What a language's hooks are given comes from the engine that calls them: they name its types, and

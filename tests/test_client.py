@@ -16,17 +16,15 @@ import pytest
 from warm_server import Running, plan, running, until
 
 from specedit import __version__
-from specedit.backends import processes, runtime, servers, talk, wire
-from specedit.backends.connect import connect
-from specedit.backends.local import LocalBackend
-from specedit.backends.runtime import RuntimeFolder, ServerRecord
-from specedit.backends.talk import ServerBusyError, ServerGoneError
-from specedit.backends.warm import ServerBackend, WithFallback
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
 from specedit.edit.plan import Plan
 from specedit.engines.base import Prefill
 from specedit.errors import ServerError, TooLong, UsageError
-from specedit.server.channel import Limits
+from specedit.server import client, processes, protocol, runtime
+from specedit.server.client import ServerBackend, ServerBusyError, ServerGoneError, WithFallback
+from specedit.server.connect import LocalBackend, connect
+from specedit.server.requests import Limits
+from specedit.server.runtime import RuntimeFolder, ServerRecord
 from specedit.settings import Settings
 
 pytestmark = pytest.mark.tools
@@ -204,7 +202,7 @@ def test_a_busy_server_is_not_waited_for(slow: Running) -> None:
     backend = WithFallback(ServerBackend(slow.record), Local)
     assert [e.text for e in backend.run(plan("x")) if isinstance(e, Answer)] == ["here"]
     held.close()  # type: ignore[attr-defined]
-    list(talk.lines(slow.record, wire.STOP, b""))
+    list(client.lines(slow.record, protocol.STOP, b""))
     for thread in queued:
         thread.join()
 
@@ -236,16 +234,16 @@ SETTINGS = Settings(engine="scripted", model="scripted")
 
 
 def test_no_server_is_no_backend(place: RuntimeFolder) -> None:
-    assert servers.look(SETTINGS)[0] is None
+    assert processes.find(SETTINGS)[0] is None
     assert isinstance(connect(SETTINGS), LocalBackend)
 
 
 def test_a_running_server_is_found_unless_it_is_off(
     server: Running, place: RuntimeFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = servers.look(SETTINGS)[0]
+    found = processes.find(SETTINGS)[0]
     assert found is not None and found.server == server.record.address
-    assert servers.look(replace(SETTINGS, server="off"))[0] is None
+    assert processes.find(replace(SETTINGS, server="off"))[0] is None
 
 
 DIFFERENT = {
@@ -262,7 +260,7 @@ def test_a_terminals_server_that_answers_otherwise_is_left_alone(
     server: Running, place: RuntimeFolder, fields: dict[str, Any]
 ) -> None:
     other = replace(SETTINGS, **fields)
-    assert servers.look(other)[0] is None
+    assert processes.find(other)[0] is None
     assert server.status()["state"] == "ready"
     backend = connect(other)
     assert isinstance(backend, LocalBackend) and "left alone" in backend.notes[0]
@@ -271,15 +269,15 @@ def test_a_terminals_server_that_answers_otherwise_is_left_alone(
 def test_a_server_of_another_version_is_not_asked(
     server: Running, place: RuntimeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("specedit.backends.servers.VERSION", "99")
-    assert servers.look(SETTINGS)[0] is None
+    monkeypatch.setattr("specedit.server.processes.VERSION", "99")
+    assert processes.find(SETTINGS)[0] is None
 
 
 def test_a_server_with_other_kernels_is_left_alone(
     server: Running, place: RuntimeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SPECEDIT_KERNEL", "reference")
-    assert servers.look(SETTINGS)[0] is None
+    assert processes.find(SETTINGS)[0] is None
     assert server.status()["state"] == "ready"
 
 
@@ -288,7 +286,7 @@ def test_what_a_dead_server_left_is_not_believed(place: RuntimeFolder) -> None:
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind(str(place.socket))
     assert place.record() is None
-    assert servers.look(SETTINGS)[0] is None
+    assert processes.find(SETTINGS)[0] is None
 
 
 def test_a_server_starts_over_what_a_dead_one_left(place: RuntimeFolder, tmp_path: Path) -> None:
@@ -321,7 +319,7 @@ def test_a_folder_that_is_not_one_is_not_trusted(
     monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
     with pytest.raises(ServerError):
         runtime.runtime_folder()
-    assert servers.look(SETTINGS)[0] is None
+    assert processes.find(SETTINGS)[0] is None
     assert "trusted" in connect(SETTINGS).notes[0]
 
 
@@ -341,14 +339,13 @@ def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path: Path) -> None:
 
 def test_a_gone_server_says_so(place: RuntimeFolder) -> None:
     with pytest.raises(ServerGoneError):
-        talk.status(ServerRecord(1, "", {}, f"unix:{place.folder / 'nothing'}"))
+        client.status(ServerRecord(1, "", {}, f"unix:{place.folder / 'nothing'}"))
 
 
 def test_without_unix_sockets_it_is_loopback_and_a_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("specedit.server.lifetime.UNIX_SOCKETS", False)
-    monkeypatch.setattr("specedit.backends.talk.UNIX_SOCKETS", False)
+    monkeypatch.setattr("specedit.server.listener.UNIX_SOCKETS", False)
     with running(tmp_path, REPLACE, port=None) as server:
         assert server.record.address.startswith("http://127.0.0.1:") and server.record.token
         assert [e for e in ServerBackend(server.record).run(plan("x")) if isinstance(e, Answer)]

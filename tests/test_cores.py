@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from model_sources import tiny_gguf
 
-from specedit.backends.local import LocalBackend
 from specedit.edit.plan import Plan
 from specedit.engines.exact import cores
 from specedit.errors import ModelError
+from specedit.server.connect import LocalBackend
 from specedit.settings import Settings
 
 
@@ -56,7 +56,7 @@ def test_threads_are_bounded_by_the_cores(
         opened.append(threads)
         raise ModelError("enough")
 
-    monkeypatch.setattr("specedit.backends.starting.logical_cores", lambda: 2)
+    monkeypatch.setattr("specedit.server.loading.logical_cores", lambda: 2)
     monkeypatch.setattr("specedit.engines.exact.available", lambda *files: None)
     monkeypatch.setattr("specedit.engines.exact.conversion.convert", lambda *files: iter(()))
     monkeypatch.setattr("specedit.engines.exact.open_exact", open_exact)

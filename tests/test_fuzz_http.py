@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 
 from odd import Odd, dumped, target
 
-from specedit.backends import remote
-from specedit.backends.remote import PROFILES, RemoteBackend
 from specedit.edit.plan import Message, Plan
 from specedit.errors import SpeceditError
-from specedit.server.chat import chat_plan, chat_request
-from specedit.server.gate import Door, Gate
+from specedit.server import remote
+from specedit.server.access import Access, Listener
+from specedit.server.chat_request import chat_plan, chat_request
+from specedit.server.endpoint import PROFILES
 from specedit.server.refusal import RefusedError
+from specedit.server.remote import RemoteBackend
 from specedit.settings import Settings
 
 REQUEST: dict[str, Any] = {
@@ -122,7 +123,7 @@ def heads(odd: Odd) -> dict[bytes, bytes]:
 
 @target(heads)
 def test_any_head_is_let_in_or_refused_and_only_ours_is_let_in(headers: dict[bytes, bytes]) -> None:
-    gate = Gate(None, Door(token="k"))  # type: ignore[arg-type]
+    gate = Access(None, Listener(token="k"))  # type: ignore[arg-type]
     scope = {"type": "http", "path": "/v1/models", "headers": list(headers.items())}
     if gate.refusal(scope) is None:
         name, _, port = headers[b"host"].decode("ascii").partition(":")

@@ -5,26 +5,27 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 from odd import Odd, dumped, target
 
-from specedit.backends import talk, warm, wire
-from specedit.backends.runtime import RuntimeFolder, ServerRecord
 from specedit.decode.events import Chunk
 from specedit.edit.backend import Answer, Loading, Ready, Written
 from specedit.edit.plan import Message, Plan
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Prefill
 from specedit.errors import SpeceditError, UsageError
+from specedit.files import stored
+from specedit.server import client, protocol
+from specedit.server.runtime import RuntimeFolder, ServerRecord
 
-PLAN = wire.plan_json(Plan((Message("user", ("a", "b")),), "```\n", "```", prediction="x"))
+PLAN = asdict(Plan((Message("user", ("a", "b")),), "```\n", "```", prediction="x"))
 EVENTS = [
     *map(
-        wire.event_json,
+        protocol.event_json,
         (
             Loading("it", 1.0, 2.0, "bytes"),
             Ready(ModelLine("m", engine="exact"), 0.5),
@@ -33,7 +34,7 @@ EVENTS = [
             Answer("text", "stop", True, 1, 2, 3, 0.1, 0.2),
         ),
     ),
-    wire.error_json(UsageError("what", hint="now")),
+    protocol.error_json(UsageError("what", hint="now")),
     {"event": "end"},
 ]
 
@@ -50,7 +51,7 @@ def checked(made: object) -> None:
 def read(line: bytes) -> Any:
     """None where a line is no JSON, which is a line of nothing."""
     try:
-        return wire.loaded(line)
+        return stored.parsed(line)
     except ValueError:
         return None
 
@@ -58,13 +59,13 @@ def read(line: bytes) -> Any:
 @target(lambda odd: odd.damaged(dumped(odd.changed(PLAN))))
 def test_any_line_is_a_plan_or_refused(line: bytes) -> None:
     with contextlib.suppress(SpeceditError):
-        checked(wire.plan_from(read(line)))
+        checked(protocol.plan_from(read(line)))
 
 
 @target(lambda odd: odd.damaged(dumped(odd.changed(odd.choice(EVENTS)))))
 def test_any_line_is_an_event_or_refused(line: bytes) -> None:
     with contextlib.suppress(SpeceditError):
-        checked(wire.event_from(read(line)))
+        checked(protocol.event_from(read(line)))
 
 
 def answers(odd: Odd) -> bytes:
@@ -75,15 +76,12 @@ def answers(odd: Odd) -> bytes:
 
 
 class Said:
-    """A socket that has been sent everything already."""
+    """A socket that has received everything already."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
 
-    def __enter__(self) -> Said:
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
+    def close(self) -> None: ...
 
     def sendall(self, data: bytes) -> None: ...
 
@@ -96,7 +94,9 @@ class Said:
 @pytest.fixture(autouse=True)
 def _said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(talk, "_open", lambda record, timeout: Said(SENT.data))
+    monkeypatch.setattr(
+        client._UnixConnection, "connect", lambda self: setattr(self, "sock", Said(SENT.data))
+    )
 
 
 SENT = threading.local()
@@ -107,10 +107,10 @@ RECORD = ServerRecord(1, "v", {}, "unix:/nowhere")
 def test_any_answer_of_a_server_is_events_or_our_error(data: bytes) -> None:
     SENT.data = data
     with contextlib.suppress(SpeceditError):
-        for event in warm.ServerBackend(RECORD).run(Plan(())):
+        for event in client.ServerBackend(RECORD).run(Plan(())):
             checked(event)
     with contextlib.suppress(SpeceditError):
-        talk.status(RECORD)
+        client.status(RECORD)
 
 
 @target(lambda odd: odd.damaged(dumped(odd.changed(json.loads(json.dumps(vars(RECORD)))))))

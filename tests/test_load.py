@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 from warm_server import Running, plan, process, prompt, until
 
-from specedit.backends import runtime, talk
-from specedit.backends.local import LocalBackend
-from specedit.backends.runtime import ServerRecord
-from specedit.backends.warm import ServerBackend
 from specedit.edit.backend import Answer, Written
+from specedit.server import client, runtime
+from specedit.server.client import ServerBackend
+from specedit.server.connect import LocalBackend
+from specedit.server.runtime import ServerRecord
 from specedit.settings import Settings
 
 TEXTS = [f"Username {n} = 'é😀{'x' * (n * 37 % 400)}'\r\n" * (1 + n % 5) for n in range(16)]
@@ -153,7 +153,7 @@ def load(
     monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
     place = runtime.runtime_folder()
     with process("--port", "0", env={}) as server:
-        until(lambda: place.record() is not None and talk.listens(record_of(place)))
+        until(lambda: place.record() is not None and client.listens(record_of(place)))
         yield Load(Running(place, record_of(place)), answers)
         assert server.poll() is None, "the server died"
         server.terminate()

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specedit.backends.prefixes import Prefixes
 from specedit.engines.base import common
 from specedit.engines.scripted import ScriptedEngine
+from specedit.server.prefixes import Prefixes
 
 
 @dataclass

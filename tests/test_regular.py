@@ -13,12 +13,12 @@ from types import FrameType
 import pytest
 from git_repository import Repository
 
-from specedit.backends.runtime import RuntimeFolder
 from specedit.errors import InputError
 from specedit.files import journal, regular, replacement
 from specedit.files.recorder import Recorder
 from specedit.files.source import read
 from specedit.files.undo import undo
+from specedit.server.runtime import RuntimeFolder
 
 Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and links in folders")

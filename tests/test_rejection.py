@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from effort import FULL
 
-from specedit.backends.remote import PROFILES, request_json
 from specedit.decode import rejection
 from specedit.decode.cost import Curve
 from specedit.decode.drafters import Draft, Drafter, SmallModel
@@ -34,6 +33,7 @@ from specedit.engines.base import (
 )
 from specedit.engines.sampling import choose, distribution
 from specedit.errors import UsageError
+from specedit.server.endpoint import PROFILES, request_json
 
 VOCABULARY, LENGTH, DRAWS = 5, 3, 6000 if FULL else 1500
 FLAT = Curve.of([(1, 0.1), (512, 0.1)])
@@ -213,7 +213,7 @@ def test_a_run_is_repeated_by_its_seed_where_all_takes_as_long(
 
 def test_a_named_server_draws_as_it_likes() -> None:
     plan = Plan(messages=(), sampling=WARM)
-    with pytest.raises(UsageError, match="its own affair"):
+    with pytest.raises(UsageError, match="in its own way"):
         request_json(plan, "m", PROFILES["plain"])
 
 

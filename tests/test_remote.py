@@ -14,10 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warm_server import plan, running
 
-from specedit.backends import remote
-from specedit.backends import stream as events
-from specedit.backends.connect import connect
-from specedit.backends.remote import PROFILES, RemoteBackend
 from specedit.edit.answer import Reader
 from specedit.edit.backend import Answer, Ready, Written
 from specedit.edit.fold import Fold
@@ -27,6 +23,10 @@ from specedit.edit.unfenced import Unfenced
 from specedit.engines.base import Sampling
 from specedit.engines.scripted import END, ScriptedTokenizer
 from specedit.errors import RefusedEdit, ServerError, TooLong, UsageError
+from specedit.server import remote
+from specedit.server.connect import connect
+from specedit.server.endpoint import PROFILES, api_key
+from specedit.server.remote import RemoteBackend
 from specedit.settings import Settings
 
 PLAN = Plan(
@@ -271,9 +271,9 @@ ENDLESS = {
 def test_an_answer_has_an_end(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, of: Callable[[], bytes]
 ) -> None:
-    monkeypatch.setattr(events, "LONGEST_LINE", 4000)
-    monkeypatch.setattr(events, "MOST_BYTES", 8000 if of is not ENDLESS["text"] else 1 << 30)
-    monkeypatch.setattr(events, "PIECE", 1000)
+    monkeypatch.setattr(remote, "LONGEST_LINE", 4000)
+    monkeypatch.setattr(remote, "MOST_BYTES", 8000 if of is not ENDLESS["text"] else 1 << 30)
+    monkeypatch.setattr(remote, "PIECE", 1000)
     endpoint.answer = of()
     with pytest.raises(ServerError, match="without end"):
         answer(backend(endpoint))
@@ -282,7 +282,7 @@ def test_an_answer_has_an_end(
 def test_an_answer_that_is_kept_alive_for_ever_has_an_end(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(events, "MOST_S", -1.0)
+    monkeypatch.setattr(remote, "MOST_S", -1.0)
     with pytest.raises(ServerError, match="without end"):
         answer(backend(endpoint))
 
@@ -336,7 +336,7 @@ def test_a_vendors_key_goes_to_the_vendor_only(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     scheme, _, name = host.rpartition(" ")
-    assert remote.api_key(PROFILES[profile], name, scheme != "http") == key
+    assert api_key(PROFILES[profile], name, scheme != "http") == key
 
 
 def test_the_key_is_sent_and_the_bytes_are_told(
@@ -382,9 +382,9 @@ BAD: dict[str, tuple[int, bytes, str]] = {
     "plain words": (500, b"oops", "no reason given"),
     "other shape": (422, b'{"message":"bad field"}', "bad field"),
     "in mid-stream": (200, b'data: {"error":{"message":"overloaded"}}\n\n', "overloaded"),
-    "broken json": (200, b"data: {\n\n", "no JSON"),
-    "ends early": (200, stream("```\na", reason=None, usage=None), "mid-answer"),
-    "empty": (200, b"", "mid-answer"),
+    "broken json": (200, b"data: {\n\n", "not JSON"),
+    "ends early": (200, stream("```\na", reason=None, usage=None), "during its answer"),
+    "empty": (200, b"", "during its answer"),
 }
 
 

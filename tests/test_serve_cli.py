@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 from warm_server import plan, process, until
 
-from specedit.backends import memory, processes, runtime, servers, talk
-from specedit.backends.runtime import RuntimeFolder, ServerRecord
 from specedit.edit.backend import Answer
+from specedit.server import client, processes, runtime
+from specedit.server.runtime import RuntimeFolder, ServerRecord
 from specedit.settings import Settings, resolve
 
 pytestmark = pytest.mark.tools
@@ -44,8 +44,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RuntimeFo
     monkeypatch.setenv("SPECEDIT_SERVER", "auto")
     found = runtime.runtime_folder()
     yield found
-    for one in servers.warm(found):
-        processes.stop(one.place, one.record)
+    if (record := found.record()) is not None:
+        processes.stop(found, record)
 
 
 @pytest.fixture(autouse=True)
@@ -88,7 +88,7 @@ def test_background_status_stop(specedit: Specedit, place: RuntimeFolder) -> Non
     started = specedit("serve", "--background", "--port", "0")
     assert started.returncode == 0 and started.stdout == b""
     assert b"/v1" in started.stderr
-    until(lambda: talk.status(record_of(place))["state"] == "ready")
+    until(lambda: client.status(record_of(place))["state"] == "ready")
     shown = specedit("serve", "status")
     for word in (b"scripted", b"memory", b"uptime", b"cache", b"requests"):
         assert word in shown.stdout
@@ -136,7 +136,7 @@ def test_warm_true_starts_one_server_for_many_clients(place: RuntimeFolder) -> N
     found: list[str | None] = []
 
     def ask() -> None:
-        server = servers.look(settings)[0]
+        server = processes.find(settings)[0]
         assert server is not None
         assert [e for e in server.run(plan("x")) if isinstance(e, Answer)]
         found.append(server.server)
@@ -147,7 +147,7 @@ def test_warm_true_starts_one_server_for_many_clients(place: RuntimeFolder) -> N
     for thread in threads:
         thread.join()
     assert found == [f"unix:{place.socket}"] * 4
-    status = talk.status(record_of(place))
+    status = client.status(record_of(place))
     assert status["requests"]["answered"] == 4 and status["url"] is None
 
 
@@ -184,66 +184,45 @@ def test_a_server_that_is_replaced_says_so_and_listens_where_it_did(
 USUAL = Settings().model
 
 
-def models(place: RuntimeFolder) -> list[str]:
-    return [one.model for one in servers.warm(place)]
-
-
-def test_two_models_are_warm_at_once_where_memory_allows(
+def test_a_server_of_another_model_is_replaced_and_the_report_says_so(
     specedit: Specedit, place: RuntimeFolder, user: Path
 ) -> None:
     specedit("serve", "--background", "--port", "0")
     first = record_of(place)
     (edited,) = edit(specedit, user, "--model", "other")["files"]
-    assert any(f"beside {USUAL}'s" in note for note in edited["notes"])
-    assert models(place) == [USUAL, "other"] and record_of(place) == first
-    user.write_text(TEXT)
-    assert edit(specedit, user)["server"] == first.address
-    user.write_text(TEXT)
-    again = edit(specedit, user, "--model", "other")
-    assert again["server"] == servers.warm(place)[1].record.address != first.address
-    assert not again["files"][0]["notes"]
-    shown = specedit("serve", "status").stdout.decode()
-    assert shown.count("memory") == 2 and first.url in shown
-    said = json.loads(specedit("serve", "status", "--json").stdout)
-    assert said["pid"] == first.pid and len(said["others"]) == 1
-    assert specedit("serve", "stop", "--model", "third").returncode == 2
-    assert specedit("serve", "stop", "--model", USUAL).returncode == 0
-    assert models(place) == ["other"]
-    assert specedit("serve", "stop").returncode == 0 and models(place) == []
+    assert any(f"it had model {USUAL}" in note for note in edited["notes"])
+    second = record_of(place)
+    assert (second.model, second.url) == ("other", first.url)
 
 
-def test_a_third_model_takes_the_place_of_the_one_that_rested_longest(
-    specedit: Specedit, place: RuntimeFolder, user: Path
-) -> None:
-    specedit("serve", "--background", "--socket-only")
-    specedit("serve", "--background", "--socket-only", "--model", "other")
-    until(lambda: all(talk.status(o.record)["idle_s"] > 0.2 for o in servers.warm(place)))
-    edit(specedit, user)  # the first has worked since
-    user.write_text(TEXT)
-    (edited,) = edit(specedit, user, "--model", "third")["files"]
-    assert models(place) == [USUAL, "third"]
-    assert any("it had model other, and 2 are warm at most" in note for note in edited["notes"])
-
-
-def test_a_model_that_does_not_fit_beside_another_replaces_it_with_a_word(
-    specedit: Specedit, place: RuntimeFolder, user: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(memory, "free", lambda: 0)
-    specedit("serve", "--background", "--socket-only")
-    (edited,) = edit(specedit, user, "--model", "other")["files"]
-    assert models(place) == ["other"]
-    assert any("memory has no room for both" in note for note in edited["notes"])
-
-
-def test_a_terminals_server_of_another_model_stands_beside(
+def test_a_second_server_in_a_terminal_names_the_first_or_replaces_it(
     specedit: Specedit, place: RuntimeFolder
 ) -> None:
-    with process("--socket-only", env={}):
-        until(lambda: models(place) == [USUAL])
-        with process("--socket-only", "--model", "other", env={}) as second:
-            until(lambda: models(place) == [USUAL, "other"] or second.poll() is not None)
-            assert models(place) == [USUAL, "other"]
-            assert specedit("serve", "--background", "--model", "third").returncode == 2
+    specedit("serve", "--background", "--socket-only")
+    first = record_of(place)
+    refused = specedit("serve", "--host", "127.0.0.1", "--port", "0")
+    assert refused.returncode == 2
+    assert f"unix:{place.socket}, no TCP (process {first.pid}".encode() in refused.stderr
+    assert b"--replace" in refused.stderr
+    with process("--host", "127.0.0.1", "--port", "0", "--replace", env={}) as second:
+        until(lambda: place.record() not in (None, first) or second.poll() is not None)
+        assert record_of(place).url and record_of(place).pid == second.pid
+        again = specedit("serve", "--background", "--threads", "1", "--socket-only")
+        assert again.returncode == 2 and b"--replace" in again.stderr
+        other = ["--background", "--threads", "1", "--socket-only", "--replace"]
+        assert specedit("serve", *other).returncode == 0
+        assert second.wait(10) == 0
+    assert record_of(place).identity["threads"] == "1"
+
+
+def test_a_server_whose_record_is_damaged_is_found_again(
+    specedit: Specedit, place: RuntimeFolder
+) -> None:
+    specedit("serve", "--background", "--socket-only")
+    first = record_of(place)
+    (place.folder / "server.json").write_text("{")
+    assert place.record() is None
+    until(lambda: place.record() == first)
 
 
 def test_a_name_that_no_model_has_ends_no_server(
@@ -291,7 +270,7 @@ def test_a_server_killed_in_mid_run_loses_nothing(
 def test_sigterm_ends_a_busy_server_cleanly(place: RuntimeFolder, script: Play) -> None:
     script(answer="ab" * 5_000, delay_s=0.02)
     with process("--port", "0", "--draft", "none", env={}) as server:
-        until(lambda: place.record() is not None and talk.listens(record_of(place)))
+        until(lambda: place.record() is not None and client.listens(record_of(place)))
         record = record_of(place)
         with socket.create_connection(("127.0.0.1", int(record.url.rpartition(":")[2]))) as asking:
             body = json.dumps({"model": "scripted", "stream": True, "messages": MESSAGES}).encode()
@@ -313,11 +292,11 @@ def test_sigterm_ends_a_busy_server_cleanly(place: RuntimeFolder, script: Play) 
 def test_a_server_that_is_stopped_as_a_job_ends_all_the_same(
     specedit: Specedit, place: RuntimeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "HEARD_S", 0.2)
+    monkeypatch.setattr(processes, "STOP_REQUEST_S", 0.2)
     monkeypatch.setattr(processes, "STOP_S", 60.0)  # it ends by itself, once awake: no SIGKILL
     with process("--socket-only", env={}) as server:
-        until(lambda: place.record() is not None and talk.listens(record_of(place)))
-        until(lambda: talk.status(record_of(place))["state"] == "ready")
+        until(lambda: place.record() is not None and client.listens(record_of(place)))
+        until(lambda: client.status(record_of(place))["state"] == "ready")
         server.send_signal(signal.SIGSTOP)
         assert specedit("serve", "stop").returncode == 0
         assert server.wait(10) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import socket
@@ -12,13 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from warm_server import Answered, Running, prompt, running, until
+from warm_server import Answered, Running, plan, prompt, running, until
 
-from specedit.backends.runtime import RuntimeFolder
-from specedit.backends.wire import RUN, STATUS, STOP
+from specedit.edit.backend import Answer
 from specedit.errors import ServerError
-from specedit.server.channel import Limits
-from specedit.server.lifetime import Options, serve
+from specedit.server import client
+from specedit.server.listener import Options, serve
+from specedit.server.protocol import RUN, STATUS, STOP
+from specedit.server.requests import Limits
+from specedit.server.runtime import RuntimeFolder
 from specedit.settings import Settings
 
 pytestmark = pytest.mark.tools
@@ -437,6 +440,26 @@ def test_a_full_queue_says_when_to_come_back(slow: Running) -> None:
         connection.close()
     until(lambda: slow.status()["requests"]["queued"] == 0)
     assert slow.ask("GET", "/health").status == 200
+
+
+def test_idle_tcp_connections_do_not_lock_out_the_unix_socket(tmp_path: Path) -> None:
+    limits = Limits(tcp_connections=4, unix_connections=4)
+    with running(tmp_path, REPLACE, limits=limits) as server, contextlib.ExitStack() as stack:
+        for _ in range(4):
+            stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=20))
+        until(lambda: _status_code(server) == 503)
+        assert server.status()["state"] == "ready"
+        events = client.ServerBackend(server.record).run(plan(TEXT))
+        assert [event for event in events if isinstance(event, Answer)]
+        stack.close()
+        until(lambda: _status_code(server) == 200)
+
+
+def _status_code(server: Running) -> int:
+    try:
+        return server.ask("GET", "/health").status
+    except (OSError, http.client.HTTPException):  # cut off while the request was sent
+        return 0
 
 
 def test_a_huge_prediction_changes_no_character(server: Running) -> None:

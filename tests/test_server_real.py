@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from warm_server import process, until
 
-from specedit.backends import runtime, talk
-from specedit.backends.local import LocalBackend
-from specedit.backends.warm import ServerBackend
 from specedit.edit.backend import Answer, Written
 from specedit.edit.job import plan_edit
 from specedit.edit.plan import Plan
 from specedit.files.source import Source
+from specedit.server import client, runtime
+from specedit.server.client import ServerBackend
+from specedit.server.connect import LocalBackend
 from specedit.settings import Settings
 
 pytestmark = pytest.mark.real
@@ -35,7 +35,7 @@ def server(
         until(lambda: place.record() is not None)
         record = place.record()
         assert record is not None
-        until(lambda: talk.listens(record))
+        until(lambda: client.listens(record))
         yield ServerBackend(record)
 
 

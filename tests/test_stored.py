@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from model_sources import tiny_gguf
 
-from specedit.backends.runtime import RuntimeFolder
 from specedit.decode import cost
 from specedit.decode.cost import Curve
 from specedit.files import stored
 from specedit.models.files import ModelFiles
 from specedit.models.metadata import tokenizer_metadata
 from specedit.models.store import Record, Slot, store_path
+from specedit.server.runtime import RuntimeFolder
 
 DEEP = "[" * 100_000
 DAMAGE = {  # whatever is done to any JSON file

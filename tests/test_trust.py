@@ -13,11 +13,11 @@ import pytest
 from endpoint import Endpoint, listening, stream
 from git_repository import Repository, environment
 
-from specedit.backends.connect import connect
-from specedit.backends.runtime import identity
 from specedit.cli import run
 from specedit.errors import ModelError, UsageError
 from specedit.models import resolve as models
+from specedit.server.connect import connect
+from specedit.server.runtime import identity
 from specedit.settings import Settings, names, resolve, trust
 from specedit.settings.folder import user_file
 from specedit.settings.table import about, is_restricted

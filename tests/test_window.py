@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from endpoint import Endpoint, listening
 
-from specedit.backends.connect import window
 from specedit.edit.beside import LONG, read
+from specedit.server.connect import window
 from specedit.settings import Settings
 
 

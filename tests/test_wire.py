@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import asdict, fields
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit import errors
-from specedit.backends import wire
 from specedit.decode.events import Chunk
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
 from specedit.edit.plan import Message, Plan
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Prefill, Sampling
 from specedit.errors import ServerError, SpeceditError
+from specedit.files import stored
+from specedit.server import protocol
 
 texts = st.text(st.characters(codec=None), max_size=20)  # lone surrogates too
 seconds = st.floats(0, 1e6)
@@ -61,14 +62,14 @@ events = st.one_of(
 
 @given(plans)
 def test_a_plan_crosses_unchanged(plan: Plan) -> None:
-    assert wire.plan_from(wire.loaded(wire.dump(wire.plan_json(plan)))) == plan
+    assert protocol.plan_from(stored.parsed(protocol.dump(asdict(plan)))) == plan
 
 
 @given(events)
 def test_an_event_crosses_unchanged_on_one_ascii_line(event: Event) -> None:
-    line = wire.dump(wire.event_json(event))
+    line = protocol.dump(protocol.event_json(event))
     assert line.isascii() and line.count(b"\n") == 1
-    assert wire.event_from(json.loads(line)) == event
+    assert protocol.event_from(json.loads(line)) == event
 
 
 KINDS = [
@@ -80,16 +81,16 @@ KINDS = [
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda k: k.__name__)
 def test_an_error_is_raised_again_as_what_it_was(kind: type[SpeceditError]) -> None:
-    line = json.loads(wire.dump(wire.error_json(kind("what", hint="now"))))
+    line = json.loads(protocol.dump(protocol.error_json(kind("what", hint="now"))))
     with pytest.raises(kind) as raised:
-        wire.event_from(line)
+        protocol.event_from(line)
     assert type(raised.value) is kind
     assert (raised.value.message, raised.value.hint) == ("what", "now")
 
 
 def test_an_unknown_line_is_the_servers_fault() -> None:
     with pytest.raises(ServerError):
-        wire.event_from({"event": "new"})
+        protocol.event_from({"event": "new"})
 
 
 def longest_common(a: list[int], b: list[int]) -> int:
@@ -107,12 +108,12 @@ ids = st.lists(st.integers(0, 4), max_size=40)
 
 @given(ids, ids)
 def test_appeared_is_the_longest_common_subsequence(a: list[int], b: list[int]) -> None:
-    assert wire.appeared(a, b) == longest_common(a, b)
+    assert protocol.appeared(a, b) == longest_common(a, b)
 
 
 def test_a_hundred_thousand_strange_tokens_are_counted() -> None:
-    assert wire.appeared(range(100_000), [*range(50_000, 51_000), 7]) == 1_000
+    assert protocol.appeared(range(100_000), [*range(50_000, 51_000), 7]) == 1_000
 
 
 def test_every_field_of_a_plan_crosses() -> None:
-    assert {f.name for f in fields(Plan)} == set(wire.plan_json(Plan(()))) == set(PLAN)
+    assert {f.name for f in fields(Plan)} == set(asdict(Plan(()))) == set(PLAN)

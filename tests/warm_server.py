@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from specedit.backends import talk, wire
-from specedit.backends.runtime import RuntimeFolder, ServerRecord, private
 from specedit.edit.plan import Message, Plan
 from specedit.engines.scripted import END
-from specedit.server.lifetime import Options, serve
+from specedit.server import client, protocol
+from specedit.server.listener import Options, serve
+from specedit.server.runtime import RuntimeFolder, ServerRecord, private
 from specedit.settings import Settings
 
 PATIENCE_S = 20.0
@@ -122,7 +122,7 @@ class Running(Listening):
         return int(self.status()["requests"]["running"])
 
     def status(self) -> dict[str, Any]:
-        return talk.status(self.record)
+        return client.status(self.record)
 
     def metric(self, name: str) -> float:
         lines = self.ask("GET", "/metrics").body.decode().splitlines()
@@ -148,8 +148,8 @@ def running(folder: Path, script: dict[str, Any], **options: Any) -> Iterator[Ru
         until(lambda: server.status()["state"] == "ready")
         yield server
     finally:
-        with contextlib.suppress(talk.ServerGoneError):
-            list(talk.lines(found[0], wire.STOP, b""))
+        with contextlib.suppress(client.ServerGoneError):
+            list(client.lines(found[0], protocol.STOP, b""))
         thread.join(PATIENCE_S)
         if before is None:
             del os.environ["SPECEDIT_SCRIPT"]

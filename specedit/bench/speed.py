@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from specedit.backends.wire import appeared
 from specedit.bench.cases import Case
 from specedit.bench.peers import OWN, PLAIN, PeerName
 from specedit.bench.peers.task import PeerOptions, PeerRun, Task, Words
@@ -16,6 +15,7 @@ from specedit.bench.process import PeerLine, PeerProcess
 from specedit.edit.plan import Plan
 from specedit.engines.exact.cores import physical_cores
 from specedit.errors import ModelError
+from specedit.server.protocol import appeared
 from specedit.settings import Settings
 
 Progress = Callable[[str], None]

@@ -37,12 +37,12 @@ def ask(
     resolved: Resolved,
 ) -> int:
     """Answer a question about a file on stdout, as it is written; the file stays as it is."""
-    from specedit.backends.connect import connect, window
     from specedit.cli.output import put, put_object
     from specedit.edit import beside
     from specedit.edit.asking import plan_ask
     from specedit.edit.backend import Answer, Loading, Written
     from specedit.errors import InputError
+    from specedit.server.connect import connect, window
     from specedit.view.contract import asked_json
 
     settings = resolved.values

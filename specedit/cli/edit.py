@@ -49,7 +49,6 @@ def edit(
     resolved: Resolved,
 ) -> int:
     """Change files as instructed; `-` reads stdin and writes the new text to stdout."""
-    from specedit.backends.connect import window
     from specedit.cli.work import Targets, resolve_targets, work
     from specedit.edit import beside
     from specedit.edit.job import plan_edit
@@ -57,6 +56,7 @@ def edit(
     from specedit.edit.selection import lines_of
     from specedit.errors import UsageError
     from specedit.files.recorder import Wish
+    from specedit.server.connect import window
 
     if not (files or staged or changed or since) and Path(instruction).is_file():
         raise UsageError(

@@ -63,24 +63,24 @@ def list_models(
 def suggest(
     as_json: Annotated[bool, Option("--json", help="one JSON object on stdout")] = False,
 ) -> None:
-    """Which model suits this machine: its memory, and an estimate of what an edit takes here."""
-    from specedit.backends import suggest as models
+    """Name the model that suits this machine's memory and cores."""
+    from specedit.engines.exact.cores import physical_cores
     from specedit.models import store
+    from specedit.models import suggest as models
 
-    root = store.store_path()
-    measured, memory = models.measured(root, _in_use()), models.memory()
-    rows = models.rows(measured, memory)
+    machine = models.this_machine(physical_cores())
+    rows = models.rows(machine)
     best = models.best(rows)
     if as_json:
-        print(json.dumps(_suggested(rows, best, measured, memory), indent=2))
+        print(json.dumps(_suggested(rows, best, machine), indent=2))
         return
     from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    headings = ("name", "parameters", "download", "memory", "200-line edit", "licence", "")
+    headings = ("name", "parameters", "download", "memory", "licence", "")
     for heading in headings:
-        right = heading in headings[1:5]
+        right = heading in headings[1:4]
         table.add_column(heading, justify="right" if right else "left", no_wrap=heading != "")
     for row in rows:
         entry = row.entry
@@ -91,27 +91,26 @@ def suggest(
             f"{entry.parameters:.1f} billion",
             store.sized(entry.size),
             store.sized(entry.memory),
-            f"about {row.seconds:.0f} s",
             entry.licence,
             "; ".join([*messages, *([entry.note] if entry.note else [])]),
         )
     out = Console(highlight=False)
     Console(highlight=False, width=out.width if out.is_terminal else 200).print(table)
-    what = f"measured here for {measured.model}" if measured.model else "of a typical machine"
-    here = f"{store.sized(memory)} of memory; " if memory else ""
+    memory = f"{store.sized(machine.memory)} of memory, " if machine.memory else ""
     _console().print(
-        f"* suits this machine: {here}what a pass costs, {what}, scaled by the parameters. Take "
-        f'it with `model = "{best.entry.name}"` in your settings, or --model.',
+        f"* suits this machine: {memory}{machine.cores} cores. An edit takes as many times longer "
+        f'as the model is larger. Choose it with `model = "{best.entry.name}"` in your settings, '
+        "or --model.",
         markup=False,
     )
 
 
-def _suggested(rows: Any, best: Any, measured: Any, memory: int) -> dict[str, Any]:
+def _suggested(rows: Any, best: Any, machine: Any) -> dict[str, Any]:
     """The one object of `suggest --json`."""
     return {
         "suggested": best.entry.name,
-        "memory": memory or None,
-        "measured": measured.model or None,
+        "memory": machine.memory or None,
+        "cores": machine.cores,
         "rows": [
             {
                 "name": row.entry.name,
@@ -119,7 +118,6 @@ def _suggested(rows: Any, best: Any, measured: Any, memory: int) -> dict[str, An
                 "size": row.entry.size,
                 "memory": row.entry.memory,
                 "fits": row.fits,
-                "seconds": round(row.seconds, 1),
                 "licence": row.entry.licence,
                 "pinned": row.entry.pinned,
                 "hub": row.entry.hub,

@@ -28,7 +28,6 @@ def refine(
     resolved: Resolved,
 ) -> int:
     """Go on from the last edit: the same files, what was asked before, and this."""
-    from specedit.backends.connect import window
     from specedit.cli.edit import check_words
     from specedit.cli.undo import of_here
     from specedit.cli.work import Targets, near, resolve_targets, work
@@ -37,6 +36,7 @@ def refine(
     from specedit.errors import UsageError
     from specedit.files.journal import home, runs
     from specedit.files.recorder import Wish
+    from specedit.server.connect import window
 
     check_words(instruction)
     if not instruction.strip():

@@ -1,6 +1,6 @@
-"""`specedit serve`, `serve status`, `serve stop`: the warm server's door.
+"""`specedit serve`, `serve status`, `serve stop`: the warm server.
 
-Reads flags, starts or asks a server. Where it listens is said on stderr; `status` is on stdout.
+The server's addresses go to stderr, `status` to stdout.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from specedit.cli.commands import Commands, Context, Option
 from specedit.cli.options import settings_options
+from specedit.errors import ServerError
 from specedit.settings import Resolved, Settings, checked
 
 if TYPE_CHECKING:
-    from specedit.backends.runtime import ServerRecord
-    from specedit.backends.servers import Warm
+    from specedit.server.runtime import ServerRecord
 
 app = Commands(help="Keep a model warm, and serve OpenAI's API with it.")
 
@@ -53,6 +53,9 @@ def serve(
         list[str] | None,
         Option(metavar="NAME", help="another name that clients may ask for; several allowed"),
     ] = None,
+    replaces: Annotated[
+        bool, Option("--replace", help="stop the server that is running, then start this one")
+    ] = False,
     detached: Annotated[bool, Option("--detached", hidden=True)] = False,
     *,
     resolved: Resolved,
@@ -64,120 +67,121 @@ def serve(
     settings = resolved.values
     if idle_minutes is not None:
         idle_minutes = checked("idle_minutes", idle_minutes, "--idle-minutes")
+        settings = replace(settings, idle_minutes=idle_minutes)
     if background:
-        if idle_minutes is not None:
-            settings = replace(settings, idle_minutes=idle_minutes)
-        doors = ["--host", host] if port is None else ["--host", host, "--port", str(port)]
-        doors = ["--socket-only"] if socket_only else doors
-        doors += [word for one in alias or () for word in ("--alias", one)]
+        flags = ["--host", host] if port is None else ["--host", host, "--port", str(port)]
+        flags = ["--socket-only"] if socket_only else flags
+        flags += [word for name in alias or () for word in ("--alias", name)]
 
-        def opened(record: ServerRecord) -> bool:
+        def listens_so(record: ServerRecord) -> bool:
             if not set(alias or ()) <= set(record.aliases):
                 return False
             fits = record.url.endswith(f":{port}") if port else bool(record.url)
             return (socket_only or fits) and (not token or token == record.token)
 
-        return _background(settings, doors, token, opened)
-    from specedit.backends.runtime import runtime_folder
-    from specedit.backends.servers import beside
-    from specedit.server.lifetime import PORT, Options, TakenError
-    from specedit.server.lifetime import serve as run
+        return _background(settings, flags, token, listens_so, replaces=replaces)
+    from specedit.server.listener import PORT, Options, RunningError
+    from specedit.server.listener import serve as run
+    from specedit.server.runtime import runtime_folder
 
-    idle = idle_minutes if idle_minutes is not None else settings.idle_minutes if detached else 0.0
+    always = not detached and idle_minutes is None  # a server in a terminal
     options = Options(
         host=host,
         port=None if socket_only else PORT if port is None else port,
         any_port=port is None,
         token=token,
-        idle_s=idle * 60,
+        idle_s=0.0 if always else settings.idle_minutes * 60,
         background=detached,
         aliases=tuple(dict.fromkeys(alias or ())),
     )
-    where = runtime_folder()
+    folder = runtime_folder()
+    if replaces and (record := folder.record()) is not None:
+        from specedit.server import processes
+
+        processes.stop(folder, record)
+        _say(f"the server (process {record.pid}) was replaced")
     try:
-        return run(settings, options, where if detached else beside(where, settings), _listening)
-    except TakenError:
+        return run(settings, options, folder, _listening)
+    except RunningError as error:
         if detached:  # another client was first: its server will do
             return 0
-        raise
+        raise _running(folder.record()) or error from None
+
+
+def _running(record: ServerRecord | None) -> ServerError | None:
+    """Where the server listens that is there already, and how to have another."""
+    if record is None:
+        return None
+    addresses = ", ".join(dict.fromkeys([record.address, record.url or "no TCP"]))
+    return ServerError(
+        f"A server is running already: {addresses} (process {record.pid}, model {record.model}).",
+        hint="To start this one in its place: the same command with --replace.",
+    )
 
 
 @app.define()
 def status(
     as_json: Annotated[bool, Option("--json", help="one JSON object on stdout")] = False,
 ) -> int:
-    """Show the running servers: model, memory, uptime, cache, requests."""
+    """Show the running server: model, memory, uptime, cache, requests."""
     import json
 
-    from specedit.backends import talk
+    from specedit.server import client
+    from specedit.server.runtime import runtime_folder
 
-    result, *others = [talk.status(one.record) for one in _living()]
-    if as_json:
-        print(json.dumps({**result, "others": others}, indent=2))
-    else:
-        print("\n\n".join(map(_shown, (result, *others))))
+    record = runtime_folder().record()
+    if record is None:
+        raise ServerError("No server is running.", hint="specedit serve --background")
+    state = client.status(record)
+    print(json.dumps(state, indent=2) if as_json else _table(state))
     return 0
 
 
 @app.define()
-def stop(
-    model: Annotated[str, Option(metavar="NAME", help="only the one that has this model")] = "",
-) -> int:
-    """End what runs; what a server is at is finished or cancelled within 5 s."""
-    from specedit.backends import processes
-    from specedit.backends.runtime import runtime_folder
-    from specedit.backends.servers import warm
-    from specedit.errors import ServerError
+def stop() -> int:
+    """End the running server; its work is finished or cancelled within 5 s."""
+    from specedit.server import processes
+    from specedit.server.runtime import runtime_folder
 
-    living = warm(runtime_folder())
-    wanted = [one for one in living if model in ("", one.model)]
-    if living and not wanted:
-        names = ", ".join(one.model for one in living)
-        raise ServerError(f"No server has {model}.", hint=f"What runs has {names}.")
-    for one in wanted:
-        processes.stop(one.place, one.record)
-        _say(f"the server (process {one.record.pid}) has ended")
-    if not living:
+    folder = runtime_folder()
+    record = folder.record()
+    if record is None:
         _say("no server is running")
+        return 0
+    processes.stop(folder, record)
+    _say(f"the server (process {record.pid}) has ended")
     return 0
 
 
 def _background(
-    settings: Settings, doors: list[str], token: str, opened: Callable[[ServerRecord], bool]
+    settings: Settings,
+    flags: list[str],
+    token: str,
+    listens_so: Callable[[ServerRecord], bool],
+    *,
+    replaces: bool,
 ) -> int:
-    """Start this same command once more, detached from the terminal."""
-    from specedit.backends import processes, servers
-    from specedit.backends.runtime import runtime_folder
-    from specedit.errors import ServerError
+    """Start this same command again, detached from the terminal."""
+    from specedit.server import processes
+    from specedit.server.runtime import runtime_folder
 
-    where = runtime_folder()
-    with where.starting():
-        one = servers.answering(servers.warm(where), settings)
-        if one is not None and opened(one.record):
-            _listening(one.record)
+    folder = runtime_folder()
+    with folder.starting():
+        record = folder.record()
+        if record is not None and processes.answers(record, settings) and listens_so(record):
+            _listening(record)
             return 0
+        if replaces and record is not None:
+            processes.stop(folder, record)
         try:
-            room = servers.make_room(where, settings)
-        except servers.LeftAloneError as problem:
-            raise ServerError(problem.message, hint="specedit serve stop") from None
-        if room.note:
-            _say(room.note)
-        # The token is no flag: command lines can be listed by others.
-        secret = {"SPECEDIT_TOKEN": token} if token else {}
-        command = processes.arguments(settings, *doors)
-        _listening(processes.launch(room.place, command, secret))
+            note = processes.replace(folder, settings)
+        except processes.LeftAloneError as problem:
+            hint = "specedit serve stop, or the same command with --replace"
+            raise ServerError(problem.message, hint=hint) from None
+        if note:
+            _say(note)
+        _listening(processes.launch(folder, settings, flags, token))
     return 0
-
-
-def _living() -> list[Warm]:
-    from specedit.backends.runtime import runtime_folder
-    from specedit.backends.servers import warm
-    from specedit.errors import ServerError
-
-    living = warm(runtime_folder())
-    if not living:
-        raise ServerError("No server is running.", hint="specedit serve --background")
-    return living
 
 
 def _listening(record: ServerRecord) -> None:
@@ -192,17 +196,17 @@ def _say(text: str) -> None:
     print(f"specedit: {text}", file=sys.stderr, flush=True)
 
 
-def _shown(found: dict[str, Any]) -> str:
-    model, cache, requests = found["model"], found["cache"], found["requests"]
+def _table(state: dict[str, Any]) -> str:
+    model, cache, requests = state["model"], state["cache"], state["requests"]
     rows = {
-        "model": f"{model['name']} ({model['engine'] or found['state']})",
-        "state": found["state"],
-        "address": found["address"],
-        "url": f"{found['url']}/v1" if found["url"] else "no TCP",
-        "process": found["pid"],
-        "version": found["version"],
-        "memory": f"{found['memory_bytes'] / 2**20:.0f} MiB",
-        "uptime": f"{found['uptime_s'] / 60:.1f} min, idle {found['idle_s'] / 60:.1f} min",
+        "model": f"{model['name']} ({model['engine'] or state['state']})",
+        "state": state["state"],
+        "address": state["address"],
+        "url": f"{state['url']}/v1" if state["url"] else "no TCP",
+        "process": state["pid"],
+        "version": state["version"],
+        "memory": f"{state['memory_bytes'] / 2**20:.0f} MiB",
+        "uptime": f"{state['uptime_s'] / 60:.1f} min, idle {state['idle_s'] / 60:.1f} min",
         "cache": f"{cache['entries']} files, {cache['bytes'] / 2**20:.0f} of "
         f"{cache['limit_bytes'] / 2**20:.0f} MiB, {cache['hits']} hits, {cache['misses']} misses",
         "requests": ", ".join(f"{count} {name}" for name, count in requests.items()),

@@ -46,10 +46,10 @@ def filter_stream(command: str, planner: Planner, settings: Settings) -> int:
 
 
 def _run(command: str, data: bytes, planner: Planner, settings: Settings) -> Report:
-    from specedit.backends.connect import connect
     from specedit.cli.follower import Follower
     from specedit.edit.inputs import of_stdin
     from specedit.edit.session import EditSession
+    from specedit.server.connect import connect
 
     one = of_stdin(data, settings.stdin_filename)
     with closing(connect(settings)) as backend:

@@ -22,15 +22,15 @@ def warm(
 ) -> int:
     """Read files into the server's cache (for editors, when a file is opened). Starts a server in
     the background when none runs."""
-    from specedit.backends.servers import look
     from specedit.edit.job import plan_edit
     from specedit.edit.regions.narrowing import shared_beginnings
     from specedit.engines.base import Prefill
     from specedit.errors import ServerError
     from specedit.files import source as sources
+    from specedit.server.processes import find
 
     settings = replace(resolved.values, warm=True, server="auto")
-    server, why = look(settings)
+    server, why = find(settings)
     if server is None:
         raise ServerError(why, hint="specedit serve status")
     for name in files:

@@ -76,7 +76,7 @@ def work(
         from specedit.cli.stream import filter_stream
 
         return filter_stream(command, planner, settings)
-    from specedit.backends.connect import connect
+    from specedit.server.connect import connect
 
     with closing(connect(settings)) as backend:
         return _over_files(command, targets, planner, backend, wish, together)

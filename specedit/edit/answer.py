@@ -103,9 +103,12 @@ def reader_of(plan: Plan, tokenizer: Pieces) -> Reader:
 
 def whole_answer(text: str, closing: str, tokenizer: Any) -> list[int]:
     """The ids of a whole answer: the text, its closing line, the end."""
-    ids: list[int] = tokenizer.encode(text)
-    if closing:
-        ids += tokenizer.encode(closing)
+    return [*tokenizer.encode(text), *answer_ending(closing, tokenizer)]
+
+
+def answer_ending(closing: str, tokenizer: Any) -> list[int]:
+    """The ids behind the text of a whole answer: its closing line and the end."""
+    ids: list[int] = tokenizer.encode(closing) if closing else []
     return [*ids, *end_of(tokenizer)]
 
 

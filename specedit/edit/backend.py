@@ -62,6 +62,8 @@ class Answer:
     decode_s: float
     logits_digest: str | None = None
     passes: int = 0  # that a remote server tells; 0: each Written was one
+    appeared: int = 0  # ids of the prediction that the completion has, where they were counted
+    absent: int = 0  # ids of the prediction that it does not have
 
 
 Event = Loading | Ready | Prefill | Written | Answer

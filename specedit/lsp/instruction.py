@@ -11,7 +11,6 @@ from contextlib import closing
 from dataclasses import replace
 from threading import Event as Flag
 
-from specedit.backends.connect import connect
 from specedit.edit.backend import Backend, Event, Loading, Written
 from specedit.edit.job import Job, plan_edit
 from specedit.edit.plan import Plan
@@ -21,6 +20,7 @@ from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.files.source import Source
 from specedit.lsp.documents import Document
+from specedit.server.connect import connect
 from specedit.settings import Settings
 
 COMMENT = re.compile(r"\s*(?:#|//|--|/\*|<!--|;|%)\s*specedit:\s*(?P<text>.*?)\s*(?:\*/|-->)?\s*")

@@ -1,6 +1,7 @@
-"""The warm server: one engine thread behind Starlette, on a private socket and on loopback.
+"""Runs Plans: in this process, in a warm server, or at a server that the user named.
 
-`work` (the engine thread and its queue) <- `app` (routes) <- `chat` (OpenAI's JSON), `gate` (who
-may ask), `channel` (a client that may leave), `streams` (what items become), `metrics`;
-`lifetime` starts and ends it.
+`connect` chooses. This process: `loading` -> `loaded`, with `prefixes`. The client: `processes`
+finds or starts a server, `client` asks it, `remote` asks other servers through an `endpoint`. The
+server: `listener` -> `app` -> `worker` -> `loaded`; `protocol` is common to both sides. The
+client's modules import the standard library only.
 """

@@ -1,13 +1,11 @@
-"""The routes: OpenAI's and our own, over one engine thread.
-
-Reads a request, queues a ticket, says what the ticket says. Knows Starlette; knows no model.
-"""
+"""The routes: OpenAI's and our own, over one engine thread."""
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing, suppress
 from typing import Any
 
 from starlette.applications import Starlette
@@ -16,17 +14,25 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from specedit.backends import wire
-from specedit.backends.runtime import ServerRecord
 from specedit.errors import ServerError, SpeceditError
-from specedit.server.channel import Channel, ClientGoneError, Limits, read_body
-from specedit.server.chat import chat_plan, chat_request
-from specedit.server.completion import Completion
-from specedit.server.gate import Door, Gate
+from specedit.files import stored
+from specedit.server import protocol
+from specedit.server.access import Access, Listener
+from specedit.server.answers import (
+    Completion,
+    Items,
+    Streaming,
+    chat_chunks,
+    event_lines,
+    started,
+    whole_answer,
+)
+from specedit.server.chat_request import chat_plan, chat_request
 from specedit.server.metrics import CONTENT_TYPE, Metrics, resident_bytes
 from specedit.server.refusal import Refusal, RefusedError, refusal_of, respond
-from specedit.server.streams import Items, Streaming, begun, chat_chunks, own_lines, whole_answer
-from specedit.server.work import Ticket, Worker
+from specedit.server.requests import Channel, ClientGoneError, Limits, read_body
+from specedit.server.runtime import ServerRecord
+from specedit.server.worker import Ticket, Worker
 from specedit.settings import Settings
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -43,9 +49,7 @@ class Api:
         record: ServerRecord,
         stop: Callable[[], None],
         limits: Limits,
-        aliases: Sequence[str] = (),
     ) -> None:
-        self._aliases = aliases
         self._worker = worker
         self._metrics = metrics
         self._settings = settings
@@ -56,86 +60,117 @@ class Api:
 
     def routes(self) -> list[Route]:
         table: list[tuple[str, str, Endpoint]] = [
-            ("POST", "/v1/chat/completions", self.chat),
-            ("GET", "/v1/models", self.models),
-            ("GET", "/v1/models/{name:path}", self.model),
-            ("GET", "/health", self.health),
-            ("GET", "/metrics", self.metrics),
-            ("POST", wire.RUN, self.run),
-            ("POST", wire.WARM, self.warm),
-            ("GET", wire.STATUS, self.status),
-            ("POST", wire.STOP, self.end),
+            ("POST", "/v1/chat/completions", self._chat),
+            ("GET", "/v1/models", self._list_models),
+            ("GET", "/v1/models/{name:path}", self._show_model),
+            ("GET", "/health", self._health),
+            ("GET", "/metrics", self._show_metrics),
+            ("POST", protocol.RUN, lambda request: self._own(request, warm=False)),
+            ("POST", protocol.WARM, lambda request: self._own(request, warm=True)),
+            ("GET", protocol.STATUS, self._status),
+            ("POST", protocol.STOP, self._end),
         ]
         return [Route(path, self._counted(path, do), methods=[m]) for m, path, do in table]
 
-    async def chat(self, request: Request) -> Response:
-        body = await read_body(request, self._limits)
-        asked = chat_request(body)
-        await self._worker.known()
-        if asked.model not in (names := self._names()):
-            raise RefusedError(_no_model(asked.model, names))
-        name = names[0] if asked.model in self._aliases else asked.model
-        plan = chat_plan(asked, self._settings)
+    async def _chat(self, request: Request) -> Response:
+        chat = chat_request(await read_body(request, self._limits))
+        name = await self._known(chat.model)
+        name = self._names()[0] if name in self._record.aliases else name
+        plan = chat_plan(chat, self._settings)
         channel = Channel(request)
-        ticket = Ticket(plan, channel.item, count=True)
+        ticket = Ticket(plan, channel.put, count=True)
         self._worker.submit(ticket)
         completion = Completion(name, f"specedit-{self._record.version}")
-        if asked.stream:
-            items = await begun(self._items(ticket, channel))
-            lines = chat_chunks(items, completion, plan.stop, asked.include_usage)
+        if chat.stream:
+            items = await started(self._items(ticket, channel))
+            lines = chat_chunks(items, completion, plan.stop, chat.include_usage)
             return Streaming(lines, "text/event-stream")
-        answer, predicted = await whole_answer(self._items(ticket, channel))
-        return JSONResponse(completion.whole(answer, predicted))
+        return JSONResponse(completion.whole(await whole_answer(self._items(ticket, channel))))
 
-    async def run(self, request: Request) -> Response:
-        return await self._own(request, warm=False)
+    async def _own(self, request: Request, *, warm: bool) -> Response:
+        body = await read_body(request, self._limits)
+        try:
+            plan = protocol.plan_from(stored.parsed(body))
+        except (ServerError, ValueError) as error:
+            raise RefusedError(Refusal(400, f"Not a plan: {error}")) from None
+        channel = Channel(request)
+        ticket = Ticket(plan, channel.put, warm=warm)
+        self._worker.submit(ticket)
+        return Streaming(event_lines(self._items(ticket, channel)), "application/x-ndjson")
 
-    async def warm(self, request: Request) -> Response:
-        return await self._own(request, warm=True)
+    async def _items(self, ticket: Ticket, channel: Channel) -> Items:
+        """The channel's items; closing this early cancels the ticket."""
+        begun = time.monotonic()
+        try:
+            async with aclosing(channel.items()) as items:
+                async for item in items:
+                    yield item
+        finally:
+            self._worker.cancel(ticket)
+            self._metrics.request_s.add(time.monotonic() - begun)
 
-    async def models(self, request: Request) -> Response:
-        await self._worker.known()
-        return JSONResponse(
-            {"object": "list", "data": [self._model(name) for name in self._listed()]}
-        )
+    async def _list_models(self, request: Request) -> Response:
+        names = await self._settled_names()
+        listed = dict.fromkeys([names[0], *self._record.aliases])
+        return JSONResponse({"object": "list", "data": [self._model(name) for name in listed]})
 
-    async def model(self, request: Request) -> Response:
-        await self._worker.known()
-        name = request.path_params["name"]
-        if name not in (names := self._names()):
-            raise RefusedError(_no_model(name, names))
-        return JSONResponse(self._model(name))
+    async def _show_model(self, request: Request) -> Response:
+        return JSONResponse(self._model(await self._known(request.path_params["name"])))
 
-    async def health(self, request: Request) -> Response:
+    async def _known(self, name: str) -> str:
+        """The name, if a request may call the model so."""
+        names = await self._settled_names()
+        if name not in names:
+            message = f"The model {name!r} does not exist here; this server has {names[0]!r}."
+            raise RefusedError(Refusal(404, message, param="model", code="model_not_found"))
+        return name
+
+    async def _settled_names(self) -> list[str]:
+        """The model's names, after it is loaded or loading has failed."""
+        loop, settled = asyncio.get_running_loop(), asyncio.Event()
+
+        def notify() -> None:
+            with suppress(RuntimeError):  # the loop is closed: the server has ended
+                loop.call_soon_threadsafe(settled.set)
+
+        self._worker.when_settled(notify)
+        await settled.wait()
+        return self._names()
+
+    def _names(self) -> list[str]:
+        """The names that a request may use, the model's own first."""
+        own = [self._worker.loaded.line.name] if self._worker.loaded else []
+        return list(dict.fromkeys([*own, self._settings.model, *self._record.aliases]))
+
+    def _model(self, name: str) -> dict[str, Any]:
+        return {"id": name, "object": "model", "created": self._created, "owned_by": "specedit"}
+
+    async def _health(self, request: Request) -> Response:
         state = self._worker.state
         ready = state == "ready"
         return JSONResponse({"status": "ok" if ready else state}, 200 if ready else 503)
 
-    async def metrics(self, request: Request) -> Response:
-        worker, prefixes = self._worker, self._worker.prefixes
+    async def _show_metrics(self, request: Request) -> Response:
         gauges = {
-            "queue_length": float(worker.queued),
-            "running": float(worker.running),
-            "resident_memory_bytes": float(resident_bytes()),
+            "queue_length": self._worker.queued,
+            "running": int(self._worker.running),
+            "resident_memory_bytes": resident_bytes(),
             "uptime_seconds": self._metrics.uptime_s,
-            "cache_entries": float(prefixes.entries if prefixes else 0),
-            "cache_bytes": float(prefixes.bytes if prefixes else 0),
-            "cache_hits": float(prefixes.hits if prefixes else 0),
-            "cache_misses": float(prefixes.misses if prefixes else 0),
+            **{f"cache_{name}": value for name, value in self._cache().items()},
         }
         return Response(self._metrics.text(gauges), media_type=CONTENT_TYPE)
 
-    async def status(self, request: Request) -> Response:
-        worker, prefixes = self._worker, self._worker.prefixes
+    async def _status(self, request: Request) -> Response:
+        worker, metrics, record = self._worker, self._metrics, self._record
         line = worker.loaded.line if worker.loaded else None
         return JSONResponse(
             {
-                "pid": self._record.pid,
-                "version": self._record.version,
+                "pid": record.pid,
+                "version": record.version,
                 "state": worker.state,
-                "address": self._record.address,
-                "url": self._record.url or None,
-                "background": self._record.background,
+                "address": record.address,
+                "url": record.url or None,
+                "background": record.background,
                 "model": {
                     "name": line.name if line else self._settings.model,
                     "engine": line.engine if line else "",
@@ -144,64 +179,30 @@ class Api:
                     "exact": line.exact if line else False,
                 },
                 "memory_bytes": resident_bytes(),
-                "uptime_s": round(self._metrics.uptime_s, 1),
+                "uptime_s": round(metrics.uptime_s, 1),
                 "idle_s": round(worker.idle_s(), 1),
-                "cache": {
-                    "entries": prefixes.entries if prefixes else 0,
-                    "bytes": prefixes.bytes if prefixes else 0,
-                    "limit_bytes": self._settings.cache_bytes,
-                    "hits": prefixes.hits if prefixes else 0,
-                    "misses": prefixes.misses if prefixes else 0,
-                },
+                "cache": {**self._cache(), "limit_bytes": self._settings.cache_bytes},
                 "requests": {
-                    "answered": self._metrics.answers,
-                    "cancelled": self._metrics.cancelled,
-                    "refused": self._metrics.refused,
+                    "answered": metrics.answers,
+                    "cancelled": metrics.cancelled,
+                    "refused": metrics.refused,
                     "running": int(worker.running),
                     "queued": worker.queued,
                 },
             }
         )
 
-    async def end(self, request: Request) -> Response:
+    def _cache(self) -> dict[str, int]:
+        prefixes = self._worker.loaded.prefixes if self._worker.loaded else None
+        names = ("entries", "bytes", "hits", "misses")
+        return {name: getattr(prefixes, name) if prefixes else 0 for name in names}
+
+    async def _end(self, request: Request) -> Response:
         self._stop()
         return JSONResponse({"stopping": True})
 
-    async def _own(self, request: Request, *, warm: bool) -> Response:
-        body = await read_body(request, self._limits)
-        try:
-            plan = wire.plan_from(wire.loaded(body))
-        except (ServerError, ValueError) as error:
-            raise RefusedError(Refusal(400, f"Not a plan: {error}")) from None
-        channel = Channel(request)
-        ticket = Ticket(plan, channel.item, warm=warm)
-        self._worker.submit(ticket)
-        return Streaming(own_lines(self._items(ticket, channel)), "application/x-ndjson")
-
-    async def _items(self, ticket: Ticket, channel: Channel) -> Items:
-        """The channel's items; leaving early, for whatever reason, cancels the ticket."""
-        started = time.monotonic()
-        try:
-            async with aclosing(channel.items()) as items:
-                async for item in items:
-                    yield item
-        finally:
-            self._worker.cancel(ticket)
-            self._metrics.request_s.add(time.monotonic() - started)
-
-    def _names(self) -> list[str]:
-        """What a request may call the model: its own name first."""
-        own = [self._worker.loaded.line.name] if self._worker.loaded else []
-        return list(dict.fromkeys([*own, self._settings.model, *self._aliases]))
-
-    def _listed(self) -> list[str]:
-        return list(dict.fromkeys([self._names()[0], *self._aliases]))
-
-    def _model(self, name: str) -> dict[str, Any]:
-        return {"id": name, "object": "model", "created": self._created, "owned_by": "specedit"}
-
     def _counted(self, path: str, endpoint: Endpoint) -> Endpoint:
-        """The one boundary: every refusal and error becomes a response here, and is counted."""
+        """The error boundary: every refusal and error becomes a response here, and is counted."""
 
         async def call(request: Request) -> Response:
             try:
@@ -218,24 +219,14 @@ class Api:
         return call
 
 
-def _no_model(name: str, known: list[str]) -> Refusal:
-    return Refusal(
-        404,
-        f"The model {name!r} does not exist here; this server has {known[0]!r}.",
-        param="model",
-        code="model_not_found",
-    )
-
-
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    what = f"{request.method} {request.url.path}"
-    refusal = Refusal(
-        error.status_code, f"{error.detail}: {what}", headers=tuple((error.headers or {}).items())
+    message = f"{error.detail}: {request.method} {request.url.path}"
+    return respond(
+        Refusal(error.status_code, message, headers=tuple((error.headers or {}).items()))
     )
-    return respond(refusal)
 
 
-def make_app(api: Api, door: Door) -> Gate:
+def make_app(api: Api, listener: Listener) -> Access:
     app = Starlette(routes=api.routes(), exception_handlers={HTTPException: _http_error})
-    return Gate(app, door)
+    return Access(app, listener)

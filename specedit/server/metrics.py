@@ -1,7 +1,6 @@
 """What the server counts, as Prometheus text.
 
-Written by hand: a counter is a number and a histogram is a list of them; the client library would
-be one more dependency for that. Knows events; knows no HTTP and no engine.
+Written by hand: a counter is a number and a histogram is a list of them.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Histogram:
-    """Seconds, by how many took at most each bound."""
+    """How many durations were at most each bound."""
 
     def __init__(self) -> None:
         self.counts = [0] * (len(BOUNDS) + 1)
@@ -51,7 +50,7 @@ class Metrics:
         self.drafts: Counter[tuple[str, str]] = Counter()
         self.refused = self.cancelled = self.answers = 0
         self.prompt = self.reused = self.completion = self.passes = 0
-        self.appeared = self.absent = 0
+        self.appeared = self.absent = 0  # predicted ids, as OpenAI counts them
         self.queue_s, self.prefill_s, self.decode_s = Histogram(), Histogram(), Histogram()
         self.request_s = Histogram()
 
@@ -70,13 +69,15 @@ class Metrics:
                 self.answers += 1
                 self.prompt += event.prompt
                 self.reused += event.reused
+                self.appeared += event.appeared
+                self.absent += event.absent
                 self.prefill_s.add(event.prefill_s)
                 self.decode_s.add(event.decode_s)
             case _:
                 pass
 
-    def wait_guess(self, waiting: int) -> int:
-        """Whole seconds until a full queue has room again, as the past goes."""
+    def retry_s(self, waiting: int) -> int:
+        """Estimated whole seconds until a full queue accepts tickets again."""
         spent = self.prefill_s.sum + self.decode_s.sum
         each = spent / self.answers if self.answers else 1.0
         return max(1, min(120, math.ceil(each * (waiting + 1) / 2)))
@@ -129,22 +130,20 @@ def _head(name: str, kind: str, text: str) -> Iterator[str]:
 
 
 def resident_bytes() -> int:
-    """Memory this process holds now (at most so far, where the system tells no more)."""
-    try:
+    """Memory that this process uses (its peak, where the system tells no more)."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        pass
     if sys.platform == "win32":
         return 0
     import resource
 
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else most * 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
 
 
-def give_back() -> None:
-    """Hand freed memory back to the system, where the C library keeps it: a prediction of 100,000
+def return_memory() -> None:
+    """Return freed memory to the system where the C library keeps it: a prediction of 100,000
     tokens leaves holes that would look like a leak."""
     import ctypes
 

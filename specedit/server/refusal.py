@@ -1,4 +1,4 @@
-"""An error of the API, in OpenAI's shape, and which one each of our own errors is."""
+"""An error of the API in OpenAI's shape, and the one that each of our own errors becomes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INVALID = "invalid_request_error"
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a request gets no answer."""
+    """An error response."""
 
     status: int
     message: str
@@ -35,7 +35,7 @@ class Refusal:
 
 
 class RefusedError(Exception):
-    """Carries a Refusal out of the place where the request was understood."""
+    """Carries a Refusal to the error boundary."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.message)
@@ -47,7 +47,7 @@ def respond(refusal: Refusal) -> JSONResponse:
 
 
 def refusal_of(error: SpeceditError) -> Refusal:
-    """The API's word for one of our errors."""
+    """The response for one of our errors."""
     retry_s = getattr(error, "retry_s", None)
     if retry_s is not None:
         return Refusal(

@@ -8,9 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from specedit.backends import starting
-from specedit.backends.heads import usable
-from specedit.backends.running import Loaded
 from specedit.bench.peers import PLAIN, PREDICTED
 from specedit.bench.peers.task import PeerOptions, PeerRun, Task
 from specedit.decode.drafters import HEADS_NAMES
@@ -20,7 +17,10 @@ from specedit.edit.plan import Plan
 from specedit.engines.base import GREEDY, Choices, Engine, Prefill, Sampling, depths
 from specedit.engines.exact.engine import ExactEngine
 from specedit.errors import ModelError, UsageError
+from specedit.heads.choice import usable_heads
 from specedit.models.store import store_path
+from specedit.server import loading
+from specedit.server.loaded import Loaded
 from specedit.settings import Settings
 
 ROUNDS = 5
@@ -74,7 +74,7 @@ class Own:
             if not {"prediction", "auto"} & {*plan.draft}:
                 plan = replace(plan, prediction=None)
             if {*plan.draft} & {*HEADS_NAMES}:  # every kind of heads, not only what auto takes
-                loaded.heads = dict(usable(loaded.engine, loaded.line.name, store_path()))
+                loaded.heads = dict(usable_heads(loaded.engine, loaded.line.name, store_path()))
         if loaded.small is not None:
             loaded.small.forget()  # what an earlier run read is not free
         try:
@@ -168,7 +168,7 @@ def medians(run: Callable[[int], object], widths: Sequence[int]) -> dict[int, fl
 
 def load(settings: Settings) -> Loaded:
     """A model ready to answer, as `specedit edit` has it."""
-    events = starting.load(settings)
+    events = loading.load(settings)
     while True:
         try:
             next(events)

@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from specedit.backends.remote import EXACT, UNUSED
-from specedit.backends.wire import appeared
+from specedit.server.protocol import appeared
+from specedit.server.remote import EXACT, UNUSED
 
 Message = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]

@@ -1,13 +1,13 @@
-"""Where a warm server lives: a private folder with its socket, its record, its lock and its log.
+"""The folder of a user's warm server: its socket, its record, its locks and its log.
 
-    FOLDER/server.json   who serves: pid, version, identity, address, token
-    FOLDER/server.lock   held as long as the server lives, so that a dead one is never believed
-    FOLDER/start.lock    held by the one client that starts a server
-    FOLDER/server.sock   the Unix socket; FOLDER/server.log what a background server said
-    FOLDER/second/       the same once more, for a second model
+    FOLDER/server.json   the record: pid, version, identity, address, token
+    FOLDER/server.lock   held as long as the server lives, so that a dead server's record is ignored
+    FOLDER/start.lock    held by the client that starts a server
+    FOLDER/server.sock   the Unix socket
+    FOLDER/server.log    output of a background server
 
-FOLDER is `SPECEDIT_RUNTIME`, or the system's folder for such things, mode 0700 and ours.
-Knows paths, locks and settings. Does not know HTTP. Standard library only: the client reads it.
+FOLDER is `SPECEDIT_RUNTIME`, or the system's folder for such files, mode 0700 and owned by the
+user. Standard library only: the client imports it.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from specedit.settings import Settings
 from specedit.settings.paths import spelled_as_path
 
 LONGEST_SOCKET_PATH = 100  # sun_path holds 108 bytes on Linux, 104 on macOS
-_ADDRESS = re.compile(r"unix:.+|http://(?:\[[0-9a-fA-F:.]+\]|[^\s/:]+):\d{1,5}", re.DOTALL)
 UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
+_ADDRESS = re.compile(r"unix:.+|http://(?:\[[0-9a-fA-F:.]+\]|[^\s/:]+):\d{1,5}", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class ServerRecord:
-    """What a running server says of itself on disk."""
+    """What `server.json` holds: how to reach a running server, and what it serves."""
 
     pid: int
     version: str
@@ -44,7 +44,11 @@ class ServerRecord:
     token: str = ""
     background: bool = False
     url: str = ""  # where OpenAI clients connect, "" without TCP
-    aliases: tuple[str, ...] = ()  # what they may call the model beside its name
+    aliases: tuple[str, ...] = ()  # names beside the model's own that clients may ask for
+
+    @property
+    def model(self) -> str:
+        return self.identity.get("model", "")
 
 
 @dataclass(frozen=True)
@@ -52,10 +56,6 @@ class RuntimeFolder:
     """One user's server folder."""
 
     folder: Path
-
-    def places(self) -> tuple[RuntimeFolder, RuntimeFolder]:
-        """This folder and the one in it: two servers may live at once, a folder each."""
-        return self, RuntimeFolder(private(self.folder / "second"))
 
     @property
     def socket(self) -> Path:
@@ -72,7 +72,7 @@ class RuntimeFolder:
         return self.folder / "server.log"
 
     def record(self) -> ServerRecord | None:
-        """The record of the server that holds the lock; None when none lives."""
+        """The record of the server that holds the lock; None where no server runs."""
         record = stored.read(self.folder / "server.json", ServerRecord)
         if record is None or record.pid < 1 or not _ADDRESS.fullmatch(record.address):
             return None
@@ -82,15 +82,12 @@ class RuntimeFolder:
         atomic.whole(self.folder / "server.json", json.dumps(asdict(record)).encode(), 0o600)
 
     def clear(self) -> None:
-        """Called by the server that holds the lock, before it lets go."""
+        """Remove record and socket. Only for the server that holds the lock."""
         for path in (self.folder / "server.json", self.socket):
             path.unlink(missing_ok=True)
 
     def lock(self, name: str) -> Lock:
         return Lock(self.folder / name)
-
-    def held(self, name: str) -> bool:
-        return self.lock(name).is_held()
 
     def starting(self) -> Lock:
         """For `with`: only one client starts a server; the others wait and then find it."""
@@ -98,19 +95,19 @@ class RuntimeFolder:
 
 
 def runtime_folder() -> RuntimeFolder:
-    """This user's server folder, made when it is missing."""
+    """This user's server folder, created where it is missing."""
     if named := os.environ.get("SPECEDIT_RUNTIME"):
         return RuntimeFolder(private(Path(named).expanduser().absolute()))
-    given = os.environ.get("XDG_RUNTIME_DIR")
-    if given and Path(given).is_dir() and os.access(given, os.W_OK):
-        return RuntimeFolder(private(Path(given) / "specedit"))
+    system = os.environ.get("XDG_RUNTIME_DIR")
+    if system and Path(system).is_dir() and os.access(system, os.W_OK):
+        return RuntimeFolder(private(Path(system) / "specedit"))
     import tempfile
 
     return RuntimeFolder(private(Path(tempfile.gettempdir()) / f"specedit-{_user()}"))
 
 
 def private(folder: Path) -> Path:
-    """The folder, ours alone; another user's folder or a link is refused."""
+    """The folder, which only this user can enter; another user's folder or a link is an error."""
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700, parents=True)
     info = folder.lstat()
@@ -135,39 +132,39 @@ def _user() -> str:
     return str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
 
 
-def folders() -> dict[str, str]:
-    """The variables that name files, absolute: a server works in another folder."""
-    named = ("SPECEDIT_HOME", "SPECEDIT_CONFIG", "SPECEDIT_SCRIPT")
-    found = {name: os.environ.get(name, "") for name in named}
-    return {n: str(Path(v).expanduser().absolute()) if v else "" for n, v in found.items()}
-
-
-def _is_name(model: str) -> bool:
-    """A catalogue's name, or a hub id."""
-    from specedit.models import catalogue
-
-    return ("/" in model and not spelled_as_path(model)) or catalogue.find(model) is not None
+def path_variables() -> dict[str, str]:
+    """The variables that name files, as absolute paths: a server runs in another folder."""
+    names = ("SPECEDIT_HOME", "SPECEDIT_CONFIG", "SPECEDIT_SCRIPT")
+    values = {name: os.environ.get(name, "") for name in names}
+    return {n: str(Path(v).expanduser().absolute()) if v else "" for n, v in values.items()}
 
 
 def identity(settings: Settings) -> dict[str, str]:
     """What must be equal for a server to answer as this process would. A model's name is never
-    the folder that lies here by that name: whoever made the folder would choose the model."""
-    named = folders()
+    the folder that lies here by that name: the folder's author would choose the model."""
+    variables = path_variables()
     return {
-        "model": _named(settings.model),
-        "draft_model": _named(settings.draft_model) if settings.draft_model else "",
+        "model": _resolved(settings.model),
+        "draft_model": _resolved(settings.draft_model) if settings.draft_model else "",
         "engine": settings.engine,
         "device": settings.device,
         "threads": str(settings.threads),
         "precision": settings.precision,
-        "home": named["SPECEDIT_HOME"],
-        "script": named["SPECEDIT_SCRIPT"] if settings.engine == "scripted" else "",
+        "home": variables["SPECEDIT_HOME"],
+        "script": variables["SPECEDIT_SCRIPT"] if settings.engine == "scripted" else "",
         "kernel": os.environ.get("SPECEDIT_KERNEL", ""),
     }
 
 
-def _named(model: str) -> str:
-    path = os.path.expanduser(model)  # noqa: PTH111  (whoever is not there stays a word)
+def _resolved(model: str) -> str:
+    path = os.path.expanduser(model)  # noqa: PTH111  (an unknown user stays a word)
     if os.path.exists(path) and not _is_name(model):  # noqa: PTH110  (never raises)
         return os.path.realpath(path)
     return model
+
+
+def _is_name(model: str) -> bool:
+    """Whether it is a catalogue name or a hub id."""
+    from specedit.models import catalogue
+
+    return ("/" in model and not spelled_as_path(model)) or catalogue.find(model) is not None

@@ -1,7 +1,7 @@
-"""Which cache the next prompt meets: the longest common prefix wins, the least recently used goes.
+"""The KV caches of recent prompts: the longest common prefix is reused, the least recently used
+cache is dropped.
 
-Knows ids, bytes and the engine's `swap`. Does not know files, text or requests. An engine without
-`swap` keeps its one cache, and nothing here does anything.
+An engine without `swap` keeps its one cache, and nothing here has an effect.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from specedit.engines.base import Engine, common
 
 
 class KeptCache(Protocol):
-    """What an engine has read, held by reference."""
+    """An engine's KV cache, held by reference."""
 
     @property
     def ids(self) -> Sequence[int]: ...

@@ -1,7 +1,4 @@
-"""Between a request and the engine thread: its items, and whether the client is still there.
-
-Knows ASGI's `receive` and the loop. Does not know what the items mean.
-"""
+"""A request's body, within limits, and its ticket's items as they come from the engine thread."""
 
 from __future__ import annotations
 
@@ -14,44 +11,46 @@ from typing import Any
 from starlette.requests import Request
 
 from specedit.server.refusal import Refusal, RefusedError
-from specedit.server.work import Ended, Item
+from specedit.server.worker import Ended, Item
 
-BEAT_S = 1.0  # the longest silence of a stream, so that a client can tell slow from gone
+BEAT_S = 1.0  # longest silence of a stream: a client tells a slow server from a dead one
+_CLOSE = (("connection", "close"),)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one client may cost."""
+    """What clients may cost."""
 
     body_bytes: int = 16 << 20
     body_s: float = 30.0
     head_s: float = 10.0
     waiting: int = 16
-    connections: int = 512
+    tcp_connections: int = 256
+    unix_connections: int = 256
     drain_bytes: int = 64 << 20  # of a body that is too large, so that its sender reads the answer
     drain_s: float = 5.0
 
 
 class ClientGoneError(Exception):
-    """Nobody reads the answer any more."""
+    """The client closed its connection."""
 
 
 class Channel:
-    """The items of one ticket, as they come. Call `item` from the engine thread."""
+    """The items of one ticket. `put` is called from the engine thread."""
 
     def __init__(self, request: Request) -> None:
         self._loop = asyncio.get_running_loop()
         self._queue: asyncio.Queue[Item | None] = asyncio.Queue()
-        self._watch = self._loop.create_task(self._watched(request))
+        self._watch = self._loop.create_task(self._watch_client(request))
 
-    def item(self, item: Item) -> None:
+    def put(self, item: Item) -> None:
         try:
             self._loop.call_soon_threadsafe(self._queue.put_nowait, item)
-        except RuntimeError:  # the loop has closed: nobody is there to tell
+        except RuntimeError:  # the loop is closed, and with it the connection
             return
 
     async def items(self) -> AsyncGenerator[Item | None, None]:
-        """Each item until `Ended`; None when a beat passes without one."""
+        """Each item up to `Ended`; None when `BEAT_S` passes without one."""
         try:
             while True:
                 try:
@@ -67,46 +66,35 @@ class Channel:
         finally:
             self._watch.cancel()
 
-    async def _watched(self, request: Request) -> None:
+    async def _watch_client(self, request: Request) -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
         self._queue.put_nowait(None)
 
 
 async def read_body(request: Request, limits: Limits) -> bytes:
-    """The whole body, if it is not too large and does not come too slowly."""
+    """The whole body, if it is not too large and does not arrive too slowly."""
     declared = request.headers.get("content-length", "")
-    if declared.isdigit() and int(declared) > limits.body_bytes:
-        await _drained(request, limits)
-        raise RefusedError(_too_large(limits))
+    too_large = declared.isdigit() and int(declared) > limits.body_bytes
     parts: list[bytes] = []
     size = 0
     try:
         async with asyncio.timeout(limits.body_s):
-            async for part in _parts(request):
-                size += len(part)
-                if size > limits.body_bytes:
-                    parts.clear()
-                    break
-                parts.append(part)
+            if not too_large:
+                async for part in _parts(request):
+                    parts.append(part)
+                    if (size := size + len(part)) > limits.body_bytes:
+                        too_large = True
+                        break
     except TimeoutError:
-        raise RefusedError(
-            Refusal(408, "The body of the request came too slowly.", headers=_CLOSE)
-        ) from None
-    if size > limits.body_bytes:
-        await _drained(request, limits)
-        raise RefusedError(_too_large(limits))
+        message = "The body of the request arrived too slowly."
+        raise RefusedError(Refusal(408, message, headers=_CLOSE)) from None
+    if too_large:
+        parts.clear()
+        await _drain(request, limits)
+        message = f"The body is larger than {limits.body_bytes >> 20} MiB."
+        raise RefusedError(Refusal(413, message, code="body_too_large", headers=_CLOSE))
     return b"".join(parts)
-
-
-_CLOSE = (("connection", "close"),)
-
-
-def _too_large(limits: Limits) -> Refusal:
-    most = limits.body_bytes >> 20
-    return Refusal(
-        413, f"The body is larger than {most} MiB.", code="body_too_large", headers=_CLOSE
-    )
 
 
 async def _parts(request: Request) -> AsyncIterator[bytes]:
@@ -119,8 +107,8 @@ async def _parts(request: Request) -> AsyncIterator[bytes]:
             return
 
 
-async def _drained(request: Request, limits: Limits) -> None:
-    """Read on and forget, within limits: a sender cut off in mid-body never reads why."""
+async def _drain(request: Request, limits: Limits) -> None:
+    """Read the rest and drop it, within limits: a client that is cut off reads no answer."""
     if request.headers.get("expect"):
         return
     size, started = 0, time.monotonic()

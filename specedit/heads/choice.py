@@ -1,7 +1,7 @@
-"""Heads for a model that was just opened: found, checked against it, and put on its kernels.
+"""The heads that an open model uses: found in the store and checked against the model.
 
-Knows where heads lie and whom they fit. What was asked for by name and cannot be had is an error;
-`auto` goes on without, and says why.
+Heads that the user named and that cannot be used are an error; `auto` continues without them and
+returns a note.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from specedit.heads.kept import Keeper
 
 
-def at_hand(
+def choose_heads(
     settings: Settings, engine: Any, model: str, store: Path
 ) -> tuple[dict[str, LoadedHeads], Keeper | None, str]:
-    """The heads that this run may ask, what keeps rejected drafts, and why there are no more."""
+    """The heads of this run, what keeps rejected drafts, and a note about heads left out."""
     names = {name.strip() for name in settings.draft.split(",")}
     named = [name for name in HEADS_NAMES if name in names]
     if not named and AUTO not in names:
@@ -39,9 +39,8 @@ def at_hand(
         return {}, None, ""
     from specedit.heads import shelf
 
-    wanted = named or shelf.kinds_here(store, digest)[:1]
-    found: dict[str, LoadedHeads] = {}
-    for kind in wanted:
+    loaded: dict[str, LoadedHeads] = {}
+    for kind in named or shelf.kinds_here(store, digest)[:1]:
         try:
             heads = shelf.opened(store, digest, kind, model)
         except UsageError as error:
@@ -49,17 +48,17 @@ def at_hand(
                 raise
             return {}, None, f"without heads: {error.message}"
         if heads is not None:
-            found[kind] = heads.at_hand(passes)
+            loaded[kind] = heads.at_hand(passes)
     keeper = None
-    if settings.learn and found:
+    if settings.learn and loaded:
         from specedit.heads.kept import Keeper
 
-        keeper = Keeper(shelf.HeadsPlace(store, digest).kept, tuple(found))
-    return found, keeper, ""
+        keeper = Keeper(shelf.HeadsPlace(store, digest).kept, tuple(loaded))
+    return loaded, keeper, ""
 
 
-def usable(engine: Any, model: str, store: Path) -> Iterator[tuple[str, LoadedHeads]]:
-    """The heads of a model that can be used, with their kinds, the best guessers first."""
+def usable_heads(engine: Any, model: str, store: Path) -> Iterator[tuple[str, LoadedHeads]]:
+    """The heads of a model that can be used, with their kinds, the best first."""
     passes: Any = getattr(engine, "passes", None)
     digest = getattr(passes, "digest", "")
     if not digest:
@@ -67,6 +66,6 @@ def usable(engine: Any, model: str, store: Path) -> Iterator[tuple[str, LoadedHe
     from specedit.heads import shelf
 
     for kind in shelf.kinds_here(store, digest):
-        with suppress(UsageError):  # damaged: whoever names it is told
+        with suppress(UsageError):  # damaged: an error only where the user names the kind
             if heads := shelf.opened(store, digest, kind, model):
                 yield kind, heads.at_hand(passes)

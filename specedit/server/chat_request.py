@@ -1,8 +1,8 @@
 """OpenAI's Chat Completions request, checked, as a Plan.
 
-What cannot be honoured is refused with OpenAI's error shape, never dropped. Two deliberate
-differences: `temperature` and `seed` that are not given come from the settings (greedy, so that
-the same request gets the same answer), and `n` is 1. Knows JSON; knows no ids and no engine.
+What the server cannot honour is refused with OpenAI's error shape, never dropped. Two deliberate
+differences: a missing `temperature` or `seed` comes from the settings (greedy, so that equal
+requests get equal answers), and `n` is 1.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ def _text_part(part: Any) -> str:
 
 
 def _absent(value: Any) -> None:
-    """Accepted when it says nothing."""
+    """Accepted where it asks for nothing."""
     if value in (None, [], {}, False):
         return None
     raise PydanticCustomError("unsupported", "this server does not support it")
 
 
 def _stops(value: Any) -> tuple[str, ...]:
-    found = [value] if isinstance(value, str) else value
-    if found is None:
+    texts = [value] if isinstance(value, str) else value
+    if texts is None:
         return ()
-    if not isinstance(found, list) or not all(isinstance(s, str) and s for s in found):
+    if not isinstance(texts, list) or not all(isinstance(s, str) and s for s in texts):
         raise PydanticCustomError("stop", "expected a string or an array of strings, none empty")
-    if len(found) > 4:
+    if len(texts) > 4:
         raise PydanticCustomError("stop", "at most 4 stop sequences")
-    return tuple(found)
+    return tuple(texts)
 
 
 Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
@@ -94,7 +94,7 @@ class ResponseFormat(_Strict):
 
 
 class ChatRequest(_Strict):
-    """The fields this server honours; those that say nothing are taken and refused otherwise."""
+    """The fields that this server honours. `Absent` fields are refused if they ask for anything."""
 
     model: str
     messages: Annotated[list[ChatMessage], Field(min_length=1)]
@@ -125,7 +125,7 @@ class ChatRequest(_Strict):
     audio: Absent = None
     web_search_options: Absent = None
     store: Absent = None
-    # Labels that ask for nothing.
+    # Labels without an effect.
     user: str | None = None
     metadata: dict[str, str] | None = None
     safety_identifier: str | None = None
@@ -150,14 +150,13 @@ def chat_request(body: bytes) -> ChatRequest:
 
 
 def chat_plan(request: ChatRequest, settings: Settings) -> Plan:
-    """What the engine is asked."""
+    """The request as a Plan, with the settings where it is silent."""
     temperature = settings.temperature if request.temperature is None else request.temperature
     top_p = settings.top_p if request.top_p is None else request.top_p
     seed = settings.seed if request.seed is None else request.seed
-    warmth = 0.0 if top_p == 0 else temperature
-    sampling = Sampling(warmth, top_p or 1.0, seed, settings.sampling)
-    guesses = [p for p in (request.prediction, *(request.predictions or ())) if p is not None]
-    texts = ["".join(guess.content) for guess in guesses]
+    sampling = Sampling(0.0 if top_p == 0 else temperature, top_p or 1.0, seed, settings.sampling)
+    given = [p for p in (request.prediction, *(request.predictions or ())) if p is not None]
+    texts = ["".join(prediction.content) for prediction in given]
     return Plan(
         messages=tuple(Message(_ROLES[m.role], m.content) for m in request.messages),
         prediction=texts[0] if texts else None,
@@ -174,22 +173,24 @@ def chat_plan(request: ChatRequest, settings: Settings) -> Plan:
 
 def _refuse(error: ErrorDetails) -> NoReturn:
     param = _path(error["loc"])
-    said = error["msg"]
+    message = error["msg"]
     match error["type"]:
         case "json_invalid":
-            raise RefusedError(Refusal(400, f"The body of the request is not JSON: {said}"))
+            raise RefusedError(Refusal(400, f"The body of the request is not JSON: {message}"))
         case "missing":
             _invalid(param, f"Missing required parameter: '{param}'.", "missing_required_parameter")
         case "extra_forbidden":
             _invalid(param, f"Unknown parameter: '{param}'.", "unknown_parameter")
         case "unsupported":
-            _invalid(param, f"Unsupported parameter: '{param}'; {said}.", "unsupported_parameter")
+            _invalid(
+                param, f"Unsupported parameter: '{param}'; {message}.", "unsupported_parameter"
+            )
         case kind if kind.endswith(("_type", "_parsing")) or kind == "text":
-            _invalid(param, f"Invalid type for '{param}': {said}.", "invalid_type")
+            _invalid(param, f"Invalid type for '{param}': {message}.", "invalid_type")
         case _:
             value = error.get("input")
             shown = f", not {value!r}" if isinstance(value, int | float | str) else ""
-            _invalid(param, f"Invalid value for '{param}': {said}{shown[:80]}.", "invalid_value")
+            _invalid(param, f"Invalid value for '{param}': {message}{shown[:80]}.", "invalid_value")
 
 
 def _path(loc: tuple[int | str, ...]) -> str:

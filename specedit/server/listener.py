@@ -1,7 +1,4 @@
-"""A server from its first lock to its last word: sockets, signals, idle time, the end.
-
-Knows uvicorn and the runtime folder. Does not know routes or models.
-"""
+"""Runs a server: lock, sockets, record, signals, idle time and end. Uvicorn speaks HTTP."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ import signal
 import socket
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from types import FrameType
@@ -21,58 +19,63 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from specedit.backends.runtime import UNIX_SOCKETS, RuntimeFolder, ServerRecord, identity
 from specedit.errors import ServerError
+from specedit.server.access import UNIX, Listener, is_loopback
 from specedit.server.app import Api, make_app
-from specedit.server.channel import Limits
-from specedit.server.gate import UNIX, Door, is_loopback
 from specedit.server.metrics import Metrics
-from specedit.server.work import Worker
+from specedit.server.requests import Limits
+from specedit.server.runtime import UNIX_SOCKETS, RuntimeFolder, ServerRecord, identity
+from specedit.server.worker import Worker
 from specedit.settings import Settings
 from specedit.version import VERSION
 
 PORT = 8737
-GRACE_S = 2.0  # what runs may finish within this, once the end is wanted
-LOCK_S = 1.0  # a client that asks who lives holds the lock for a moment
+GRACE_S = 2.0  # that runs may take to finish when the server stops
+LOCK_S = 1.0  # a client that asks whether a server lives holds the lock for a moment
+RECORD_TICKS = 50  # of 0.1 s, between two looks at the server's own record
+BUSY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n"
+    b"Content-Length: 0\r\n\r\n"
+)
 
 
 @dataclass(frozen=True)
 class Options:
-    """How one server is opened."""
+    """How a server listens, and for how long."""
 
     host: str = "127.0.0.1"
-    port: int | None = PORT  # None: the socket only
-    any_port: bool = True  # the port was not named: when it is taken, another will do
+    port: int | None = PORT  # None: the Unix socket only
+    any_port: bool = True  # where the port is taken, any other will do
     token: str = ""
-    idle_s: float = 0.0  # 0: never ends by itself
+    idle_s: float = 0.0  # without work until the server ends; 0: never
     background: bool = False
     aliases: tuple[str, ...] = ()  # names beside the model's own that a client may ask for
     limits: Limits = field(default_factory=Limits)
 
 
-class TakenError(ServerError):
-    """Another server of this user lives."""
+class RunningError(ServerError):
+    """This user's server runs already."""
 
 
 def serve(
     settings: Settings,
     options: Options,
-    runtime_folder: RuntimeFolder,
+    folder: RuntimeFolder,
     started: Callable[[ServerRecord], None] = lambda record: None,
 ) -> int:
-    """Serve until told to stop; the exit code. `started` is told where, once it listens."""
+    """Serve until the server is stopped; the exit code. `started` is called once it listens."""
     _check(options)
-    with _only(runtime_folder), _sockets(options, runtime_folder) as (sockets, address, url):
+    with _only_server(folder), _sockets(options, folder) as (sockets, address, url):
         token = options.token or ("" if UNIX_SOCKETS else secrets.token_urlsafe(24))
         record = ServerRecord(
             os.getpid(), VERSION, identity(settings), address, token,
             options.background, url, options.aliases,
         )  # fmt: skip
-        runtime_folder.write(record)
+        folder.write(record)
         try:
-            return _run(settings, options, record, sockets, started, runtime_folder.clear)
+            return _run(settings, options, record, sockets, started, folder)
         finally:
-            runtime_folder.clear()
+            folder.clear()
 
 
 def _check(options: Options) -> None:
@@ -83,17 +86,17 @@ def _check(options: Options) -> None:
         )
     for name in options.aliases:
         if not name.isprintable() or not name.strip() or name != name.strip():
-            raise ServerError(f"--alias {name!r} is no name that a client can send.")
+            raise ServerError(f"--alias {name!r} is not a name that a client can send.")
     if not options.token.isprintable() or options.token != options.token.strip():
-        raise ServerError("A token has no line's end in it, and no space around it.")
+        raise ServerError("A token has no line break, and no space at its ends.")
 
 
 @contextlib.contextmanager
-def _only(runtime_folder: RuntimeFolder) -> Generator[None, None, None]:
-    """Hold the lock that says a server lives."""
-    lock = runtime_folder.lock("server.lock")
+def _only_server(folder: RuntimeFolder) -> Generator[None, None, None]:
+    """Hold the lock of the user's one server."""
+    lock = folder.lock("server.lock")
     if not lock.take(LOCK_S):
-        raise TakenError("A server is running already.", hint="specedit serve status")
+        raise RunningError("A server is running already.", hint="specedit serve status")
     try:
         yield
     finally:
@@ -102,29 +105,29 @@ def _only(runtime_folder: RuntimeFolder) -> Generator[None, None, None]:
 
 @contextlib.contextmanager
 def _sockets(
-    options: Options, runtime_folder: RuntimeFolder
+    options: Options, folder: RuntimeFolder
 ) -> Generator[tuple[list[socket.socket], str, str], None, None]:
-    """The listening sockets, our own address and the OpenAI clients' URL."""
+    """The listening sockets, our own clients' address and the OpenAI clients' URL."""
     with contextlib.ExitStack() as stack:
-        found, address, url = [], "", ""
+        sockets, address, url = [], "", ""
         if UNIX_SOCKETS:
-            path = runtime_folder.socket
-            path.unlink(missing_ok=True)  # stale: we hold the lock
+            path = folder.socket
+            path.unlink(missing_ok=True)  # a dead server's: we hold the lock
             unix = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
             unix.bind(str(path))
             path.chmod(0o600)
-            found.append(unix)
+            sockets.append(unix)
             address = f"unix:{path}"
         if options.port is not None or not UNIX_SOCKETS:
             tcp = stack.enter_context(_tcp(options))
-            found.append(tcp)
+            sockets.append(tcp)
             host, port = tcp.getsockname()[:2]
             url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
             address = address or url
-        for one in found:
+        for one in sockets:
             one.listen(512)
             one.setblocking(False)
-        yield found, address, url
+        yield sockets, address, url
 
 
 def _tcp(options: Options) -> socket.socket:
@@ -152,20 +155,18 @@ def _run(
     record: ServerRecord,
     sockets: list[socket.socket],
     started: Callable[[ServerRecord], None],
-    clear: Callable[[], None],
+    folder: RuntimeFolder,
 ) -> int:
     metrics = Metrics()
     worker = Worker(settings, metrics, waiting=options.limits.waiting)
-    server: Lifetime | None = None
 
     def stop() -> None:
-        assert server is not None
         server.should_exit = True
 
-    api = Api(worker, metrics, settings, record, stop, options.limits, options.aliases)
+    api = Api(worker, metrics, settings, record, stop, options.limits)
     config = uvicorn.Config(
-        make_app(api, Door(options.host, record.token)),
-        http=_patient(options.limits.head_s),
+        make_app(api, Listener(options.host, record.token)),
+        http=_protocol(options.limits),
         ws="none",
         lifespan="off",
         loop="asyncio",
@@ -173,36 +174,43 @@ def _run(
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=options.limits.connections,
         timeout_graceful_shutdown=int(GRACE_S) + 1,
     )
-    server = Lifetime(config, worker, options.idle_s, lambda: started(record))
+
+    def repair() -> None:  # a damaged record would hide a server that lives
+        if folder.record() != record:
+            with contextlib.suppress(OSError):
+                folder.write(record)
+
+    server = UvicornServer(config, worker, options.idle_s, lambda: started(record), repair)
     worker.start()
     server.run(sockets=sockets)
     if worker.failed is not None:
         print(f"specedit: {worker.failed}", file=sys.stderr)
     if not worker.join(0.5) and threading.current_thread() is threading.main_thread():
-        _leave(clear)
+        # The engine is inside a pass or a load that only the end of the process can end.
+        folder.clear()
+        sys.stderr.flush()
+        os._exit(0)
     return 0 if worker.failed is None else worker.failed.code
 
 
-def _leave(clear: Callable[[], None]) -> None:
-    """The engine is inside a pass or a load that nothing can end but the process."""
-    clear()
-    sys.stderr.flush()
-    os._exit(0)
-
-
-class Lifetime(uvicorn.Server):
-    """uvicorn, that ends when idle, when the model cannot be loaded, or within 5 s of a signal."""
+class UvicornServer(uvicorn.Server):
+    """uvicorn, which ends when idle, when the model cannot be loaded, or within 5 s of a signal."""
 
     def __init__(
-        self, config: uvicorn.Config, worker: Worker, idle_s: float, started: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        worker: Worker,
+        idle_s: float,
+        listening: Callable[[], None],
+        repair: Callable[[], None],
     ) -> None:
         super().__init__(config)
         self._worker = worker
         self._idle_s = idle_s
-        self._listening = started
+        self._listening = listening
+        self._repair = repair
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -210,10 +218,12 @@ class Lifetime(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         if self._worker.failed is not None:
-            await asyncio.sleep(0.2)  # those who wait are told why
+            await asyncio.sleep(0.2)  # waiting clients receive the error
             return True
         if self._idle_s and self._worker.idle_s() > self._idle_s:
             return True
+        if counter % RECORD_TICKS == RECORD_TICKS - 1:
+            self._repair()
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -222,7 +232,7 @@ class Lifetime(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """As uvicorn does, without raising the signal again at the end: we ended as asked."""
+        """Like uvicorn's, but a signal is not raised again at the end: exit code 0."""
         try:
             before = {
                 s: signal.signal(s, self.handle_exit) for s in (signal.SIGINT, signal.SIGTERM)
@@ -240,37 +250,50 @@ class Lifetime(uvicorn.Server):
         self.should_exit = True
 
 
-def _patient(head_s: float) -> type[H11Protocol]:
-    """uvicorn's protocol, that closes a connection whose request head does not come."""
+def _protocol(limits: Limits) -> type[H11Protocol]:
+    """uvicorn's HTTP with a time limit for a request's head, and a limit of connections for each
+    kind of socket, so that TCP clients cannot lock out the user's own command line."""
+    most = {True: limits.unix_connections, False: limits.tcp_connections}
+    open_connections: Counter[bool] = Counter()
 
-    class Patient(H11Protocol):
-        _head: asyncio.TimerHandle | None = None
+    class LimitedProtocol(H11Protocol):
+        _timer: asyncio.TimerHandle | None = None
+        _refused = False
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             opened = transport.get_extra_info("socket")
-            if UNIX_SOCKETS and opened is not None and opened.family == socket.AF_UNIX:
-                self.server = UNIX  # what older versions of uvicorn do not tell
-            self._time()
+            self._unix = UNIX_SOCKETS and opened is not None and opened.family == socket.AF_UNIX
+            if self._unix:
+                self.server = UNIX  # which older versions of uvicorn do not set
+            open_connections[self._unix] += 1
+            if open_connections[self._unix] > most[self._unix]:
+                self._refused = True
+                transport.write(BUSY)
+                transport.close()
+                return
+            self._wait_for_head()
 
         def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            self._time()
+            if not self._refused:
+                super().data_received(data)
+                self._wait_for_head()
 
         def connection_lost(self, exc: Exception | None) -> None:
             super().connection_lost(exc)
-            self._forget()
+            open_connections[self._unix] -= 1
+            self._stop_timer()
 
-        def _time(self) -> None:
-            """A head is awaited as long as no answer is under way."""
+        def _wait_for_head(self) -> None:
+            """Limit the time to the next head, unless an answer is being sent."""
             if self.cycle is not None and not self.cycle.response_complete:
-                self._forget()
-            elif self._head is None:
-                self._head = self.loop.call_later(head_s, self.transport.close)
+                self._stop_timer()
+            elif self._timer is None:
+                self._timer = self.loop.call_later(limits.head_s, self.transport.close)
 
-        def _forget(self) -> None:
-            if self._head is not None:
-                self._head.cancel()
-                self._head = None
+        def _stop_timer(self) -> None:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
 
-    return Patient
+    return LimitedProtocol

@@ -1,8 +1,8 @@
-"""Who may ask: Host, Origin and token, before anything is read.
+"""Who may send requests: checks of Host, Origin and token before anything is read.
 
 The Unix socket is private by its folder. On TCP a foreign Host or Origin is refused, so that no
-web page drives the local model, and our own protocol needs a token there. Pure ASGI: it must not
-buffer a stream. Knows headers; knows no routes but the prefix of our own.
+web page drives the local model, and our own protocol needs a token. Pure ASGI, because it must not
+buffer a stream.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from specedit.server.refusal import Refusal, respond
 
 App = Callable[[Any, Any, Any], Awaitable[None]]
 OWN = "/specedit/"
-UNIX = ("unix", None)  # the address in the scope of what came through the private socket
-# A name or an address and a port, and nothing that some reader takes for another part of a URL.
+UNIX = ("unix", None)  # the server's address in the scope of a request over the private socket
+# A name or an address, and a port: nothing that a reader could take for another part of a URL.
 _HOST = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[0-9A-Za-z._-]+))(?::\d{1,5})?")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True)
-class Door:
-    """What the TCP side was opened with."""
+class Listener:
+    """Host and token of the TCP listener."""
 
     host: str = "127.0.0.1"
     token: str = ""
@@ -37,12 +37,12 @@ class Door:
     def loopback(self) -> bool:
         return is_loopback(self.host)
 
-    def takes(self, given: bytes) -> bool:
+    def accepts(self, token: bytes) -> bool:
         """Whether this is the token: in UTF-8, or in Latin-1, as some clients write headers."""
-        ways = [self.token.encode()]
+        encoded = [self.token.encode()]
         with suppress(UnicodeEncodeError):
-            ways.append(self.token.encode("latin-1"))
-        return max(hmac.compare_digest(given, way) for way in ways)
+            encoded.append(self.token.encode("latin-1"))
+        return max(hmac.compare_digest(token, own) for own in encoded)
 
 
 def is_loopback(host: str) -> bool:
@@ -54,12 +54,12 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-class Gate:
+class Access:
     """The app behind the checks."""
 
-    def __init__(self, app: App, door: Door) -> None:
+    def __init__(self, app: App, listener: Listener) -> None:
         self._app = app
-        self._door = door
+        self._listener = listener
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http" and (refusal := self.refusal(scope)) is not None:
@@ -70,8 +70,8 @@ class Gate:
     def refusal(self, scope: Mapping[str, Any]) -> Refusal | None:
         if scope.get("server") == UNIX:
             return None
-        sent = dict(scope["headers"])
-        headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in sent.items()}
+        raw = dict(scope["headers"])
+        headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in raw.items()}
         host = headers.get("host", "")
         if not self._ours(host):
             return Refusal(
@@ -81,38 +81,38 @@ class Gate:
         foreign = origin is not None and origin not in (f"http://{host}", f"https://{host}")
         if foreign or headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             return Refusal(
-                403, "A web page may not ask this server.", code="foreign_origin", kind=_DENIED
+                403, "A web page may not use this server.", code="foreign_origin", kind=_DENIED
             )
-        return self._token_refusal(scope["path"], sent.get(b"authorization", b""))
+        return self._token_refusal(scope["path"], raw.get(b"authorization", b""))
 
     def _ours(self, host: str) -> bool:
-        """A name that no rebinding can point here: loopback, an address, or our own name."""
-        found = _HOST.fullmatch(host)
-        if found is None:
+        """Whether no DNS rebinding can have chosen it: loopback, an address, or our own name."""
+        match = _HOST.fullmatch(host)
+        if match is None:
             return False
-        name = (found["six"] or found["name"]).lower()
+        name = (match["six"] or match["name"]).lower()
         if is_loopback(name):
             return True
-        if self._door.loopback:
+        if self._listener.loopback:
             return False
         try:
             ipaddress.ip_address(name)
             return True
         except ValueError:
-            return name in (self._door.host.lower(), socket.gethostname().lower())
+            return name in (self._listener.host.lower(), socket.gethostname().lower())
 
     def _token_refusal(self, path: str, authorization: bytes) -> Refusal | None:
-        if not self._door.token:
+        if not self._listener.token:
             if path.startswith(OWN):
                 return Refusal(
-                    403, "Only the Unix socket, or a server with a token, answers here.",
+                    403, "Use the Unix socket, or a server with a token.",
                     code="token_required", kind=_DENIED,
                 )  # fmt: skip
             return None
         if path == "/health":
             return None
-        scheme, _, given = authorization.partition(b" ")
-        if scheme.lower() == b"bearer" and self._door.takes(given.strip()):
+        scheme, _, token = authorization.partition(b" ")
+        if scheme.lower() == b"bearer" and self._listener.accepts(token.strip()):
             return None
         return Refusal(
             401, "Incorrect API key provided.", code="invalid_api_key",

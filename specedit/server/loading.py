@@ -1,6 +1,6 @@
-"""From a model's name to a `Loaded`: fetch, convert, choose the engine, measure what passes cost.
+"""From a model's name to a `Loaded`: fetch, convert, open an engine, measure its cost curve.
 
-Yields what a person waits for. Torch is imported when an engine is opened.
+Yields progress for the display. Torch is imported only where the generic engine is opened.
 """
 
 from __future__ import annotations
@@ -12,21 +12,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specedit.backends.running import Loaded
 from specedit.decode import cost
 from specedit.edit.backend import Event, Loading
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Engine
 from specedit.engines.exact.cores import logical_cores
 from specedit.errors import UsageError
+from specedit.server.loaded import Loaded
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
     from specedit.decode.drafters import SmallModel
     from specedit.models.files import ModelFiles
 
-# Ids that a draft model may say of any text. Vocabularies are learnt pair by pair, so the first ids
-# are the usual ones: 96 % of what the 1.5B model wrote in 150 edits, 99 % with what it had read.
+# Ids that a draft model may propose in any text. Vocabularies are learnt pair by pair, so the first
+# ids are the usual ones: 96 % of the ids that the 1.5B model wrote in 150 edits, 99 % together with
+# the ids of its prompts.
 USUAL = 32_768
 STAGES = {"wait": "Waiting for", "fetch": "Fetching", "verify": "Checking"}
 
@@ -37,19 +38,19 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
 
     if settings.engine == "scripted":
         return _scripted(settings)
-    files = yield from _files(settings.model, home)
-    shelf = _Shelf(files)  # tokenizer and template, read while the weights are
-    engine = yield from _engine(files, settings, home)
+    from specedit.heads.choice import choose_heads
     from specedit.models.store import store_path
     from specedit.models.template import prompt_ids
 
-    tokenizer, template = shelf.take()
+    store = home or store_path()
+    files = yield from _files(settings.model, store)
+    text_files = _TextFiles(files)
+    engine = yield from _engine(files, settings, store)
+    tokenizer, template = text_files.take()
     small = None
-    if wants_model(settings):
-        small = yield from _small(settings, home, files, tokenizer)
-    from specedit.backends.heads import at_hand
-
-    heads, keeper, without = at_hand(settings, engine, files.name, home or store_path())
+    if _wants_draft_model(settings):
+        small = yield from _draft_model(settings, store, files, tokenizer)
+    heads, keeper, note = choose_heads(settings, engine, files.name, store)
     info = engine.info
     line = ModelLine(
         name=files.name,
@@ -58,57 +59,50 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
         device=info.device,
         threads=info.threads,
         exact=info.exact,
-        note="; ".join(filter(None, (info.note, without))),
+        note="; ".join(filter(None, (info.note, note))),
     )
 
     def render(turns: Sequence[tuple[str, Sequence[str]]], opening: str) -> list[int]:
         return prompt_ids(tokenizer, template, turns, opening)
 
-    kept = (home or store_path()) / "curves.json"
-    key = cost.key(line.sha256 or line.name, info)
-    curve = cost.load(kept, key)
+    path, key = store / "curves.json", cost.key(line.sha256 or line.name, info)
+    curve = cost.load(path, key)
     if curve is None:
         yield Loading("Measuring what passes cost here")
         curve = cost.measure(engine)
-        with suppress(OSError):  # then the next run measures, and this one still edits
-            cost.save(kept, key, curve)
+        with suppress(OSError):  # a read-only store: every run measures
+            cost.save(path, key, curve)
     widths = Widths(clock=cost.Clock(curve))
-    return Loaded(line, engine, tokenizer, render, widths, (kept, key), small, heads, keeper)
+    return Loaded(line, engine, tokenizer, render, widths, (path, key), small, heads, keeper)
 
 
-def wants_model(settings: Settings) -> bool:
-    """Whether a draft model is to be loaded: it is named, and somebody would ask it."""
+def _wants_draft_model(settings: Settings) -> bool:
+    """Whether a draft model is named, and a drafter that uses it."""
     if not settings.draft_model:
         return False
     from specedit.decode.drafters import AUTO, MODEL_NAMES
 
-    named = {name.strip() for name in settings.draft.split(",")}
-    return bool(named & {AUTO, *MODEL_NAMES})
+    drafters = {name.strip() for name in settings.draft.split(",")}
+    return bool(drafters & {AUTO, *MODEL_NAMES})
 
 
-def _small(
-    settings: Settings, home: Path | None, target: ModelFiles, tokenizer: Any
+def _draft_model(
+    settings: Settings, store: Path, target: ModelFiles, tokenizer: Any
 ) -> Generator[Event, None, SmallModel]:
-    """The draft model, once it is known to fit the target."""
-    from specedit.backends.heads import usable
+    """The draft model, after a check that it fits the target."""
     from specedit.decode.drafters import SmallModel
+    from specedit.heads.choice import usable_heads
     from specedit.models.kinship import check_drafts
-    from specedit.models.store import store_path
 
-    files = yield from _files(settings.draft_model, home)
-    shelf = _Shelf(files)
-    check_drafts(files, shelf.take()[0], target, tokenizer)
-    engine = yield from _engine(files, replace(settings, engine=_engine_of(settings)), home)
+    files = yield from _files(settings.draft_model, store)
+    check_drafts(files, _TextFiles(files).take()[0], target, tokenizer)
+    engine_name = "auto" if settings.engine == "exact" else settings.engine
+    engine = yield from _engine(files, replace(settings, engine=engine_name), store)
     usual = (*range(min(USUAL, tokenizer.size)), *sorted(tokenizer.ends))
-    _, heads = next(usable(engine, files.name, home or store_path()), ("", None))
+    _, heads = next(usable_heads(engine, files.name, store), ("", None))
     small = SmallModel(engine, files.name, tokenizer.size, tuple(dict.fromkeys(usual)), heads)
     small.warm()
     return small
-
-
-def _engine_of(settings: Settings) -> str:
-    """A draft model's engine: the one asked for; where the exact one does not take it, any."""
-    return "auto" if settings.engine == "exact" else settings.engine
 
 
 def _scripted(settings: Settings) -> Loaded:
@@ -125,35 +119,30 @@ def _scripted(settings: Settings) -> Loaded:
         return tokenizer.encode("".join("".join(parts) + "\n" for _, parts in turns) + opening)
 
     small = None
-    if wants_model(settings):
+    if _wants_draft_model(settings):
         from specedit.decode.drafters import SmallModel
 
         small = SmallModel(scripted.from_file(Path(settings.draft_model)), "scripted")
     return Loaded(line, engine, tokenizer, render, Widths(), small=small)
 
 
-def _files(model: str, home: Path | None) -> Generator[Event, None, ModelFiles]:
+def _files(model: str, store: Path) -> Generator[Event, None, ModelFiles]:
     from specedit.models.files import ModelFiles
     from specedit.models.resolve import resolve
 
-    found: ModelFiles | None = None
-    for step in resolve(model, home=home):
+    for step in resolve(model, home=store):
         if isinstance(step, ModelFiles):
-            found = step
-        else:
-            what = step.note or f"{STAGES[step.stage]} {step.name}"
-            yield Loading(what, step.done, step.total, "bytes")
-    assert found is not None, "resolve ends with the model's files"
-    return found
+            return step
+        what = step.note or f"{STAGES[step.stage]} {step.name}"
+        yield Loading(what, step.done, step.total, "bytes")
+    raise AssertionError("resolve ends with the model's files")
 
 
-def _engine(
-    files: ModelFiles, settings: Settings, home: Path | None
-) -> Generator[Event, None, Engine]:
-    """The engine asked for; `auto` takes the exact one where it runs, and says why where not."""
-    threads = min(settings.threads, logical_cores()) or None  # more would only wait for each other
+def _engine(files: ModelFiles, settings: Settings, store: Path) -> Generator[Event, None, Engine]:
+    """The named engine; `auto` is the exact one where it runs, else the generic one with a note."""
+    threads = min(settings.threads, logical_cores()) or None
     wanted = settings.engine in ("auto", "exact")
-    reason = _why_not_exact(files, settings.device, home) if wanted else ""
+    reason = _why_not_exact(files, settings.device, store) if wanted else ""
     if settings.engine == "exact" and reason:
         from specedit.engines.exact.kernels import NO_KERNELS, why_not
 
@@ -162,9 +151,7 @@ def _engine(
     if wanted and not reason:
         from specedit.engines.exact import open_exact
         from specedit.engines.exact.conversion import convert
-        from specedit.models.store import store_path
 
-        store = home or store_path()
         for step in convert(files, store):
             yield Loading(step.what, step.done, step.total, "bytes")
         yield Loading(f"Loading {files.name}")
@@ -182,7 +169,7 @@ def _engine(
     return generic
 
 
-def _why_not_exact(files: ModelFiles, device: str, home: Path | None) -> str | None:
+def _why_not_exact(files: ModelFiles, device: str, store: Path) -> str | None:
     if device in ("cuda", "mps"):
         return f"it is a CPU engine, and --device is {device}"
     if device == "auto":
@@ -192,19 +179,18 @@ def _why_not_exact(files: ModelFiles, device: str, home: Path | None) -> str | N
             from specedit.engines.huggingface import pick_device
 
             if (found := pick_device("auto")) != "cpu":
-                return f"a {found} device is here"
+                return f"this machine has a {found} device"
     from specedit.engines.exact import available
-    from specedit.models.store import store_path
 
-    return available(files, home or store_path())
+    return available(files, store)
 
 
-class _Shelf:
-    """Reads tokenizer and template in a thread of its own."""
+class _TextFiles:
+    """Reads tokenizer and template in a thread, while the weights are opened."""
 
     def __init__(self, files: ModelFiles) -> None:
         self._files = files
-        self._found: tuple[Any, str] | None = None
+        self._result: tuple[Any, str] | None = None
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
@@ -214,13 +200,13 @@ class _Shelf:
         from specedit.models.vocabulary import load_tokenizer
 
         try:
-            self._found = load_tokenizer(self._files), load_template(self._files)
-        except BaseException as error:  # handed to the thread that asks
+            self._result = load_tokenizer(self._files), load_template(self._files)
+        except BaseException as error:  # raised by `take`
             self._error = error
 
     def take(self) -> tuple[Any, str]:
         self._thread.join()
         if self._error is not None:
             raise self._error
-        assert self._found is not None
-        return self._found
+        assert self._result is not None
+        return self._result

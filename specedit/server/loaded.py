@@ -1,23 +1,25 @@
-"""A model that can answer: it turns Plans into ids, runs them, and gives text back as events.
+"""A model that can answer: it turns a Plan into ids, decodes them, and yields events with text.
 
-Knows decoding and the tokenizer's seam. Does not know where a model comes from; `starting` does.
+`loading` makes one from a model's name. A request's prompt and prediction are tokenized once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from specedit.decode import cost
 from specedit.decode.events import Chunk, Done
-from specedit.edit.answer import reader_of, whole_answer
+from specedit.edit.answer import answer_ending, reader_of
 from specedit.edit.backend import Answer, Event, Written
 from specedit.edit.plan import Plan
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Engine, Prefill
 from specedit.errors import TooLong
+from specedit.server.prefixes import Prefixes
+from specedit.server.protocol import appeared
 
 if TYPE_CHECKING:
     from specedit.decode.drafters import LoadedHeads, SmallModel
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
     from specedit.heads.kept import Keeper
 
 Render = Callable[[Sequence[tuple[str, Sequence[str]]], str], list[int]]
-ROOM = 1024  # tokens an answer may have beyond twice its prompt,
-COPY_ROOM = 128  # and a copy, beyond nine eighths of it
+EXTRA = 1024  # tokens that an answer may have beyond twice its prompt
+COPY_EXTRA = 128  # tokens that a changed copy may have beyond nine eighths of its prompt
 
 
 class Loaded:
@@ -39,9 +41,9 @@ class Loaded:
         tokenizer: Any,
         render: Render,
         widths: Widths,
-        curve: tuple[Path, str] | None = None,  # the file and key its cost curve is kept under
-        small: SmallModel | None = None,  # drafts for it
-        heads: Mapping[str, LoadedHeads] | None = None,  # likewise
+        curve: tuple[Path, str] | None = None,  # file and key of its kept cost curve
+        small: SmallModel | None = None,  # the draft model
+        heads: Mapping[str, LoadedHeads] | None = None,
         keeper: Keeper | None = None,  # keeps answers in which heads were wrong
     ) -> None:
         self.line = line
@@ -52,11 +54,16 @@ class Loaded:
         self._curve = curve
         self.small = small
         self.heads = heads or {}
+        self.prefixes: Prefixes | None = None
         self._keeper = keeper
         self._measured = widths.curve
 
+    def keep_prefixes(self, limit: int) -> None:
+        """Keep the KV caches of recent prompts, within `limit` bytes."""
+        self.prefixes = Prefixes(self.engine, limit)
+
     def close(self) -> None:
-        """A curve that this run's passes did not follow is measured again, some time."""
+        """Mark a cost curve that the passes of this process did not follow."""
         if self._curve is not None and self._widths.curve != self._measured:
             with suppress(OSError):
                 cost.invalidate(*self._curve)
@@ -64,32 +71,48 @@ class Loaded:
     def prompt(self, plan: Plan) -> list[int]:
         return self._render([(m.role, m.segments) for m in plan.messages], plan.opening)
 
-    def expected(self, plan: Plan) -> list[int] | None:
-        """The prediction's ids, its closing line and the end included."""
-        return None if plan.prediction is None else self._ids(plan.prediction, plan)
-
-    def _ids(self, text: str, plan: Plan) -> list[int]:
-        return whole_answer(text, plan.closing, self.tokenizer)
-
     def _trees(self, plan: Plan) -> bool:
-        """Whether a pass may be a tree, asked only where somebody could draft one."""
+        """Whether a pass may be a tree: tested only where a drafter proposes trees."""
         if isinstance(self.engine, Provable) and plan.draft and (self.small or self.heads):
             self.engine.prove()
         return self.engine.info.trees
 
-    def run(self, plan: Plan) -> Iterator[Event]:
+    def warm(self, plan: Plan) -> Iterator[Event]:
+        """Prefill the prompt only."""
+        prompt = self.prompt(plan)
+        with self._cache_for(prompt, plan):
+            yield from self.engine.begin(prompt)
+
+    def run(self, plan: Plan, *, count: bool = False) -> Generator[Event, None, None]:
+        """Answer. With `count`, the Answer has the numbers of predicted ids that appeared in it."""
+        prompt = self.prompt(plan)
+        with self._cache_for(prompt, plan):
+            yield from self._answered(plan, prompt, count)
+
+    @contextmanager
+    def _cache_for(self, prompt: Sequence[int], plan: Plan) -> Iterator[None]:
+        if self.prefixes is None:
+            yield
+            return
+        self.prefixes.choose(prompt, fresh=plan.fresh)
+        try:
+            yield
+        finally:
+            self.prefixes.settle()
+
+    def _answered(self, plan: Plan, prompt: list[int], count: bool) -> Iterator[Event]:
         from specedit.decode import drafters
         from specedit.decode.loop import decode
 
-        prompt, expected = self.prompt(plan), self.expected(plan)
-        window = self.engine.info.window
-        left = window - len(prompt)
-        least = expected if plan.least == plan.prediction else self._ids(plan.least, plan)
-        needed = len(least or ())
+        encode, ending = self.tokenizer.encode, answer_ending(plan.closing, self.tokenizer)
+        predicted = None if plan.prediction is None else encode(plan.prediction)
+        least = predicted if plan.least == plan.prediction else encode(plan.least)
+        left = self.engine.info.window - len(prompt)
+        needed = len(least or ()) + len(ending)
         if left < max(1, needed):
             raise TooLong(
                 f"The prompt and the answer need {len(prompt) + needed} tokens, and the model's "
-                f"window has {window}.",
+                f"window has {self.engine.info.window}.",
                 hint="Edit a part of the file: --lines A:B, or --symbol NAME.",
             )
         if plan.fresh:
@@ -103,10 +126,10 @@ class Loaded:
                 *([keeper] if keeper else []),
                 *drafters.build(
                     plan.draft,
-                    prediction=expected,
-                    predictions=[self._ids(text, plan) for text in plan.predictions],
+                    prediction=None if predicted is None else [*predicted, *ending],
+                    predictions=[[*encode(text), *ending] for text in plan.predictions],
                     codec=self.tokenizer,
-                    instruction=self.tokenizer.encode(plan.instruction),
+                    instruction=encode(plan.instruction),
                     small=self.small,
                     sampling=plan.sampling,
                     trees=self._trees(plan),
@@ -121,6 +144,7 @@ class Loaded:
         )
         prefill_s = decode_s = 0.0
         reused = completion = 0
+        written: list[int] = []
         for event in chunks:
             match event:
                 case Prefill():
@@ -131,10 +155,13 @@ class Loaded:
                         keeper.judged(event.source, event.proposed, event.accepted)
                     decode_s += event.seconds
                     completion += len(event.tokens)
+                    if count:
+                        written += event.tokens
                     yield Written(event, reader.take())
                 case Done():
                     if keeper:
                         keeper.settle()
+                    hits = appeared(predicted, written) if count and predicted else 0
                     yield Answer(
                         text=reader.text(),
                         reason=event.reason,
@@ -145,17 +172,19 @@ class Loaded:
                         prefill_s=prefill_s,
                         decode_s=decode_s,
                         logits_digest=event.logits_digest,
+                        appeared=hits,
+                        absent=len(predicted) - hits if count and predicted else 0,
                     )
 
 
 @runtime_checkable
 class Provable(Protocol):
-    """An engine that finds out by trying whether its model takes trees."""
+    """An engine that tests whether its model takes trees."""
 
     def prove(self) -> None: ...
 
 
 def _most(plan: Plan, prompt: int) -> int:
-    """How many tokens an answer may have before the model is taken to have lost the thread. The
-    prediction has no say in it: it changes the speed, never the text."""
-    return prompt + prompt // 8 + COPY_ROOM if plan.copies else 2 * prompt + ROOM
+    """Tokens after which an answer is cut off. It does not depend on the prediction, which changes
+    the speed and never the text."""
+    return prompt + prompt // 8 + COPY_EXTRA if plan.copies else 2 * prompt + EXTRA

@@ -1,12 +1,11 @@
 """The engine thread: one model, one ticket at a time, a bounded queue in front of it.
 
-Knows Plans, events and caches. Does not know HTTP: a ticket hands its events to a sink, and whoever
-waits behind the sink may cancel the ticket, which frees the engine within one pass.
+A ticket hands its items to a sink. Its client may cancel it at any time, which frees the engine
+within one pass. The thread and its clients wait for each other by events, never by polling.
 """
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 import traceback
@@ -15,37 +14,29 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
 
-from specedit.backends.prefixes import Prefixes
-from specedit.backends.running import Loaded
-from specedit.backends.starting import load
-from specedit.backends.wire import appeared
-from specedit.edit.backend import Answer, Event, Ready, Written
+from specedit.edit.backend import Event, Ready
 from specedit.edit.plan import Plan
 from specedit.errors import ServerError, SpeceditError
-from specedit.server.metrics import Metrics, give_back
+from specedit.server.loaded import Loaded
+from specedit.server.loading import load
+from specedit.server.metrics import Metrics, return_memory
 from specedit.settings import Settings
 
-
-@dataclass(frozen=True)
-class Predicted:
-    """The prediction's ids that appeared in the completion, and those that did not."""
-
-    appeared: int
-    absent: int
+STOPPING = "The server is stopping."
 
 
 @dataclass(frozen=True)
 class Ended:
-    """The last item of every ticket; `error` says why there was no Answer."""
+    """The last item of every ticket. With an `error` there was no Answer."""
 
     error: SpeceditError | None = None
 
 
-Item = Event | Predicted | Ended
+Item = Event | Ended
 
 
 class QueueFullError(ServerError):
-    """Too many wait already."""
+    """Too many tickets wait already."""
 
     def __init__(self, retry_s: int) -> None:
         super().__init__("The server has too much to do.", hint=f"Try again in {retry_s} s.")
@@ -61,31 +52,28 @@ class Ticket:
         self.plan = plan
         self.sink = sink
         self.warm = warm  # prefill only
-        self.count = count  # say which part of the prediction appeared
+        self.count = count  # count the predicted ids that appear in the answer
         self.queued = time.monotonic()
         self.cancelled = threading.Event()
-        self.yields = threading.Event()  # a warm ticket whose place a run wants; what it read stays
-
-
-STOPPING = "The server is stopping."
+        self.yields = threading.Event()  # a run waits: end this warm-up and keep what it prefilled
 
 
 class Worker:
-    """Owns the engine. All of its state is the thread's, but the queue and a few figures."""
+    """Owns the engine. The thread owns all state except the queue and a few figures."""
 
     def __init__(self, settings: Settings, metrics: Metrics, *, waiting: int = 16) -> None:
         self._settings = settings
         self._metrics = metrics
-        self._most = waiting
+        self._longest_queue = waiting
         self._changed = threading.Condition()
         self._waiting: deque[Ticket] = deque()
         self._running: Ticket | None = None
         self._stopping = False
+        self._listeners: list[Callable[[], None]] = []
         self._thread = threading.Thread(target=self._serve, name="engine", daemon=True)
         self.loaded: Loaded | None = None
-        self.prefixes: Prefixes | None = None
         self.failed: SpeceditError | None = None
-        self.active = time.monotonic()  # when there was last something to do
+        self.active = time.monotonic()  # end of the last work
 
     def start(self) -> None:
         self._thread.start()
@@ -104,10 +92,13 @@ class Worker:
     def queued(self) -> int:
         return len(self._waiting)
 
-    async def known(self) -> None:
-        """Wait until it is known what the model is called, or that there will be none."""
-        while self.state == "loading" and not self._stopping:
-            await asyncio.sleep(0.02)
+    def when_settled(self, call: Callable[[], None]) -> None:
+        """Call it once the model is loaded, or it is known that it will not be."""
+        with self._changed:
+            if self.state == "loading" and not self._stopping:
+                self._listeners.append(call)
+                return
+        call()
 
     def idle_s(self) -> float:
         busy = self.running or self.queued or self.state == "loading"
@@ -120,9 +111,9 @@ class Worker:
                 raise self.failed
             if self._stopping:
                 raise ServerError(STOPPING)
-            if len(self._waiting) >= self._most:
+            if len(self._waiting) >= self._longest_queue:
                 self._metrics.refused += 1
-                raise QueueFullError(self._metrics.wait_guess(len(self._waiting)))
+                raise QueueFullError(self._metrics.retry_s(len(self._waiting)))
             self._waiting.append(ticket)
             running = self._running
             if running is not None and running.warm and not ticket.warm:
@@ -130,7 +121,7 @@ class Worker:
             self._changed.notify_all()
 
     def cancel(self, ticket: Ticket) -> None:
-        """The one who waits has left: out of the queue, or out of the engine within a pass."""
+        """Remove a ticket from the queue, or end its run within a pass."""
         ticket.cancelled.set()
         with self._changed:
             if ticket in self._waiting:
@@ -138,15 +129,16 @@ class Worker:
                 self._metrics.cancelled += 1
 
     def stop(self, grace_s: float) -> None:
-        """Take nothing more. What runs may finish within `grace_s` and is cancelled then."""
+        """Accept nothing more; after `grace_s` the running ticket is cancelled."""
         with self._changed:
             if self._stopping:
                 return
             self._stopping = True
-            turned_away, running = list(self._waiting), self._running
+            refused, running = list(self._waiting), self._running
             self._waiting.clear()
             self._changed.notify_all()
-        for ticket in turned_away:
+        self._settled()
+        for ticket in refused:
             ticket.sink(Ended(ServerError(STOPPING)))
         if running is not None:
             timer = threading.Timer(grace_s, running.cancelled.set)
@@ -159,26 +151,32 @@ class Worker:
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
+    def _settled(self) -> None:
+        with self._changed:
+            listeners, self._listeners = self._listeners, []
+        for call in listeners:
+            call()
+
     def _serve(self) -> None:
         try:
             self._load()
         except SpeceditError as error:
             self._fail(error)
-            return
         except Exception as error:
             traceback.print_exc()
             self._fail(ServerError(f"The model could not be loaded: {error}"))
+        self._settled()
+        if self.loaded is None:
             return
         while (ticket := self._next()) is not None:
-            self._do(ticket)
+            self._run(ticket)
             self.active = time.monotonic()
             with self._changed:
                 self._running = None
-                resting = not self._waiting
-            if resting:
-                give_back()
-        if self.loaded is not None:
-            self.loaded.close()
+                idle = not self._waiting
+            if idle:
+                return_memory()
+        self.loaded.close()
 
     def _load(self) -> None:
         loading = load(self._settings)
@@ -192,7 +190,7 @@ class Worker:
                 waiting = list(self._waiting)
             for ticket in waiting:
                 ticket.sink(event)
-        self.prefixes = Prefixes(loaded.engine, self._settings.cache_bytes)
+        loaded.keep_prefixes(self._settings.cache_bytes)
         self.loaded = loaded
         self._metrics.loaded = self.active = time.monotonic()
 
@@ -205,63 +203,43 @@ class Worker:
             ticket.sink(Ended(error))
 
     def _next(self) -> Ticket | None:
+        """The next ticket, runs before warm-ups; None when the server stops."""
         with self._changed:
-            while not self._waiting and not self._stopping:
-                self._changed.wait()
+            self._changed.wait_for(lambda: self._waiting or self._stopping)
             if self._stopping:
                 return None
-            self._running = next((j for j in self._waiting if not j.warm), self._waiting[0])
+            self._running = next((t for t in self._waiting if not t.warm), self._waiting[0])
             self._waiting.remove(self._running)
             return self._running
 
-    def _do(self, ticket: Ticket) -> None:
-        """Run one ticket; nothing it does ends the thread."""
+    def _run(self, ticket: Ticket) -> None:
+        """Run one ticket; no error of it ends the thread."""
         self._metrics.queue_s.add(time.monotonic() - ticket.queued)
         error: SpeceditError | None = None
         try:
-            with closing(self._items(ticket)) as items:
-                for item in items:
+            with closing(self._events(ticket)) as events:
+                for event in events:
                     if ticket.cancelled.is_set():
                         self._metrics.cancelled += 1
                         error = ServerError(STOPPING if self._stopping else "Cancelled.")
                         break
-                    ticket.sink(item)
+                    ticket.sink(event)
                     if ticket.yields.is_set():
                         break
-        except SpeceditError as known:
-            error = known
-        except Exception as unknown:
+        except SpeceditError as expected:
+            error = expected
+        except Exception as unexpected:
             traceback.print_exc()
-            error = ServerError(f"unexpected {type(unknown).__name__}: {unknown}")
+            error = ServerError(f"unexpected {type(unexpected).__name__}: {unexpected}")
         ticket.sink(Ended(error))
 
-    def _items(self, ticket: Ticket) -> Generator[Item, None, None]:
-        loaded, prefixes = self.loaded, self.prefixes
-        assert loaded is not None and prefixes is not None
-        yield Ready(loaded.line, max(0.0, self._metrics.loaded - ticket.queued))
-        prompt = loaded.prompt(ticket.plan)
-        prefixes.choose(prompt, fresh=ticket.plan.fresh)
-        try:
-            if ticket.warm:
-                yield from loaded.engine.begin(prompt)
-            else:
-                yield from self._answer(ticket, loaded)
-        finally:
-            prefixes.settle()
-
-    def _answer(self, ticket: Ticket, loaded: Loaded) -> Generator[Item, None, None]:
-        completion: list[int] = []
-        for event in loaded.run(ticket.plan):
-            self._metrics.event(event)
-            if isinstance(event, Written):
-                completion += event.chunk.tokens
-            if isinstance(event, Answer) and ticket.count:
-                yield self._predicted(ticket.plan, loaded, completion)
-            yield event
-
-    def _predicted(self, plan: Plan, loaded: Loaded, completion: list[int]) -> Predicted:
-        ids = loaded.tokenizer.encode(plan.prediction) if plan.prediction else []
-        found = appeared(ids, completion)
-        self._metrics.appeared += found
-        self._metrics.absent += len(ids) - found
-        return Predicted(found, len(ids) - found)
+    def _events(self, ticket: Ticket) -> Generator[Event, None, None]:
+        assert self.loaded is not None
+        yield Ready(self.loaded.line, max(0.0, self._metrics.loaded - ticket.queued))
+        if ticket.warm:
+            yield from self.loaded.warm(ticket.plan)
+            return
+        with closing(self.loaded.run(ticket.plan, count=ticket.count)) as events:
+            for event in events:
+                self._metrics.event(event)
+                yield event

@@ -1,0 +1,189 @@
+"""The client of a warm server: requests over HTTP, and the Backend that runs Plans there.
+
+HTTP is `http.client`'s, over the Unix socket or loopback. Which server is asked, and how it is
+started, is `processes`' part. Standard library only.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import asdict
+from http.client import HTTPConnection, HTTPException
+from typing import Any
+
+from specedit.edit.backend import Backend, Event, Loading
+from specedit.edit.plan import Plan
+from specedit.errors import ServerError, SpeceditError
+from specedit.files import stored
+from specedit.server import protocol
+from specedit.server.runtime import ServerRecord
+
+CONNECT_S = 2.0
+SILENCE_S = 30.0  # a server that runs a Plan sends something every second
+STATUS_S = 10.0
+LONGEST_ERROR = 1 << 20  # bytes of an error's body that are read
+
+
+class ServerGoneError(ServerError):
+    """The server is not reachable, or disappeared during a run."""
+
+
+class ServerBusyError(ServerError):
+    """The server's queue is full."""
+
+
+class _UnixConnection(HTTPConnection):
+    """HTTP over a Unix socket."""
+
+    def __init__(self, path: str, timeout_s: float) -> None:
+        super().__init__("specedit", timeout=timeout_s)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+def _connection(record: ServerRecord, timeout_s: float) -> HTTPConnection:
+    if record.address.startswith("unix:"):
+        return _UnixConnection(record.address.removeprefix("unix:"), timeout_s)
+    host, _, port = record.address.removeprefix("http://").rpartition(":")
+    return HTTPConnection(host.strip("[]"), int(port), timeout=timeout_s)
+
+
+def status(record: ServerRecord) -> dict[str, Any]:
+    """A running server's own status."""
+    return answer(record, "GET", protocol.STATUS, STATUS_S)
+
+
+def answer(record: ServerRecord, method: str, path: str, timeout_s: float) -> dict[str, Any]:
+    """The one JSON object that a request without a body is answered with."""
+    objects = list(lines(record, path, b"", method, timeout_s))
+    if len(objects) != 1:
+        raise ServerGoneError("The server gave no answer.")
+    return objects[0]
+
+
+def lines(
+    record: ServerRecord,
+    path: str,
+    body: bytes,
+    method: str = "POST",
+    timeout_s: float = SILENCE_S,
+) -> Iterator[dict[str, Any]]:
+    """The JSON lines of one response. Closing the generator closes the connection."""
+    headers = {"Content-Type": "application/json", "Connection": "close"}
+    if record.token:
+        headers["Authorization"] = f"Bearer {record.token}"
+    try:
+        with closing(_connection(record, timeout_s)) as connection:
+            connection.request(method, path, body, headers)
+            with closing(connection.getresponse()) as response:
+                if response.status != 200:
+                    raise _error(response.status, response.read(LONGEST_ERROR))
+                for line in response:
+                    if line.strip():
+                        yield dict(stored.parsed(line))
+    except (OSError, HTTPException, ValueError, TypeError) as problem:
+        raise ServerGoneError("The server went away.") from problem
+
+
+def _error(code: int, body: bytes) -> SpeceditError:
+    try:
+        error = dict(stored.parsed(body)["error"])
+    except (ValueError, KeyError, TypeError):
+        error = {}
+    message = str(error.get("message") or f"The server answered {code}.")
+    if code == 503:
+        return ServerBusyError(message.partition("\n")[0])
+    return ServerError(message)
+
+
+def listens(record: ServerRecord) -> bool:
+    try:
+        with closing(_connection(record, CONNECT_S)) as connection:
+            connection.connect()
+    except OSError:
+        return False
+    return True
+
+
+class ServerBackend:
+    """Runs Plans in a warm server. Closing a run's generator cancels the run there."""
+
+    def __init__(self, record: ServerRecord, *notes: str) -> None:
+        self._record = record
+        self.notes = notes  # what was done so that this server answers: reported with the first run
+        self._asked = False
+
+    @property
+    def server(self) -> str | None:
+        return self._record.address
+
+    def run(self, plan: Plan) -> Iterator[Event]:
+        if self._asked:
+            self.notes = ()
+        self._asked = True
+        return self._events(protocol.RUN, plan)
+
+    def warm(self, plan: Plan) -> Iterator[Event]:
+        """Prefill the plan's prompt only, so that the next run finds it in the cache."""
+        return self._events(protocol.WARM, plan)
+
+    def close(self) -> None:
+        pass
+
+    def _events(self, path: str, plan: Plan) -> Iterator[Event]:
+        ended = False
+        for line in lines(self._record, path, protocol.dump(asdict(plan))):
+            if line.get("event") == "end":
+                ended = True
+                continue
+            yield protocol.event_from(line)
+        if not ended:
+            raise ServerGoneError("The server ended during the run.")
+
+
+class WithFallback:
+    """A server's backend while the server lives; after that the run starts over in this process.
+
+    Nothing is lost, because nothing is written before a run ends. A second `Ready` tells the
+    reader that earlier events are void."""
+
+    def __init__(self, server: Backend, make_local: Callable[[], Backend]) -> None:
+        self._server: Backend | None = server
+        self._make_local = make_local
+        self._local: Backend | None = None
+        self._lost = ""
+
+    @property
+    def server(self) -> str | None:
+        return self._server.server if self._server is not None else None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        notes = self._server.notes if self._server is not None else ()
+        return (*notes, self._lost) if self._lost else notes
+
+    def run(self, plan: Plan) -> Iterator[Event]:
+        self._lost = ""
+        if self._server is not None:
+            try:
+                yield from self._server.run(plan)
+                return
+            except (ServerGoneError, ServerBusyError) as problem:
+                self._lost = f"{problem.message} The run continued in this process."
+            self._server.close()
+            self._server = None
+            yield Loading(self._lost)
+        if self._local is None:
+            self._local = self._make_local()
+        yield from self._local.run(plan)
+
+    def close(self) -> None:
+        for backend in (self._server, self._local):
+            if backend is not None:
+                backend.close()

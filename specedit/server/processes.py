@@ -1,0 +1,207 @@
+"""The process of a user's warm server: found, started, replaced, stopped.
+
+One server per user and runtime folder. A background server that answers otherwise than wanted and
+is idle is replaced; one that is busy, or was started in a terminal, is left alone. Standard library
+only: the client imports it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from specedit.errors import ServerError
+from specedit.files import regular
+from specedit.server import protocol
+from specedit.server.client import ServerBackend, answer, listens, status
+from specedit.server.runtime import (
+    RuntimeFolder,
+    ServerRecord,
+    identity,
+    path_variables,
+    runtime_folder,
+)
+from specedit.settings import Settings
+from specedit.version import VERSION
+
+START_S = 30.0  # until a new server listens; it loads its model afterwards
+STOP_S = 8.0
+STOP_REQUEST_S = 2.0
+POLL_S = 0.02
+PACKAGES = Path(__file__).resolve().parents[2]  # where `import specedit` finds this package
+
+
+class LeftAloneError(ServerError):
+    """The running server answers otherwise than wanted, and may not be replaced."""
+
+
+def find(settings: Settings) -> tuple[ServerBackend | None, str]:
+    """The server to use (started or replaced where that is wanted), or why none is used."""
+    if settings.server != "auto":
+        return None, ""
+    try:
+        folder = runtime_folder()
+        record = folder.record()
+        if record is None and not settings.warm:
+            return None, ""
+        if record is not None and answers(record, settings):
+            return ServerBackend(record), ""
+        if record is not None and not settings.warm and not record.background:
+            return None, str(_left_alone(record, settings))
+        return _started(folder, settings), ""
+    except LeftAloneError as problem:
+        return None, str(problem)
+    except (ServerError, OSError) as problem:
+        return None, f"No server was used: {problem}"
+
+
+def answers(record: ServerRecord, settings: Settings) -> bool:
+    """Whether this server gives the answers that this process would give."""
+    return record.version == VERSION and record.identity == identity(settings)
+
+
+def _started(folder: RuntimeFolder, settings: Settings) -> ServerBackend:
+    """A server with these settings, started here or meanwhile by another client."""
+    with folder.starting():
+        before = folder.record()
+        if before is not None and answers(before, settings):
+            return ServerBackend(before)
+        note = replace(folder, settings)
+        token = before.token if before is not None else ""
+        record = launch(folder, settings, _listeners(before), token)
+    return ServerBackend(record, *([note] if note else []))
+
+
+def replace(folder: RuntimeFolder, settings: Settings) -> str:
+    """Stop the server that runs, if it may be stopped; a note about it. Hold `starting()`."""
+    record = folder.record()
+    if record is None:
+        return ""
+    _check_model(settings)  # a typo in the settings never stops a server
+    if not record.background or status(record)["requests"]["running"]:
+        raise _left_alone(record, settings)
+    stop(folder, record)
+    return f"The warm server was replaced: it had {_difference(record, settings)}."
+
+
+def _left_alone(record: ServerRecord, settings: Settings) -> LeftAloneError:
+    other_model = record.model != identity(settings)["model"]
+    what = f"model {record.model}" if other_model else "other settings or another version"
+    return LeftAloneError(
+        f"The running server (process {record.pid}) has {what}, and was left alone."
+    )
+
+
+def _difference(record: ServerRecord, settings: Settings) -> str:
+    """How a server differs from the wanted one, for a note."""
+    if record.version != VERSION:
+        return f"version {record.version}"
+    own, wanted = record.identity, identity(settings)
+    different = [f"{name} {own.get(name)}" for name in wanted if own.get(name) != wanted[name]]
+    return ", ".join(different) or "another address"
+
+
+def _check_model(settings: Settings) -> None:
+    """An error for a name that no model has."""
+    if settings.engine != "scripted":
+        from specedit.models.resolve import local
+
+        local(settings.model)
+
+
+def _listeners(record: ServerRecord | None) -> list[str]:
+    """Flags that make a server listen where its predecessor did."""
+    if record is None or not record.url:
+        return ["--socket-only"]
+    host, _, port = record.url.removeprefix("http://").rpartition(":")
+    aliases = [word for alias in record.aliases for word in ("--alias", alias)]
+    return ["--host", host.strip("[]"), "--port", port, *aliases]
+
+
+def _arguments(settings: Settings) -> list[str]:
+    """The command line of a background server with these settings."""
+    own = identity(settings)
+    values: dict[str, object] = {
+        "model": own["model"],
+        "engine": settings.engine,
+        "device": settings.device,
+        "threads": settings.threads,
+        "precision": settings.precision,
+        "draft": settings.draft,
+        "idle-minutes": settings.idle_minutes,
+        "cache-bytes": settings.cache_bytes,
+    }
+    if own["draft_model"]:
+        values["draft-model"] = own["draft_model"]
+    return ["serve", "--detached", *(w for n, v in values.items() for w in (f"--{n}", str(v)))]
+
+
+def launch(
+    folder: RuntimeFolder, settings: Settings, flags: Sequence[str], token: str = ""
+) -> ServerRecord:
+    """Start a background server and wait until it listens.
+
+    It works in its own folder, so that no project's modules or settings reach it."""
+    import subprocess
+
+    path = f"import sys; sys.path.append({str(PACKAGES)!r})"
+    program = f"{path}; from specedit.__main__ import main; main()"
+    with regular.writing(folder.log) as log:
+        process = subprocess.Popen(
+            [sys.executable, "-c", program, *_arguments(settings), *flags],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=folder.folder,
+            env={**os.environ, **_environment(folder, token)},
+            start_new_session=True,
+        )
+    end = time.monotonic() + START_S
+    while time.monotonic() < end and (process.poll() is None or folder.record()):
+        if (record := folder.record()) is not None and listens(record):
+            return record
+        time.sleep(POLL_S)
+    output = regular.read(folder.log).decode("utf-8", "replace").strip().splitlines()
+    raise ServerError(
+        "The background server did not start.", hint="\n".join(output[-5:]) or f"See {folder.log}."
+    )
+
+
+def _environment(folder: RuntimeFolder, token: str) -> Mapping[str, str]:
+    """The token is a variable, because other users can list command lines."""
+    paths = {name: value for name, value in path_variables().items() if value}
+    secret = {"SPECEDIT_TOKEN": token} if token else {}
+    return {**paths, "SPECEDIT_RUNTIME": str(folder.folder), **secret}
+
+
+def stop(folder: RuntimeFolder, record: ServerRecord) -> None:
+    """End a server and wait for its end: by request, then by signals. SIGCONT wakes one that was
+    suspended as a job."""
+    import signal
+
+    accepted = False
+    with suppress(ServerError):
+        answer(record, "POST", protocol.STOP, STOP_REQUEST_S)
+        accepted = True
+    if accepted and _ended(folder, STOP_S):
+        return
+    for names in (("SIGTERM", "SIGCONT"), ("SIGKILL",)):
+        for name in names:
+            with suppress(OSError):
+                os.kill(record.pid, getattr(signal, name, signal.SIGTERM))
+        if _ended(folder, STOP_S):
+            return
+    raise ServerError(f"The server (process {record.pid}) does not end.")
+
+
+def _ended(folder: RuntimeFolder, within_s: float) -> bool:
+    end = time.monotonic() + within_s
+    while time.monotonic() < end:
+        if not folder.lock("server.lock").is_held():
+            return True
+        time.sleep(POLL_S)
+    return False

@@ -1,0 +1,125 @@
+"""Plans and events as JSON lines: what crosses the socket between our client and our server.
+
+One event is one line. An error of a run is a line too, so that the client raises it again with the
+same message and exit code. ASCII only, so that any text survives. Standard library only: a client
+imports neither an HTTP library nor torch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, TypeVar
+
+from specedit import errors
+from specedit.edit.backend import Answer, Event, Loading, Ready, Written
+from specedit.edit.plan import Plan
+from specedit.engines.base import Prefill, common
+from specedit.errors import FileError, ServerError, SpeceditError
+from specedit.files import stored
+
+RUN, WARM, STATUS, STOP = "/specedit/run", "/specedit/warm", "/specedit/status", "/specedit/stop"
+T = TypeVar("T")
+BEAT = b"\n"  # an empty line while nothing happens, so that the client knows the server lives
+_KINDS = {
+    kind.__name__: kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, SpeceditError)
+}
+
+
+def dump(data: Mapping[str, Any]) -> bytes:
+    """One line."""
+    return json.dumps(data, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def plan_from(data: object) -> Plan:
+    """The Plan that `asdict` made JSON of."""
+    return _instance(Plan, data)
+
+
+def event_json(event: Event) -> dict[str, Any]:
+    match event:
+        case Written():
+            return {"event": "written", **asdict(event.chunk), "pieces": event.pieces}
+        case Ready():
+            return {"event": "ready", "model": asdict(event.model), "load_s": event.load_s}
+        case _:
+            return {"event": type(event).__name__.lower(), **asdict(event)}
+
+
+def event_from(data: object) -> Event:
+    """The event of one line; the error of an error line is raised."""
+    fields = dict(data) if isinstance(data, dict) else {}
+    match fields.pop("event", None):
+        case "written":
+            pieces = fields.pop("pieces", None)
+            return _instance(Written, {"chunk": fields, "pieces": pieces})
+        case "ready":
+            return _instance(Ready, fields)
+        case "prefill":
+            return _instance(Prefill, fields)
+        case "answer":
+            return _instance(Answer, fields)
+        case "loading":
+            return _instance(Loading, fields)
+        case "error":
+            raise error_from(fields)
+        case other:
+            raise ServerError(f"The server sent an unknown event: {str(other)[:100]!r}.")
+
+
+def _instance(kind: type[T], data: object) -> T:
+    """The dataclass that `asdict` made JSON of, each value of its declared type."""
+    try:
+        return stored.typed(kind, data)
+    except stored.WrongShapeError as error:
+        raise ServerError(f"What crossed the socket is not a {kind.__name__}: {error}.") from None
+
+
+def error_json(error: SpeceditError) -> dict[str, Any]:
+    line = {"event": "error", "kind": type(error).__name__, "hint": error.hint}
+    if isinstance(error, FileError):
+        return {**line, "message": error.reason, "file": error.file}
+    return {**line, "message": error.message}
+
+
+def error_from(data: Mapping[str, Any]) -> SpeceditError:
+    kind = _KINDS.get(str(data.get("kind")), ServerError)
+    message, hint = str(data.get("message", "")), str(data.get("hint", ""))
+    if issubclass(kind, FileError):
+        return kind(message, file=str(data.get("file", "")), hint=hint)
+    return kind(message, hint=hint)
+
+
+def appeared(prediction: Sequence[int], completion: Sequence[int]) -> int:
+    """How many of the prediction's ids appear in the completion, in order: the longest common
+    subsequence. A shared beginning and end cost nothing; the middle is one row of bits per
+    distinct id of the shorter side, walked once over the longer."""
+    start, most = common(prediction, completion), min(len(prediction), len(completion))
+    end = 0
+    while end < most - start and prediction[-1 - end] == completion[-1 - end]:
+        end += 1
+    middle = (
+        prediction[start : len(prediction) - end],
+        completion[start : len(completion) - end],
+    )
+    short, long = sorted(middle, key=len)
+    return start + end + _longest_common(short, long)
+
+
+def _longest_common(short: Sequence[int], long: Sequence[int]) -> int:
+    """Crochemore and others, 2001: a zero bit per matched position of `short`."""
+    positions: dict[int, int] = {}
+    in_long = set(long)
+    for at, token in enumerate(short):
+        if token in in_long:
+            positions[token] = positions.get(token, 0) | (1 << at)
+    every = (1 << len(short)) - 1
+    row = every
+    for token in long:
+        if bits := positions.get(token):
+            hit = row & bits
+            row = ((row + hit) | (row - hit)) & every
+    return len(short) - row.bit_count()

@@ -1,0 +1,300 @@
+"""The Backend of a server that the user named: any OpenAI-compatible endpoint.
+
+Nothing is sent unless `--server URL` says so, and the report says how many bytes went to which
+host. The endpoint is not trusted: lines, bytes, time and text of its answer are bounded. Standard
+library only.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from http.client import HTTPException, HTTPResponse
+from typing import Any
+from urllib.parse import urlsplit
+
+from specedit.decode.events import FREE, Chunk
+from specedit.edit.backend import Answer, Event, Ready, Written
+from specedit.edit.plan import Plan
+from specedit.edit.report import ModelLine
+from specedit.edit.unfenced import Unfenced
+from specedit.errors import ServerError, SpeceditError, TooLong, UsageError
+from specedit.files import stored
+from specedit.server.endpoint import (
+    PROFILES,
+    accepted_drafts,
+    address,
+    api_key,
+    count,
+    counts_predictions,
+    request_json,
+    table,
+    tables,
+)
+from specedit.settings import Settings
+
+SILENCE_S = 120.0
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+LONGEST_MESSAGE = 500  # characters of an endpoint's own message
+EXTRA_TEXT, TIMES = 1 << 16, 8  # an answer's characters: so many, and so many times the file's
+LONGEST_LINE = 32 << 20  # bytes; an endpoint may send its whole answer in one
+MOST_BYTES = 256 << 20  # of a stream: about 300 for each token are usual
+MOST_S = 3600.0  # of one answer
+PIECE = 1 << 16
+DATA, DONE = b"data:", b"[DONE]"
+EXACT = "x-specedit-exact"  # header of the vLLM plugin: "no" where batches change rounding
+UNUSED = "x-specedit-prediction"  # header of the vLLM plugin: "not used: WHY"
+TOKEN = -1  # the id of a token whose id is unknown
+WINDOW_S = 5.0  # for the list of models
+LARGEST_LIST = 1 << 20  # bytes of the list of models
+LARGEST_WINDOW = 1 << 24
+
+
+class RemoteBackend:
+    """Runs Plans at a URL. Closing a run's generator closes the connection."""
+
+    def __init__(self, settings: Settings) -> None:
+        parts, self._host = address(settings.server)
+        self._settings = settings
+        self._profile = PROFILES[settings.profile]
+        self._secure = parts.scheme == "https"
+        _headers(settings)  # an error for a key that cannot be sent
+        self._sent = 0
+        self._unused = False
+        self._inexact = False
+        self._why = ""  # the server's own reason not to use a prediction
+
+    @property
+    def server(self) -> str | None:
+        return self._settings.server
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How many bytes left the machine, and what the server does differently."""
+        if not self._sent:
+            return ()
+        note = f"{self._sent:,} bytes were sent to {self._host}"
+        sent = note if self._secure or self._host in LOOPBACK else f"{note}, unencrypted"
+        unused = f"{self._host} reports nothing about the prediction: it is not used there"
+        inexact = f"not exact there: rounding at {self._host} depends on its batches"
+        why = f"{self._host} about the prediction: {self._why}"
+        notes = ((unused, self._unused), (why, self._why), (inexact, self._inexact))
+        return (sent, *(text for text, applies in notes if applies))
+
+    def close(self) -> None:
+        pass
+
+    def run(self, plan: Plan) -> Iterator[Event]:
+        if plan.audit:
+            raise UsageError("--audit reads logits, which no remote server gives.")
+        body = json.dumps(request_json(plan, self._settings.model, self._profile)).encode()
+        name = self._settings.model
+        yield Ready(ModelLine(name, engine="remote", device=self._host), 0.0)
+        started = time.perf_counter()
+        reader, first, reason = Unfenced(plan.closing, nested=plan.nested), 0.0, ""
+        usage: dict[str, Any] = {}
+        drafts: tuple[int, int] | None = None
+        size, most = 0, _longest_text(plan)
+        for data in self._events(body):
+            usage = table(data.get("usage")) or usage
+            drafts = accepted_drafts(data) or drafts
+            for choice in tables(data.get("choices")):
+                if isinstance(ended_by := choice.get("finish_reason"), str):
+                    reason = ended_by or reason
+                delta = table(choice.get("delta")).get("content")
+                if isinstance(delta, str) and delta:
+                    now = time.perf_counter()
+                    first = first or now
+                    size += len(delta)
+                    if size > most:
+                        raise _endless(self._host, f"more than {most:,} characters")
+                    if text := reader.more(delta):
+                        chunk = Chunk((TOKEN,), 0, 0, FREE, False, 0.0)
+                        yield Written(chunk, (text,))
+        ended = time.perf_counter()
+        if not reason:
+            raise ServerError(f"{self._host} ended during its answer.", hint="Run again.")
+        predicted = self._profile.predicts and plan.prediction is not None
+        self._unused = predicted and not counts_predictions(usage)
+        yield _last(usage, drafts, reader.end())
+        yield _answer(reader, reason, usage, drafts, started, first or ended, ended)
+
+    def _events(self, body: bytes) -> Iterator[dict[str, Any]]:
+        self._sent = len(body)
+        try:
+            with _open(self._settings, "/chat/completions", SILENCE_S, body) as answer:
+                self._inexact = answer.headers.get(EXACT) == "no"
+                self._why = str(answer.headers.get(UNUSED) or "")[:LONGEST_MESSAGE]
+                for data in event_data(answer, self._host):
+                    if "error" in data:
+                        raise self._refused(data, 200)
+                    yield data
+        except urllib.error.HTTPError as error:
+            raise self._refused(_json(error), error.code) from error
+        except (OSError, HTTPException, ValueError) as error:
+            raise ServerError(
+                f"{self._host} cannot be asked: {getattr(error, 'reason', error)}",
+                hint="Is the URL right, and the machine reachable?",
+            ) from error
+
+    def _refused(self, data: Any, code: int) -> SpeceditError:
+        error = table(data).get("error")
+        text = error.get("message") if isinstance(error, dict) else error
+        message = str(text or table(data).get("message") or "no reason given")[:LONGEST_MESSAGE]
+        key = "A repository names this server, so it gets no key; specedit config --user server=URL"
+        hints = {
+            401: key
+            if "server" in self._settings.from_repository
+            else "Give its key in SPECEDIT_API_KEY.",
+            404: "Is --model right, and the URL?",
+        }
+        if code in (200, 400) and _too_long(error, message):
+            return TooLong(f"{self._host}: {message}")
+        return ServerError(f"{self._host} refused ({code}): {message}", hint=hints.get(code, ""))
+
+
+def _open(settings: Settings, path: str, timeout_s: float, body: bytes | None = None) -> Any:
+    """The response of the named server; GET without a body. No redirect is followed."""
+    base = settings.server.rstrip("/")
+    base = base if urlsplit(base).path.strip("/") else f"{base}/v1"
+    request = urllib.request.Request(base + path, body, _headers(settings))
+    return urllib.request.build_opener(NoRedirect).open(request, timeout=timeout_s)
+
+
+def _headers(settings: Settings) -> dict[str, str]:
+    parts, host = address(settings.server)
+    headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
+    if "server" in settings.from_repository:  # named by a repository: no key
+        return headers
+    key = api_key(PROFILES[settings.profile], host, parts.scheme == "https")
+    if not key.isprintable():
+        raise UsageError("The server's key holds a line break or an unprintable character.")
+    # UTF-8, although http.client encodes headers as Latin-1
+    secret = {"Authorization": f"Bearer {key}".encode().decode("latin-1")} if key else {}
+    return headers | secret
+
+
+def _longest_text(plan: Plan) -> int:
+    """Characters that an answer may have: far more than any edit of this text needs."""
+    return EXTRA_TEXT + TIMES * max(len(plan.least), len(plan.prediction or ""))
+
+
+def _too_long(error: Any, message: str) -> bool:
+    """Whether the error is OpenAI's or vLLM's for a prompt longer than the window."""
+    code = table(error).get("code")
+    return code == "context_length_exceeded" or "maximum context length" in message
+
+
+def _last(usage: dict[str, Any], drafts: tuple[int, int] | None, text: str) -> Written:
+    """The end of the text, with the endpoint's counts of the prediction."""
+    details = table(usage.get("completion_tokens_details"))
+    accepted = count(details, "accepted_prediction_tokens")
+    proposed = accepted + count(details, "rejected_prediction_tokens")
+    if drafts is not None:
+        proposed, accepted = drafts
+    tokens, pieces = ((TOKEN,), (text,)) if text else ((), ())
+    source = "prediction" if proposed else FREE
+    return Written(Chunk(tokens, proposed, accepted, source, False, 0.0), pieces)
+
+
+def _answer(
+    reader: Unfenced,
+    reason: str,
+    usage: dict[str, Any],
+    drafts: tuple[int, int] | None,
+    started: float,
+    first: float,
+    ended: float,
+) -> Answer:
+    prompt = table(usage.get("prompt_tokens_details"))
+    completion = count(usage, "completion_tokens")
+    if drafts is not None:  # rejected tokens are billed, and are not the answer's
+        details = table(usage.get("completion_tokens_details"))
+        completion = max(0, completion - count(details, "rejected_prediction_tokens"))
+    return Answer(
+        text=reader.text,
+        reason="length" if reason == "length" else "stop",
+        closed=reader.closed,
+        prompt=count(usage, "prompt_tokens"),
+        reused=count(prompt, "cached_tokens"),
+        completion=completion,
+        passes=0 if drafts is None else max(0, completion - drafts[1]),
+        prefill_s=first - started,
+        decode_s=ended - first,
+    )
+
+
+def event_data(answer: HTTPResponse, host: str) -> Iterator[dict[str, Any]]:
+    """The object of each `data:` line."""
+    for raw in _lines(answer, host):
+        line = raw.strip()
+        text = line.removeprefix(DATA)
+        if text == line or text.strip() == DONE:
+            continue
+        try:
+            data = stored.parsed(text)
+        except ValueError:
+            raise ServerError(f"{host} answered something that is not JSON.") from None
+        if not isinstance(data, dict):
+            raise ServerError(f"{host} answered JSON that is not an object.")
+        yield data
+
+
+def _endless(host: str, what: str) -> ServerError:
+    return ServerError(
+        f"{host} answers without end: {what}.", hint="Nothing was written. Is it the right server?"
+    )
+
+
+def _lines(answer: HTTPResponse, host: str) -> Iterator[bytes]:
+    until = time.monotonic() + MOST_S
+    size, held = 0, 0
+    parts: list[bytes] = []
+    while piece := answer.read1(PIECE):
+        size += len(piece)
+        if size > MOST_BYTES:
+            raise _endless(host, f"more than {MOST_BYTES >> 20} MiB")
+        if time.monotonic() > until:
+            raise _endless(host, f"for more than {MOST_S:.0f} s")
+        *whole, rest = piece.split(b"\n")
+        for end in whole:
+            yield b"".join((*parts, end))
+            parts, held = [], 0
+        parts.append(rest)
+        held += len(rest)
+        if held > LONGEST_LINE:
+            raise _endless(host, f"a line of more than {LONGEST_LINE >> 20} MiB")
+    yield b"".join(parts)
+
+
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Follows none: a redirect would carry the key and the text to a host that was not named."""
+
+    def redirect_request(self, *arguments: Any, **more: Any) -> None:
+        return None
+
+
+def _json(error: urllib.error.HTTPError) -> Any:
+    try:
+        return stored.parsed(error.read(1 << 16))
+    except (OSError, ValueError, HTTPException):
+        return {}
+
+
+def window(settings: Settings) -> int | None:
+    """Ids that prompt and answer may have together, where `--server URL` is a vLLM server, whose
+    list of models has it. Sends no text."""
+    if settings.profile != "vllm":
+        return None
+    try:
+        with _open(settings, "/models", WINDOW_S) as answer:
+            data = stored.parsed(answer.read(LARGEST_LIST))
+    except (OSError, HTTPException, ValueError):
+        return None  # the edit itself reports a server that does not answer
+    rows = tables(table(data).get("data"))
+    named = [row for row in rows if row.get("id") == settings.model] or rows[: len(rows) == 1]
+    size = named[0].get("max_model_len") if named else None
+    return size if type(size) is int and 0 < size <= LARGEST_WINDOW else None

@@ -1,0 +1,48 @@
+"""A loaded model: a request's prompt and prediction are tokenized once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from specedit.decode.width import Widths
+from specedit.edit.backend import Answer
+from specedit.edit.plan import Message, Plan
+from specedit.edit.report import ModelLine
+from specedit.engines.scripted import ScriptedEngine, ScriptedTokenizer
+from specedit.server.loaded import Loaded
+
+TEXT = "class User:\n    name = 1\n"
+
+
+class CountingTokenizer(ScriptedTokenizer):
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoded: Counter[str] = Counter()
+
+    def encode(self, text: str) -> list[int]:
+        self.encoded[text] += 1
+        return super().encode(text)
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["one cache", "prefixes as with --test"])
+@pytest.mark.parametrize("count", [False, True], ids=["own protocol", "OpenAI's counts"])
+def test_prompt_and_prediction_are_tokenized_once(kept: bool, count: bool) -> None:
+    tokenizer, rendered = CountingTokenizer(), []
+
+    def render(turns: Sequence[tuple[str, Sequence[str]]], opening: str) -> list[int]:
+        rendered.append(opening)
+        return ScriptedTokenizer().encode("".join("".join(parts) for _, parts in turns) + opening)
+
+    engine = ScriptedEngine([*TEXT.replace("1", "2").encode(), *b"```\n"])
+    loaded = Loaded(ModelLine("scripted"), engine, tokenizer, render, Widths())
+    if kept:
+        loaded.keep_prefixes(1 << 20)
+    plan = Plan((Message("user", ("Do it.", TEXT)),), prediction=TEXT, least=TEXT, closing="```")
+    answer = next(e for e in loaded.run(plan, count=count) if isinstance(e, Answer))
+    assert answer.text == TEXT.replace("1", "2")
+    assert len(rendered) == 1
+    assert tokenizer.encoded[TEXT] == 1
+    assert (answer.appeared, answer.absent) == ((len(TEXT) - 1, 1) if count else (0, 0))
