@@ -25,7 +25,7 @@ from specedit.decode import fitted
 from specedit.decode.constants import AMOUNT, CHANCE, Constants, Origin
 from specedit.decode.cost import Curve
 from specedit.decode.replay import replay
-from specedit.edit.answer import end_of
+from specedit.edit.reader import end_of
 from specedit.errors import UsageError
 from specedit.files import atomic
 

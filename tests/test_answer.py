@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specedit.edit.answer import Reader
+from specedit.edit.reader import Reader
 from specedit.engines.scripted import END, ScriptedTokenizer
 
 

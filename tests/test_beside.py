@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import Specedit
 
-from specedit.edit.beside import GAP, LONG, Beside, read, shown
+from specedit.edit.context_files import GAP, LONG, Beside, read, shown
 from specedit.edit.job import plan_edit
 from specedit.errors import InputError
 from specedit.files.source import Source

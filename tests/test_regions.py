@@ -12,7 +12,7 @@ import pytest
 from scripted_backend import Scripted, perform
 
 from specedit.decode.cost import Curve
-from specedit.edit.answering import once
+from specedit.edit.attempt import once
 from specedit.edit.job import Job, Planned, plan_edit
 from specedit.edit.regions.blocks import LONG, Block, blocks_of
 from specedit.edit.regions.chances import likely

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warm_server import plan, running
 
-from specedit.edit.answer import Reader
 from specedit.edit.backend import Answer, Ready, Written
+from specedit.edit.fences import Unfenced
 from specedit.edit.fold import Fold
 from specedit.edit.plan import Message, Plan
+from specedit.edit.reader import Reader
 from specedit.edit.report import Tally
-from specedit.edit.unfenced import Unfenced
 from specedit.engines.base import Sampling
 from specedit.engines.scripted import END, ScriptedTokenizer
 from specedit.errors import RefusedEdit, ServerError, TooLong, UsageError

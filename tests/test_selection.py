@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specedit.edit.selection import lines_of
+from specedit.edit.splice import lines_of
 from specedit.errors import SpeceditError
 
 TEXT = "a = 1\nb = 2\n\na = 1\nc = 3\n"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from endpoint import Endpoint, listening
 
-from specedit.edit.beside import LONG, read
+from specedit.edit.context_files import LONG, read
 from specedit.server.connect import window
 from specedit.settings import Settings
 

@@ -38,9 +38,9 @@ def ask(
 ) -> int:
     """Answer a question about a file on stdout, as it is written; the file stays as it is."""
     from specedit.cli.output import put, put_object
-    from specedit.edit import beside
-    from specedit.edit.asking import plan_ask
+    from specedit.edit import context_files
     from specedit.edit.backend import Answer, Loading, Written
+    from specedit.edit.question_plan import plan_ask
     from specedit.errors import InputError
     from specedit.server.connect import connect, window
     from specedit.view.contract import asked_json
@@ -53,7 +53,7 @@ def ask(
         settings,
         lines=lines_range(lines),
         symbol=symbol,
-        beside=beside.read(known, window(settings)) if known else (),
+        beside=context_files.read(known, window(settings)) if known else (),
     )
     answer: Answer | None = None
     shown = sys.stdout.isatty()

@@ -50,10 +50,10 @@ def edit(
 ) -> int:
     """Change files as instructed; `-` reads stdin and writes the new text to stdout."""
     from specedit.cli.work import Targets, resolve_targets, work
-    from specedit.edit import beside
+    from specedit.edit import context_files
     from specedit.edit.job import plan_edit
     from specedit.edit.refining import part_of
-    from specedit.edit.selection import lines_of
+    from specedit.edit.splice import lines_of
     from specedit.errors import UsageError
     from specedit.files.recorder import Wish
     from specedit.server.connect import window
@@ -68,7 +68,7 @@ def edit(
     if selected is not None and (part or symbol):
         raise UsageError("--selected, --lines and --symbol all name the part to edit; give one.")
 
-    others = beside.read(known, window(resolved.values)) if known else ()
+    others = context_files.read(known, window(resolved.values)) if known else ()
 
     def planner(source: Source) -> Job:
         held = lines_of(source.text, selected, near) if selected is not None else part

@@ -11,7 +11,7 @@ from specedit.cli.links import allowed
 from specedit.cli.output import put_json
 from specedit.edit.inputs import Planner, of_files
 from specedit.edit.job import Job
-from specedit.edit.judge import failed, outcome
+from specedit.edit.outcome import failed, outcome
 from specedit.edit.report import Edit, Report
 from specedit.errors import FileError
 from specedit.settings import Settings

@@ -31,7 +31,7 @@ def refine(
     from specedit.cli.edit import check_words
     from specedit.cli.undo import of_here
     from specedit.cli.work import Targets, near, resolve_targets, work
-    from specedit.edit import beside
+    from specedit.edit import context_files
     from specedit.edit.refining import conversation, plan_refine
     from specedit.errors import UsageError
     from specedit.files.journal import home, runs
@@ -45,7 +45,7 @@ def refine(
         raise UsageError("refine goes on from files; `-` has no earlier run.")
     store = home()
     talk = conversation(store, of_here(runs(store)))
-    others = beside.read(known, window(resolved.values)) if known else ()
+    others = context_files.read(known, window(resolved.values)) if known else ()
 
     def planner(source: Source) -> Job:
         return plan_refine(source, instruction, talk, resolved.values, others)

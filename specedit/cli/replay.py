@@ -35,7 +35,7 @@ def replay(
     """Let the wanted text play the model, and count the passes that it would take."""
     from specedit.bench.cases import read_cases
     from specedit.decode import replay as replaying
-    from specedit.edit.answer import end_of
+    from specedit.edit.reader import end_of
 
     settings = resolved.values
     wanted = read_cases(Path(cases), "after", first=limit)

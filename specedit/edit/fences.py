@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from specedit.errors import RefusedEdit
+
 _FENCE = re.compile(r"(?P<run>`{3,})(?P<info>[^`]*)")
 
 
@@ -54,3 +56,72 @@ class Fences:
         if self._inside:
             return None if bare(line.strip()) else self.doubt
         return at if bare(line) else None
+
+
+class Unfenced:
+    """The text inside the block that an endpoint writes itself: our own engine has it opened.
+
+    What comes before the opening fence is no part of the answer, nor is the closing line and what
+    follows it. A plan without a closing line has no block."""
+
+    def __init__(self, closing: str, *, nested: bool = False) -> None:
+        self._closing = closing
+        self._fences = Fences(closing, nested)
+        self._seen = ""  # not shown yet
+        self._read = 0  # of it, whole lines that were read
+        self._inside = not closing
+        self._mid = False  # what was shown ends within a line
+        self.closed = False
+        self.text = ""
+
+    def more(self, delta: str) -> str:
+        """What can be shown now."""
+        self._seen += "" if self.closed else delta
+        if not self._inside and not self._opened():
+            return ""
+        return self._lines() if self._closing else self._give(len(self._seen))
+
+    def end(self) -> str:
+        """The rest."""
+        if not self._inside:
+            raise RefusedEdit("The answer holds no code block, so it is no file.")
+        if not self.closed and not self._mid:
+            at = self._fences.end(self._seen[self._read :], len(self.text) + self._read)
+            if at is not None:
+                self.closed, self._seen = True, self._seen[: at - len(self.text)]
+        self.closed = self.closed or not self._closing
+        return self._give(len(self._seen))
+
+    def _opened(self) -> bool:
+        while (end := self._seen.find("\n")) >= 0:
+            line, self._seen = self._seen[:end], self._seen[end + 1 :]
+            if line.lstrip().startswith(self._closing):
+                self._inside = True
+                return True
+        return False
+
+    def _lines(self) -> str:
+        """Whole lines, and of the last one what cannot become a fence; nothing that is in doubt."""
+        while (end := self._seen.find("\n", self._read)) >= 0:
+            line = self._seen[self._read : end]
+            if not (self._read == 0 and self._mid):
+                cut = self._fences.line(line, len(self.text) + self._read)
+                if cut is not None:
+                    text = self._give(cut - len(self.text))
+                    self._seen, self.closed = "", True
+                    return text
+            self._read = end + 1
+        if self._fences.doubt is not None:
+            return self._give(self._fences.doubt - len(self.text))
+        last = self._seen[self._read :]
+        whole = self._read == 0 and self._mid
+        if whole or not ("```".startswith(last[:3]) or bare(last)):
+            return self._give(len(self._seen))
+        return self._give(self._read)
+
+    def _give(self, end: int) -> str:
+        text, self._seen = self._seen[:end], self._seen[end:]
+        self._read = max(0, self._read - end)
+        self._mid = not text.endswith("\n") if text else self._mid
+        self.text += text
+        return text

@@ -15,7 +15,7 @@ from specedit.check.answer import Checks
 from specedit.check.kinds import QUESTION, REFUSE
 from specedit.check.question import is_question
 from specedit.edit import prompt
-from specedit.edit.judge import USUAL, Judge, checks_of, guarded
+from specedit.edit.outcome import USUAL, Judge, checks_of, guarded
 from specedit.edit.plan import Plan
 from specedit.edit.splice import Region, around, region_of, taken, whole
 from specedit.engines.base import Sampling
@@ -24,7 +24,7 @@ from specedit.files.source import Source, read
 from specedit.files.worktree import beyond
 
 if TYPE_CHECKING:
-    from specedit.edit.beside import Beside
+    from specedit.edit.context_files import Beside
     from specedit.edit.regions.blocks import Block
     from specedit.edit.report import Finding
     from specedit.settings import Settings

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from specedit.edit.plan import Message
 
 if TYPE_CHECKING:
-    from specedit.edit.beside import Beside
+    from specedit.edit.context_files import Beside
 
 SYSTEM = (
     "You edit source files. You get one file and one instruction. "

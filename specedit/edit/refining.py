@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from specedit.edit.beside import Beside
+from specedit.edit.context_files import Beside
 from specedit.edit.job import Job, plan_edit, refuse_question
-from specedit.edit.judge import Judged, guarded
+from specedit.edit.outcome import Judged, guarded
 from specedit.edit.regions.assemble import part_of_changed
-from specedit.edit.selection import lines_of
+from specedit.edit.splice import lines_of
 from specedit.errors import InputError, UsageError
 from specedit.files.journal import JournalRun, digest, original, runs
 from specedit.files.source import Source

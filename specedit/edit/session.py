@@ -12,11 +12,11 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 from specedit.check.finding import Finding
-from specedit.edit import joint
+from specedit.edit import joint_write
 from specedit.edit.backend import Backend, Event, Ready
 from specedit.edit.inputs import Input, Planner
 from specedit.edit.job import Job, Planned
-from specedit.edit.judge import failed, guarded, outcome
+from specedit.edit.outcome import failed, guarded, outcome
 from specedit.edit.report import Edit, ModelLine, Report
 from specedit.edit.tries.checked import checked_tries
 from specedit.edit.tries.items import TryItem
@@ -78,7 +78,7 @@ class EditSession:
         self._edits: list[Edit] = []
         self._chosen_text: str | None = None
         self._skip_reason = ""
-        self._pending: list[joint.ToWrite] = []
+        self._pending: list[joint_write.ToWrite] = []
 
     @property
     def names(self) -> list[str]:
@@ -165,18 +165,18 @@ class EditSession:
     def _written(self, one: Input, source: Source, edit: Edit) -> Edit:
         if self._recorder is None or not edit.changed:
             return edit
-        to_write = joint.ToWrite(source, edit, one.uncommitted)
+        to_write = joint_write.ToWrite(source, edit, one.uncommitted)
         if self._together:
             self._pending.append(to_write)
             return edit
-        return joint.put(self._recorder, to_write)
+        return joint_write.put(self._recorder, to_write)
 
     def _write_pending(self) -> None:
         """Write the files that are one change: all of them or none."""
         if not self._pending or self._recorder is None:
             return
         broken = next((one.path for one in self._edits if one.status in ("refused", "failed")), "")
-        written = joint.written(self._recorder, self._pending, broken)
+        written = joint_write.written(self._recorder, self._pending, broken)
         self._together = False
         self._edits = [written.get(one.path, one) for one in self._edits]
 

@@ -13,7 +13,7 @@ from functools import partial
 from specedit.check.answer import Checks
 from specedit.check.kinds import parsed_verdicts, verdicts_of_rename
 from specedit.edit.job import Job, expected, job
-from specedit.edit.judge import Judge, Judged
+from specedit.edit.outcome import Judge, Judged
 from specedit.edit.report import Edit, Finding, Replaced, Spot
 from specedit.edit.splice import whole
 from specedit.errors import InputError, RefusedEdit, UsageError

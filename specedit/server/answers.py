@@ -10,8 +10,8 @@ from typing import Any
 
 from starlette.responses import Response
 
-from specedit.edit.answer import stop_at
 from specedit.edit.backend import Answer, Loading, Ready, Written
+from specedit.edit.reader import stop_at
 from specedit.server import protocol
 from specedit.server.refusal import refusal_of
 from specedit.server.requests import ClientGoneError

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from specedit.decode import cost
 from specedit.decode.events import Chunk, Done
-from specedit.edit.answer import answer_ending, reader_of
 from specedit.edit.backend import Answer, Event, Written
 from specedit.edit.plan import Plan
+from specedit.edit.reader import answer_ending, reader_of
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Engine, Prefill
 from specedit.errors import TooLong

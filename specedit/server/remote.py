@@ -18,9 +18,9 @@ from urllib.parse import urlsplit
 
 from specedit.decode.events import FREE, Chunk
 from specedit.edit.backend import Answer, Event, Ready, Written
+from specedit.edit.fences import Unfenced
 from specedit.edit.plan import Plan
 from specedit.edit.report import ModelLine
-from specedit.edit.unfenced import Unfenced
 from specedit.errors import ServerError, SpeceditError, TooLong, UsageError
 from specedit.files import stored
 from specedit.server.endpoint import (

@@ -12,8 +12,8 @@ from types import TracebackType
 
 from rich.text import Text
 
-from specedit.edit.ask import HELP, Chosen, Question, choose
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
+from specedit.edit.hunk_choice import HELP, Chosen, Question, choose
 from specedit.edit.job import Planned
 from specedit.edit.report import Edit, Report
 from specedit.edit.tries.items import Trying, TryItem

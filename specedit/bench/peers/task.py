@@ -13,9 +13,9 @@ from typing import Any
 
 from specedit.bench.cases import Case
 from specedit.edit import prompt
-from specedit.edit.answer import Pieces, reader_of, whole_answer
 from specedit.edit.job import plan_edit
 from specedit.edit.plan import Message, Plan
+from specedit.edit.reader import Pieces, reader_of, whole_answer
 from specedit.files.source import Source
 from specedit.settings import Settings
 

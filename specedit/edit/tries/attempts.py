@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from specedit.edit import prompt
-from specedit.edit.answering import Answered, answered, once
+from specedit.edit.attempt import Answered, answered, once
 from specedit.edit.backend import Backend, Event
 from specedit.edit.job import Job, Planned, sampling_of
 from specedit.edit.report import Edit, Figures, Finding, Try

@@ -8,7 +8,7 @@ from dataclasses import replace
 from specedit.check.kinds import NOTHING
 from specedit.edit.backend import Backend, Event
 from specedit.edit.job import Job, Planned
-from specedit.edit.judge import keep
+from specedit.edit.outcome import keep
 from specedit.edit.report import Edit, Try
 from specedit.edit.tries.attempts import (
     Earlier,

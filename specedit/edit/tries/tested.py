@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from specedit.check.finding import Finding
-from specedit.edit.answering import Answered
+from specedit.edit.attempt import Answered
 from specedit.edit.backend import Backend, Event
 from specedit.edit.inputs import Input, Planner
 from specedit.edit.job import Job, Planned
-from specedit.edit.joint import held_uncommitted, held_with
-from specedit.edit.judge import aside, failed
+from specedit.edit.joint_write import held_uncommitted, held_with
+from specedit.edit.outcome import aside, failed
 from specedit.edit.report import Edit, Judgement, Try
 from specedit.edit.tries.attempts import (
     Earlier,
@@ -274,7 +274,7 @@ def _paired(
 
 def _as_left(source: Source, edit: Edit, data: bytes) -> Edit:
     """The Edit of a file that the command changed after it was written, and passed."""
-    from specedit.edit.judge import outcome
+    from specedit.edit.outcome import outcome
 
     message = "the test command changed it after the edit; the command's version is kept"
     try:

@@ -193,7 +193,7 @@ class HookRun:
         self, file: _StagedFile, timed: _TimedRule, step: Step
     ) -> Generator[Working, None, Edit | None]:
         """The step's Edit; None if the rule's time ran out."""
-        from specedit.edit.judge import failed
+        from specedit.edit.outcome import failed
 
         name = file.entry.name
         source = Source.from_bytes(name, file.fixed, self._root / name)
@@ -292,7 +292,7 @@ def _planned(source: Source, step: Step, settings: Settings) -> Job | Edit:
 
 def _refused(edit: Edit, reason: str) -> Edit:
     """The Edit, refused because it does not meet its rule."""
-    from specedit.edit.judge import keep
+    from specedit.edit.outcome import keep
 
     finding = Finding("old-name", f"the answer does not meet the rule: {reason}", refuses=True)
     return keep(replace(edit, status="refused", findings=(*edit.findings, finding)))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from specedit.scoping.languages.bash_words import keyed_arrays, shell_names, tell_functions
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
 from specedit.syntax.branch import Branch
@@ -47,3 +47,124 @@ RULES = Bash(
         "case coproc do done elif else esac fi for function if select then time until while",
     ),
 )
+
+
+SET, READ = "set", "read"  # the field of a name that is made up here
+BUILTINS = table(  # options with an argument, those whose argument is a name, operands: names
+    """
+    read: adinNptu a all
+    mapfile readarray: dnOsuCc - all
+    printf test: v v none
+    wait: p p none
+    getopts: - - 2
+    """
+)
+_NAME = re.compile(r"(?<![\w$#])[^\W\d]\w*")
+_ASSIGNS = re.compile(r"\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)")
+_PLAIN = frozenset({"word", "string_content", "raw_string"})
+
+
+def shell_names(node: Branch, text: Text, keyed: frozenset[str]) -> Iterator[Branch]:
+    """Names in the words right under `node`; an index of a `keyed` array is a plain word."""
+    if node.type == "command":
+        yield from _arguments(node, text)
+    elif node.type == "word" and _is_tested(node, text):
+        yield from list(_names(node, text, READ))[:1]
+    elif node.type == "word" and (_is_counted(node) or _is_index(node, text, keyed)):
+        yield from _names(node, text, READ)
+
+
+def tell_functions(node: Branch, text: Text) -> None:
+    """The names behind `export -f` and `unset -f` are a function's: their field says so."""
+    if node.type in ("declaration_command", "unset_command"):
+        options = (text(one) for one in node.children if one.type == "word")
+        if any(re.fullmatch(r"-\w*[fF]\w*", one) for one in options):
+            for leaf in node.children:
+                if leaf.type == "variable_name":
+                    leaf.field = "function"
+
+
+def keyed_arrays(root: Branch, text: Text) -> frozenset[str]:
+    """The arrays that `declare -A` says have words as their keys."""
+    return frozenset(
+        text(leaf)
+        for node in root.walk()
+        if node.type == "declaration_command"
+        and any(re.match(r"-\w*A", text(one)) for one in node.children if one.type == "word")
+        for leaf in node.walk()
+        if leaf.type == "variable_name"
+    )
+
+
+def _arguments(command: Branch, text: Text) -> Iterator[Branch]:
+    name = command.part("name")
+    called = text(name) if name is not None else ""
+    words = [child for child in command.children if child.field == "argument"]
+    if called == "let":
+        for word in words:
+            for plain in word.walk():
+                if plain.type in _PLAIN:
+                    yield from _names(plain, text, READ)
+    elif called in BUILTINS:
+        for word in _naming(words, text, *BUILTINS[called].split()):
+            if word.type == "word":
+                yield from list(_names(word, text, SET))[:1]
+
+
+def _naming(
+    words: list[Branch], text: Text, takes: str, naming: str, operands: str
+) -> Iterator[Branch]:
+    """The arguments that are names, told by the options before them."""
+    option, plain = "", 0
+    for word in words:
+        spelling = text(word)
+        if option:
+            if option in naming:
+                yield word
+            option = ""
+        elif plain == 0 and spelling.startswith("-") and spelling != "-":
+            valued = next((at for at, letter in enumerate(spelling) if letter in takes and at), 0)
+            option = spelling[valued] if valued and valued == len(spelling) - 1 else ""
+            plain = 0
+        else:
+            plain += 1
+            if operands == "all" or operands == str(plain):
+                yield word
+
+
+def _names(node: Branch, text: Text, field: str) -> Iterator[Branch]:
+    """The names in a plain text, each as a leaf of its own."""
+    whole = text(node)
+    for match in _NAME.finditer(whole):
+        how = SET if _ASSIGNS.match(whole, match.end()) else field
+        yield node.within(whole, *match.span(), "variable_name", how)
+
+
+def _is_tested(word: Branch, text: Text) -> bool:
+    """`[[ -v x ]]`."""
+    holder = word.parent
+    operator = holder.part("operator") if holder is not None else None
+    return operator is not None and operator.type == "test_operator" and text(operator) == "-v"
+
+
+def _is_counted(word: Branch) -> bool:
+    """A word in the head of `for ((…))`."""
+    below = word
+    for up in word.up():
+        if up.type == "c_style_for_statement":
+            return below.field != "body"
+        if not up.type.endswith(("_expression", "_assignment")):
+            return False
+        below = up
+    return False
+
+
+def _is_index(word: Branch, text: Text, keyed: frozenset[str]) -> bool:
+    """`${a[i]}` where `a` is numbered."""
+    for up in word.up():
+        if up.type == "subscript":
+            array = up.part("name")
+            return array is not None and text(array) not in keyed
+        if not up.type.endswith("_expression"):
+            return False
+    return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from specedit.edit import prompt
-from specedit.edit.beside import Beside
+from specedit.edit.context_files import Beside
 from specedit.edit.job import drafters, sampling_of
 from specedit.edit.plan import Message, Plan
 from specedit.edit.splice import AROUND, around, region_of, taken, whole

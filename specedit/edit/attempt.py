@@ -9,7 +9,7 @@ from specedit.check.finding import Finding, Spot
 from specedit.edit.backend import Answer, Backend, Event
 from specedit.edit.fold import run
 from specedit.edit.job import Job, Planned, job
-from specedit.edit.judge import Judged, conclude
+from specedit.edit.outcome import Judged, conclude
 from specedit.edit.regions.assemble import answer_regions, part_of_changed
 from specedit.edit.regions.narrowing import in_parts, with_regions
 from specedit.edit.report import Compared, Edit, Figures
