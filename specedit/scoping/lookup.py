@@ -10,7 +10,7 @@ from typing import Protocol
 
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Home, Owner, Scope
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import is_assigned
+from specedit.scoping.written import is_assigned
 from specedit.syntax.branch import Branch
 
 

@@ -6,9 +6,9 @@ callers decide what unknown is worth.
 
 from __future__ import annotations
 
-from specedit.scoping.languages import Rules
 from specedit.scoping.lookup import Lookup
 from specedit.scoping.scope import FUNCTIONS, Declared, Owner
+from specedit.scoping.written import type_part
 from specedit.syntax.branch import Branch, first_of, last_of
 
 Known = tuple[Owner, ...] | None
@@ -397,29 +397,3 @@ class Typing(Lookup):
             inner = first_of(listed) if listed is not None else None
             return self.named_type(inner, deep + 1) if inner else self.named(names[1], leaves[1])
         return self.named(names[0], leaves[0])
-
-
-def is_assigned(one: Declared, at: Branch) -> bool:
-    """Python: whether a class's body, read from the top, has set a name before it comes to `at`."""
-    read = (one.node.part("right"), one.node.part("type"))
-    return one.leaf.end <= at.start and not any(
-        part is not None and part.start <= at.start < part.end for part in read
-    )
-
-
-def type_part(one: Declared, rules: Rules) -> Branch | None:
-    names = ("type", "returns", "return_type", "result") if one.kind in FUNCTIONS else ("type",)
-    node: Branch | None = one.node
-    for _ in range(3):
-        if node is None:
-            return None
-        for name in names:
-            if (typed := node.part(name)) is not None and typed is not one.leaf:
-                return typed
-        typed = node.first(*rules.types)
-        if typed is not None and typed.start > one.leaf.start:
-            return typed
-        if node.type not in rules.carries_up:
-            return None
-        node = node.parent
-    return None
