@@ -55,7 +55,7 @@ def _interrupt() -> None:
 
 
 def _own_modules() -> None:
-    """`python -m` looks for modules in the current folder first: a repository's `click.py` would be
+    """`python -m` looks for modules in the current folder first: a repository's `typer.py` would be
     run as ours."""
     if not sys.flags.safe_path and sys.path and sys.path[0] in ("", _here()):
         del sys.path[0]

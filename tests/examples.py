@@ -30,6 +30,7 @@ NOT_RUN = {
     "specedit edit … --server": "an address in the network; tests/test_remote.py has its own",
     "specedit edit … --model": "about real models; tests/test_real.py runs one",
     "specedit vllm": "needs a vLLM; tests/test_vllm_cli.py has one that is pretended",
+    "specedit --install-completion": "writes to the reader's shell; typer's own",
 }
 
 USER = (ROOT / "fixtures/user/before.cs").read_text("utf-8")

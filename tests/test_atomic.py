@@ -218,7 +218,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("module", ["specedit.cli", "click", "specedit.errors"])
+@pytest.mark.parametrize("module", ["specedit.cli", "typer", "specedit.errors"])
 def test_ctrl_c_while_modules_are_imported_prints_no_traceback(module: str) -> None:
     done = subprocess.run([sys.executable, "-c", EARLY, module], capture_output=True, check=False)
     assert done.returncode == 130

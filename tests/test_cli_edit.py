@@ -364,6 +364,12 @@ def test_config_says_where_each_value_came_from(specedit: Run, tmp_path: Path) -
     assert found == {"value": 7, "from": origin, "kind": "open"}
 
 
+def test_shells_get_their_completion(process: Run) -> None:
+    for shell in ("bash", "zsh", "fish"):
+        env = {"_SPECEDIT_COMPLETE": f"source_{shell}"}
+        assert b"specedit" in process(env=env).stdout
+
+
 def test_an_instruction_that_is_a_file_is_one_that_is_missing(specedit: Run, file: Path) -> None:
     done = specedit("edit", file)
     assert done.returncode == 2

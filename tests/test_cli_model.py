@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 from model_sources import entry_of, tiny_gguf
+from typer.testing import CliRunner, Result
 
 from specedit.cli.model import app
 from specedit.errors import ModelError, SpeceditError

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 from specedit.cli import _register, app, run
 from specedit.errors import UsageError
@@ -212,7 +213,7 @@ def command_lines() -> Iterator[tuple[str, list[str]]]:
 )
 def test_every_option_in_a_snippet_exists(words: list[str]) -> None:
     _register()
-    group = app
+    group = typer.main.get_command(app)
     command = group.commands[words[0]]  # type: ignore[attr-defined]
     inner = getattr(command, "commands", {})
     while len(words) > 1 and words[1] in inner:

@@ -145,7 +145,7 @@ def test_a_hook_whose_python_is_gone_says_what_to_do(hooked: Hooked) -> None:
 
 def test_modules_that_lie_in_the_repository_are_not_run_by_its_hook(hooked: Hooked) -> None:
     hooked.specedit("hook", "install")
-    for name in ("specedit/__init__.py", "click.py", "a.py"):
+    for name in ("specedit/__init__.py", "typer.py", "a.py"):
         hooked.repo.write(name, "open('was-run', 'w')\n")
     hooked.repo.git("add", "-A")
     assert hooked.commit()[0] == 0

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+import typer
 from replaying import WordTokenizer
+from typer.testing import CliRunner
 
 from specedit.bench.cases import read_cases
-from specedit.cli.commands import Commands
 from specedit.cli.replay import CURVES, curve_of
 from specedit.cli.replay import replay as command
 from specedit.decode.replay import replay
@@ -22,10 +22,9 @@ FIXTURES = sorted((Path(__file__).parent.parent / "fixtures").glob("*/case.toml"
 
 def said(*arguments: str) -> str:
     """What the command writes to stdout."""
-    app = Commands()
-    app.add("replay", command)
-    words = ["replay", *arguments]
-    result = CliRunner().invoke(app, words, catch_exceptions=False, standalone_mode=False)
+    app = typer.Typer()
+    app.command()(command)
+    result = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.stdout
 

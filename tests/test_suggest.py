@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from click.testing import CliRunner
+from typer.testing import CliRunner
 
 from specedit.cli.model import app
 from specedit.models import suggest

@@ -404,7 +404,7 @@ def test_modules_in_the_current_folder_are_not_ours(cloned: Cloned) -> None:
     """`python -m specedit`, as a person may type it; the hook is asked in its own test."""
     import subprocess
 
-    for name in ("click", "rich", "tomllib", "platformdirs"):
+    for name in ("typer", "rich", "tomllib", "platformdirs"):
         (cloned.root / f"{name}.py").write_text(f"open('{name}-was-run', 'w')\n")
     subprocess.run([sys.executable, "-m", "specedit", "edit", "x", "a.py", "--diff"], check=True)
     assert list(cloned.root.glob("*-was-run")) == []

@@ -1,4 +1,4 @@
-"""The command line: one module per family of commands, and the one error boundary.
+"""The command line: typer commands, one module per family, and the one error boundary.
 
 Doors hold no logic: a command reads flags, calls the layer below, shows what it yields and turns
 the outcome into an exit code. Importing this loads no torch, no grammar and no git.
@@ -10,58 +10,39 @@ import contextlib
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
-import click
+import typer
 
 from specedit.cli import filters
-from specedit.cli.commands import Commands
 from specedit.errors import DONE, FAILED, INTERRUPTED, WOULD_CHANGE, SpeceditError
 from specedit.view.terminal import harmless
 
-SHELLS = ("bash", "zsh", "fish")
-
-
-def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version
-
-        print(f"specedit {version('specedit')}")
-        context.exit()
-
-
-def _completion(context: click.Context, parameter: click.Parameter, shell: str | None) -> None:
-    if shell is not None:
-        from click.shell_completion import get_completion_class
-
-        script = get_completion_class(shell)
-        assert script is not None, "click knows these shells"
-        print(script(app, {}, "specedit", "_SPECEDIT_COMPLETE").source())
-        context.exit()
-
-
-def _eager(name: str, help: str, callback: Any, **attributes: Any) -> click.Option:
-    """An option that is answered at once."""
-    return click.Option(
-        [name], help=help, callback=callback, is_eager=True, expose_value=False, **attributes
-    )
-
-
-app = Commands(
-    "specedit",
+app = typer.Typer(
+    name="specedit",
     help="Edit source files with a local model at the speed of checking, not of writing.",
     no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    params=[
-        _eager("--version", "Print the version.", _version, is_flag=True),
-        _eager(
-            "--show-completion",
-            "Print the completion script of a shell.",
-            _completion,
-            type=click.Choice(SHELLS),
-        ),
-    ],
 )
+
+
+def _version(value: bool) -> None:
+    if value:
+        from importlib.metadata import version
+
+        typer.echo(f"specedit {version('specedit')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="the version")
+    ] = False,
+) -> None:
+    pass
 
 
 COMMANDS = (
@@ -93,14 +74,16 @@ HELP_ALL = "--help-all"
 
 def _register(*names: str) -> None:
     """Add these commands, or all. A command line needs only its own: building all takes 30 ms."""
-    for name in names or COMMANDS:
+    known = {one.name for one in app.registered_commands}
+    known |= {one.name for one in app.registered_groups}
+    for name in (name for name in names or COMMANDS if name not in known):
         module = import_module(f"specedit.cli.{name}")
         if hasattr(module, "app"):
-            app.add_command(module.app, name)
+            app.add_typer(module.app, name=name)
         else:
             how = getattr(module, "CONTEXT", None)
             more = f"Every option: specedit {name} --help-all" if name in LONG else None
-            app.add(name, getattr(module, name), context_settings=how, epilog=more)
+            app.command(name, context_settings=how, epilog=more)(getattr(module, name))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -108,10 +91,11 @@ def run(arguments: Sequence[str]) -> int:
     _register(*(name for name in arguments[:1] if name in COMMANDS))
     if "undo" not in arguments[:1]:  # which chooses its run first
         recover()
+    command = typer.main.get_command(app)
     if arguments[:1] and arguments[0] in LONG and HELP_ALL in arguments:
-        arguments = _with_every_option(arguments)
-    code = _ended(arguments)
-    if code not in (DONE, WOULD_CHANGE) and filters.wanted(app, arguments):
+        arguments = _with_every_option(command, arguments)
+    code = _ended(command, arguments)
+    if code not in (DONE, WOULD_CHANGE) and filters.wanted(command, arguments):
         filters.give_back()
     return code
 
@@ -130,40 +114,47 @@ def recover(but: str | None = None) -> None:
             _say(line, "")
 
 
-def _with_every_option(arguments: Sequence[str]) -> list[str]:
+def _with_every_option(command: Any, arguments: Sequence[str]) -> list[str]:
     """The command line that asks for a help without anything left out."""
-    asked = app.commands[arguments[0]]
+    asked = command.commands[arguments[0]]
     asked.epilog = None  # it says how to see what is shown now
     for parameter in asked.params:
-        if isinstance(parameter, click.Option):
-            parameter.hidden = False
+        parameter.hidden = False
     return ["--help" if word == HELP_ALL else word for word in arguments]
 
 
-def _ended(arguments: Sequence[str]) -> int:
+def _ended(command: Any, arguments: Sequence[str]) -> int:
     try:
-        code = app.main(list(arguments), prog_name="specedit", standalone_mode=False)
+        code = command.main(list(arguments), prog_name="specedit", standalone_mode=False)
     except SpeceditError as error:
         _say(error.message, error.hint)
         return error.code
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         _say("interrupted; nothing half-written", "")
         return INTERRUPTED
     except SystemExit as end:
         if not isinstance(end.__context__, OSError):
             raise
-        return FAILED  # stdout is closed: click then exits with 1
+        return FAILED  # nobody reads stdout any more: typer then exits with 1
     except OSError as error:
         where = error.filename or "stdin, stdout or stderr"
         _say(f"{where}: {error.strerror or error}", "")
         return FAILED
-    except click.ClickException as error:
-        error.show(sys.stderr)
-        return FAILED
     except Exception as error:
+        if hasattr(error, "show"):  # typer's own errors show themselves; it exports no base
+            _once(error)
+            error.show(sys.stderr)
+            return FAILED
         _say_unexpected(error)
         return FAILED
     return code if isinstance(code, int) else DONE
+
+
+def _once(error: Any) -> None:
+    """The nearest name is said once: typer and what is below it both add it."""
+    text, result = str(getattr(error, "message", "")), getattr(error, "possibilities", None)
+    if result and "Did you mean" in text:
+        error.possibilities = None
 
 
 def _say(message: str, hint: str) -> None:

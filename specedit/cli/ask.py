@@ -6,7 +6,8 @@ import sys
 from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
-from specedit.cli.commands import Argument, Option
+import typer
+
 from specedit.cli.options import lines_range, settings_options
 from specedit.settings import Resolved
 from specedit.view.terminal import harmless
@@ -23,15 +24,15 @@ NAMES = (
 
 @settings_options(*NAMES)
 def ask(
-    question: Annotated[str, Argument(help="what to answer, in words")],
-    file: Annotated[str, Argument(metavar="FILE", help="`-` is stdin")],
-    lines: Annotated[str | None, Option(metavar="A:B", help="about these lines")] = None,
+    question: Annotated[str, typer.Argument(help="what to answer, in words")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="`-` is stdin")],
+    lines: Annotated[str | None, typer.Option(metavar="A:B", help="about these lines")] = None,
     symbol: Annotated[
-        str | None, Option(metavar="NAME", help="about this function, method or class")
+        str | None, typer.Option(metavar="NAME", help="about this function, method or class")
     ] = None,
     known: Annotated[
         list[str] | None,
-        Option("--with", metavar="FILE", help="a file to know of; again for more"),
+        typer.Option("--with", metavar="FILE", help="a file to know of; again for more"),
     ] = None,
     *,
     resolved: Resolved,

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from specedit.cli.commands import Argument, Option
+import typer
+
 from specedit.cli.options import settings_options
 from specedit.errors import UsageError
 from specedit.settings import Resolved
@@ -26,29 +27,35 @@ NAMES = ("model", "draft_model", "engine", "threads", "precision", "json", "quie
 def bench(
     cases: Annotated[
         Path | None,
-        Argument(metavar="[CASES]", help="JSON lines: instruction, before, after"),
+        typer.Argument(metavar="[CASES]", help="JSON lines: instruction, before, after"),
     ] = None,
-    against: Annotated[str, Option(help="all, none, or names: transformers, llama.cpp, …")] = "all",
-    kinds: Annotated[str, Option(help="generated edits: names, or all")] = "line,half",
-    lines: Annotated[str, Option(help="lengths of generated files")] = "50",
-    rounds: Annotated[int, Option(min=1, help="measured runs of each peer")] = 3,
+    against: Annotated[
+        str, typer.Option(help="all, none, or names: transformers, llama.cpp, …")
+    ] = "all",
+    kinds: Annotated[str, typer.Option(help="generated edits: names, or all")] = "line,half",
+    lines: Annotated[str, typer.Option(help="lengths of generated files")] = "50",
+    rounds: Annotated[int, typer.Option(min=1, help="measured runs of each peer")] = 3,
     own: Annotated[
-        bool, Option("--own", help="each peer writes its own answer, not the given one")
+        bool, typer.Option("--own", help="each peer writes its own answer, not the given one")
     ] = False,
-    limit: Annotated[int, Option(min=0, help="maximum tokens of an answer (0: all of it)")] = 0,
-    first: Annotated[int, Option(min=0, help="only the first N cases (0: all)")] = 0,
-    drafters: Annotated[bool, Option("--drafters", help="compare drafters, not peers")] = False,
+    limit: Annotated[
+        int, typer.Option(min=0, help="maximum tokens of an answer (0: all of it)")
+    ] = 0,
+    first: Annotated[int, typer.Option(min=0, help="only the first N cases (0: all)")] = 0,
+    drafters: Annotated[
+        bool, typer.Option("--drafters", help="compare drafters, not peers")
+    ] = False,
     engine_table: Annotated[
-        bool, Option("--engine-table", help="measure a pass by its width, not edits")
+        bool, typer.Option("--engine-table", help="measure a pass by its width, not edits")
     ] = False,
     cost: Annotated[
-        bool, Option("--cost", help="add what hosted predicted outputs would bill")
+        bool, typer.Option("--cost", help="add what hosted predicted outputs would bill")
     ] = False,
     prices: Annotated[
-        str, Option(metavar="IN,OUT", help="of --cost: dollars a million tokens")
+        str, typer.Option(metavar="IN,OUT", help="of --cost: dollars a million tokens")
     ] = "2.50,10",
     plots: Annotated[
-        Path | None, Option(metavar="DIR", help="draw the results, SVG and PNG")
+        Path | None, typer.Option(metavar="DIR", help="draw the results, SVG and PNG")
     ] = None,
     *,
     resolved: Resolved,

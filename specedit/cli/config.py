@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from specedit.cli.commands import Argument, Option
+import typer
+
 from specedit.cli.options import settings_options
 from specedit.files import regular
 from specedit.settings import Resolved
@@ -14,13 +15,13 @@ from specedit.settings import Resolved
 def config(
     name: Annotated[
         str | None,
-        Argument(metavar="[NAME]", help="one setting only; with --user, NAME=VALUE sets it"),
+        typer.Argument(metavar="[NAME]", help="one setting only; with --user, NAME=VALUE sets it"),
     ] = None,
     user: Annotated[
-        bool, Option("--user", help="your own settings, for every folder, and their file")
+        bool, typer.Option("--user", help="your own settings, for every folder, and their file")
     ] = False,
     unset: Annotated[
-        bool, Option("--unset", help="with --user: take NAME out of your settings")
+        bool, typer.Option("--unset", help="with --user: take NAME out of your settings")
     ] = False,
     *,
     resolved: Resolved,
@@ -47,7 +48,7 @@ def config(
             key: {"value": value, "from": origin, "kind": about(key)["kind"]}
             for key, value, origin, _ in rows
         }
-        print(json.dumps(results, indent=2))
+        typer.echo(json.dumps(results, indent=2))
         return 0
     from rich.console import Console
     from rich.table import Table

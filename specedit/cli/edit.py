@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from specedit.cli.commands import Argument, Option
+import typer
+
 from specedit.cli.options import (
     SHARED,
     Changed,
@@ -23,27 +24,27 @@ if TYPE_CHECKING:
 
 @settings_options(*SHARED, asks=True)
 def edit(
-    instruction: Annotated[str, Argument(help="what to do, in words")],
+    instruction: Annotated[str, typer.Argument(help="what to do, in words")],
     files: Annotated[
         list[str] | None,
-        Argument(metavar="FILE...", help="or a folder of them; `-` is stdin to stdout"),
+        typer.Argument(metavar="FILE...", help="or a folder of them; `-` is stdin to stdout"),
     ] = None,
-    lines: Annotated[str | None, Option(metavar="A:B", help="edit these lines only")] = None,
+    lines: Annotated[str | None, typer.Option(metavar="A:B", help="edit these lines only")] = None,
     symbol: Annotated[
-        str | None, Option(metavar="NAME", help="edit this function, method or class only")
+        str | None, typer.Option(metavar="NAME", help="edit this function, method or class only")
     ] = None,
     selected: Annotated[
-        str | None, Option(metavar="TEXT", help="edit the lines that hold this text only")
+        str | None, typer.Option(metavar="TEXT", help="edit the lines that hold this text only")
     ] = None,
     near: Annotated[
-        int | None, Option(metavar="LINE", help="the one of several that is meant")
+        int | None, typer.Option(metavar="LINE", help="the one of several that is meant")
     ] = None,
     staged: Staged = False,
     changed: Changed = False,
     since: Since = None,
     known: Annotated[
         list[str] | None,
-        Option("--with", metavar="FILE", help="a file to know of, read-only; again for more"),
+        typer.Option("--with", metavar="FILE", help="a file to know of, read-only; again for more"),
     ] = None,
     *,
     resolved: Resolved,

@@ -5,17 +5,18 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-from specedit.cli.commands import Argument, Option
+import typer
+
 from specedit.errors import DONE
 
 
 def editor(
     name: Annotated[
         str | None,
-        Argument(help="vim, neovim, emacs, helix, vscode, zed, jetbrains or sublime"),
+        typer.Argument(help="vim, neovim, emacs, helix, vscode, zed, jetbrains or sublime"),
     ] = None,
     install: Annotated[
-        bool, Option("--install", help="put it in its place, where that is one file")
+        bool, typer.Option("--install", help="put it in its place, where that is one file")
     ] = False,
 ) -> int:
     """Print a ready snippet for an editor, or put it in its place."""

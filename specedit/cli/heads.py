@@ -12,7 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from specedit.cli.commands import Argument, Commands, Option
+import typer
+
 from specedit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,15 +22,18 @@ if TYPE_CHECKING:
     from specedit.heads.measure import Replayed
     from specedit.heads.target import HeadsTarget
 
-app = Commands(
+app = typer.Typer(
     help="Small trained additions to a model that guess what it writes next.",
     no_args_is_help=True,
+    rich_markup_mode=None,
 )
 
 DEPTH = 4  # ids ahead
 SHARE = 0.625  # of the hidden width, the inner width of chained heads: 7.4 MB at 1,536
 ALONE = 0.25  # of heads that have weights of their own for every depth: 3.2 MB
-Model = Annotated[str | None, Option("--model", help="whose heads; the one in use if left out")]
+Model = Annotated[
+    str | None, typer.Option("--model", help="whose heads; the one in use if left out")
+]
 WORDS = {
     "read": "Reading texts",
     "answer": "Asking for answers",
@@ -38,16 +42,18 @@ WORDS = {
 }
 
 
-@app.define()
+@app.command()
 def train(
     paths: Annotated[
         list[Path] | None,
-        Argument(metavar="[PATH]…", help="folders or files of repositories; here if left out"),
+        typer.Argument(
+            metavar="[PATH]…", help="folders or files of repositories; here if left out"
+        ),
     ] = None,
-    minutes: Annotated[float, Option(help="how long, reading and learning together")] = 30.0,
+    minutes: Annotated[float, typer.Option(help="how long, reading and learning together")] = 30.0,
     model: Model = None,
-    kind: Annotated[str, Option(help="chained, medusa or blockwise")] = "chained",
-    threads: Annotated[int, Option(help="CPU threads; 0 means one per core")] = 0,
+    kind: Annotated[str, typer.Option(help="chained, medusa or blockwise")] = "chained",
+    threads: Annotated[int, typer.Option(help="CPU threads; 0 means one per core")] = 0,
 ) -> None:
     """Train heads on tracked files and on the model's own answers about them.
 
@@ -87,9 +93,9 @@ def train(
     console.print("Edits use these heads from now on: --draft auto", markup=False)
 
 
-@app.define("list")
+@app.command("list")
 def list_heads(
-    as_json: Annotated[bool, Option("--json", help="a JSON array on stdout")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="a JSON array on stdout")] = False,
 ) -> None:
     """Every file of heads: whose they are, what they learnt from, how often they are right."""
     from specedit.heads import shelf
@@ -119,15 +125,15 @@ def list_heads(
         _console().print("no heads: specedit heads train makes some", markup=False)
 
 
-@app.define("eval")
+@app.command("eval")
 def evaluate(
     paths: Annotated[
-        list[Path] | None, Argument(metavar="[PATH]…", help="files to measure on; here")
+        list[Path] | None, typer.Argument(metavar="[PATH]…", help="files to measure on; here")
     ] = None,
     model: Model = None,
-    kind: Annotated[str, Option(help="chained, medusa or blockwise")] = "chained",
-    passes: Annotated[int, Option(help="passes to measure")] = 200,
-    as_json: Annotated[bool, Option("--json", help="a JSON object on stdout")] = False,
+    kind: Annotated[str, typer.Option(help="chained, medusa or blockwise")] = "chained",
+    passes: Annotated[int, typer.Option(help="passes to measure")] = 200,
+    as_json: Annotated[bool, typer.Option("--json", help="a JSON object on stdout")] = False,
 ) -> None:
     """What heads would settle in a pass, by depth, where the model goes on as a text does."""
     from specedit.heads import corpus, measure, shelf
@@ -156,11 +162,11 @@ def _say(found: Replayed, heads: Heads) -> None:
     print(f"  drafting      {1000 * found.seconds / max(1, found.passes):.1f} ms a pass")
 
 
-@app.define()
+@app.command()
 def remove(
     model: Model = None,
     kind: Annotated[
-        str | None, Option(help="only this kind; else all, with what they learnt from")
+        str | None, typer.Option(help="only this kind; else all, with what they learnt from")
     ] = None,
 ) -> None:
     """Delete a model's own heads; with all of them, the texts' rows and the answers kept."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from specedit.cli.commands import Argument
+import typer
+
 from specedit.errors import DONE
 
 
 def help(
-    topic: Annotated[str | None, Argument(help="a page of the manual, or a command")] = None,
+    topic: Annotated[
+        str | None, typer.Argument(help="a page of the manual, or a command", show_default=False)
+    ] = None,
 ) -> int:
     """Show a page of the manual, or the list of its topics."""
     from specedit import manual

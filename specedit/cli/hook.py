@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from specedit.cli.commands import Argument, Commands
+import typer
+
 from specedit.errors import DONE, FAILED, WOULD_CHANGE
 from specedit.view.terminal import harmless, name
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from specedit.integrations.hook.staged import Fixed, HookRun, StepResult
     from specedit.settings import Settings
 
-app = Commands(help="Apply the rules of pyproject.toml to every commit.", no_args_is_help=True)
+app = typer.Typer(help="Apply the rules of pyproject.toml to every commit.", no_args_is_help=True)
 
 
 def _say(text: str) -> None:
@@ -38,7 +39,7 @@ def _rules(root: Path) -> tuple[list[Rule], Settings, str]:
     return rules(resolved.values.hook, str(pyproject)), resolved.values, why
 
 
-@app.define()
+@app.command()
 def install() -> int:
     """Call specedit before every commit of this repository."""
     from specedit.files import git
@@ -54,7 +55,7 @@ def install() -> int:
     return DONE
 
 
-@app.define()
+@app.command()
 def uninstall() -> int:
     """Remove the hook and restore the previous one."""
     from specedit.files import git
@@ -66,11 +67,11 @@ def uninstall() -> int:
     return DONE
 
 
-@app.define()
+@app.command()
 def run(
     files: Annotated[
         list[Path] | None,
-        Argument(metavar="[FILE...]", help="files to check (default: the staged files)"),
+        typer.Argument(metavar="[FILE...]", help="files to check (default: the staged files)"),
     ] = None,
 ) -> int:
     """Apply the rules to the staged files; print the diff and exit 1 if a rule changes one."""

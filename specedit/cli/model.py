@@ -11,23 +11,23 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
-from specedit.cli.commands import Argument, Commands, Option
+import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-app = Commands(help="The models on this machine.", no_args_is_help=True)
+app = typer.Typer(help="The models on this machine.", no_args_is_help=True, rich_markup_mode=None)
 
 Name = Annotated[
     str | None,
-    Argument(metavar="NAME", help="catalogue name or hub id; the model in use if left out"),
+    typer.Argument(metavar="NAME", help="catalogue name or hub id; the model in use if left out"),
 ]
 
 
-@app.define("list")
+@app.command("list")
 def list_models(
-    as_json: Annotated[bool, Option("--json", help="a JSON array on stdout")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="a JSON array on stdout")] = False,
 ) -> None:
     """Every known model: size, licence, digest, and whether it is here."""
     from specedit.models import inventory, store
@@ -59,9 +59,9 @@ def list_models(
     _console().print(f"* in use. Store: {root}", markup=False)
 
 
-@app.define()
+@app.command()
 def suggest(
-    as_json: Annotated[bool, Option("--json", help="one JSON object on stdout")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on stdout")] = False,
 ) -> None:
     """Name the model that suits this machine's memory and cores."""
     from specedit.engines.exact.cores import physical_cores
@@ -135,7 +135,7 @@ def _plain(item: Any) -> dict[str, Any]:
     return {**rest, "path": path, "in_use": item.name == _in_use()}
 
 
-@app.define()
+@app.command()
 def pull(name: Name = None) -> None:
     """Fetch a model. An interrupted pull goes on where it stopped."""
     from specedit.models import resolve
@@ -156,7 +156,7 @@ def pull(name: Name = None) -> None:
     )
 
 
-@app.define()
+@app.command()
 def verify(name: Name = None) -> None:
     """Hash a model again and compare it with its digest; read what was converted from it, too."""
     from specedit.engines.exact import conversion
@@ -178,7 +178,7 @@ def verify(name: Name = None) -> None:
         console.print(f"no model in {root}", markup=False)
 
 
-@app.define()
+@app.command()
 def path(name: Name = None) -> None:
     """Print where a model lies."""
     from specedit.errors import ModelError
@@ -193,8 +193,8 @@ def path(name: Name = None) -> None:
     print(files.path)
 
 
-@app.define()
-def remove(name: Annotated[str, Argument(metavar="NAME", help="as in the list")]) -> None:
+@app.command()
+def remove(name: Annotated[str, typer.Argument(metavar="NAME", help="as in the list")]) -> None:
     """Delete a model, its unfinished download, and what was made from it."""
     from specedit.models import inventory, store
 

@@ -11,14 +11,15 @@ import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from specedit.cli.commands import BadParameter, Option
+import typer
+
 from specedit.cli.consent import settled
 from specedit.settings.table import about, types
 from specedit.view.terminal import harmless
 
-Staged = Annotated[bool, Option("--staged", help="the files in git's index")]
-Changed = Annotated[bool, Option("--changed", help="the files git sees changed")]
-Since = Annotated[str | None, Option(metavar="REF", help="the files changed since a commit")]
+Staged = Annotated[bool, typer.Option("--staged", help="the files in git's index")]
+Changed = Annotated[bool, typer.Option("--changed", help="the files git sees changed")]
+Since = Annotated[str | None, typer.Option(metavar="REF", help="the files changed since a commit")]
 
 EVERYDAY = (  # what --help shows of SHARED; --help-all shows the rest, too
     *("check", "diff", "json", "ask", "model", "server", "compare", "allow_extra"),
@@ -56,7 +57,7 @@ def _parameter(name: str, *, rare: bool) -> inspect.Parameter:
     if entry["choices"]:
         text += f" ({', '.join(entry['choices'])})"
     hidden = name in SHARED and name not in EVERYDAY
-    option = Option(
+    option = typer.Option(
         *names, *SHORT.get(name, ()), help=text, show_default=False, hidden=hidden and rare
     )
     return inspect.Parameter(
@@ -119,4 +120,4 @@ def lines_range(text: str | None) -> tuple[int, int] | None:
     try:
         return int(first), int(last or first)
     except ValueError:
-        raise BadParameter(f"{text!r} is not A:B, two line numbers") from None
+        raise typer.BadParameter(f"{text!r} is not A:B, two line numbers") from None

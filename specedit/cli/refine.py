@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from specedit.cli.commands import Argument, Option
+import typer
+
 from specedit.cli.options import SHARED, settings_options
 from specedit.settings import Resolved
 
@@ -15,14 +16,14 @@ if TYPE_CHECKING:
 
 @settings_options(*(name for name in SHARED if name != "stdin_filename"), asks=True)
 def refine(
-    instruction: Annotated[str, Argument(help="what to do otherwise, or beside it")],
+    instruction: Annotated[str, typer.Argument(help="what to do otherwise, or beside it")],
     files: Annotated[
         list[str] | None,
-        Argument(metavar="[FILE...]", help="without files: all that the last run changed"),
+        typer.Argument(metavar="[FILE...]", help="without files: all that the last run changed"),
     ] = None,
     known: Annotated[
         list[str] | None,
-        Option("--with", metavar="FILE", help="a file to know of, read-only; again for more"),
+        typer.Option("--with", metavar="FILE", help="a file to know of, read-only; again for more"),
     ] = None,
     *,
     resolved: Resolved,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from specedit.cli.commands import Argument, Option
+import typer
+
 from specedit.cli.options import SHARED, Changed, Since, Staged, settings_options
 from specedit.settings import Resolved
 
@@ -16,17 +17,17 @@ if TYPE_CHECKING:
 
 @settings_options("scope", *SHARED, asks=True)
 def rename(
-    old: Annotated[str, Argument(help="the identifier, or Class.member")],
-    new: Annotated[str, Argument(help="its new name")],
+    old: Annotated[str, typer.Argument(help="the identifier, or Class.member")],
+    new: Annotated[str, typer.Argument(help="its new name")],
     files: Annotated[
         list[str] | None,
-        Argument(metavar="[FILE...]", help="without files: the whole work tree"),
+        typer.Argument(metavar="[FILE...]", help="without files: the whole work tree"),
     ] = None,
     line: Annotated[
-        int | None, Option(metavar="N", help="the one that line N of the FILE is about")
+        int | None, typer.Option(metavar="N", help="the one that line N of the FILE is about")
     ] = None,
     dry_list: Annotated[
-        bool, Option("--dry-list", help="list every place with its reason; ask no model")
+        bool, typer.Option("--dry-list", help="list every place with its reason; ask no model")
     ] = False,
     staged: Staged = False,
     changed: Changed = False,

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from specedit.cli.commands import Argument, Option
+import typer
+
 from specedit.cli.options import settings_options
 from specedit.errors import UsageError
 from specedit.settings import Resolved, Settings
@@ -23,11 +24,13 @@ CURVES = ("70+6w", "70+1w", "35+15w")  # int8 on two cores, a GPU, llama.cpp on 
 
 @settings_options("model", "engine", "draft", "json", "quiet")
 def replay(
-    cases: Annotated[str, Argument(metavar="CASES", help="JSON lines with `before` and `after`")],
-    limit: Annotated[int, Option(help="replay only the first N cases (0: all)")] = 0,
+    cases: Annotated[
+        str, typer.Argument(metavar="CASES", help="JSON lines with `before` and `after`")
+    ],
+    limit: Annotated[int, typer.Option(help="replay only the first N cases (0: all)")] = 0,
     curve: Annotated[
         str | None,
-        Option(metavar="A+Bw", help="milliseconds of a pass of width w, such as 70+6w"),
+        typer.Option(metavar="A+Bw", help="milliseconds of a pass of width w, such as 70+6w"),
     ] = None,
     *,
     resolved: Resolved,

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from specedit.cli.commands import Commands, Context, Option
+import typer
+
 from specedit.cli.options import settings_options
 from specedit.errors import ServerError
 from specedit.settings import Resolved, Settings, checked
@@ -18,45 +19,45 @@ from specedit.settings import Resolved, Settings, checked
 if TYPE_CHECKING:
     from specedit.server.runtime import ServerRecord
 
-app = Commands(help="Keep a model warm, and serve OpenAI's API with it.")
+app = typer.Typer(help="Keep a model warm, and serve OpenAI's API with it.", rich_markup_mode=None)
 
 
-@app.itself
+@app.callback(invoke_without_command=True)
 @settings_options(
     *("model", "engine", "device", "threads", "precision", "draft", "draft_model", "cache_bytes")
 )
 def serve(
-    context: Context,
+    context: typer.Context,
     background: Annotated[
-        bool, Option("--background", help="return when it listens; end it with serve stop")
+        bool, typer.Option("--background", help="return when it listens; end it with serve stop")
     ] = False,
     host: Annotated[
-        str, Option(help="where TCP listens; one that is not loopback needs a token")
+        str, typer.Option(help="where TCP listens; one that is not loopback needs a token")
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
-        Option(min=0, max=65535, help="0 takes any", show_default="8737"),
+        typer.Option(min=0, max=65535, help="0 takes any", show_default="8737"),
     ] = None,
     token: Annotated[
-        str, Option(help="what TCP clients send as their API key", envvar="SPECEDIT_TOKEN")
+        str, typer.Option(help="what TCP clients send as their API key", envvar="SPECEDIT_TOKEN")
     ] = "",
     socket_only: Annotated[
-        bool, Option("--socket-only", help="no TCP: the command line's own socket only")
+        bool, typer.Option("--socket-only", help="no TCP: the command line's own socket only")
     ] = False,
     idle_minutes: Annotated[
         float | None,
-        Option(
+        typer.Option(
             min=0, help="end after this long without work; 0 never", show_default="background: 30"
         ),
     ] = None,
     alias: Annotated[
         list[str] | None,
-        Option(metavar="NAME", help="another name that clients may ask for; several allowed"),
+        typer.Option(metavar="NAME", help="another name that clients may ask for; several allowed"),
     ] = None,
     replaces: Annotated[
-        bool, Option("--replace", help="stop the server that is running, then start this one")
+        bool, typer.Option("--replace", help="stop the server that is running, then start this one")
     ] = False,
-    detached: Annotated[bool, Option("--detached", hidden=True)] = False,
+    detached: Annotated[bool, typer.Option("--detached", hidden=True)] = False,
     *,
     resolved: Resolved,
 ) -> int:
@@ -119,9 +120,9 @@ def _running(record: ServerRecord | None) -> ServerError | None:
     )
 
 
-@app.define()
+@app.command()
 def status(
-    as_json: Annotated[bool, Option("--json", help="one JSON object on stdout")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on stdout")] = False,
 ) -> int:
     """Show the running server: model, memory, uptime, cache, requests."""
     import json
@@ -137,7 +138,7 @@ def status(
     return 0
 
 
-@app.define()
+@app.command()
 def stop() -> int:
     """End the running server; its work is finished or cancelled within 5 s."""
     from specedit.server import processes

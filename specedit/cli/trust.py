@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from specedit.cli.commands import Argument, Option
+import typer
+
 from specedit.errors import DONE
 from specedit.view.terminal import name
 
@@ -17,10 +18,14 @@ if TYPE_CHECKING:
 def trust(
     path: Annotated[
         Path | None,
-        Argument(metavar="[PATH]", help="a path in the repository (default: the current folder)"),
+        typer.Argument(
+            metavar="[PATH]", help="a path in the repository (default: the current folder)"
+        ),
     ] = None,
-    listed: Annotated[bool, Option("--list", help="list the repositories that you trust")] = False,
-    forget: Annotated[bool, Option("--forget", help="stop trusting it")] = False,
+    listed: Annotated[
+        bool, typer.Option("--list", help="list the repositories that you trust")
+    ] = False,
+    forget: Annotated[bool, typer.Option("--forget", help="stop trusting it")] = False,
 ) -> int:
     """Trust the restricted settings (server, model, …) in a repository's pyproject.toml, until the
     file's settings change."""

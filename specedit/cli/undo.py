@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from specedit.cli import recover
-from specedit.cli.commands import Option
 from specedit.cli.work import near
 from specedit.errors import DONE, FAILED
 
@@ -15,19 +16,21 @@ if TYPE_CHECKING:
     from specedit.files.journal import JournalRun
     from specedit.files.undo import Undone
 
-Json = Annotated[bool, Option("--json", help="print one JSON object on stdout")]
+Json = Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")]
 
 
 def undo(
-    name: Annotated[str | None, Option("--run", metavar="RUN", help="an earlier run")] = None,
-    listed: Annotated[bool, Option("--list", help="the runs that can be undone")] = False,
+    name: Annotated[str | None, typer.Option("--run", metavar="RUN", help="an earlier run")] = None,
+    listed: Annotated[bool, typer.Option("--list", help="the runs that can be undone")] = False,
     forget: Annotated[
-        bool, Option("--forget", help="drop the run from the journal; touch no file")
+        bool, typer.Option("--forget", help="drop the run from the journal; touch no file")
     ] = False,
     partly: Annotated[
-        bool, Option("--partly", help="put back what can be, though a file changed since")
+        bool, typer.Option("--partly", help="put back what can be, though a file changed since")
     ] = False,
-    last: Annotated[bool, Option("--last", help="the last run, wherever its files are")] = False,
+    last: Annotated[
+        bool, typer.Option("--last", help="the last run, wherever its files are")
+    ] = False,
     as_json: Json = False,
 ) -> int:
     """Put back what the last run changed in this work tree, all of it or nothing; again goes

@@ -6,17 +6,18 @@ import stat
 from pathlib import Path
 from typing import Annotated
 
-from specedit.cli.commands import Argument, Option
+import typer
+
 from specedit.errors import InputError
 from specedit.files import atomic
 
 
 def view(
     trace: Annotated[
-        str, Argument(metavar="TRACE", help="what --trace wrote, or a page made of it")
+        str, typer.Argument(metavar="TRACE", help="what --trace wrote, or a page made of it")
     ],
     output: Annotated[
-        str | None, Option("-o", "--output", metavar="PAGE.html", help="`-` is stdout")
+        str | None, typer.Option("-o", "--output", metavar="PAGE.html", help="`-` is stdout")
     ] = None,
 ) -> int:
     """Make one self-contained HTML page of a trace: tokens by origin, passes, widths."""
@@ -33,7 +34,7 @@ def view(
     if output is None or _same(target, source):
         _refuse_foreign(target)
     _replace(target, text, source)
-    print(target)
+    typer.echo(target)
     return 0
 
 

@@ -11,17 +11,20 @@ import subprocess
 import sys
 from typing import Annotated
 
-from specedit.cli.commands import Argument, Commands, Context, Option
+import typer
+
 from specedit.errors import DONE, FAILED
 
-app = Commands(help="Predicted Outputs inside a vLLM of this environment.")
+app = typer.Typer(
+    help="Predicted Outputs inside a vLLM of this environment.", rich_markup_mode=None
+)
 ITS_OWN = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 
-@app.define(context_settings=ITS_OWN)
+@app.command(context_settings=ITS_OWN)
 def serve(
-    context: Context,
-    model: Annotated[str, Argument(help="what vLLM serves: a hub id or a folder")],
+    context: typer.Context,
+    model: Annotated[str, typer.Argument(help="what vLLM serves: a hub id or a folder")],
 ) -> int:
     """Start `vllm serve MODEL` with predictions; further flags are vLLM's own."""
     from specedit.integrations.vllm.launch import (
@@ -43,8 +46,8 @@ def serve(
     os.execve(words[0], words, {**os.environ, **more})
 
 
-@app.define(context_settings=ITS_OWN)
-def args(context: Context) -> int:
+@app.command(context_settings=ITS_OWN)
+def args(context: typer.Context) -> int:
     """Print the flags for a launcher of your own: `vllm serve MODEL $(specedit vllm args)`."""
     from specedit.integrations.vllm.launch import flags
 
@@ -52,16 +55,16 @@ def args(context: Context) -> int:
     return DONE
 
 
-@app.define(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def manifest(
-    context: Context,
-    kind: Annotated[str, Argument(help="image (a Dockerfile), kubernetes or compose")],
-    model: Annotated[str, Option(help="what vLLM serves")] = "",
-    image: Annotated[str, Option(help="what `manifest image` was built as")] = "",
-    gpus: Annotated[int, Option(min=1, help="graphics processors of a replica")] = 1,
-    replicas: Annotated[int, Option(min=1, help="servers of a Deployment")] = 1,
-    name: Annotated[str, Option(help="of the Deployment, its Service and its volume")] = "",
-    storage: Annotated[str, Option(help="of the volume that models are kept on")] = "",
+    context: typer.Context,
+    kind: Annotated[str, typer.Argument(help="image (a Dockerfile), kubernetes or compose")],
+    model: Annotated[str, typer.Option(help="what vLLM serves")] = "",
+    image: Annotated[str, typer.Option(help="what `manifest image` was built as")] = "",
+    gpus: Annotated[int, typer.Option(min=1, help="graphics processors of a replica")] = 1,
+    replicas: Annotated[int, typer.Option(min=1, help="servers of a Deployment")] = 1,
+    name: Annotated[str, typer.Option(help="of the Deployment, its Service and its volume")] = "",
+    storage: Annotated[str, typer.Option(help="of the volume that models are kept on")] = "",
 ) -> int:
     """Print a manifest for a cluster; further flags are vLLM's own."""
     from specedit.integrations.vllm.manifest import Cluster, manifest
@@ -72,7 +75,7 @@ def manifest(
     return DONE
 
 
-@app.define()
+@app.command()
 def check() -> int:
     """Whether the vLLM of this environment is one that was tried, and what does not work there."""
     from specedit.integrations.vllm.launch import installed, warning

@@ -6,7 +6,8 @@ import sys
 from dataclasses import replace
 from typing import Annotated
 
-from specedit.cli.commands import Argument
+import typer
+
 from specedit.cli.options import settings_options
 from specedit.settings import Resolved
 from specedit.view.terminal import name as shown
@@ -15,7 +16,7 @@ from specedit.view.terminal import name as shown
 @settings_options("model", "engine", "device", "threads", "precision", "focus", "whole", "quiet")
 def warm(
     files: Annotated[
-        list[str], Argument(metavar="FILE...", help="named as the edit will name them")
+        list[str], typer.Argument(metavar="FILE...", help="named as the edit will name them")
     ],
     *,
     resolved: Resolved,
