@@ -16,8 +16,8 @@ def matrix(weights: Weights, name: str) -> Floats:
     panels, scales = weights.array(f"{name}.panels"), weights.array(f"{name}.scales")
     rows = panels.transpose(0, 2, 1, 3).reshape(len(panels) * LANES, -1).astype(np.float64)
     scales = scales.transpose(0, 2, 1).reshape(len(rows), -1)
-    piece = rows.shape[1] if scales.shape[1] == 1 else 1792
-    return rows * np.repeat(scales, piece, 1)[:, : rows.shape[1]]
+    group_size = rows.shape[1] if scales.shape[1] == 1 else 1792
+    return rows * np.repeat(scales, group_size, 1)[:, : rows.shape[1]]
 
 
 def add(rows: Floats, more: Floats) -> None:
@@ -62,8 +62,8 @@ def logits(weights: Weights, ids: list[int]) -> Floats:
         scores = np.einsum("qhc,khc->hqk", queries, keys) / np.sqrt(config.head_size) + future
         shares = np.exp(scores - scores.max(-1, keepdims=True))
         shares /= shares.sum(-1, keepdims=True)
-        mixed = np.einsum("hqk,khc->qhc", shares, values).reshape(count, -1)
-        add(rows, product(mixed, f"{at}.out"))
+        attended = np.einsum("hqk,khc->qhc", shares, values).reshape(count, -1)
+        add(rows, product(attended, f"{at}.out"))
         both = product(norm(rows, f"{at}.inner_norm", config.hidden), f"{at}.gate_up")
         gate, up = both.reshape(count, -1, 2, LANES).transpose(2, 0, 1, 3).reshape(2, count, -1)
         inner = gate / (1 + np.exp(-gate)) * up

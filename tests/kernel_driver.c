@@ -39,28 +39,28 @@ static float *floats(int count, float from, float size) {
     return found;
 }
 
-static specedit_linear linear(int outputs, int inputs, int piece) {
-    int pieces = (inputs + piece - 1) / piece, panels = outputs / 16;
+static specedit_linear linear(int outputs, int inputs, int group_size) {
+    int groups = (inputs + group_size - 1) / group_size, panels = outputs / 16;
     int8_t *weights = made((size_t)outputs * inputs);
-    float *scales = made((size_t)outputs * pieces * sizeof *scales);
-    int32_t *offsets = made((size_t)outputs * pieces * sizeof *offsets);
+    float *scales = made((size_t)outputs * groups * sizeof *scales);
+    int32_t *offsets = made((size_t)outputs * groups * sizeof *offsets);
     for (int i = 0; i < outputs * inputs; i++)
         weights[i] = (int8_t)((int)(bits() % 255) - 127);
     for (int p = 0; p < panels; p++)
         for (int o = 0; o < 16; o++)
             for (int i = 0; i < inputs; i++)
-                offsets[(p * pieces + i / piece) * 16 + o] +=
+                offsets[(p * groups + i / group_size) * 16 + o] +=
                     128 * weights[(size_t)p * inputs * 16 + i / 4 * 64 + o * 4 + i % 4];
-    for (int i = 0; i < outputs * pieces; i++)
+    for (int i = 0; i < outputs * groups; i++)
         scales[i] = 0.0004f + number(0.0002f);
-    return (specedit_linear){weights, scales, offsets, outputs, inputs, piece};
+    return (specedit_linear){weights, scales, offsets, outputs, inputs, group_size};
 }
 
 /* Two kinds of model: with a bias, and with norms of heads, "close", and odd sizes that are padded. */
 static specedit_shape shape_of(int kind) {
     specedit_shape shape = {.layers = 2, .hidden = 128, .hidden_true = kind ? 120 : 128,
-        .inner = 320, .piece = 192, .heads = 4, .kv_heads = 2, .half = 32,
-        .half_true = kind ? 20 : 32, .vocabulary = 101, .two = kind, .epsilon = 1e-6f};
+        .inner = 320, .group_size = 192, .heads = 4, .kv_heads = 2, .half = 32,
+        .half_true = kind ? 20 : 32, .vocabulary = 101, .residual = kind, .epsilon = 1e-6f};
     return shape;
 }
 
@@ -76,7 +76,7 @@ static specedit_weights weights_of(const specedit_shape *s, int kind) {
         layers[l].out = linear(s->hidden, s->heads * size, s->heads * size); /* a multiple of 64 */
         layers[l].inner_norm = floats(s->hidden, 1.0f, 0.5f);
         layers[l].gate_up = linear(2 * s->inner, s->hidden, s->hidden);
-        layers[l].down = linear(s->hidden, s->inner, s->piece);
+        layers[l].down = linear(s->hidden, s->inner, s->group_size);
     }
     uint16_t *embedding = made((size_t)s->vocabulary * s->hidden * sizeof *embedding);
     for (int i = 0; i < s->vocabulary * s->hidden_true; i++) {
@@ -85,11 +85,11 @@ static specedit_weights weights_of(const specedit_shape *s, int kind) {
         memcpy(&raw, &value, sizeof raw);
         embedding[i / s->hidden_true * s->hidden + i % s->hidden_true] = (uint16_t)(raw >> 16);
     }
-    double *speeds = made((size_t)s->half * sizeof *speeds);
+    double *frequencies = made((size_t)s->half * sizeof *frequencies);
     for (int i = 0; i < s->half_true; i++)
-        speeds[i] = 1.0 / (1.0 + 3.0 * i * i);
+        frequencies[i] = 1.0 / (1.0 + 3.0 * i * i);
     return (specedit_weights){layers, embedding, floats(s->hidden, 1.0f, 0.5f),
-        linear((s->vocabulary + 15) / 16 * 16, s->hidden, s->hidden), speeds};
+        linear((s->vocabulary + 15) / 16 * 16, s->hidden, s->hidden), frequencies};
 }
 
 static uint64_t digest_of(uint64_t digest, const void *what, size_t size) {

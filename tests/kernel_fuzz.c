@@ -30,8 +30,8 @@ static int one_in(int count) { return below(count) == 0; }
 
 /* out of any range, or at its edge */
 static int odd(void) {
-    static const int numbers[] = {0, -1, INT_MIN, INT_MAX, INT_MIN + 1, INT_MAX - 63, INT_MAX - 1, -64,
-        SPECEDIT_MAX_POSITIONS, SPECEDIT_MAX_POSITIONS + 1, 1 << 30, -(1 << 30)};
+    static const int numbers[] = {0, -1, INT_MIN, INT_MAX, INT_MIN + 1, INT_MAX - 63, INT_MAX - 1,
+        -64, SPECEDIT_MAX_POSITIONS, SPECEDIT_MAX_POSITIONS + 1, 1 << 30, -(1 << 30)};
     return numbers[below((int)(sizeof numbers / sizeof *numbers))];
 }
 
@@ -71,15 +71,15 @@ static float *floats(owned *of, int count) {
     return found;
 }
 
-static specedit_linear linear(owned *of, int outputs, int inputs, int piece) {
-    int pieces = (inputs + piece - 1) / piece, numbers = outputs * pieces;
+static specedit_linear linear(owned *of, int outputs, int inputs, int group_size) {
+    int groups = (inputs + group_size - 1) / group_size, numbers = outputs * groups;
     int8_t *panels = keep(of, (size_t)outputs * inputs);
     int32_t *offsets = keep(of, (size_t)numbers * sizeof *offsets);
     for (int i = 0; i < outputs * inputs; i++)
         panels[i] = (int8_t)bits();
     for (int i = 0; i < numbers; i++)
         offsets[i] = one_in(500) ? odd() : (int32_t)bits() >> 8;
-    return (specedit_linear){panels, floats(of, numbers), offsets, outputs, inputs, piece};
+    return (specedit_linear){panels, floats(of, numbers), offsets, outputs, inputs, group_size};
 }
 
 /* -- models ------------------------------------------------------------------------------------ */
@@ -97,10 +97,18 @@ static int up_to(int number, int multiple) { return (number + multiple - 1) / mu
 static void fill(fuzzed_model *m) {
     int kv = between(1, 3), hidden = 64 * between(1, 2), inner = 64 * between(1, 4);
     int half = one_in(8) ? 64 : 16 * between(1, 2), heads = kv * between(1, 3);
-    m->shape = (specedit_shape){.layers = between(1, LAYERS), .hidden = hidden,
-        .hidden_true = between(1, hidden), .inner = inner, .piece = 64 * between(1, inner / 64),
-        .heads = heads, .kv_heads = kv, .half = half, .half_true = between(1, half),
-        .vocabulary = between(1, 70), .two = below(2), .epsilon = 1e-6f};
+    m->shape = (specedit_shape){.layers = between(1, LAYERS),
+        .hidden = hidden,
+        .hidden_true = between(1, hidden),
+        .inner = inner,
+        .group_size = 64 * between(1, inner / 64),
+        .heads = heads,
+        .kv_heads = kv,
+        .half = half,
+        .half_true = between(1, half),
+        .vocabulary = between(1, 70),
+        .residual = below(2),
+        .epsilon = 1e-6f};
     const specedit_shape *s = &m->shape;
     int size = 2 * half, qkv = (heads + 2 * kv) * size, mixed = up_to(heads * size, 64);
     int out = up_to(s->hidden_true, 16), ids = up_to(s->vocabulary, 16);
@@ -110,16 +118,16 @@ static void fill(fuzzed_model *m) {
         m->layers[l] = (specedit_layer){floats(of, hidden), linear(of, qkv, hidden, hidden),
             below(2) ? floats(of, qkv) : 0, norms ? floats(of, size) : 0,
             norms ? floats(of, size) : 0, linear(of, out, mixed, mixed), floats(of, hidden),
-            linear(of, 2 * inner, hidden, hidden), linear(of, out, inner, s->piece)};
+            linear(of, 2 * inner, hidden, hidden), linear(of, out, inner, s->group_size)};
     }
     uint16_t *embedding = keep(of, (size_t)ids * hidden * sizeof *embedding);
     for (int i = 0; i < ids * hidden; i++)
         embedding[i] = one_in(5000) ? (uint16_t)bits() : (uint16_t)(bits() & 0xbfff);
-    double *speeds = keep(of, (size_t)half * sizeof *speeds);
+    double *frequencies = keep(of, (size_t)half * sizeof *frequencies);
     for (int i = 0; i < half; i++)
-        speeds[i] = 1.0 / (1.0 + i * i);
+        frequencies[i] = 1.0 / (1.0 + i * i);
     m->weights = (specedit_weights){
-        m->layers, embedding, floats(of, hidden), linear(of, ids, hidden, hidden), speeds};
+        m->layers, embedding, floats(of, hidden), linear(of, ids, hidden, hidden), frequencies};
 }
 
 /* One number that cannot be. More layers than there is memory for are the caller's fault. */
@@ -127,9 +135,9 @@ static void harm_number(fuzzed_model *m) {
     specedit_linear *linears[] = {&m->layers[0].qkv, &m->layers[0].out, &m->layers[0].gate_up,
         &m->layers[0].down, &m->weights.head};
     specedit_linear *one = linears[below(5)];
-    int32_t *numbers[] = {&m->shape.hidden, &m->shape.hidden_true, &m->shape.inner, &m->shape.piece,
-        &m->shape.heads, &m->shape.kv_heads, &m->shape.half, &m->shape.half_true,
-        &m->shape.vocabulary, &one->outputs, &one->inputs, &one->piece};
+    int32_t *numbers[] = {&m->shape.hidden, &m->shape.hidden_true, &m->shape.inner,
+        &m->shape.group_size, &m->shape.heads, &m->shape.kv_heads, &m->shape.half,
+        &m->shape.half_true, &m->shape.vocabulary, &one->outputs, &one->inputs, &one->group_size};
     *numbers[below(12)] = one_in(2) ? odd() : between(-70, 300);
 }
 
@@ -142,7 +150,7 @@ static void harm_pointer(fuzzed_model *m) {
     case 3: l->down.offsets = 0; break;
     case 4: m->weights.embedding = 0; break;
     case 5: m->weights.norm = 0; break;
-    case 6: m->weights.speeds = 0; break;
+    case 6: m->weights.frequencies = 0; break;
     default: m->weights.layers = 0; break;
     }
 }
@@ -155,8 +163,8 @@ static void new_model(fuzzed_model *m) {
         harm_number(m);
     else if (one_in(8))
         harm_pointer(m);
-    m->model = specedit_model_new(between(-1, 6), one_in(50) ? 0 : &m->shape,
-        one_in(50) ? 0 : &m->weights);
+    m->model = specedit_model_new(
+        between(-1, 6), one_in(50) ? 0 : &m->shape, one_in(50) ? 0 : &m->weights);
     while (!m->model) { /* and then one that must be taken, on a processor that can */
         drop(&m->memory);
         memset(m, 0, sizeof *m);
@@ -214,27 +222,27 @@ static void call_run(void) {
     int32_t *ids = keep(&memory, (size_t)rows * sizeof *ids);
     int32_t *parents = keep(&memory, (size_t)rows * sizeof *parents);
     int32_t *starts = keep(&memory, (size_t)rows * sizeof *starts);
-    specedit_cache **apart = keep(&memory, (size_t)rows * sizeof *apart);
+    specedit_cache **batch = keep(&memory, (size_t)rows * sizeof *batch);
     for (int i = 0; i < rows; i++) {
         ids[i] = one_in(400) ? odd() : below(vocabulary);
         parents[i] = one_in(400) ? odd() : between(-1, i - 1);
         starts[i] = any_start();
-        apart[i] = cache_for(of);
+        batch[i] = cache_for(of);
     }
     specedit_pass pass = {.ids = one_in(100) ? 0 : ids, .width = width, .start = any_start()};
-    specedit_outputs some;
+    specedit_subset some;
     int outputs = vocabulary;
     if (one_in(3))
         pass.parents = parents;
     if (one_in(4)) {
-        pass.apart = apart;
+        pass.caches = batch;
         pass.starts = one_in(20) ? 0 : starts;
         if (!one_in(20))
             pass.parents = 0, pass.start = 0;
         if (rows > 2 && !one_in(4))
             pass.width = between(1, 2);
         for (int i = 0; i < 2 && i < rows && !one_in(8); i++)
-            apart[i] = caches[(of - models) + i * MODELS];
+            batch[i] = caches[(of - models) + i * MODELS];
     }
     if (one_in(4)) {
         outputs = some.count = between(1, vocabulary);
@@ -242,8 +250,8 @@ static void call_run(void) {
         if (one_in(10))
             some.count = odd();
         if (one_in(10))
-            some.rows.piece = odd();
-        pass.among = &some;
+            some.rows.group_size = odd();
+        pass.subset = &some;
     }
     if (!one_in(4))
         pass.choices = keep(&memory, (size_t)rows * sizeof *pass.choices);
@@ -251,8 +259,8 @@ static void call_run(void) {
         pass.logits = keep(&memory, (size_t)rows * outputs * sizeof *pass.logits);
     if (one_in(4))
         pass.hidden = keep(&memory, (size_t)rows * hidden * sizeof *pass.hidden);
-    int code = specedit_run(model, pass.apart && !one_in(20) ? 0 : cache_for(of), any_pool(),
-        one_in(100) ? 0 : &pass);
+    int code = specedit_run(
+        model, pass.caches && !one_in(20) ? 0 : cache_for(of), any_pool(), one_in(100) ? 0 : &pass);
     checked(code);
     for (int i = 0; !code && pass.choices && i < pass.width; i++)
         if (pass.choices[i] < 0 || pass.choices[i] >= outputs)
@@ -269,8 +277,11 @@ static void call_guess(void) {
     int width = between(1, 20), most = between(1, 70), guessed = between(1, 100);
     specedit_head head = {.of_state = linear(&memory, inner, hidden, hidden),
         .down = linear(&memory, up_to(true_hidden, 16), inside, inside),
-        .output = linear(&memory, up_to(guessed, 16), hidden, hidden), .bias = floats(&memory, inner),
-        .guessed = guessed, .gated = gated, .sharpness = one_in(20) ? number() : 0.5f};
+        .output = linear(&memory, up_to(guessed, 16), hidden, hidden),
+        .bias = floats(&memory, inner),
+        .guessed = guessed,
+        .gated = gated,
+        .sharpness = one_in(20) ? number() : 0.5f};
     if (one_in(2))
         head.of_id = linear(&memory, inner, hidden, hidden);
     int32_t *ids = keep(&memory, (size_t)width * sizeof *ids);
@@ -280,9 +291,9 @@ static void call_guess(void) {
         keep(&memory, (size_t)width * true_hidden * sizeof(float)),
         keep(&memory, (size_t)width * most * sizeof(int32_t)),
         keep(&memory, (size_t)width * most * sizeof(float))};
-    int32_t *numbers[] = {&head.guessed, &head.down.inputs, &head.down.outputs, &head.of_state.inputs,
-        &head.of_state.outputs, &head.output.outputs, &head.of_state.piece, &guess.width,
-        &guess.most};
+    int32_t *numbers[] = {&head.guessed, &head.down.inputs, &head.down.outputs,
+        &head.of_state.inputs, &head.of_state.outputs, &head.output.outputs,
+        &head.of_state.group_size, &guess.width, &guess.most};
     if (one_in(4))
         *numbers[below(9)] = odd();
     checked(specedit_guess_run(model, any_pool(), one_in(40) ? 0 : &head, one_in(40) ? 0 : &guess));
@@ -308,19 +319,26 @@ static void call_cache(int which) {
     int at = below(CACHES);
     specedit_cache *cache = caches[at];
     int32_t rows[20];
-    int count = one_in(10) ? odd() & ~31 : below(20); /* an odd count is refused by its first rows */
+    int count =
+        one_in(10) ? odd() & ~31 : below(20); /* an odd count is refused by its first rows */
     switch (which) {
     case 0:
         new_caches(at % MODELS);
         specedit_cache_free(specedit_cache_new(0));
         break;
-    case 1: checked(specedit_cache_reserve(cache, one_in(4) ? odd() | INT_MIN : below(2000))); break;
+    case 1:
+        checked(specedit_cache_reserve(cache, one_in(4) ? odd() | INT_MIN : below(2000)));
+        break;
     case 2: specedit_cache_bytes(one_in(20) ? 0 : cache); break;
-    case 3: checked(specedit_cache_copy(cache, caches[(at + (one_in(4) ? 1 : MODELS)) % CACHES], one_in(4) ? odd() : below(1500))); break;
+    case 3:
+        checked(specedit_cache_copy(cache, caches[(at + (one_in(4) ? 1 : MODELS)) % CACHES],
+            one_in(4) ? odd() : below(1500)));
+        break;
     default:
         for (int i = 0, row = -1; i < 20; i++)
             rows[i] = row = one_in(60) ? odd() : (int)((uint32_t)row + (uint32_t)between(1, 40));
-        checked(specedit_cache_keep(cache, any_start(), one_in(40) ? 0 : rows, count > 20 ? 20 : count));
+        checked(specedit_cache_keep(
+            cache, any_start(), one_in(40) ? 0 : rows, count > 20 ? 20 : count));
     }
 }
 
@@ -396,12 +414,14 @@ static void refuses(void) {
     expect(!specedit_model_new(last, &m->shape, &m->weights), what);                               \
     m->shape = good;                                                                               \
     m->layers[0] = layer
-    REFUSED("inner == 0", m->shape.inner = 0; m->layers[0].gate_up.outputs = m->layers[0].down.inputs = 0);
+    REFUSED("inner == 0", m->shape.inner = 0;
+        m->layers[0].gate_up.outputs = m->layers[0].down.inputs = 0);
     REFUSED("heads == 0", m->shape.heads = 0);
     REFUSED("hidden beyond one integer sum", m->shape.hidden = SPECEDIT_MAX_INPUTS + 64);
-    REFUSED("a piece beyond one integer sum", m->shape.piece = SPECEDIT_MAX_INPUTS + 64);
+    REFUSED("a group beyond one integer sum", m->shape.group_size = SPECEDIT_MAX_INPUTS + 64);
     REFUSED("layers beyond the pool's steps", m->shape.layers = SPECEDIT_MAX_LAYERS + 1);
-    REFUSED("qkv in pieces", m->layers[0].qkv.piece = 64 - m->layers[0].qkv.piece);
+    REFUSED(
+        "qkv in several groups", m->layers[0].qkv.group_size = 64 - m->layers[0].qkv.group_size);
     m->model = specedit_model_new(last, &m->shape, &m->weights);
     do {
         drop(&other->memory);
@@ -413,8 +433,8 @@ static void refuses(void) {
     if (!m->model || !other->model || !pool || !cache || !their)
         exit(8);
     int32_t ids[2] = {0, 0}, rows[2] = {0, 1}, far[1] = {INT_MAX}, starts[1] = {INT_MAX};
-    specedit_pass pass = {.ids = ids, .width = 2, .start = INT_MAX - 1}, batch = {.ids = ids,
-        .width = 1, .apart = &cache, .starts = starts};
+    specedit_pass pass = {.ids = ids, .width = 2, .start = INT_MAX - 1},
+                  batch = {.ids = ids, .width = 1, .caches = &cache, .starts = starts};
 #define BAD(code) ((code) == SPECEDIT_BAD_ARGUMENT)
     expect(BAD(specedit_run(m->model, cache, pool, &pass)), "start + width overflows");
     expect(BAD(specedit_run(m->model, 0, pool, &batch)), "starts[i] + 1 overflows");

@@ -14,7 +14,7 @@ import pytest
 from exact_models import kernel, kernels_here, save
 from exact_reference import logits, matrix
 
-from specedit.engines.exact import available, open_exact, panels
+from specedit.engines.exact import available, open_exact, quantize
 from specedit.engines.exact.checkpoint import open_checkpoint
 from specedit.engines.exact.conversion import convert, converted_path, source_of
 from specedit.engines.exact.weights import (
@@ -173,7 +173,7 @@ def test_panels_are_the_same_weights_in_another_order(files: ModelFiles, store: 
     for kind, name in (("out", "attn_output"), ("down", "ffn_down")):
         rows = checkpoint.matrix(f"blk.1.{name}.weight")
         if kind == "out":  # heads of 22 lie in 32
-            rows = panels.spread(rows, 1, 11, 16)
+            rows = quantize.pad_heads(rows, 1, 11, 16)
         back = matrix(found, f"layer.1.{kind}")[: rows.shape[0], : rows.shape[1]]
         steps = np.abs(rows).max(1, keepdims=True) / 127
         assert (np.abs(back - rows) <= steps / 1.99).all()
@@ -235,7 +235,7 @@ def test_an_unknown_precision_is_refused(files: ModelFiles, store: Path) -> None
 def test_weights_round_to_the_nearest_of_255_steps() -> None:
     given = np.random.default_rng(8).standard_normal((9, 50)).astype(np.float32)
     given[3] = 0
-    found, scales = panels.quantise(given)
+    found, scales = quantize.quantize(given)
     assert int(np.abs(found).max()) == 127
     assert (np.abs(found * scales[:, None] - given) <= scales[:, None] / 1.99).all()
 

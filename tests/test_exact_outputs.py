@@ -78,7 +78,7 @@ def test_a_sampled_choice_is_among_all(engine: ExactEngine) -> None:
 
 def test_a_draft_model_says_usual_ids_and_those_that_it_read(engine: ExactEngine) -> None:
     usual = tuple(range(0, 60, 3))
-    small = SmallModel(engine, usual=usual)
+    small = SmallModel(engine, frequent=usual)
     small.begin(GREEDY)
     ids = IDS[:20]
     for _ in range(8):
@@ -90,4 +90,4 @@ def test_a_draft_model_says_usual_ids_and_those_that_it_read(engine: ExactEngine
     assert guided[0].token in {*usual, *IDS[:20], 500}, "what others guess was read, too"
     small.begin(Sampling(0.8, seed=1, rule="rejection"))
     (said,) = small.after(IDS[:20], 2)
-    assert said.drawn_from is not None and len(said.drawn_from) == engine.info.vocabulary
+    assert said.sampled_from is not None and len(said.sampled_from) == engine.info.vocabulary

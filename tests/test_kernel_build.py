@@ -47,10 +47,10 @@ def _compiler_cache(
 WRONG = """
 static void wrong(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
     int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
-    dots(rows, stride, count, panel, step, panels, inputs, sums, ahead, lines);
+    gemm8(rows, stride, count, panel, step, panels, inputs, sums, ahead, lines);
     HARM;
 }
-#define dots wrong
+#define gemm8 wrong
 """
 OFF_BY_ONE = "sums[LANES * (count - 1) + 11] += count == 15"
 ILLEGAL = "__builtin_trap()"
@@ -68,7 +68,7 @@ def harmed(folder: Path, variant: str, harm: str) -> Path:
 
 @pytest.mark.parametrize(
     ("harm", "said"),
-    [(OFF_BY_ONE, "its dots are wrong on this processor"), (ILLEGAL, "when it is used")],
+    [(OFF_BY_ONE, "its gemm8 are wrong on this processor"), (ILLEGAL, "when it is used")],
     ids=["a wrong sum", "an illegal instruction"],
 )
 def test_a_variant_that_is_wrong_on_this_processor_is_left_out(
@@ -93,7 +93,7 @@ def test_a_wrong_elementwise_function_is_found_too(tmp_path: Path) -> None:
     compiled(tmp_path)
     found = load(tmp_path)
     note = found.note if isinstance(found, Library) else found
-    assert note.startswith(f"{HERE[0]} fails the self-check: its gate are wrong")
+    assert note.startswith(f"{HERE[0]} fails the self-check: its swiglu are wrong")
 
 
 def test_a_library_that_ends_the_process_is_never_loaded_in_this_one(tmp_path: Path) -> None:
@@ -335,11 +335,11 @@ def test_sources_that_do_not_compile_still_install_and_say_why(
     bare: Callable[..., subprocess.CompletedProcess[str]], tree: Path, tmp_path: Path
 ) -> None:
     copy = Path(shutil.copytree(tree, tmp_path / "tree"))
-    with (copy / KERNELS / "turn.c").open("a") as file:
+    with (copy / KERNELS / "rope.c").open("a") as file:
         file.write("int half a function(")
     name, held = wheel_of(bare, copy)
     assert name.endswith("-py3-none-any.whl") and library_name() not in held
-    assert b"turn.c" in held["not-built.txt"] and b"error" in held["not-built.txt"]
+    assert b"rope.c" in held["not-built.txt"] and b"error" in held["not-built.txt"]
     install(bare, copy)
     assert "the kernels were not compiled: the compiler stopped" in bare("-c", LOADED).stdout
     done = bare("-m", "pip", "wheel", "--no-deps", copy, SPECEDIT_BUILD="required")

@@ -172,7 +172,7 @@ def test_another_library_is_not_used(tmp_path: Path) -> None:
 def test_a_library_of_other_sources_is_not_used(tmp_path: Path) -> None:
     folder = copied(tmp_path, with_library=True)
     assert served(folder).name == HERE[0]
-    with (folder / "turn.c").open("a") as file:
+    with (folder / "rope.c").open("a") as file:
         file.write("/* newer */\n")
     assert "made from other sources" in why_not(folder)
 
@@ -265,8 +265,8 @@ def test_arguments_out_of_range_are_refused_and_change_nothing(
         lambda: passes.attention(cache, -1, 1),
         lambda: passes.attention(their, 0, 1),
         lambda: passes.products(0),
-        lambda: passes.output_rows([1, 2], most, 32, *outputs._kept),
-        lambda: passes.output_rows([1, 2], 31, 32, *outputs._kept),
+        lambda: passes.output_rows([1, 2], most, 32, *outputs._arrays),
+        lambda: passes.output_rows([1, 2], 31, 32, *outputs._arrays),
     ):
         with pytest.raises(ValueError, match="refuse"):
             call()

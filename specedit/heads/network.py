@@ -15,7 +15,7 @@ import torch
 from torch.nn import Linear, Module, ModuleList, Parameter
 from torch.nn.functional import silu
 
-from specedit.engines.exact import panels
+from specedit.engines.exact import quantize
 from specedit.heads.kinds import Sizes
 
 if TYPE_CHECKING:
@@ -132,5 +132,5 @@ def _floats(heads: Heads, name: str) -> torch.Tensor:
 
 
 def _pack(found: dict[str, Array], name: str, weight: Array) -> None:
-    made = panels.panels(panels.linear(weight.astype(np.float32)))
+    made = quantize.panels(quantize.linear(weight.astype(np.float32)))
     found.update({f"{name}.{part}": array for part, array in made.items()})

@@ -160,8 +160,8 @@ def _make(checkpoint: Checkpoint, name: str) -> list[tuple[str, Array]]:
     """The tensors of one name."""
     import numpy as np
 
-    from specedit.engines.exact import panels
-    from specedit.engines.exact.geometry import PIECE, STEP, Geometry
+    from specedit.engines.exact import quantize
+    from specedit.engines.exact.geometry import GROUP_SIZE, STEP, Geometry
 
     config = checkpoint.config
     to, half = Geometry.of(config), config.head_size // 2
@@ -178,34 +178,34 @@ def _make(checkpoint: Checkpoint, name: str) -> list[tuple[str, Array]]:
         case "embedding":
             return [(name, _embedding(checkpoint, to.hidden))]
         case "speeds":
-            return [(name, panels.speeds(config))]
+            return [(name, quantize.rope_frequencies(config))]
         case "norm":
             at = f"{blk}.attn_norm.weight" if blk else "output_norm.weight"
-            return [(name, panels.padded(vector(at), 0, to.hidden))]
+            return [(name, quantize.padded(vector(at), 0, to.hidden))]
         case "inner_norm":
-            return [(name, panels.padded(vector(f"{blk}.ffn_norm.weight"), 0, to.hidden))]
+            return [(name, quantize.padded(vector(f"{blk}.ffn_norm.weight"), 0, to.hidden))]
         case "bias":
             found = vector(*(f"{blk}.attn_{k}.bias" for k in "qkv"))
-            return [(name, panels.spread(found, 0, half, to.half))]
+            return [(name, quantize.pad_heads(found, 0, half, to.half))]
         case "query_norm" | "key_norm":
             found = vector(f"{blk}.attn_{kind[0]}_norm.weight")
-            return [(name, panels.spread(found, 0, half, to.half))]
+            return [(name, quantize.pad_heads(found, 0, half, to.half))]
         case "head":
             own = "output.weight" in checkpoint.tensors
             rows = checkpoint.matrix("output.weight" if own else "token_embd.weight")
-            made = panels.linear(rows)
+            made = quantize.linear(rows)
         case "qkv":
-            rows = panels.spread(matrix("attn_q", "attn_k", "attn_v"), 0, half, to.half)
-            made = panels.linear(rows)
+            rows = quantize.pad_heads(matrix("attn_q", "attn_k", "attn_v"), 0, half, to.half)
+            made = quantize.linear(rows)
         case "out":
-            made = panels.linear(panels.spread(matrix("attn_output"), 1, half, to.half))
+            made = quantize.linear(quantize.pad_heads(matrix("attn_output"), 1, half, to.half))
         case "gate_up":
-            gate, up = (panels.linear(matrix(part)) for part in ("ffn_gate", "ffn_up"))
-            made = panels.woven(gate, up)
+            gate, up = (quantize.linear(matrix(part)) for part in ("ffn_gate", "ffn_up"))
+            made = quantize.interleaved(gate, up)
         case _:
-            made = panels.linear(matrix("ffn_down"), PIECE)
-            assert made.piece % STEP == 0
-    return [(f"{name}.{part}", found) for part, found in panels.panels(made).items()]
+            made = quantize.linear(matrix("ffn_down"), GROUP_SIZE)
+            assert made.group_size % STEP == 0
+    return [(f"{name}.{part}", found) for part, found in quantize.panels(made).items()]
 
 
 def _embedding(checkpoint: Checkpoint, hidden: int) -> Array:

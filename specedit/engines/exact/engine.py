@@ -13,8 +13,9 @@ from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling
 from specedit.errors import UsageError
 
 if TYPE_CHECKING:
-    from specedit.engines.exact.kernels.passes import KernelCache, KernelPasses
-    from specedit.engines.exact.outputs import Outputs
+    from specedit.engines.exact.kernels.memory import KernelCache
+    from specedit.engines.exact.kernels.passes import KernelPasses
+    from specedit.engines.exact.subset import OutputSubset
 
 PREFILL = 512  # positions per prefill pass: 0.96 of the time of 256 at 3,000 positions
 OWN = 8192  # ids of what is read that a narrowed choice may be among, beside the usual ones
@@ -32,7 +33,7 @@ class ExactEngine:
         self._audit = False
         self._watching = False
         self._usual: Sequence[int] = ()  # ids that stay in the part from text to text
-        self._part: Outputs | None = None  # of the output layer
+        self._part: OutputSubset | None = None  # of the output layer
         self._narrow = False
 
     @property
@@ -140,7 +141,7 @@ class ExactEngine:
             self._part.add(usual)
 
     @property
-    def _among(self) -> Outputs | None:
+    def _among(self) -> OutputSubset | None:
         """The part of the output layer that counts; None: all of it."""
         return self._part if self._narrow and self._sampling.temperature <= 0 else None
 

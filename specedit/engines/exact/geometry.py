@@ -1,4 +1,4 @@
-"""The widths that a model's rows have in memory, padding included. Imports nothing heavy."""
+"""The sizes of a model's rows and tensors in memory, padding included."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from specedit.models.numbers import Config
 
 LANES = 16  # outputs of a panel; half a head is a multiple of it
 STEP = 64  # inputs of a product are a multiple of it
-PIECE = 1792  # of the gated layer's inner width: digits and scales of one piece are its own
+GROUP_SIZE = 1792  # inputs of `down` that are quantized together
 LIMITS = {  # of specedit.h, as they concern a model's numbers
     "layers": 400,
     "hidden": 1 << 16,
@@ -46,7 +46,7 @@ class Geometry:
     hidden: int
     inner: int
     half: int  # of a head
-    mixed: int  # all heads' values side by side
+    attended: int  # all heads' outputs side by side
     qkv: int
     vocabulary: int  # outputs of the output layer
 
@@ -57,7 +57,7 @@ class Geometry:
             hidden=up_to(config.hidden, STEP),
             inner=up_to(config.inner, STEP),
             half=half,
-            mixed=up_to(config.heads * 2 * half, STEP),
+            attended=up_to(config.heads * 2 * half, STEP),
             qkv=(config.heads + 2 * config.kv_heads) * 2 * half,
             vocabulary=up_to(config.vocabulary, LANES),
         )
@@ -71,11 +71,11 @@ class Geometry:
             "speeds": ("float64", (config.head_size // 2,)),
         }
 
-        def linear(name: str, outputs: int, inputs: int, pieces: int = 1) -> None:
+        def linear(name: str, outputs: int, inputs: int, groups: int = 1) -> None:
             panels = up_to(outputs, LANES) // LANES
             found[f"{name}.panels"] = ("int8", (panels, inputs // 4, LANES, 4))
-            found[f"{name}.scales"] = (floats, (panels, pieces, LANES))
-            found[f"{name}.offsets"] = ("int32", (panels, pieces, LANES))
+            found[f"{name}.scales"] = (floats, (panels, groups, LANES))
+            found[f"{name}.offsets"] = ("int32", (panels, groups, LANES))
 
         linear("head", config.vocabulary, self.hidden)
         for layer in range(config.layers):
@@ -87,7 +87,7 @@ class Geometry:
                 for kind in ("query_norm", "key_norm"):
                     found[f"{at}.{kind}"] = (floats, (2 * self.half,))
             linear(f"{at}.qkv", self.qkv, self.hidden)
-            linear(f"{at}.out", config.hidden, self.mixed)
+            linear(f"{at}.out", config.hidden, self.attended)
             linear(f"{at}.gate_up", 2 * self.inner, self.hidden)
-            linear(f"{at}.down", config.hidden, self.inner, -(-self.inner // PIECE))
+            linear(f"{at}.down", config.hidden, self.inner, -(-self.inner // GROUP_SIZE))
         return found

@@ -1,7 +1,7 @@
 /* x86-64 with AMX: tiles of 16 rows by 64 bytes. Narrow products are as with AVX-512 VNNI.
  *
- * 64 inputs of a panel are one tile as they lie, 16 rows of digits another, and their product 16
- * rows of sums. Two by two of them are under way, so that each tile is read for two products.
+ * 64 inputs of a panel are one tile as they lie, 16 rows of activations another, and their product 16
+ * rows of sums. Two by two of them are active, so that each tile is read for two products.
  */
 #include "variant.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "amx_tiles.h"
-#include "amx_shorts.h"
+#include "amx_gemm16.h"
 #include "avx512vnni.h"
 
 enum {
@@ -94,7 +94,7 @@ static void tiles_2(const uint8_t *low, size_t stride, const int8_t *a, const in
     _tile_stored(1, sums_b, 64);
 }
 
-/* up to 16 rows and four panels, so that four streams of weights are under way */
+/* up to 16 rows and four panels, so that four streams of weights are active */
 static void tiles_of_four(const uint8_t *rows, size_t stride, const int8_t *panel, size_t step,
     int inputs, int32_t *sums, size_t sums_step, wanted *next) {
     enum { NEAR = TILE_ROWS * 64 }; /* a panel's next tile */
@@ -143,7 +143,7 @@ static void tiles_short(const uint8_t *rows, size_t stride, int count, const int
         _tile_loadd(4, rows + (size_t)r * stride, (long)stride);
         int32_t *to = sums + (size_t)r * LANES;
         int p = 0;
-        for (; p + 4 <= panels; p += 4, to += 4 * sums_step) { /* four are under way */
+        for (; p + 4 <= panels; p += 4, to += 4 * sums_step) { /* four are active */
             const int8_t *at = panel + (size_t)p * step;
             _tile_zero(0);
             _tile_loadd(6, at, 64);
@@ -172,14 +172,14 @@ static void tiles_short(const uint8_t *rows, size_t stride, int count, const int
     _tile_release();
 }
 
-static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
+static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
     int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
     if (count >= FEW_SHORT && inputs == 64 && !lines) {
         tiles_short(rows, stride, count, panel, step, panels, sums);
         return;
     }
     if (count < FEW || inputs < SHORT || panels % 2) {
-        vnni_dots(rows, stride, count, panel, step, panels, inputs, sums, ahead, lines);
+        vnni_gemm8(rows, stride, count, panel, step, panels, inputs, sums, ahead, lines);
         return;
     }
     size_t sums_step = (size_t)count * LANES;

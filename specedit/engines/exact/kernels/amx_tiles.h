@@ -27,13 +27,13 @@ static void shape_rows(const uint8_t rows[8]) {
     _tile_loadconfig(&shape);
 }
 
-/* tiles 0 to 3: sums; 4, 5: digits of `low` and `high` rows; 6, 7: weights */
+/* tiles 0 to 3: sums; 4, 5: activations of `low` and `high` rows; 6, 7: weights */
 static void shape_tiles(int low, int high) {
     uint8_t l = (uint8_t)low, h = (uint8_t)(high ? high : 1);
     shape_rows((const uint8_t[8]){l, l, h, h, l, h, TILE_ROWS, TILE_ROWS});
 }
 
-/* tiles 0 to 3: sums; 4: digits; 5 to 7: weights */
+/* tiles 0 to 3: sums; 4: activations; 5 to 7: weights */
 static void shape_four(int rows) {
     uint8_t r = (uint8_t)rows;
     shape_rows((const uint8_t[8]){r, r, r, r, r, TILE_ROWS, TILE_ROWS, TILE_ROWS});

@@ -1,46 +1,48 @@
-/* Checks of what a caller passes: shapes, weights, caches and passes that the kernels can run. */
+/* Checks of arguments: shapes, weights, caches and passes that the kernels can run. */
 #include <math.h>
 
 #include "model.h"
 
-/* radians a position: beyond this a position's angle has no bits left, and far beyond no integer */
-#define MAX_SPEED 1e6
+/* radians a position: rope.c takes angles that are far below 2^63 quarter turns */
+#define MAX_FREQUENCY 1e6
 
 static int in(int number, int least, int most) { return number >= least && number <= most; }
 
-int linear_fits(const specedit_linear *l, int outputs, int inputs, int piece) {
+int linear_fits(const specedit_linear *l, int outputs, int inputs, int group_size) {
     return l->panels && l->scales && l->offsets && l->outputs == outputs && l->inputs == inputs
-        && l->piece == piece && outputs % LANES == 0 && inputs % 64 == 0 && piece % 64 == 0
-        && outputs >= LANES && in(piece, 64, SPECEDIT_MAX_INPUTS) && piece <= inputs;
+        && l->group_size == group_size && outputs % LANES == 0 && inputs % 64 == 0
+        && group_size % 64 == 0 && outputs >= LANES && in(group_size, 64, SPECEDIT_MAX_INPUTS)
+        && group_size <= inputs;
 }
 
 static int numbers_fit(const specedit_shape *s) {
     return in(s->layers, 1, SPECEDIT_MAX_LAYERS) && in(s->hidden, 64, SPECEDIT_MAX_INPUTS)
         && s->hidden % 64 == 0 && in(s->hidden_true, 1, s->hidden)
         && in(s->inner, 64, SPECEDIT_MAX_INNER) && s->inner % 64 == 0
-        && in(s->piece, 64, SPECEDIT_MAX_INPUTS) && s->piece % 64 == 0 && s->piece <= s->inner
-        && in(s->half, LANES, MAX_HALF) && s->half % LANES == 0 && in(s->half_true, 1, s->half)
-        && in(s->heads, 1, SPECEDIT_MAX_HEADS) && in(s->kv_heads, 1, s->heads)
-        && s->heads % s->kv_heads == 0 && s->heads * 2 * s->half <= SPECEDIT_MAX_INPUTS
+        && in(s->group_size, 64, SPECEDIT_MAX_INPUTS) && s->group_size % 64 == 0
+        && s->group_size <= s->inner && in(s->half, LANES, MAX_HALF) && s->half % LANES == 0
+        && in(s->half_true, 1, s->half) && in(s->heads, 1, SPECEDIT_MAX_HEADS)
+        && in(s->kv_heads, 1, s->heads) && s->heads % s->kv_heads == 0
+        && s->heads * 2 * s->half <= SPECEDIT_MAX_INPUTS
         && in(s->vocabulary, 1, SPECEDIT_MAX_VOCABULARY);
 }
 
 static int layer_fits(const specedit_shape *s, const specedit_layer *l) {
     int size = 2 * s->half, qkv = (s->heads + 2 * s->kv_heads) * size;
-    int mixed = up_to(s->heads * size, 64), hidden = up_to(s->hidden_true, LANES);
+    int attended = up_to(s->heads * size, 64), hidden = up_to(s->hidden_true, LANES);
     return l->norm && l->inner_norm && !l->query_norm == !l->key_norm
         && linear_fits(&l->qkv, qkv, s->hidden, s->hidden)
-        && linear_fits(&l->out, hidden, mixed, mixed)
+        && linear_fits(&l->out, hidden, attended, attended)
         && linear_fits(&l->gate_up, 2 * s->inner, s->hidden, s->hidden)
-        && linear_fits(&l->down, hidden, s->inner, s->piece);
+        && linear_fits(&l->down, hidden, s->inner, s->group_size);
 }
 
 int shape_fits(const specedit_shape *s, const specedit_weights *w) {
-    if (!numbers_fit(s) || !w->layers || !w->embedding || !w->norm || !w->speeds
+    if (!numbers_fit(s) || !w->layers || !w->embedding || !w->norm || !w->frequencies
         || !linear_fits(&w->head, up_to(s->vocabulary, LANES), s->hidden, s->hidden))
         return 0;
     for (int i = 0; i < s->half_true; i++)
-        if (!(fabs(w->speeds[i]) <= MAX_SPEED))
+        if (!(fabs(w->frequencies[i]) <= MAX_FREQUENCY))
             return 0;
     for (int l = 0; l < s->layers; l++)
         if (!layer_fits(s, &w->layers[l]))
@@ -56,17 +58,17 @@ int cache_fits(const specedit_model *m, const specedit_cache *cache) {
 int rows_fit(const specedit_model *m, int start, int reach, int width) {
     if (!in(width, 1, SPECEDIT_MAX_WIDTH) || !in(start, 0, SPECEDIT_MAX_POSITIONS - reach))
         return 0;
-    long long tiles = width <= NARROW ? (start + reach - 1) / TILE + 1 : 1;
-    return tiles * m->shape.kv_heads * width <= POOL_MAX_PIECES; /* attention's, at most */
+    long long tiles = width <= SPLIT_WIDTH ? (start + reach - 1) / TILE + 1 : 1;
+    return tiles * m->shape.kv_heads * width <= POOL_MAX_TASKS; /* attention's, at most */
 }
 
-/* A cache in two rows' places would be written by one and read by the other. */
-static int apart_fits(const specedit_model *m, const specedit_pass *pass) {
+/* Each row has a cache of its own: one row would read what another writes. */
+static int batch_fits(const specedit_model *m, const specedit_pass *pass) {
     int last = 0, count = 0, fits = 1;
     if (!pass->starts || pass->parents || pass->start)
         return 0;
     for (; fits && count < pass->width; count++) {
-        specedit_cache *cache = pass->apart[count];
+        specedit_cache *cache = pass->caches[count];
         fits = cache_fits(m, cache) && !cache->taken
             && in(pass->starts[count], 0, SPECEDIT_MAX_POSITIONS - 1);
         if (!fits)
@@ -75,7 +77,7 @@ static int apart_fits(const specedit_model *m, const specedit_pass *pass) {
         last = pass->starts[count] > last ? pass->starts[count] : last;
     }
     while (count--)
-        pass->apart[count]->taken = 0;
+        pass->caches[count]->taken = 0;
     return fits && rows_fit(m, last, 1, pass->width);
 }
 
@@ -83,16 +85,16 @@ int pass_fits(const specedit_model *m, specedit_cache *cache, const specedit_pas
     int width = pass->width;
     if (!pass->ids || !in(width, 1, SPECEDIT_MAX_WIDTH) || (pass->logits && !pass->choices))
         return 0;
-    if (pass->apart ? cache || !apart_fits(m, pass)
-                    : !cache_fits(m, cache) || !rows_fit(m, pass->start, width, width))
+    if (pass->caches ? cache || !batch_fits(m, pass)
+                     : !cache_fits(m, cache) || !rows_fit(m, pass->start, width, width))
         return 0;
     for (int i = 0; i < width; i++)
         if (!in(pass->ids[i], 0, m->shape.vocabulary - 1)
             || (pass->parents && !in(pass->parents[i], -1, i - 1)))
             return 0;
-    const specedit_outputs *among = pass->among;
-    return !among
-        || (in(among->count, 1, m->shape.vocabulary)
-            && linear_fits(&among->rows, up_to(among->count, LANES), m->shape.hidden,
-                m->shape.hidden));
+    const specedit_subset *subset = pass->subset;
+    return !subset
+        || (in(subset->count, 1, m->shape.vocabulary)
+            && linear_fits(
+                &subset->rows, up_to(subset->count, LANES), m->shape.hidden, m->shape.hidden));
 }

@@ -5,7 +5,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#define ROWS 4 /* by 2 halves of a panel: 8 sums, 4 of weights, 2 of digits in 16 registers */
+#define ROWS 4 /* by 2 halves of a panel: 8 sums, 4 of weights, 2 of activations in 16 registers */
 #define BLOCK_INLINE static inline __attribute__((always_inline))
 
 BLOCK_INLINE __m256i four_of(const void *from) {
@@ -14,7 +14,7 @@ BLOCK_INLINE __m256i four_of(const void *from) {
     return _mm256_set1_epi32(found);
 }
 
-BLOCK_INLINE void dots_block(const int R, const int P, const uint8_t *row, size_t stride,
+BLOCK_INLINE void gemm8_block(const int R, const int P, const uint8_t *row, size_t stride,
     const int8_t *panel, size_t step, int inputs, int32_t *sums, size_t sums_step) {
     const __m256i low = _mm256_set1_epi16(255);
     __m256i sum[R][P][2];
@@ -31,9 +31,9 @@ BLOCK_INLINE void dots_block(const int R, const int P, const uint8_t *row, size_
                 odd[h] = _mm256_srai_epi16(weights, 8);
             }
             for (int r = 0; r < R; r++) {
-                __m256i digits = four_of(row + (size_t)r * stride + i);
-                __m256i first = _mm256_and_si256(digits, low);
-                __m256i second = _mm256_srli_epi16(digits, 8);
+                __m256i activations = four_of(row + (size_t)r * stride + i);
+                __m256i first = _mm256_and_si256(activations, low);
+                __m256i second = _mm256_srli_epi16(activations, 8);
                 for (int h = 0; h < 2; h++) {
                     __m256i found = _mm256_add_epi32(
                         _mm256_madd_epi16(first, even[h]), _mm256_madd_epi16(second, odd[h]));
@@ -48,7 +48,7 @@ BLOCK_INLINE void dots_block(const int R, const int P, const uint8_t *row, size_
                     (__m256i *)(sums + p * sums_step + r * LANES + 8 * h), sum[r][p][h]);
 }
 
-BLOCK_INLINE void pairs_block(const int R, const int P, const int16_t *row, size_t stride,
+BLOCK_INLINE void gemm16_block(const int R, const int P, const int16_t *row, size_t stride,
     const int16_t *panel, size_t step, int inputs, int32_t *sums, size_t sums_step) {
     __m256i sum[R][P][2];
     for (int r = 0; r < R; r++)
@@ -72,7 +72,7 @@ BLOCK_INLINE void pairs_block(const int R, const int P, const int16_t *row, size
                     (__m256i *)(sums + p * sums_step + r * LANES + 8 * h), sum[r][p][h]);
 }
 
-#include "blocks.h"
+#include "gemm_blocks.h"
 
 #define VARIANT avx2
 #include "rows.h"

@@ -6,14 +6,14 @@
 
 #include "avx512vnni.h"
 
-static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
+static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
     int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
-    vnni_dots(rows, stride, count, panel, step, panels, inputs, sums, ahead, lines);
+    vnni_gemm8(rows, stride, count, panel, step, panels, inputs, sums, ahead, lines);
 }
 
-static void pairs(const int16_t *rows, size_t stride, int count, const int16_t *panel, size_t step,
+static void gemm16(const int16_t *rows, size_t stride, int count, const int16_t *panel, size_t step,
     int panels, int inputs, int32_t *sums) {
-    vnni_pairs(rows, stride, count, panel, step, panels, inputs, sums);
+    vnni_gemm16(rows, stride, count, panel, step, panels, inputs, sums);
 }
 
 #define VARIANT avx512vnni

@@ -1,8 +1,8 @@
 /* Products of AVX-512 VNNI, for the variants that have it.
  *
  * A block of rows by a block of panels has its sums in registers: 12 by 2 where there are many
- * rows (24 sums, 2 vectors of weights, 1 of digits), and 1 by 4 where there is one, so that four
- * streams of weights are under way.
+ * rows (24 sums, 2 vectors of weights, 1 of activations), and 1 by 4 where there is one, so that four
+ * streams of weights are active.
  */
 #ifndef AVX512VNNI_H
 #define AVX512VNNI_H
@@ -26,7 +26,7 @@ INLINE_BLOCK __m512i four_of(const uint8_t *from) {
 
 /* R rows by P panels; each vector of weights fetches a line of the panel that comes instead of its own,
  * while there are lines, and one of its own panel that comes soon */
-INLINE_BLOCK void dots_block(const int R, const int P, const uint8_t *rows, size_t stride,
+INLINE_BLOCK void gemm8_block(const int R, const int P, const uint8_t *rows, size_t stride,
     const int8_t *panel, size_t step, int inputs, int32_t *sums, size_t sums_step,
     const int8_t **ahead, int *lines) {
     enum { NEAR = 1024 };
@@ -48,9 +48,9 @@ INLINE_BLOCK void dots_block(const int R, const int P, const uint8_t *rows, size
         UNROLLED for (int p = 0; p < P; p++) _mm_prefetch(
             (const char *)panel + (size_t)p * step + (size_t)i * LANES + NEAR, _MM_HINT_T0);
         UNROLLED for (int r = 0; r < R; r++) {
-            __m512i digits = four_of(rows + (size_t)r * stride + i);
+            __m512i activations = four_of(rows + (size_t)r * stride + i);
             UNROLLED for (int p = 0; p < P; p++) sum[r][p] =
-                _mm512_dpbusd_epi32(sum[r][p], digits, weights[p]);
+                _mm512_dpbusd_epi32(sum[r][p], activations, weights[p]);
         }
     }
     *ahead = fetch;
@@ -60,7 +60,7 @@ INLINE_BLOCK void dots_block(const int R, const int P, const uint8_t *rows, size
 }
 
 /* one row: nothing is used twice, so it is all about reading weights */
-INLINE_BLOCK void dots_stream(const int R, const int P, const uint8_t *rows, size_t stride,
+INLINE_BLOCK void gemm8_stream(const int R, const int P, const uint8_t *rows, size_t stride,
     const int8_t *panel, size_t step, int inputs, int32_t *sums, size_t sums_step) {
     enum { FAR = 2048 };
     __m512i sum[12][4];
@@ -79,42 +79,42 @@ INLINE_BLOCK void dots_stream(const int R, const int P, const uint8_t *rows, siz
         sums + (size_t)p * sums_step + (size_t)r * LANES, sum[r][p]);
 }
 
-#define DOTS_ROWS(R, P)                                                                            \
-    static void dots_##R##_##P(const uint8_t *rows, size_t stride, const int8_t *panel,            \
+#define GEMM8_ROWS(R, P)                                                                            \
+    static void gemm8_##R##_##P(const uint8_t *rows, size_t stride, const int8_t *panel,            \
         size_t step, int inputs, int32_t *sums, size_t sums_step, const int8_t **ahead,            \
         int *lines) {                                                                              \
-        dots_block(R, P, rows, stride, panel, step, inputs, sums, sums_step, ahead, lines);        \
+        gemm8_block(R, P, rows, stride, panel, step, inputs, sums, sums_step, ahead, lines);        \
     }
-#define DOTS_STREAM(R, P)                                                                          \
-    static void dots_##R##_##P(const uint8_t *rows, size_t stride, const int8_t *panel,            \
+#define GEMM8_STREAM(R, P)                                                                          \
+    static void gemm8_##R##_##P(const uint8_t *rows, size_t stride, const int8_t *panel,            \
         size_t step, int inputs, int32_t *sums, size_t sums_step, const int8_t **ahead,            \
         int *lines) {                                                                              \
         (void)ahead;                                                                               \
         (void)lines;                                                                               \
-        dots_stream(R, P, rows, stride, panel, step, inputs, sums, sums_step);                     \
+        gemm8_stream(R, P, rows, stride, panel, step, inputs, sums, sums_step);                     \
     }
 typedef void block_function(const uint8_t *rows, size_t stride, const int8_t *panel, size_t step,
     int inputs, int32_t *sums, size_t sums_step, const int8_t **ahead, int *lines);
 
-DOTS_STREAM(1, 4) DOTS_STREAM(2, 4) DOTS_STREAM(3, 4) DOTS_STREAM(4, 4)
-DOTS_STREAM(1, 1) DOTS_STREAM(2, 1) DOTS_STREAM(3, 1) DOTS_STREAM(4, 1)
-DOTS_ROWS(5, 2) DOTS_ROWS(6, 2) DOTS_ROWS(7, 2) DOTS_ROWS(8, 2)
-DOTS_ROWS(9, 2) DOTS_ROWS(10, 2) DOTS_ROWS(11, 2) DOTS_ROWS(12, 2)
-DOTS_ROWS(5, 1) DOTS_ROWS(6, 1) DOTS_ROWS(7, 1) DOTS_ROWS(8, 1)
-DOTS_ROWS(9, 1) DOTS_ROWS(10, 1) DOTS_ROWS(11, 1) DOTS_ROWS(12, 1)
+GEMM8_STREAM(1, 4) GEMM8_STREAM(2, 4) GEMM8_STREAM(3, 4) GEMM8_STREAM(4, 4)
+GEMM8_STREAM(1, 1) GEMM8_STREAM(2, 1) GEMM8_STREAM(3, 1) GEMM8_STREAM(4, 1)
+GEMM8_ROWS(5, 2) GEMM8_ROWS(6, 2) GEMM8_ROWS(7, 2) GEMM8_ROWS(8, 2)
+GEMM8_ROWS(9, 2) GEMM8_ROWS(10, 2) GEMM8_ROWS(11, 2) GEMM8_ROWS(12, 2)
+GEMM8_ROWS(5, 1) GEMM8_ROWS(6, 1) GEMM8_ROWS(7, 1) GEMM8_ROWS(8, 1)
+GEMM8_ROWS(9, 1) GEMM8_ROWS(10, 1) GEMM8_ROWS(11, 1) GEMM8_ROWS(12, 1)
 
-static block_function *const DOTS_FOUR[] = {0, dots_1_4, dots_2_4, dots_3_4, dots_4_4};
-static block_function *const DOTS_TWO[] = {0, 0, 0, 0, 0, dots_5_2, dots_6_2, dots_7_2, dots_8_2,
-    dots_9_2, dots_10_2, dots_11_2, dots_12_2};
-static block_function *const DOTS_ONE[] = {0, dots_1_1, dots_2_1, dots_3_1, dots_4_1, dots_5_1,
-    dots_6_1, dots_7_1, dots_8_1, dots_9_1, dots_10_1, dots_11_1, dots_12_1};
+static block_function *const GEMM8_FOUR[] = {0, gemm8_1_4, gemm8_2_4, gemm8_3_4, gemm8_4_4};
+static block_function *const GEMM8_TWO[] = {0, 0, 0, 0, 0, gemm8_5_2, gemm8_6_2, gemm8_7_2, gemm8_8_2,
+    gemm8_9_2, gemm8_10_2, gemm8_11_2, gemm8_12_2};
+static block_function *const GEMM8_ONE[] = {0, gemm8_1_1, gemm8_2_1, gemm8_3_1, gemm8_4_1, gemm8_5_1,
+    gemm8_6_1, gemm8_7_1, gemm8_8_1, gemm8_9_1, gemm8_10_1, gemm8_11_1, gemm8_12_1};
 
-static void vnni_dots(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
+static void vnni_gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
     size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
     size_t sums_step = (size_t)count * LANES;
     for (int p = 0; p < panels;) {
         int many = count <= 4 ? (panels - p >= 4 ? 4 : 1) : (panels - p >= 2 ? 2 : 1);
-        block_function *const *table = many == 4 ? DOTS_FOUR : many == 2 ? DOTS_TWO : DOTS_ONE;
+        block_function *const *table = many == 4 ? GEMM8_FOUR : many == 2 ? GEMM8_TWO : GEMM8_ONE;
         const int8_t *next = ahead + (size_t)p * step;
         int wanted = lines;
         for (int r = 0; r < count;) {
@@ -128,12 +128,12 @@ static void vnni_dots(const uint8_t *rows, size_t stride, int count, const int8_
 }
 
 /* vpdpwssd itself: clang takes it apart into a product and a sum, which is 1.4 times the work */
-INLINE_BLOCK __m512i pairs_added(__m512i sum, __m512i two, __m512i keys) {
+INLINE_BLOCK __m512i gemm16_added(__m512i sum, __m512i two, __m512i keys) {
     __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(two), "v"(keys));
     return sum;
 }
 
-INLINE_BLOCK void pairs_block(const int R, const int P, const int16_t *rows, size_t stride,
+INLINE_BLOCK void gemm16_block(const int R, const int P, const int16_t *rows, size_t stride,
     const int16_t *panel, size_t step, int inputs, int32_t *sums, size_t sums_step) {
     __m512i sum[12][4];
     UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) sum[r][p] =
@@ -145,40 +145,40 @@ INLINE_BLOCK void pairs_block(const int R, const int P, const int16_t *rows, siz
         UNROLLED for (int r = 0; r < R; r++) {
             __m512i two = four_of((const uint8_t *)(rows + (size_t)r * stride + i));
             UNROLLED for (int p = 0; p < P; p++) sum[r][p] =
-                pairs_added(sum[r][p], two, keys[p]);
+                gemm16_added(sum[r][p], two, keys[p]);
         }
     }
     UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) _mm512_store_si512(
         sums + (size_t)p * sums_step + (size_t)r * LANES, sum[r][p]);
 }
 
-#define PAIRS(R)                                                                                   \
-    static void pairs_##R##_4(const int16_t *rows, size_t stride, const int16_t *panel,            \
+#define GEMM16(R)                                                                                   \
+    static void gemm16_##R##_4(const int16_t *rows, size_t stride, const int16_t *panel,            \
         size_t step, int inputs, int32_t *sums, size_t sums_step) {                                \
-        pairs_block(R, 4, rows, stride, panel, step, inputs, sums, sums_step);                     \
+        gemm16_block(R, 4, rows, stride, panel, step, inputs, sums, sums_step);                     \
     }                                                                                              \
-    static void pairs_##R##_1(const int16_t *rows, size_t stride, const int16_t *panel,            \
+    static void gemm16_##R##_1(const int16_t *rows, size_t stride, const int16_t *panel,            \
         size_t step, int inputs, int32_t *sums, size_t sums_step) {                                \
-        pairs_block(R, 1, rows, stride, panel, step, inputs, sums, sums_step);                     \
+        gemm16_block(R, 1, rows, stride, panel, step, inputs, sums, sums_step);                     \
     }
-typedef void pairs_block_function(const int16_t *rows, size_t stride, const int16_t *panel,
+typedef void gemm16_block_function(const int16_t *rows, size_t stride, const int16_t *panel,
     size_t step, int inputs, int32_t *sums, size_t sums_step);
 
-PAIRS(1) PAIRS(2) PAIRS(3) PAIRS(4) PAIRS(5) PAIRS(6)
+GEMM16(1) GEMM16(2) GEMM16(3) GEMM16(4) GEMM16(5) GEMM16(6)
 
-static pairs_block_function *const PAIRS_FOUR[] = {
-    0, pairs_1_4, pairs_2_4, pairs_3_4, pairs_4_4, pairs_5_4, pairs_6_4};
-static pairs_block_function *const PAIRS_ONE[] = {
-    0, pairs_1_1, pairs_2_1, pairs_3_1, pairs_4_1, pairs_5_1, pairs_6_1};
+static gemm16_block_function *const GEMM16_FOUR[] = {
+    0, gemm16_1_4, gemm16_2_4, gemm16_3_4, gemm16_4_4, gemm16_5_4, gemm16_6_4};
+static gemm16_block_function *const GEMM16_ONE[] = {
+    0, gemm16_1_1, gemm16_2_1, gemm16_3_1, gemm16_4_1, gemm16_5_1, gemm16_6_1};
 
-static void vnni_pairs(const int16_t *rows, size_t stride, int count, const int16_t *panel,
+static void vnni_gemm16(const int16_t *rows, size_t stride, int count, const int16_t *panel,
     size_t step, int panels, int inputs, int32_t *sums) {
     size_t sums_step = (size_t)count * LANES;
     for (int p = 0; p < panels;) {
         int many = panels - p >= 4 ? 4 : 1;
         for (int r = 0; r < count;) {
             int left = count - r, groups = (left + 5) / 6, now = (left + groups - 1) / groups;
-            (many == 4 ? PAIRS_FOUR : PAIRS_ONE)[now](rows + (size_t)r * stride, stride,
+            (many == 4 ? GEMM16_FOUR : GEMM16_ONE)[now](rows + (size_t)r * stride, stride,
                 panel + (size_t)p * step, step, inputs,
                 sums + (size_t)p * sums_step + (size_t)r * LANES, sums_step);
             r += now;

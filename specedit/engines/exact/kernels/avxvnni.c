@@ -4,7 +4,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#define ROWS 6 /* by 2 halves of a panel: 12 sums, 2 of weights, 1 of digits in 16 registers */
+#define ROWS 6 /* by 2 halves of a panel: 12 sums, 2 of weights, 1 of activations in 16 registers */
 #define BLOCK_INLINE static inline __attribute__((always_inline))
 
 BLOCK_INLINE __m256i four_of(const void *from) {
@@ -40,15 +40,15 @@ BLOCK_INLINE __m256i four_of(const void *from) {
     }
 
 /* The instruction itself: clang takes it apart into a product and a sum. */
-BLOCK_INLINE __m256i pairs_added(__m256i sum, __m256i two, __m256i keys) {
+BLOCK_INLINE __m256i gemm16_added(__m256i sum, __m256i two, __m256i keys) {
     __asm__("%{vex%} vpdpwssd %2, %1, %0" : "+x"(sum) : "x"(two), "x"(keys));
     return sum;
 }
 
-BLOCK_OF(dots_block, uint8_t, int8_t, 4, _mm256_dpbusd_avx_epi32)
-BLOCK_OF(pairs_block, int16_t, int16_t, 2, pairs_added)
+BLOCK_OF(gemm8_block, uint8_t, int8_t, 4, _mm256_dpbusd_avx_epi32)
+BLOCK_OF(gemm16_block, int16_t, int16_t, 2, gemm16_added)
 
-#include "blocks.h"
+#include "gemm_blocks.h"
 
 #define VARIANT avxvnni
 #include "rows.h"

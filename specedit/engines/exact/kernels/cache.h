@@ -15,7 +15,7 @@ struct specedit_cache {
     int layers, kv_heads, size;
     int tiles;
     char **tile;
-    int taken; /* by a row of the pass whose arguments are being checked */
+    int taken; /* by a row of the pass whose arguments are checked: finds a cache that is passed twice */
 };
 
 /* one head's part of a tile */
@@ -68,7 +68,7 @@ static inline void cache_write(cache_part part, int size, int at, const int16_t 
     part.value_scales[at] = value_scale;
 }
 
-/* A position's key, with the scales of both, and its value: apart, for they are used apart. */
+/* A position's key with the scales of both, and its value: two functions, for trees move keys first. */
 static inline void cache_move_key(
     cache_part to, int to_at, cache_part from, int from_at, int size) {
     int16_t *to_key = cache_key(to, size, to_at), *key = cache_key(from, size, from_at);

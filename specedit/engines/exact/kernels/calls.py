@@ -1,7 +1,4 @@
-"""The kernels' call interface in ctypes: specedit.h, word for word.
-
-Knows structures and signatures. Does not know which library is loaded (`library` does).
-"""
+"""The kernels' call interface in ctypes: structures and signatures of specedit.h."""
 
 from __future__ import annotations
 
@@ -13,9 +10,9 @@ INTERFACE = 5
 
 class Shape(ctypes.Structure):
     _fields_ = (
-        *((name, c_int32) for name in ("layers", "hidden", "hidden_true", "inner", "piece")),
+        *((name, c_int32) for name in ("layers", "hidden", "hidden_true", "inner", "group_size")),
         *((name, c_int32) for name in ("heads", "kv_heads", "half", "half_true", "vocabulary")),
-        ("two", c_int32),
+        ("residual", c_int32),
         ("epsilon", c_float),
     )
 
@@ -27,7 +24,7 @@ class CLinear(ctypes.Structure):
         ("offsets", c_void_p),
         ("outputs", c_int32),
         ("inputs", c_int32),
-        ("piece", c_int32),
+        ("group_size", c_int32),
     )
 
 
@@ -51,11 +48,11 @@ class CWeights(ctypes.Structure):
         ("embedding", c_void_p),
         ("norm", c_void_p),
         ("head", CLinear),
-        ("speeds", c_void_p),
+        ("frequencies", c_void_p),
     )
 
 
-class COutputs(ctypes.Structure):
+class CSubset(ctypes.Structure):
     _fields_ = (("rows", CLinear), ("count", c_int32))
 
 
@@ -68,8 +65,8 @@ class CPass(ctypes.Structure):
         ("choices", POINTER(c_int32)),
         ("logits", POINTER(c_float)),
         ("hidden", POINTER(c_float)),
-        ("among", POINTER(COutputs)),
-        ("apart", POINTER(c_void_p)),
+        ("subset", POINTER(CSubset)),
+        ("caches", POINTER(c_void_p)),
         ("starts", POINTER(c_int32)),
     )
 

@@ -1,8 +1,7 @@
-/* One variant against another, bit by bit: every function of the table on numbers from a seed.
+/* Compares two variants bit by bit: every function of the table on random numbers.
  *
- * Knows what each function reads and writes. Does not know what is right: that is reference.c.
- * This is the self-check of a machine, and the tests' comparison of all variants.
- */
+ * This is the self-check of a machine, and the tests' comparison of all variants. reference.c defines
+ * what is right. */
 #include <string.h>
 
 #include "threads.h"
@@ -11,8 +10,6 @@
 #ifndef SPECEDIT_KERNELS
 #define SPECEDIT_KERNELS "unknown"
 #endif
-
-
 
 const char *specedit_version(void) { return SPECEDIT_KERNELS; }
 
@@ -25,7 +22,7 @@ enum {
     OUTPUTS = ROWS * WIDE * 8, /* bytes that any one function writes at most, and more */
 };
 
-/* what the functions read, and a place for what each of the two writes */
+/* what the functions read, and the output of each of the two */
 typedef struct {
     uint64_t random;
     uint8_t rows[ROWS * INPUTS];
@@ -73,7 +70,7 @@ static void positive_floats(numbers *n, float *to, int count, int exponent) {
     }
 }
 
-/* A row as passes meet them: of any size, at times all zero, or of one large number. */
+/* A row as in passes: of any magnitude, at times all zero, or with one large number. */
 static void random_row(numbers *n) {
     int kind = random_below(n, 8);
     random_floats(n, n->row, COUNT, kind == 0 ? -110 : random_below(n, 24) - 12);
@@ -115,47 +112,47 @@ static void fill(numbers *n, uint64_t seed) {
 
 /* -- each function: what `k` makes of the numbers ------------------------------------------------ */
 
-static void with_digits(const kernel *k, numbers *n, int round, unsigned char *to) {
+static void with_quantize(const kernel *k, numbers *n, int round, unsigned char *to) {
     int count = 64 * (1 + round % (COUNT / 64));
-    k->digits(n->row, count, to + 64, round & 1 ? to + 64 + COUNT : 0, (float *)to);
+    k->quantize(n->row, count, to + 64, round & 1 ? to + 64 + COUNT : 0, (float *)to);
 }
 
-static void with_norm(const kernel *k, numbers *n, int round, unsigned char *to) {
+static void with_rms_norm(const kernel *k, numbers *n, int round, unsigned char *to) {
     int count = 64 * (1 + round % (COUNT / 64));
-    k->norm(n->row, n->weight, count, count - round % 3, 1e-6f, (float *)to);
+    k->rms_norm(n->row, n->weight, count, count - round % 3, 1e-6f, (float *)to);
 }
 
-static void with_widen(const kernel *k, numbers *n, int round, unsigned char *to) {
-    k->widen(n->halves, LANES * (1 + round % (COUNT / LANES)), (float *)to);
+static void with_widen_bf16(const kernel *k, numbers *n, int round, unsigned char *to) {
+    k->widen_bf16(n->halves, LANES * (1 + round % (COUNT / LANES)), (float *)to);
 }
 
-static product of_numbers(const numbers *n, int round) {
-    product of = {n->scales, n->offsets, (size_t)LANES * (1 + (round & 1)), n->row_scales,
+static gemm_output output_of(const numbers *n, int round) {
+    gemm_output of = {n->scales, n->offsets, (size_t)LANES * (1 + (round & 1)), n->row_scales,
         (size_t)(1 + (round >> 1 & 1)), round >> 2 & 1, n->panels, INPUTS, round >> 3 & 63};
     return of;
 }
 
-static int some_rows(int round) { return 1 + round % (ROWS / 2); } /* two digits take two */
+static int some_rows(int round) { return 1 + round % (ROWS / 2); } /* with residuals each takes two */
 
-static void with_plain(const kernel *k, numbers *n, int round, unsigned char *to) {
-    product of = of_numbers(n, round);
-    k->plain(n->sums, 1 + round % PANELS, some_rows(round), &of, round & 8 ? n->other : 0,
+static void with_store(const kernel *k, numbers *n, int round, unsigned char *to) {
+    gemm_output of = output_of(n, round);
+    k->store(n->sums, 1 + round % PANELS, some_rows(round), &of, round & 8 ? n->other : 0,
         (float *)to, WIDE + LANES);
 }
 
 static void with_add(const kernel *k, numbers *n, int round, unsigned char *to) {
-    product of = of_numbers(n, round);
+    gemm_output of = output_of(n, round);
     memcpy(to, n->start, sizeof n->start);
     k->add(n->sums, 1 + round % PANELS, some_rows(round), &of, (float *)to, WIDE);
 }
 
-static void with_gate(const kernel *k, numbers *n, int round, unsigned char *to) {
-    product of = of_numbers(n, round);
-    k->gate(n->sums, 2 + round % 2 * 2, some_rows(round), &of, (float *)to, WIDE);
+static void with_swiglu(const kernel *k, numbers *n, int round, unsigned char *to) {
+    gemm_output of = output_of(n, round);
+    k->swiglu(n->sums, 2 + round % 2 * 2, some_rows(round), &of, (float *)to, WIDE);
 }
 
 static void with_logits(const kernel *k, numbers *n, int round, unsigned char *to) {
-    product of = of_numbers(n, round);
+    gemm_output of = output_of(n, round);
     int panels = 1 + round % PANELS, first = LANES * (round % 3), rows = some_rows(round);
     int limit = round & 1 ? first + panels * LANES - round % 23 : 1 << 20;
     float *best = (float *)to;
@@ -169,48 +166,48 @@ static void with_logits(const kernel *k, numbers *n, int round, unsigned char *t
         WIDE + 3 * LANES);
 }
 
-static void with_turn(const kernel *k, numbers *n, int round, unsigned char *to) {
+static void with_rope(const kernel *k, numbers *n, int round, unsigned char *to) {
     int half = LANES * (1 + round % (MAX_HALF / LANES));
     memcpy(to, n->row, 2 * (size_t)half * sizeof(float));
-    k->turn((float *)to, round & 1 ? n->weight : 0, half, half - round % 2 * 8, 1e-6f, n->other,
+    k->rope((float *)to, round & 1 ? n->weight : 0, half, half - round % 2 * 8, 1e-6f, n->other,
         n->weight);
 }
 
-static void with_shorts(const kernel *k, numbers *n, int round, unsigned char *to) {
-    k->shorts(n->row, LANES * (1 + round % 8), round & 1 ? (float)QUERY_LIMIT : (float)KEY_LIMIT,
+static void with_quantize16(const kernel *k, numbers *n, int round, unsigned char *to) {
+    k->quantize16(n->row, LANES * (1 + round % 8), round & 1 ? (float)QUERY_LIMIT : (float)KEY_LIMIT,
         (int16_t *)(to + 64), (float *)to);
 }
 
-static void with_bytes(const kernel *k, numbers *n, int round, unsigned char *to) {
-    k->bytes(n->row, LANES * (1 + round % 8), (int8_t *)(to + 64), (float *)to);
+static void with_quantize8(const kernel *k, numbers *n, int round, unsigned char *to) {
+    k->quantize8(n->row, LANES * (1 + round % 8), (int8_t *)(to + 64), (float *)to);
 }
 
-static void with_weigh(const kernel *k, numbers *n, int round, unsigned char *to) {
+static void with_softmax(const kernel *k, numbers *n, int round, unsigned char *to) {
     int keys = 1 + (int)((uint32_t)round * 2654435761u % TILE);
     int padded = (keys + BLOCK - 1) / BLOCK * BLOCK;
     float *numbers_to = (float *)(to + TILE);
-    k->weigh(n->sums, LANES, keys, padded, n->row_scales[round % ROWS] / 1024.0f, n->key_scales,
+    k->softmax(n->sums, LANES, keys, padded, n->row_scales[round % ROWS] / 1024.0f, n->key_scales,
         n->value_scales, to, numbers_to + 2, numbers_to, numbers_to + 1);
     numbers_to[1] += 0.0f; /* of equal maxima 0 and -0 either may be kept: what follows is the same */
 }
 
-static void with_mix(const kernel *k, numbers *n, int round, unsigned char *to) {
+static void with_add_values(const kernel *k, numbers *n, int round, unsigned char *to) {
     memcpy(to, n->start, WIDE * sizeof(float));
-    k->mix(n->sums, (size_t)LANES * (1 + (round & 1)), 1 + round % PANELS, n->row_scales[0],
+    k->add_values(n->sums, (size_t)LANES * (1 + (round & 1)), 1 + round % PANELS, n->row_scales[0],
         (float *)to);
 }
 
-static void with_fold(const kernel *k, numbers *n, int round, unsigned char *to) {
+static void with_merge(const kernel *k, numbers *n, int round, unsigned char *to) {
     float *row = (float *)to;
     memcpy(to, n->start, WIDE * sizeof(float));
     row[WIDE] = n->key_scales[0];
     row[WIDE + 1] = n->row[1] * 8.0f;
-    k->fold(n->key_scales[1], n->row[0] * 8.0f, n->other, LANES * (1 + round % PANELS), row + WIDE,
+    k->merge(n->key_scales[1], n->row[0] * 8.0f, n->other, LANES * (1 + round % PANELS), row + WIDE,
         row + WIDE + 1, row);
 }
 
-static void with_finish(const kernel *k, numbers *n, int round, unsigned char *to) {
-    k->finish(n->key_scales[2] + 0.25f, n->other, LANES * (1 + round % PANELS), (float *)to);
+static void with_divide(const kernel *k, numbers *n, int round, unsigned char *to) {
+    k->divide(n->key_scales[2] + 0.25f, n->other, LANES * (1 + round % PANELS), (float *)to);
 }
 
 static void with_silu(const kernel *k, numbers *n, int round, unsigned char *to) {
@@ -218,21 +215,21 @@ static void with_silu(const kernel *k, numbers *n, int round, unsigned char *to)
     k->silu((float *)to, round & 1 ? n->other : 0, LANES * (1 + round % (COUNT / LANES)));
 }
 
-static void with_likeliest(const kernel *k, numbers *n, int round, unsigned char *to) {
+static void with_top(const kernel *k, numbers *n, int round, unsigned char *to) {
     float *sum = (float *)to;
-    *sum = k->likeliest(n->start, 1 + round * 37 % (ROWS * WIDE), 1 + round % 12, 0.5f, sum + 1,
+    *sum = k->top(n->start, 1 + round * 37 % (ROWS * WIDE), 1 + round % 12, 0.5f, sum + 1,
         (int32_t *)(to + 256));
 }
 
-static void with_dots(const kernel *k, numbers *n, int round, unsigned char *to) {
+static void with_gemm8(const kernel *k, numbers *n, int round, unsigned char *to) {
     int inputs = 64 * (1 + round % (INPUTS / 64)), panels = 1 + round / 3 % PANELS;
-    k->dots(n->rows, (size_t)INPUTS - round % 2 * (INPUTS - inputs), 1 + 7 * round % ROWS, n->panels,
+    k->gemm8(n->rows, (size_t)INPUTS - round % 2 * (INPUTS - inputs), 1 + 7 * round % ROWS, n->panels,
         (size_t)INPUTS * LANES, panels, inputs, (int32_t *)to, n->panels, round % 7);
 }
 
-static void with_pairs(const kernel *k, numbers *n, int round, unsigned char *to) {
+static void with_gemm16(const kernel *k, numbers *n, int round, unsigned char *to) {
     int inputs = 32 * (1 + round % 4), panels = 1 + round / 3 % PANELS;
-    k->pairs(n->short_rows, INPUTS, 1 + 7 * round % ROWS, n->short_panels, (size_t)INPUTS * LANES,
+    k->gemm16(n->short_rows, INPUTS, 1 + 7 * round % ROWS, n->short_panels, (size_t)INPUTS * LANES,
         panels, inputs, (int32_t *)to);
 }
 
@@ -240,24 +237,24 @@ static const struct {
     const char *name;
     void (*with)(const kernel *k, numbers *n, int round, unsigned char *to);
 } TABLE[] = {
-    {"dots", with_dots},
-    {"pairs", with_pairs},
-    {"digits", with_digits},
-    {"norm", with_norm},
-    {"widen", with_widen},
-    {"plain", with_plain},
+    {"gemm8", with_gemm8},
+    {"gemm16", with_gemm16},
+    {"quantize", with_quantize},
+    {"rms_norm", with_rms_norm},
+    {"widen_bf16", with_widen_bf16},
+    {"store", with_store},
     {"add", with_add},
-    {"gate", with_gate},
+    {"swiglu", with_swiglu},
     {"logits", with_logits},
-    {"turn", with_turn},
-    {"shorts", with_shorts},
-    {"bytes", with_bytes},
-    {"weigh", with_weigh},
-    {"mix", with_mix},
-    {"fold", with_fold},
-    {"finish", with_finish},
+    {"rope", with_rope},
+    {"quantize16", with_quantize16},
+    {"quantize8", with_quantize8},
+    {"softmax", with_softmax},
+    {"add_values", with_add_values},
+    {"merge", with_merge},
+    {"divide", with_divide},
     {"silu", with_silu},
-    {"likeliest", with_likeliest},
+    {"top", with_top},
 };
 
 static void run(const kernel *k, int which, numbers *n, int round, unsigned char *to) {

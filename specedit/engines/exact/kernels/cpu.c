@@ -1,4 +1,4 @@
-/* What this processor and this system can: asked once each time, kept by nobody. */
+/* Whether this processor and system have a variant's instructions. */
 #include "variant.h"
 
 #if defined(__x86_64__) || defined(_M_X64)
@@ -6,7 +6,7 @@
 
 enum { XMM_YMM = 0x6, ZMM = 0xe0, TILES = 0x60000 };
 
-/* the register sets that the system saves for us */
+/* the register sets that the system saves */
 static uint64_t saved(void) {
     uint32_t a, b, c, d, low, high;
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & (1u << 27)))

@@ -1,4 +1,4 @@
-/* What a 64-bit ARM processor can, as its system says. */
+/* Whether a 64-bit ARM processor has a variant's instructions, as its system says. */
 #include "variant.h"
 
 #if defined(__aarch64__) || defined(_M_ARM64)

@@ -1,9 +1,6 @@
-/* Heads: small layers that guess what follows a row, from the model's own output layer's rows.
+/* One step of draft heads: states and ids in, next states and likeliest outputs out.
  *
- * Knows one step: states and ids in, states and likeliest outputs out. Does not know trees, kinds of
- * heads, or what a guess is for. A guess changes when a text comes, never which, so nothing here
- * need be the same on every processor, though it is.
- */
+ * A guess changes the speed, never the text. Its bits are nevertheless the same on every processor. */
 #include <string.h>
 
 #include "model.h"
@@ -22,40 +19,41 @@ static float logarithm_of(float x) { /* x >= 1: a sum in which the largest is 1 
         + 0.69314718f * (float)whole;
 }
 
-void guess_free(specedit_model *m) {
-    guess_room *g = &m->guess;
-    void *all[] = {g->rows, g->inner_rows, g->logits, g->states.digits, g->states.scales,
-        g->ids.digits, g->ids.scales, g->inside.digits, g->inside.scales, g->made.digits,
+void free_guess(specedit_model *m) {
+    guess_buffers *g = &m->guess;
+    void *all[] = {g->rows, g->inner_rows, g->logits, g->states.values, g->states.scales,
+        g->ids.values, g->ids.scales, g->inside.values, g->inside.scales, g->made.values,
         g->made.scales};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         thread_memory_free(all[i]);
     memset(g, 0, sizeof *g);
 }
 
-static int digits_room(digit_rows *of, int width, int digits, int inputs) {
-    of->digits = thread_memory((size_t)width * digits * inputs);
+static int reserve_quantized(quantized_rows *of, int width, int terms, int inputs) {
+    of->values = thread_memory((size_t)width * terms * inputs);
     of->scales = thread_memory((size_t)width * sizeof(float));
-    of->pieces = 1;
-    return of->digits && of->scales;
+    of->groups = 1;
+    return of->values && of->scales;
 }
 
-static int room(specedit_model *m, int width, int inner, int outputs) {
-    guess_room *g = &m->guess;
+static int reserve_guess(specedit_model *m, int width, int inner, int outputs) {
+    guess_buffers *g = &m->guess;
     if (width <= g->width && inner <= g->inner && outputs <= g->outputs)
         return SPECEDIT_OK;
     width = width > g->width ? width : g->width;
     inner = inner > g->inner ? inner : g->inner;
     outputs = outputs > g->outputs ? outputs : g->outputs;
-    guess_free(m);
-    int digits = m->shape.two ? 2 : 1, hidden = m->shape.hidden;
+    free_guess(m);
+    int terms = m->shape.residual ? 2 : 1, hidden = m->shape.hidden;
     g->rows = thread_memory((size_t)width * hidden * sizeof(float));
     g->inner_rows = thread_memory((size_t)width * inner * sizeof(float));
     g->logits = thread_memory((size_t)width * outputs * sizeof(float));
-    if (!g->rows || !g->inner_rows || !g->logits || !digits_room(&g->states, width, digits, hidden)
-        || !digits_room(&g->ids, width, digits, hidden)
-        || !digits_room(&g->inside, width, digits, inner)
-        || !digits_room(&g->made, width, digits, hidden)) {
-        guess_free(m);
+    if (!g->rows || !g->inner_rows || !g->logits
+        || !reserve_quantized(&g->states, width, terms, hidden)
+        || !reserve_quantized(&g->ids, width, terms, hidden)
+        || !reserve_quantized(&g->inside, width, terms, inner)
+        || !reserve_quantized(&g->made, width, terms, hidden)) {
+        free_guess(m);
         return SPECEDIT_NO_MEMORY;
     }
     g->width = width;
@@ -66,86 +64,86 @@ static int room(specedit_model *m, int width, int inner, int outputs) {
 
 /* -- the steps ---------------------------------------------------------------------------------- */
 
-static void guess_begins(void *of, int layer, int row, int thread) {
-    specedit_model *m = of;
-    guess_room *g = &m->guess;
+static void guess_begins(void *context, int layer, int row, int thread) {
+    specedit_model *m = context;
+    guess_buffers *g = &m->guess;
     int hidden = m->shape.hidden, true_hidden = m->shape.hidden_true;
     float *at = g->rows + (size_t)row * hidden;
     (void)layer;
     memset(at, 0, (size_t)hidden * sizeof(float));
     memcpy(at, g->guess->states + (size_t)row * true_hidden, (size_t)true_hidden * sizeof(float));
-    row_digits(m, at, hidden, hidden, &g->states, row);
+    quantize_row(m, at, hidden, hidden, &g->states, row);
     if (g->head->of_id.panels) {
-        float *id = m->benches[thread].row;
-        m->kernel->widen(
+        float *id = m->scratch[thread].row;
+        m->kernel->widen_bf16(
             m->weights.embedding + (size_t)g->guess->ids[row] * hidden, hidden, id);
-        row_digits(m, id, hidden, hidden, &g->ids, row);
+        quantize_row(m, id, hidden, hidden, &g->ids, row);
     }
 }
 
-static void guess_of_state(void *of, int layer, int piece, int thread) {
-    specedit_model *m = of;
+static void guess_of_state(void *context, int layer, int task, int thread) {
+    specedit_model *m = context;
     const specedit_head *h = m->guess.head;
     (void)layer;
-    product_piece(m, &h->of_state, &m->guess.states, PLAIN, h->bias, m->guess.inner_rows,
-        (size_t)h->of_state.outputs, piece, thread);
+    gemm_task(m, &h->of_state, &m->guess.states, STORE, h->bias, m->guess.inner_rows,
+        (size_t)h->of_state.outputs, task, thread);
 }
 
-static void guess_of_id(void *of, int layer, int piece, int thread) {
-    specedit_model *m = of;
+static void guess_of_id(void *context, int layer, int task, int thread) {
+    specedit_model *m = context;
     const specedit_head *h = m->guess.head;
     (void)layer;
-    product_piece(m, &h->of_id, &m->guess.ids, ADD, 0, m->guess.inner_rows,
-        (size_t)h->of_id.outputs, piece, thread);
+    gemm_task(m, &h->of_id, &m->guess.ids, ADD, 0, m->guess.inner_rows, (size_t)h->of_id.outputs,
+        task, thread);
 }
 
-static void guess_inside(void *of, int layer, int row, int thread) {
-    specedit_model *m = of;
-    guess_room *g = &m->guess;
+static void guess_inside(void *context, int layer, int row, int thread) {
+    specedit_model *m = context;
+    guess_buffers *g = &m->guess;
     int count = g->head->of_state.outputs, inputs = g->head->down.inputs;
     float *x = g->inner_rows + (size_t)row * count;
     (void)layer;
     (void)thread;
     m->kernel->silu(x, g->head->gated ? x + inputs : 0, inputs);
-    row_digits(m, x, inputs, inputs, &g->inside, row);
+    quantize_row(m, x, inputs, inputs, &g->inside, row);
 }
 
-static void guess_down(void *of, int layer, int piece, int thread) {
-    specedit_model *m = of;
+static void guess_down(void *context, int layer, int task, int thread) {
+    specedit_model *m = context;
     (void)layer;
-    product_piece(m, &m->guess.head->down, &m->guess.inside, ADD, 0, m->guess.rows,
-        (size_t)m->shape.hidden, piece, thread);
+    gemm_task(m, &m->guess.head->down, &m->guess.inside, ADD, 0, m->guess.rows,
+        (size_t)m->shape.hidden, task, thread);
 }
 
-static void guess_made(void *of, int layer, int row, int thread) {
-    specedit_model *m = of;
-    guess_room *g = &m->guess;
+static void guess_made(void *context, int layer, int row, int thread) {
+    specedit_model *m = context;
+    guess_buffers *g = &m->guess;
     int hidden = m->shape.hidden, true_hidden = m->shape.hidden_true;
     const float *at = g->rows + (size_t)row * hidden;
     (void)layer;
     (void)thread;
     memcpy(g->guess->made + (size_t)row * true_hidden, at, (size_t)true_hidden * sizeof(float));
-    row_digits(m, at, hidden, hidden, &g->made, row);
+    quantize_row(m, at, hidden, hidden, &g->made, row);
 }
 
-static void guess_logits(void *of, int layer, int piece, int thread) {
-    specedit_model *m = of;
+static void guess_logits(void *context, int layer, int task, int thread) {
+    specedit_model *m = context;
     const specedit_head *h = m->guess.head;
     (void)layer;
-    product_piece(m, &h->output, &m->guess.made, PLAIN, 0, m->guess.logits,
-        (size_t)h->output.outputs, piece, thread);
+    gemm_task(m, &h->output, &m->guess.made, STORE, 0, m->guess.logits, (size_t)h->output.outputs,
+        task, thread);
 }
 
-static void guess_likeliest(void *of, int layer, int row, int thread) {
-    specedit_model *m = of;
-    guess_room *g = &m->guess;
+static void guess_likeliest(void *context, int layer, int row, int thread) {
+    specedit_model *m = context;
+    guess_buffers *g = &m->guess;
     const float *logits = g->logits + (size_t)row * g->head->output.outputs;
     int most = g->guess->most;
     int32_t *ids = g->guess->guesses + (size_t)row * most;
     float *best = g->guess->chances + (size_t)row * most, sharp = g->head->sharpness;
     (void)layer;
     (void)thread;
-    float sum = m->kernel->likeliest(logits, g->head->guessed, most, sharp, best, ids);
+    float sum = m->kernel->top(logits, g->head->guessed, most, sharp, best, ids);
     float top = best[0], all = logarithm_of(sum);
     for (int i = 0; i < most; i++)
         if (ids[i] >= 0)
@@ -181,21 +179,21 @@ int specedit_guess_run(specedit_model *m, specedit_pool *pool, const specedit_he
     if (!m || !pool || !head || !guess || !head_fits(m, head, guess))
         return SPECEDIT_BAD_ARGUMENT;
     int threads = pool_threads(pool), w = guess->width, inner = head->of_state.outputs;
-    if (model_room(m, w, threads, 1) || room(m, w, inner, head->output.outputs))
+    if (reserve_buffers(m, w, threads, 1) || reserve_guess(m, w, inner, head->output.outputs))
         return SPECEDIT_NO_MEMORY;
-    specedit_pass pass = {.width = w}; /* a product asks it for its rows */
+    specedit_pass pass = {.width = w}; /* gemm_task reads the width of the pass */
     m->pass = &pass;
     m->guess.head = head;
     m->guess.guess = guess;
     pool_step steps[8], *step = steps;
     *step++ = (pool_step){guess_begins, 0, w};
-    *step++ = (pool_step){guess_of_state, 0, product_pieces(&head->of_state, threads)};
+    *step++ = (pool_step){guess_of_state, 0, gemm_tasks(&head->of_state, threads)};
     if (head->of_id.panels)
-        *step++ = (pool_step){guess_of_id, 0, product_pieces(&head->of_id, threads)};
+        *step++ = (pool_step){guess_of_id, 0, gemm_tasks(&head->of_id, threads)};
     *step++ = (pool_step){guess_inside, 0, w};
-    *step++ = (pool_step){guess_down, 0, product_pieces(&head->down, threads)};
+    *step++ = (pool_step){guess_down, 0, gemm_tasks(&head->down, threads)};
     *step++ = (pool_step){guess_made, 0, w};
-    *step++ = (pool_step){guess_logits, 0, product_pieces(&head->output, threads)};
+    *step++ = (pool_step){guess_logits, 0, gemm_tasks(&head->output, threads)};
     *step++ = (pool_step){guess_likeliest, 0, w};
     pool_run(pool, steps, (int)(step - steps), m);
     m->pass = 0;

@@ -2,19 +2,19 @@
  * is twice as much as a dot product does. One row alone takes dot products. */
 #include "arm.h"
 
-#define ROWS 6 /* 24 sums, 3 of digits, 2 of weights */
+#define ROWS 6 /* 24 sums, 3 of activations, 2 of weights */
 
 #define LANE(K)                                                                                    \
     for (int q = 0; q < 4; q++)                                                                    \
         sum[p][q] = vsudotq_laneq_s32(                                                             \
-            sum[p][q], vld1q_s8(from + 64 * (K) + 16 * q), digits, K);
+            sum[p][q], vld1q_s8(from + 64 * (K) + 16 * q), activations, K);
 
 BLOCK_INLINE void one_row(const int P, const uint8_t *row, const int8_t *panel, size_t step,
     int inputs, int32_t *sums, size_t sums_step) {
     int32x4_t sum[P][4];
     EACH_SUM(1, P) sum[p][q] = vdupq_n_s32(r);
     for (int i = 0; i < inputs; i += 16) {
-        uint8x16_t digits = vld1q_u8(row + i);
+        uint8x16_t activations = vld1q_u8(row + i);
         for (int p = 0; p < P; p++) {
             const int8_t *from = panel + (size_t)p * step + (size_t)i * LANES;
             LANE(0)
@@ -26,7 +26,7 @@ BLOCK_INLINE void one_row(const int P, const uint8_t *row, const int8_t *panel, 
     EACH_SUM(1, P) vst1q_s32(sums + p * sums_step + r * LANES + 4 * q, sum[p][q]);
 }
 
-BLOCK_INLINE void dots_block(const int R, const int P, const uint8_t *row, size_t stride,
+BLOCK_INLINE void gemm8_block(const int R, const int P, const uint8_t *row, size_t stride,
     const int8_t *panel, size_t step, int inputs, int32_t *sums, size_t sums_step) {
     if (R == 1) {
         one_row(P, row, panel, step, inputs, sums, sums_step);
@@ -40,10 +40,10 @@ BLOCK_INLINE void dots_block(const int R, const int P, const uint8_t *row, size_
             for (int q = 0; q < 8; q++)
                 sum[c][p][q] = vdupq_n_s32(0);
     for (int i = 0; i < inputs; i += 8) {
-        uint8x16_t digits[MOST];
+        uint8x16_t activations[MOST];
         for (int c = 0; c < couples; c++) {
             const uint8_t *first = row + (size_t)(2 * c) * stride + i;
-            digits[c] = vcombine_u8(vld1_u8(first), vld1_u8(2 * c + 1 < R ? first + stride : first));
+            activations[c] = vcombine_u8(vld1_u8(first), vld1_u8(2 * c + 1 < R ? first + stride : first));
         }
         for (int p = 0; p < P; p++) {
             const int8_t *from = panel + (size_t)p * step + (size_t)i * LANES;
@@ -53,8 +53,8 @@ BLOCK_INLINE void dots_block(const int R, const int P, const uint8_t *row, size_
                 int8x16_t low = vreinterpretq_s8_s32(vzip1q_s32(near, far));
                 int8x16_t high = vreinterpretq_s8_s32(vzip2q_s32(near, far));
                 for (int c = 0; c < couples; c++) {
-                    sum[c][p][2 * q] = vusmmlaq_s32(sum[c][p][2 * q], digits[c], low);
-                    sum[c][p][2 * q + 1] = vusmmlaq_s32(sum[c][p][2 * q + 1], digits[c], high);
+                    sum[c][p][2 * q] = vusmmlaq_s32(sum[c][p][2 * q], activations[c], low);
+                    sum[c][p][2 * q + 1] = vusmmlaq_s32(sum[c][p][2 * q + 1], activations[c], high);
                 }
             }
         }
@@ -71,7 +71,7 @@ BLOCK_INLINE void dots_block(const int R, const int P, const uint8_t *row, size_
             }
 }
 
-#include "blocks.h"
+#include "gemm_blocks.h"
 
 #define VARIANT i8mm
 #include "rows.h"

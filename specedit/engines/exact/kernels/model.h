@@ -1,4 +1,4 @@
-/* A model, and the memory that its passes work in. */
+/* A model, the memory of its passes, and what the files of a pass call in each other. */
 #ifndef MODEL_H
 #define MODEL_H
 
@@ -7,112 +7,121 @@
 #include "variant.h"
 
 enum {
-    GROUP = 64, /* rows of digits that a panel meets at a time: their sums stay in the cache */
-    MANY = 4,   /* panels of one call, at most: so many streams of weights are under way */
-    CHUNK = 8,  /* positions whose queries meet a tile of keys together */
-    LATE = 12,  /* one line of so many is fetched while sums are worked on */
-    NARROW = 16, /* passes up to this width split attention by tiles, too */
+    ROW_BLOCK = 64,      /* quantized rows that a panel meets at a time: their sums stay in cache */
+    PANELS_PER_CALL = 4, /* panels of one call: so many streams of weights are read at once */
+    QUERY_ROWS = 8,      /* positions whose queries meet a tile of keys together */
+    LATE_SHARE = 12,     /* one line of so many is fetched by the epilogue, the others by gemm8 */
+    SPLIT_WIDTH = 16,    /* passes up to this width split attention by tiles, too */
 };
 
-/* what one thread works in */
+/* the scratch memory of one thread */
 typedef struct {
-    float *row;       /* the longest row */
-    int32_t *sums;    /* MANY x GROUP x LANES, and a block of values' products */
-    int32_t *scores;  /* CHUNK x group x TILE */
-    uint8_t *weights; /* likewise */
-    float *units;     /* CHUNK x group x TILE / BLOCK */
-    float *tile;      /* CHUNK x group x size: mixed values of one tile */
-    float *mixed;     /* likewise, of all */
-    float *sum, *most;
-    char *gathered; /* a head's part of a tile, for a row of a tree */
-} bench_of_thread;
+    float *row;        /* hidden */
+    int32_t *sums;     /* PANELS_PER_CALL x ROW_BLOCK x LANES, and what attention needs */
+    int32_t *scores;   /* QUERY_ROWS x per_kv x TILE */
+    uint8_t *weights;  /* the same: softmax weights */
+    float *units;      /* QUERY_ROWS x per_kv x TILE / BLOCK: scales of those */
+    float *tile_output; /* QUERY_ROWS x per_kv x size: attention's output over one tile */
+    float *output;     /* the same, over all tiles */
+    float *sum, *maximum;
+    char *gathered; /* one head's part of a tile, for a row of a tree */
+} thread_scratch;
 
+/* Quantized activations: uint8 with zero point 128 and a scale for each group of a row's inputs. With
+ * `residual` (specedit_shape) a row is two: the values, then what rounding left, in finer steps. */
 typedef struct {
-    uint8_t *digits;
+    uint8_t *values;
     float *scales;
-    int pieces;
-} digit_rows;
+    int groups; /* of a row */
+} quantized_rows;
 
-/* what is done with a product */
-typedef enum { PLAIN, ADD, GATE, LOGITS, NOTHING } after;
+/* what is done with the sums of a product */
+typedef enum { STORE, ADD, SWIGLU, LOGITS, DISCARD } gemm_epilogue;
 
-/* what a head's rows are worked out in (heads.c) */
+/* the buffers of heads.c */
 typedef struct {
-    int width, inner, outputs; /* there is room for */
+    int width, inner, outputs; /* their capacity */
     float *rows, *inner_rows, *logits;
-    digit_rows states, ids, inside, made;
+    quantized_rows states, ids, inside, made;
     const specedit_head *head;
     const specedit_guess *guess;
-} guess_room;
+} guess_buffers;
 
 struct specedit_model {
     const kernel *kernel;
     specedit_shape shape;
     specedit_weights weights;
     specedit_layer *layers;
-    int size;   /* of a head */
-    int group;  /* query heads per key head */
-    int outputs; /* of qkv */
-    int mixed;   /* inputs of out */
-    int pieces;  /* of the inner width */
+    int size;          /* of a head */
+    int per_kv;        /* query heads per key head */
+    int outputs;       /* of qkv */
+    int attended_size; /* inputs of out */
+    int groups;        /* of the inner width */
 
-    int width; /* room for a pass of this width, */
-    int threads;
-    int tiles; /* and, if it is narrow, for so many tiles */
+    int width;   /* capacity of the buffers, in rows, */
+    int threads; /* of the scratch memory, in threads, */
+    int tiles;   /* and of the parts of a narrow pass, in tiles */
     float *rows, *qkv, *attended, *gates, *cosines, *sines;
     int16_t *queries;
     float *query_scales;
-    digit_rows hidden, out, inner;
-    float *part_mixed, *part_sum, *part_most; /* of narrow passes: tile by tile */
-    float *best;
+    quantized_rows hidden, out, inner;
+    float *part_output, *part_sum, *part_maximum; /* of narrow passes: tile by tile */
+    float *best;                                  /* each task's largest logit of each row */
     int32_t *choice;
-    bench_of_thread *benches;
+    thread_scratch *scratch;
     pool_step *steps;
-    int32_t *depths; /* of a row: what its position is beyond the pass's start */
+    int32_t *depths; /* of a row: its position beyond the pass's start */
 
-    /* the pass under way */
+    /* the pass that runs */
     const specedit_pass *pass;
-    specedit_cache *cache; /* null: each row has one of its own, which the pass names */
+    specedit_cache *cache; /* null: each row has its own, which the pass names */
     int last;              /* the highest position of a row */
-    int head_pieces;
-    guess_room guess;
+    int head_tasks;
+    int discard; /* products are computed for their time alone */
+    guess_buffers guess;
 };
 
 static inline int up_to(int number, int multiple) {
     return (number + multiple - 1) / multiple * multiple;
 }
 
-/* arguments.c: whether what a caller gives can be */
+/* arguments.c: whether the kernels can run what the caller passes */
 int shape_fits(const specedit_shape *shape, const specedit_weights *weights);
-int linear_fits(const specedit_linear *linear, int outputs, int inputs, int piece);
+int linear_fits(const specedit_linear *linear, int outputs, int inputs, int group_size);
 int cache_fits(const specedit_model *model, const specedit_cache *cache);
 int pass_fits(const specedit_model *model, specedit_cache *cache, const specedit_pass *pass);
 /* `width` rows, the last one at position start + reach - 1 */
 int rows_fit(const specedit_model *model, int start, int reach, int width);
 
-int model_room(specedit_model *model, int width, int threads, int tiles);
+/* scratch.c */
+int reserve_buffers(specedit_model *model, int width, int threads, int tiles);
+void free_memory(specedit_model *model);
 
-/* digits of a row, a scale for each piece of it */
-void row_digits(
-    specedit_model *model, const float *row, int inputs, int piece, digit_rows *to, int index);
-/* pieces of a product by the threads at work, and one of them, of all of the pass's rows */
-int product_pieces(const specedit_linear *linear, int threads);
-void product_piece(specedit_model *model, const specedit_linear *linear, const digit_rows *rows,
-    after then, const float *bias, float *out, size_t stride, int piece, int thread);
+/* gemm.c: tasks of a product, given the threads; and one of them, for all rows of the pass */
+int gemm_tasks(const specedit_linear *linear, int threads);
+void gemm_task(specedit_model *model, const specedit_linear *linear, const quantized_rows *rows,
+    gemm_epilogue epilogue, const float *bias, float *out, size_t stride, int task, int thread);
+int logits_of(const specedit_model *model); /* how many a row has */
+void quantize_row(specedit_model *model, const float *row, int inputs, int group_size,
+    quantized_rows *to, int index);
+
+/* layer.c: fill the model's steps with those of its pass, or with the products alone; how many */
+int pass_steps(specedit_model *model, int threads);
+int gemm_steps(specedit_model *model, int threads);
 
 /* heads.c */
-void guess_free(specedit_model *model);
+void free_guess(specedit_model *model);
 
-/* attention.c */
-int attention_head_pieces(const specedit_model *model);
-void attention_heads(void *of, int layer, int piece, int thread);
-int attention_pieces(const specedit_model *model);
-void attention_piece(void *of, int layer, int piece, int thread);
-void attention_row(specedit_model *model, int row, float *out); /* folds a narrow pass's tiles */
+/* attention.c: RoPE and the KV cache, then attention; a row's tiles are merged by attention_row */
+int store_kv_tasks(const specedit_model *model);
+void store_kv_task(void *context, int layer, int task, int thread);
+int attention_tasks(const specedit_model *model);
+void attention_task(void *context, int layer, int task, int thread);
+void attention_row(specedit_model *model, int row, float *out);
 int attention_split(const specedit_model *model); /* whether this pass is split by tiles */
 
-/* turn.c: cosines and sines of a position, by fixed steps of double arithmetic */
-void turn_of(double position, const double *speeds, int half_true, int half, float *cosines,
+/* rope.c: cosines and sines of a position, by fixed steps of double arithmetic */
+void rope_angles(double position, const double *frequencies, int half_true, int half, float *cosines,
     float *sines);
 
 #endif

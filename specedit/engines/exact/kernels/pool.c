@@ -1,13 +1,12 @@
-/* The pool: pieces are claimed one by one, and a step ends when its last piece is done.
+/* The pool: tasks are claimed one by one, and a step ends when its last task is done.
  *
- * Nobody waits for a thread, only for pieces: a thread that the system keeps from running holds up
- * what it had claimed and nothing else. Waiting is a short spin, then the core is given away, and
- * between passes a thread sleeps.
+ * Threads wait for tasks, never for a thread: a thread that the system suspends delays only the task that
+ * it claimed. Waiting is a short spin, then the thread yields, and between passes it sleeps.
  *
- * All that is shared is one number: run, step, and how many of the step's pieces nobody has claimed.
- * What a step is may be read only by who has claimed a piece of it, for then the run cannot end.
+ * The shared state is one number: run, step, and how many of the step's tasks are not claimed. Only a
+ * thread that has claimed a task may read its step, for then the run cannot end.
  *
- * A copy of the process (fork) has the pool but not its threads: it starts threads of its own.
+ * A copy of the process (fork) has the pool but not its threads, so it starts its own.
  */
 #include "pool.h"
 
@@ -18,7 +17,7 @@
 
 enum {
     SPINS = 1000, /* about 50 us */
-    ENDED = POOL_MAX_STEPS, /* as the step: nothing is left to do */
+    ENDED = POOL_MAX_STEPS, /* as the step: the run has ended */
 };
 
 typedef struct {
@@ -28,14 +27,14 @@ typedef struct {
 
 struct specedit_pool {
     _Atomic uint64_t state __attribute__((aligned(64)));
-    _Atomic int done __attribute__((aligned(64))); /* pieces of this step */
+    _Atomic int done __attribute__((aligned(64))); /* tasks of this step */
     _Atomic int sleeping __attribute__((aligned(64)));
     int threads;
     int wanted;
-    long process; /* whose threads these are */
+    long process; /* that started the threads */
     const pool_step *steps;
     int count;
-    void *of;
+    void *context;
     int ending;
     thread_lock lock;
     thread_signal wake;
@@ -51,18 +50,18 @@ static uint32_t run_of(uint64_t state) { return (uint32_t)(state >> 32); }
 static int step_of(uint64_t state) { return (int)(state >> POOL_LEFT_BITS) & ENDED; }
 static int left_of(uint64_t state) { return (int)(state & ((1 << POOL_LEFT_BITS) - 1)); }
 
-/* Claim a piece and do it; 0 when there is none. `state` is what was seen. */
-static int one_piece(specedit_pool *pool, int number, uint64_t state) {
+/* Claim a task and do it; 0 where there is none. `state` is what this thread has read. */
+static int run_task(specedit_pool *pool, int number, uint64_t state) {
     int left = left_of(state), at = step_of(state);
     if (!left || !atomic_compare_exchange_strong(&pool->state, &state, state - 1))
         return 0;
     const pool_step *step = &pool->steps[at];
-    step->work(pool->of, step->layer, step->pieces - left, number);
-    if (atomic_fetch_add(&pool->done, 1) == step->pieces - 1) {
+    step->work(pool->context, step->layer, step->tasks - left, number);
+    if (atomic_fetch_add(&pool->done, 1) == step->tasks - 1) {
         atomic_store(&pool->done, 0);
         int next = at + 1 < pool->count ? at + 1 : ENDED;
         atomic_store(&pool->state,
-            state_of(run_of(state), next, next == ENDED ? 0 : pool->steps[next].pieces));
+            state_of(run_of(state), next, next == ENDED ? 0 : pool->steps[next].tasks));
     }
     return 1;
 }
@@ -71,12 +70,12 @@ static void serve(void *given) {
     worker *me = given;
     specedit_pool *pool = me->pool;
     thread_rounding();
-    for (int turn = 0;;) {
+    for (int spins = 0;;) {
         uint64_t state = atomic_load(&pool->state);
         if (left_of(state)) {
-            one_piece(pool, me->number, state);
-            turn = 0;
-        } else if (turn++ < SPINS) {
+            run_task(pool, me->number, state);
+            spins = 0;
+        } else if (spins++ < SPINS) {
             thread_pause();
         } else if (step_of(state) != ENDED) {
             thread_yield();
@@ -90,7 +89,7 @@ static void serve(void *given) {
             thread_lock_leave(&pool->lock);
             if (ending)
                 return;
-            turn = 0;
+            spins = 0;
         }
     }
 }
@@ -107,7 +106,7 @@ static void start(specedit_pool *pool) {
         pool->workers[number].pool = pool;
         pool->workers[number].number = number;
         if (!thread_start(&pool->handles[number], serve, &pool->workers[number]))
-            break; /* fewer threads do the same work */
+            break; /* a pool of fewer threads works too */
         pool->threads++;
     }
 }
@@ -118,26 +117,26 @@ int pool_threads(specedit_pool *pool) {
     return pool->threads;
 }
 
-void pool_run(specedit_pool *pool, const pool_step *steps, int count, void *of) {
+void pool_run(specedit_pool *pool, const pool_step *steps, int count, void *context) {
     pool->steps = steps;
     pool->count = count;
-    pool->of = of;
+    pool->context = context;
     uint32_t run = run_of(atomic_load(&pool->state)) + 1;
     thread_state before = thread_rounding();
-    atomic_store(&pool->state, state_of(run, 0, steps[0].pieces));
+    atomic_store(&pool->state, state_of(run, 0, steps[0].tasks));
     if (atomic_load(&pool->sleeping)) {
         thread_lock_take(&pool->lock);
         thread_signal_all(&pool->wake);
         thread_lock_leave(&pool->lock);
     }
-    for (int turn = 0;;) {
+    for (int spins = 0;;) {
         uint64_t state = atomic_load(&pool->state);
         if (step_of(state) == ENDED)
             break;
         if (left_of(state)) {
-            one_piece(pool, 0, state);
-            turn = 0;
-        } else if (turn++ < SPINS) {
+            run_task(pool, 0, state);
+            spins = 0;
+        } else if (spins++ < SPINS) {
             thread_pause();
         } else {
             thread_yield();

@@ -1,7 +1,7 @@
-/* The arithmetic in plain C, one number after the other: what every variant must equal bit for bit.
+/* The definition of the arithmetic, in plain C: every variant must equal it bit for bit.
  *
- * Slow, and written to be read. A sum of floats runs in lanes: lane i has the numbers i, i + 16 and
- * so on (of a whole row, i + 64: four sums of lanes, then (a + b) + (c + d)), and lanes are folded
+ * A sum of floats runs in lanes: lane i has the numbers i, i + 16 and
+ * so on (of a whole row, i + 64: four sums of lanes, then (a + b) + (c + d)), and lanes are added
  * in halves. The rounding to integers is to the nearest, ties to even.
  */
 #include <string.h>
@@ -12,7 +12,7 @@
 #define MAGIC 12582912.0f
 #define TINY 1e-30f
 
-static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
+static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
     int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
     (void)ahead;
     (void)lines;
@@ -27,7 +27,7 @@ static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *pa
             }
 }
 
-static void pairs(const int16_t *rows, size_t stride, int count, const int16_t *panel, size_t step,
+static void gemm16(const int16_t *rows, size_t stride, int count, const int16_t *panel, size_t step,
     int panels, int inputs, int32_t *sums) {
     for (int p = 0; p < panels; p++)
         for (int r = 0; r < count; r++)
@@ -102,18 +102,19 @@ static float steps_of(const float *row, int count, float limit, float *scale) {
     return most >= TINY ? limit / most : 0.0f;
 }
 
-static void digits(const float *row, int count, uint8_t *first, uint8_t *second, float *scale) {
+static void quantize(const float *row, int count, uint8_t *first, uint8_t *second, float *scale) {
     float steps = steps_of(row, count, 127.0f, scale);
     for (int i = 0; i < count; i++) {
         float x = row[i] * steps;
-        first[i] = (uint8_t)((uint32_t)whole(x) + ZERO);
+        first[i] = (uint8_t)((uint32_t)whole(x) + ZERO_POINT);
         if (second)
-            second[i] = (uint8_t)((uint32_t)whole((x - ((x + MAGIC) - MAGIC)) * REMAINDER) + ZERO);
+            second[i] = (uint8_t)((uint32_t)whole((x - ((x + MAGIC) - MAGIC)) * RESIDUAL_STEPS)
+                + ZERO_POINT);
     }
 }
 
-static void norm(const float *row, const float *weight, int count, int count_true, float epsilon,
-    float *out) {
+static void rms_norm(
+    const float *row, const float *weight, int count, int count_true, float epsilon, float *out) {
     float lane[4][LANES] = {{0}};
     for (int i = 0; i < count; i++) {
         float *at = &lane[i / LANES % 4][i % LANES];
@@ -126,19 +127,19 @@ static void norm(const float *row, const float *weight, int count, int count_tru
         out[i] = row[i] * factor * weight[i];
 }
 
-static void widen(const uint16_t *from, int count, float *to) {
+static void widen_bf16(const uint16_t *from, int count, float *to) {
     for (int i = 0; i < count; i++)
         to[i] = float_of((int32_t)((uint32_t)from[i] << 16));
 }
 
-static float product_of(const int32_t *sums, int rows, int panel, int row, int o,
-    const product *of) {
-    int digits = of->two ? 2 : 1;
-    const int32_t *at = sums + ((size_t)(panel * rows + row) * digits) * LANES + o;
+static float dequantized(
+    const int32_t *sums, int rows, int panel, int row, int o, const gemm_output *of) {
+    int terms = of->residual ? 2 : 1;
+    const int32_t *at = sums + ((size_t)(panel * rows + row) * terms) * LANES + o;
     size_t output = (size_t)panel * of->step + o;
     float found = (float)less(at[0], of->offsets[output]);
-    if (of->two)
-        found = found + (float)less(at[LANES], of->offsets[output]) * (1.0f / REMAINDER);
+    if (of->residual)
+        found = found + (float)less(at[LANES], of->offsets[output]) * (1.0f / RESIDUAL_STEPS);
     return found * of->scales[output] * of->row_scales[(size_t)row * of->row_step];
 }
 
@@ -147,40 +148,40 @@ static float product_of(const int32_t *sums, int rows, int panel, int row, int o
         for (int r = 0; r < rows; r++)                                                             \
             for (int o = 0; o < LANES; o++)
 
-static void plain(const int32_t *sums, int panels, int rows, const product *of, const float *bias,
-    float *out, size_t stride) {
+static void store(const int32_t *sums, int panels, int rows, const gemm_output *of,
+    const float *bias, float *out, size_t stride) {
     EACH_PRODUCT {
         float constant = bias ? bias[p * LANES + o] : 0.0f;
-        out[(size_t)r * stride + p * LANES + o] = product_of(sums, rows, p, r, o, of) + constant;
+        out[(size_t)r * stride + p * LANES + o] = dequantized(sums, rows, p, r, o, of) + constant;
     }
 }
 
-static void add(const int32_t *sums, int panels, int rows, const product *of, float *out,
-    size_t stride) {
+static void add(
+    const int32_t *sums, int panels, int rows, const gemm_output *of, float *out, size_t stride) {
     EACH_PRODUCT {
         float *at = out + (size_t)r * stride + p * LANES + o;
-        *at = *at + product_of(sums, rows, p, r, o, of);
+        *at = *at + dequantized(sums, rows, p, r, o, of);
     }
 }
 
-static void gate(const int32_t *sums, int panels, int rows, const product *of, float *out,
-    size_t stride) {
+static void swiglu(
+    const int32_t *sums, int panels, int rows, const gemm_output *of, float *out, size_t stride) {
     EACH_PRODUCT {
         if (p % 2)
             continue;
-        float gate = product_of(sums, rows, p, r, o, of);
-        float up = product_of(sums, rows, p + 1, r, o, of);
+        float gate = dequantized(sums, rows, p, r, o, of);
+        float up = dequantized(sums, rows, p + 1, r, o, of);
         out[(size_t)r * stride + p / 2 * LANES + o] = gate * up / (exponential(-gate) + 1.0f);
     }
 }
 
-static void logits(const int32_t *sums, int panels, int rows, const product *of, int first,
+static void logits(const int32_t *sums, int panels, int rows, const gemm_output *of, int first,
     int limit, float *best, int32_t *choice, float *out, size_t stride) {
     EACH_PRODUCT {
         int id = first + p * LANES + o;
         if (id >= limit)
             continue;
-        float found = product_of(sums, rows, p, r, o, of);
+        float found = dequantized(sums, rows, p, r, o, of);
         if (out)
             out[(size_t)r * stride + id] = found;
         if (found > best[r]) {
@@ -190,7 +191,7 @@ static void logits(const int32_t *sums, int panels, int rows, const product *of,
     }
 }
 
-static void turn(float *head, const float *weight, int half, int half_true, float epsilon,
+static void rope(float *head, const float *weight, int half, int half_true, float epsilon,
     const float *cosines, const float *sines) {
     if (weight) {
         float lane[LANES] = {0};
@@ -207,26 +208,26 @@ static void turn(float *head, const float *weight, int half, int half_true, floa
     }
 }
 
-static void shorts(const float *head, int count, float limit, int16_t *out, float *scale) {
+static void quantize16(const float *head, int count, float limit, int16_t *out, float *scale) {
     float steps = steps_of(head, count, limit, scale);
     for (int i = 0; i < count; i++)
         out[i] = (int16_t)whole(head[i] * steps);
 }
 
-static void bytes(const float *head, int count, int8_t *out, float *scale) {
+static void quantize8(const float *head, int count, int8_t *out, float *scale) {
     float steps = steps_of(head, count, 127.0f, scale);
     for (int i = 0; i < count; i++)
         out[i] = (int8_t)whole(head[i] * steps);
 }
 
-static void weigh(const int32_t *scores, size_t step, int keys, int padded, float query_scale,
+static void softmax(const int32_t *scores, size_t step, int keys, int padded, float query_scale,
     const float *key_scales, const float *value_scales, uint8_t *weights, float *units, float *sum,
     float *most) {
     float kept[TILE], lane[LANES] = {0};
     *most = -__builtin_inff();
     for (int j = 0; j < keys; j++) {
-        kept[j] = (float)scores[(size_t)(j / LANES) * step + j % LANES]
-            * (key_scales[j] * query_scale);
+        kept[j] =
+            (float)scores[(size_t)(j / LANES) * step + j % LANES] * (key_scales[j] * query_scale);
         *most = larger(kept[j], *most);
     }
     for (int begin = 0; begin < padded; begin += BLOCK) {
@@ -246,22 +247,22 @@ static void weigh(const int32_t *scores, size_t step, int keys, int padded, floa
     *sum = folded(lane);
 }
 
-static void mix(const int32_t *sums, size_t step, int panels, float unit, float *mixed) {
+static void add_values(const int32_t *sums, size_t step, int panels, float unit, float *mixed) {
     for (int i = 0; i < panels * LANES; i++)
         mixed[i] = mixed[i] + (float)sums[(size_t)(i / LANES) * step + i % LANES] * unit;
 }
 
-static void fold(float sum, float most, const float *mixed, int count, float *row_sum,
-    float *row_most, float *row_mixed) {
-    float high = larger(most, *row_most);
-    float before = power(*row_most - high), now = power(most - high);
-    *row_most = high;
+static void merge(float sum, float most, const float *mixed, int count, float *row_sum,
+    float *row_maximum, float *row_output) {
+    float high = larger(most, *row_maximum);
+    float before = power(*row_maximum - high), now = power(most - high);
+    *row_maximum = high;
     *row_sum = *row_sum * before + sum * now;
     for (int i = 0; i < count; i++)
-        row_mixed[i] = row_mixed[i] * before + mixed[i] * now;
+        row_output[i] = row_output[i] * before + mixed[i] * now;
 }
 
-static void finish(float sum, const float *mixed, int count, float *out) {
+static void divide(float sum, const float *mixed, int count, float *out) {
     float share = 1.0f / sum;
     for (int i = 0; i < count; i++)
         out[i] = mixed[i] * share;
@@ -274,8 +275,7 @@ static void silu(float *row, const float *times, int count) {
     }
 }
 
-static float likeliest(const float *row, int count, int most, float sharp, float *best,
-    int32_t *places) {
+static float top(const float *row, int count, int most, float sharp, float *best, int32_t *places) {
     float lane[LANES] = {0};
     for (int found = 0; found < most; found++) {
         best[found] = -__builtin_inff();
@@ -296,6 +296,25 @@ static float likeliest(const float *row, int count, int most, float sharp, float
 }
 
 const kernel kernel_reference = {
-    "reference", dots, pairs, 0, 0, digits, norm, widen, plain, add, gate, logits, turn, shorts,
-    bytes, weigh, mix, fold, finish, silu, likeliest,
+    "reference",
+    gemm8,
+    gemm16,
+    0,
+    0,
+    quantize,
+    rms_norm,
+    widen_bf16,
+    store,
+    add,
+    swiglu,
+    logits,
+    rope,
+    quantize16,
+    quantize8,
+    softmax,
+    add_values,
+    merge,
+    divide,
+    silu,
+    top,
 };

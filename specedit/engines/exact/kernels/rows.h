@@ -1,8 +1,8 @@
 /* The float32 work on rows, in portable vectors of 16: included by each variant's file.
  *
  * The bits are the same for every variant, because each step is one IEEE operation in a written
- * order: sums run in lanes that are folded by one tree, nothing is contracted, and exp is made of
- * additions and multiplications. reference.c says the same in plain C.
+ * order: sums run in lanes that are added in halves, nothing is contracted, and exp is made of
+ * additions and multiplications. reference.c is the same in plain C.
  */
 #include "variant.h"
 
@@ -22,7 +22,7 @@ typedef int16_t middle __attribute__((vector_size(32)));
 typedef uint16_t middle_unsigned __attribute__((vector_size(32)));
 
 #define MAGIC 12582912.0f /* 1.5 * 2^23: adding it rounds to an integer, ties to even */
-#define TINY 1e-30f       /* a row whose largest number is below has only zeros as digits */
+#define TINY 1e-30f       /* a row whose largest number is below is quantized to zeros */
 #define LOG2E 1.44269504088896341f
 
 INLINE floats load(const float *from) {
@@ -132,7 +132,7 @@ INLINE floats largest_part(const float *row, int count) {
     return larger(larger(a, b), larger(c, d));
 }
 
-/* steps in the largest number of a row, and a step's size */
+/* steps to a unit of a row, and a step's size */
 INLINE float steps_of(const float *row, int count, float limit, float *scale) {
     float most = largest_of(largest_part(row, count));
     if (!(most >= TINY)) {
@@ -143,23 +143,23 @@ INLINE float steps_of(const float *row, int count, float limit, float *scale) {
     return limit / most;
 }
 
-static void rows_digits(
+static void rows_quantize(
     const float *row, int count, uint8_t *first, uint8_t *second, float *scale) {
     floats steps = all(steps_of(row, count, 127.0f, scale));
     for (int i = 0; i < count; i += LANES) {
         floats x = load(row + i) * steps;
         floats shifted = x + MAGIC;
-        small digit = __builtin_convertvector((ints)shifted, small) ^ (uint8_t)ZERO;
-        memcpy(first + i, &digit, sizeof digit);
+        small code = __builtin_convertvector((ints)shifted, small) ^ (uint8_t)ZERO_POINT;
+        memcpy(first + i, &code, sizeof code);
         if (second) {
-            floats rest = (x - (shifted - MAGIC)) * REMAINDER + MAGIC;
-            digit = __builtin_convertvector((ints)rest, small) ^ (uint8_t)ZERO;
-            memcpy(second + i, &digit, sizeof digit);
+            floats rest = (x - (shifted - MAGIC)) * RESIDUAL_STEPS + MAGIC;
+            code = __builtin_convertvector((ints)rest, small) ^ (uint8_t)ZERO_POINT;
+            memcpy(second + i, &code, sizeof code);
         }
     }
 }
 
-static void rows_norm(const float *row, const float *weight, int count, int count_true,
+static void rows_rms_norm(const float *row, const float *weight, int count, int count_true,
     float epsilon, float *out) {
     floats a = all(0.0f), b = a, c = a, d = a;
     for (int i = 0; i < count; i += 64) {
@@ -176,7 +176,7 @@ static void rows_norm(const float *row, const float *weight, int count, int coun
         store(out + i, load(row + i) * factor * load(weight + i));
 }
 
-static void rows_widen(const uint16_t *from, int count, float *to) {
+static void rows_widen_bf16(const uint16_t *from, int count, float *to) {
     for (int i = 0; i < count; i += LANES) {
         middle_unsigned half;
         memcpy(&half, from + i, sizeof half);
@@ -184,32 +184,32 @@ static void rows_widen(const uint16_t *from, int count, float *to) {
     }
 }
 
-/* one row's product with one panel, its own scale and the outputs' multiplied in */
-INLINE floats product_of(
-    const int32_t *sums, int row, const product *of, floats scales, ints offsets) {
+/* one row's product with one panel as floats: times the row's scale and the outputs' */
+INLINE floats dequantized(
+    const int32_t *sums, int row, const gemm_output *of, floats scales, ints offsets) {
     floats found;
-    if (of->two) {
+    if (of->residual) {
         floats first = to_floats(load_ints(sums + (size_t)(2 * row) * LANES) - offsets);
         floats second = to_floats(load_ints(sums + (size_t)(2 * row + 1) * LANES) - offsets);
-        found = first + second * (1.0f / REMAINDER);
+        found = first + second * (1.0f / RESIDUAL_STEPS);
     } else {
         found = to_floats(load_ints(sums + (size_t)row * LANES) - offsets);
     }
     return found * scales * of->row_scales[(size_t)row * of->row_step];
 }
 
-#define PANEL_SUMS(p) (sums + (size_t)(p) * (size_t)(of->two ? 2 * rows : rows) * LANES)
+#define PANEL_SUMS(p) (sums + (size_t)(p) * (size_t)(of->residual ? 2 * rows : rows) * LANES)
 #define PANEL_SCALES(p) load(of->scales + (size_t)(p) * of->step)
 #define PANEL_OFFSETS(p) load_ints(of->offsets + (size_t)(p) * of->step)
 
-/* each row's share of the lines that are wanted of the panel that comes instead of panel p */
-INLINE void fetch_share(const product *of, int p, int row, int each) {
+/* each row's share of the lines to prefetch of the panel that comes after panel p */
+INLINE void fetch_share(const gemm_output *of, int p, int row, int each) {
     const int8_t *from = of->ahead + (size_t)p * of->ahead_step + (size_t)(row * each) * 64;
     for (int line = 0; line < each; line++)
         __builtin_prefetch(from + line * 64, 0, 2);
 }
 
-static void rows_plain(const int32_t *sums, int panels, int rows, const product *of,
+static void rows_store(const int32_t *sums, int panels, int rows, const gemm_output *of,
     const float *bias, float *out, size_t stride) {
     int each = of->lines / rows;
     for (int p = 0; p < panels; p++) {
@@ -220,12 +220,12 @@ static void rows_plain(const int32_t *sums, int panels, int rows, const product 
         for (int r = 0; r < rows; r++) {
             fetch_share(of, p, r, each);
             store(out + (size_t)r * stride + p * LANES,
-                product_of(PANEL_SUMS(p), r, of, scales, offsets) + constant);
+                dequantized(PANEL_SUMS(p), r, of, scales, offsets) + constant);
         }
     }
 }
 
-static void rows_add(const int32_t *sums, int panels, int rows, const product *of, float *out,
+static void rows_add(const int32_t *sums, int panels, int rows, const gemm_output *of, float *out,
     size_t stride) {
     int each = of->lines / rows;
     for (int p = 0; p < panels; p++) {
@@ -234,12 +234,12 @@ static void rows_add(const int32_t *sums, int panels, int rows, const product *o
         for (int r = 0; r < rows; r++) {
             fetch_share(of, p, r, each);
             float *at = out + (size_t)r * stride + p * LANES;
-            store(at, load(at) + product_of(PANEL_SUMS(p), r, of, scales, offsets));
+            store(at, load(at) + dequantized(PANEL_SUMS(p), r, of, scales, offsets));
         }
     }
 }
 
-static void rows_gate(const int32_t *sums, int panels, int rows, const product *of, float *out,
+static void rows_swiglu(const int32_t *sums, int panels, int rows, const gemm_output *of, float *out,
     size_t stride) {
     int each = of->lines / rows;
     for (int p = 0; p < panels; p += 2) {
@@ -248,15 +248,15 @@ static void rows_gate(const int32_t *sums, int panels, int rows, const product *
         for (int r = 0; r < rows; r++) {
             fetch_share(of, p, r, each);
             fetch_share(of, p + 1, r, each);
-            floats gate = product_of(PANEL_SUMS(p), r, of, gate_scales, gate_offsets);
-            floats up = product_of(PANEL_SUMS(p + 1), r, of, up_scales, up_offsets);
+            floats gate = dequantized(PANEL_SUMS(p), r, of, gate_scales, gate_offsets);
+            floats up = dequantized(PANEL_SUMS(p + 1), r, of, up_scales, up_offsets);
             store(out + (size_t)r * stride + p / 2 * LANES,
                 gate * up / (exponential(-gate) + 1.0f));
         }
     }
 }
 
-static void rows_logits(const int32_t *sums, int panels, int rows, const product *of, int first,
+static void rows_logits(const int32_t *sums, int panels, int rows, const gemm_output *of, int first,
     int limit, float *best, int32_t *choice, float *out, size_t stride) {
     int each = of->lines / rows;
     for (int p = 0; p < panels; p++) {
@@ -266,7 +266,7 @@ static void rows_logits(const int32_t *sums, int panels, int rows, const product
         for (int r = 0; r < rows && valid > 0; r++) {
             fetch_share(of, p, r, each);
             float lane[LANES];
-            floats found = product_of(PANEL_SUMS(p), r, of, scales, offsets);
+            floats found = dequantized(PANEL_SUMS(p), r, of, scales, offsets);
             if (!out && valid == LANES && !any_larger(found, best[r]))
                 continue;
             store(lane, found);
@@ -281,7 +281,7 @@ static void rows_logits(const int32_t *sums, int panels, int rows, const product
     }
 }
 
-static void rows_turn(float *head, const float *weight, int half, int half_true, float epsilon,
+static void rows_rope(float *head, const float *weight, int half, int half_true, float epsilon,
     const float *cosines, const float *sines) {
     if (weight) {
         floats squares = all(0.0f);
@@ -300,7 +300,7 @@ static void rows_turn(float *head, const float *weight, int half, int half_true,
     }
 }
 
-static void rows_shorts(const float *head, int count, float limit, int16_t *out, float *scale) {
+static void rows_quantize16(const float *head, int count, float limit, int16_t *out, float *scale) {
     floats steps = all(steps_of(head, count, limit, scale));
     for (int i = 0; i < count; i += LANES) {
         ints shifted = (ints)(load(head + i) * steps + MAGIC);
@@ -309,7 +309,7 @@ static void rows_shorts(const float *head, int count, float limit, int16_t *out,
     }
 }
 
-static void rows_bytes(const float *head, int count, int8_t *out, float *scale) {
+static void rows_quantize8(const float *head, int count, int8_t *out, float *scale) {
     floats steps = all(steps_of(head, count, 127.0f, scale));
     for (int i = 0; i < count; i += LANES) {
         ints shifted = (ints)(load(head + i) * steps + MAGIC);
@@ -318,7 +318,7 @@ static void rows_bytes(const float *head, int count, int8_t *out, float *scale) 
     }
 }
 
-static void rows_weigh(const int32_t *scores, size_t step, int keys, int padded, float query_scale,
+static void rows_softmax(const int32_t *scores, size_t step, int keys, int padded, float query_scale,
     const float *key_scales, const float *value_scales, uint8_t *weights, float *units, float *sum,
     float *most) {
     static const ints lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -350,7 +350,7 @@ static void rows_weigh(const int32_t *scores, size_t step, int keys, int padded,
                 }
                 total = total + part;
                 part = part * load(value_scales + at * LANES);
-                if (at == full) { /* what lies behind the last key is no number */
+                if (at == full) { /* memory behind the last key may hold anything */
                     ints seen = lanes < keys - at * LANES;
                     part = (floats)(seen & (ints)part);
                 }
@@ -374,27 +374,27 @@ static void rows_weigh(const int32_t *scores, size_t step, int keys, int padded,
     *sum = sum_of(total);
 }
 
-static void rows_mix(const int32_t *sums, size_t step, int panels, float unit, float *mixed) {
+static void rows_add_values(const int32_t *sums, size_t step, int panels, float unit, float *mixed) {
     for (int p = 0; p < panels; p++)
         store(mixed + p * LANES,
             load(mixed + p * LANES) + to_floats(load_ints(sums + (size_t)p * step)) * unit);
 }
 
-static void rows_fold(float sum, float most, const float *mixed, int count, float *row_sum,
-    float *row_most, float *row_mixed) {
-    float high = most > *row_most ? most : *row_most;
+static void rows_merge(float sum, float most, const float *mixed, int count, float *row_sum,
+    float *row_maximum, float *row_output) {
+    float high = most > *row_maximum ? most : *row_maximum;
     float lane[LANES];
-    store(lane, power(all(*row_most - high)));
+    store(lane, power(all(*row_maximum - high)));
     float before = lane[0];
     store(lane, power(all(most - high)));
     float now = lane[0];
-    *row_most = high;
+    *row_maximum = high;
     *row_sum = *row_sum * before + sum * now;
     for (int i = 0; i < count; i += LANES)
-        store(row_mixed + i, load(row_mixed + i) * before + load(mixed + i) * now);
+        store(row_output + i, load(row_output + i) * before + load(mixed + i) * now);
 }
 
-static void rows_finish(float sum, const float *mixed, int count, float *out) {
+static void rows_divide(float sum, const float *mixed, int count, float *out) {
     float share = 1.0f / sum;
     for (int i = 0; i < count; i += LANES)
         store(out + i, load(mixed + i) * share);
@@ -407,7 +407,7 @@ static void rows_silu(float *row, const float *times, int count) {
     }
 }
 
-static float rows_likeliest(const float *row, int count, int most, float sharp, float *best,
+static float rows_top(const float *row, int count, int most, float sharp, float *best,
     int32_t *places) {
     static const ints lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     for (int i = 0; i < most; i++) {
@@ -453,8 +453,8 @@ static float rows_likeliest(const float *row, int count, int most, float sharp, 
 #endif
 
 const kernel KERNEL_NAME(VARIANT) = {
-    QUOTED(VARIANT), dots, pairs, VARIANT_BEGIN, VARIANT_END,
-    rows_digits, rows_norm, rows_widen, rows_plain, rows_add, rows_gate, rows_logits, rows_turn,
-    rows_shorts, rows_bytes, rows_weigh, rows_mix, rows_fold, rows_finish,
-    rows_silu, rows_likeliest,
+    QUOTED(VARIANT), gemm8, gemm16, VARIANT_BEGIN, VARIANT_END,
+    rows_quantize, rows_rms_norm, rows_widen_bf16, rows_store, rows_add, rows_swiglu, rows_logits, rows_rope,
+    rows_quantize16, rows_quantize8, rows_softmax, rows_add_values, rows_merge, rows_divide,
+    rows_silu, rows_top,
 };

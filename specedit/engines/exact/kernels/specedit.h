@@ -1,7 +1,6 @@
 /* The exact engine's kernels: the whole call interface.
  *
- * Knows passes, weights in panels, a cache and a pool of threads. Does not know files, text, or
- * why a pass is asked for. Python calls it through ctypes, one call a pass.
+ * Python calls it through ctypes, one call for each pass over a model.
  *
  * reference.c defines what is computed, bit for bit; it is the same on every processor: products are
  * sums of integers, and the float32 work around them has one fixed order without contraction.
@@ -15,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPECEDIT_INTERFACE 5 /* whoever loads the library asks for this number first */
+#define SPECEDIT_INTERFACE 5 /* checked when the library is loaded */
 
 #if defined(_WIN32)
 #define SPECEDIT_EXPORT __declspec(dllexport)
@@ -37,36 +36,36 @@ enum { /* limits of every argument */
 enum {
     SPECEDIT_OK = 0,
     SPECEDIT_NO_MEMORY = 1,
-    SPECEDIT_BAD_ARGUMENT = 2, /* a shape or a pass that cannot be */
+    SPECEDIT_BAD_ARGUMENT = 2, /* a shape, a pass or a number that the kernels cannot run */
 };
 
-/* The numbers of one model. Widths are as in memory: hidden a multiple of 64, a piece of the inner
- * width too, half of a head a multiple of 16. What the padding holds is zero. */
+/* The numbers of one model. Widths are as in memory: hidden, inner and group_size are multiples of 64,
+ * half of a head a multiple of 16. Padding is zero. */
 typedef struct {
     int32_t layers;
     int32_t hidden;      /* floats of a row */
-    int32_t hidden_true; /* of them that mean something */
-    int32_t inner;       /* inputs of `down`: all pieces, padding included */
-    int32_t piece;       /* inputs of a piece of it; the last may be shorter */
+    int32_t hidden_true; /* of them without padding */
+    int32_t inner;       /* inputs of `down` */
+    int32_t group_size;  /* of them that are quantized together; the last group may be shorter */
     int32_t heads;
     int32_t kv_heads;
-    int32_t half; /* of a head: it turns element i together with element half + i */
+    int32_t half; /* of a head: RoPE turns element i together with element half + i */
     int32_t half_true;
     int32_t vocabulary;
-    int32_t two;   /* activations have two digits ("close") */
-    float epsilon; /* of every norm */
+    int32_t residual; /* activations are quantized twice: the value, then what rounding left ("close") */
+    float epsilon;    /* of every norm */
 } specedit_shape;
 
 /* Weights [outputs x inputs] in panels of 16 outputs: panel, inputs / 4, output, 4 inputs. Every
  * 64 inputs of a panel are 1024 bytes in a row. `scales` and `offsets` have 16 numbers for each
- * panel and piece of it: an output's scale, and 128 times the sum of its weights. */
+ * panel and group of inputs: an output's scale, and 128 times the sum of its weights. */
 typedef struct {
     const int8_t *panels;
     const float *scales;
     const int32_t *offsets;
     int32_t outputs; /* a multiple of 16 */
     int32_t inputs;  /* a multiple of 64 */
-    int32_t piece;   /* inputs that share a scale, a multiple of 64; the last piece may be shorter */
+    int32_t group_size; /* inputs that share a scale, a multiple of 64; the last may be fewer */
 } specedit_linear;
 
 typedef struct {
@@ -86,48 +85,48 @@ typedef struct {
     const uint16_t *embedding; /* bf16, vocabulary x hidden */
     const float *norm;         /* hidden */
     specedit_linear head;      /* outputs: the vocabulary, rounded up to 16 */
-    const double *speeds;      /* half_true radians a position */
+    const double *frequencies; /* of RoPE: half_true radians a position */
 } specedit_weights;
 
 /* Some outputs of the model's output layer, gathered by specedit_output_rows. */
 typedef struct {
-    specedit_linear rows; /* hidden to `count`, rounded up to 16; no pieces */
+    specedit_linear rows; /* hidden to `count`, rounded up to 16; one group */
     int32_t count;
-} specedit_outputs;
+} specedit_subset;
 
-/* One pass over `width` ids that stand behind `start` positions of the cache. With `parents`, row i
- * stands behind row parents[i] < i, or behind the cache where that is -1; without, behind row i - 1.
- * Either way its key and value lie in the cache at start + i.
+/* One pass over `width` ids that follow `start` positions of the cache. With `parents` they are a tree:
+ * row i follows row parents[i] < i, or the cache where that is -1. Without, it follows row i - 1.
+ * Either way its key and value are stored in the cache at start + i.
  *
- * With `apart` the rows are of texts of their own: row i stands behind starts[i] positions of the
- * cache apart[i], sees nothing else, and is the row that a pass over it alone would give. */
+ * With `caches` the rows are a batch of several texts: row i follows starts[i] positions of the cache
+ * caches[i], sees nothing else, and is equal to the row of a pass over it alone. */
 typedef struct {
     const int32_t *ids;
     const int32_t *parents; /* or null: a chain */
     int32_t width;
     int32_t start;
-    int32_t *choices; /* width: the lowest id of the largest logit. Null: the last layer only leaves
-                         its keys and values, and there are no logits */
+    int32_t *choices; /* width: the lowest id of the largest logit. Null: there are no logits, and the
+                         last layer only stores keys and values */
     float *logits;    /* width x vocabulary, or null */
     float *hidden;    /* width x hidden_true, or null: the rows behind the last norm, which the output
                          layer takes; with them the last layer is run whole */
-    const specedit_outputs *among; /* or null: all. Choices and logits are then places among these */
-    struct specedit_cache *const *apart; /* or null. With it `parents` is null and `start` 0 */
-    const int32_t *starts;               /* width, with `apart` */
+    const specedit_subset *subset; /* or null: all ids. Choices and logits are places in it */
+    struct specedit_cache *const *caches; /* or null. With it `parents` is null and `start` 0 */
+    const int32_t *starts;                /* width, with `caches` */
 } specedit_pass;
 
-/* A head: a small layer that makes of a row behind the last norm (the state) the row of the next
- * position, and a few rows of the output layer that say which id follows there.
+/* A draft head: a small layer that turns a row behind the last norm (the state) into the row of the next
+ * position, and a subset of the output layer that gives the logits there.
  *
  *     inner = activation(bias + of_state state + of_id embedding(id))
  *     made  = state + down inner
  *     logit = sharpness * (output made)
  *
  * With `gated` the first half of `inner` gates (SiLU) the second, else all of it goes through SiLU.
- * No weight has pieces. */
+ * Every weight is one group. */
 typedef struct {
     specedit_linear of_state; /* hidden to inner */
-    specedit_linear of_id;    /* likewise; without panels the id plays no part */
+    specedit_linear of_id;    /* the same; without panels the id is not used */
     specedit_linear down;     /* inner, or the half of it, to hidden */
     specedit_linear output;   /* hidden to the ids that a head may guess, rounded up to 16 */
     const float *bias;        /* inner */
@@ -136,11 +135,11 @@ typedef struct {
     float sharpness;
 } specedit_head;
 
-/* `width` states and the id that follows each; of each the state made, and the `most` likeliest
- * outputs with the logarithms of their chances, the likeliest first. */
+/* `width` states and the id that follows each. Results: the next states, and the `most` likeliest
+ * outputs of each with the logarithms of their probabilities, the likeliest first. */
 typedef struct {
     const float *states; /* width x hidden_true */
-    const int32_t *ids;  /* width, or null where the id plays no part */
+    const int32_t *ids;  /* width, or null where ids are not used */
     int32_t width;
     int32_t most;        /* at most 64 */
     float *made;         /* width x hidden_true */
@@ -155,22 +154,22 @@ typedef struct specedit_pool specedit_pool;
 /* -- the library ------------------------------------------------------------------------------ */
 
 SPECEDIT_EXPORT int specedit_interface(void);
-/* Names of the variants in this library, best first; null behind the last. */
+/* The name of variant `index`, the best first; null behind the last. */
 SPECEDIT_EXPORT const char *specedit_variant(int index);
 /* Whether this processor and system can run variant `index`. */
 SPECEDIT_EXPORT int specedit_can(int index);
-/* The first function in which a bit of two variants differs, on `rounds` sets of numbers that `seed`
- * makes; null when in none. Against the last variant, which is plain C, this is the self-check. */
+/* The first function in which two variants differ in a bit, on `rounds` sets of random numbers; null
+ * where there is none. Against the last variant, which is plain C, this is the self-check. */
 SPECEDIT_EXPORT const char *specedit_difference(int one, int other, uint64_t seed, int rounds);
 /* A digest of the sources that the library was made from. */
 SPECEDIT_EXPORT const char *specedit_version(void);
 
-/* -- a pool of threads: `threads` of them work, the caller is one ------------------------------ */
+/* -- a pool of `threads` threads; the calling one is one of them -------------------------------- */
 
 SPECEDIT_EXPORT specedit_pool *specedit_pool_new(int threads);
 SPECEDIT_EXPORT void specedit_pool_free(specedit_pool *pool);
 
-/* -- a model: what it points to stays the caller's, and must stay where it is ------------------- */
+/* -- a model: what it points to belongs to the caller and must not move --------------------------- */
 
 SPECEDIT_EXPORT specedit_model *specedit_model_new(
     int variant, const specedit_shape *shape, const specedit_weights *weights);
@@ -190,7 +189,7 @@ SPECEDIT_EXPORT int specedit_cache_keep(
 
 /* -- a pass ------------------------------------------------------------------------------------- */
 
-/* `cache` is null where the pass names caches itself (`apart`). */
+/* `cache` is null where the pass names caches itself. */
 SPECEDIT_EXPORT int specedit_run(
     specedit_model *model, specedit_cache *cache, specedit_pool *pool, const specedit_pass *pass);
 
@@ -205,7 +204,7 @@ SPECEDIT_EXPORT int specedit_output_rows(const specedit_model *model, const int3
 
 /* -- parts of a pass alone, for measurements and tests ------------------------------------------ */
 
-/* One product of `width` rows of digits with every weight of the model, and nothing else. */
+/* The product of `width` quantized rows with every weight of the model, and nothing else. */
 SPECEDIT_EXPORT int specedit_products(specedit_model *model, specedit_pool *pool, int width);
 /* Attention of all layers behind `start` positions, and nothing else. */
 SPECEDIT_EXPORT int specedit_attention(

@@ -26,17 +26,17 @@ static inline void thread_yield(void) { SwitchToThread(); }
 typedef struct {
     HANDLE handle;
     void (*work)(void *);
-    void *of;
+    void *context;
 } thread_handle;
 
 static DWORD WINAPI thread_main(LPVOID given) {
     thread_handle *me = given;
-    me->work(me->of);
+    me->work(me->context);
     return 0;
 }
-static inline int thread_start(thread_handle *me, void (*work)(void *), void *of) {
+static inline int thread_start(thread_handle *me, void (*work)(void *), void *context) {
     me->work = work;
-    me->of = of;
+    me->context = context;
     me->handle = CreateThread(NULL, 0, thread_main, me, 0, NULL);
     return me->handle != NULL;
 }
@@ -70,18 +70,18 @@ static inline void thread_yield(void) { sched_yield(); }
 typedef struct {
     pthread_t handle;
     void (*work)(void *);
-    void *of;
+    void *context;
 } thread_handle;
 
 static void *thread_main(void *given) {
     thread_handle *me = given;
-    me->work(me->of);
+    me->work(me->context);
     return NULL;
 }
-static inline int thread_start(thread_handle *me, void (*work)(void *), void *of) {
+static inline int thread_start(thread_handle *me, void (*work)(void *), void *context) {
     sigset_t every, before;
     me->work = work;
-    me->of = of;
+    me->context = context;
     sigfillset(&every); /* signals are the other threads' business */
     pthread_sigmask(SIG_SETMASK, &every, &before);
     int failed = pthread_create(&me->handle, NULL, thread_main, me);

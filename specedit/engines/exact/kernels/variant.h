@@ -1,16 +1,15 @@
-/* What a variant is: the arithmetic of one kind of processor, as a table of functions.
+/* A variant: the arithmetic of one kind of processor, as a table of functions.
  *
- * Two functions are integer products, and those are all that a variant writes for itself. The
- * others are in rows.h: portable vectors of 16 floats, compiled once for each variant with its own
- * target flags. A variant is one file:
+ * A variant has its own integer products, gemm8 and gemm16. The other functions are in rows.h: portable
+ * vectors of 16 floats, compiled for each variant with its own target flags. A variant is one file:
  *
  *     #include "variant.h"
- *     static void dots(...) { ... }
- *     static void pairs(...) { ... }
+ *     static void gemm8(...) { ... }
+ *     static void gemm16(...) { ... }
  *     #define VARIANT avx512vnni
  *     #include "rows.h"          // defines `const kernel kernel_avx512vnni`
  *
- * and a line in dispatch.c: its name, its table, and what asks the processor whether it can.
+ * and a line in dispatch.c: its table, and the function that asks whether the processor has it.
  * Compile everything with -O3 -ffp-contract=off -fno-math-errno, never with -ffast-math.
  */
 #ifndef VARIANT_H
@@ -20,99 +19,98 @@
 
 enum {
     LANES = 16,       /* floats of a vector; outputs of a panel; keys of a panel of keys */
-    ZERO = 128,       /* the digit that stands for 0 */
+    ZERO_POINT = 128, /* of quantized activations */
     BLOCK = 64,       /* keys whose weights share a scale */
-    TILE = 512,       /* keys whose weights share a maximum; a piece of the cache */
-    QUERY_LIMIT = 2047, /* of a query's integers; times a key's, times 128 channels, below 2^31 */
-    KEY_LIMIT = 8191,
-    MAX_HALF = 64, /* half a head: more would overflow */
+    TILE = 512,       /* positions whose weights share a maximum; the cache grows by tiles */
+    QUERY_LIMIT = 2047, /* of a query's integers */
+    KEY_LIMIT = 8191,   /* of a key's */
+    MAX_HALF = 64,      /* half a head: the sums of larger ones would overflow */
 };
 
-_Static_assert((long long)QUERY_LIMIT * KEY_LIMIT * 2 * MAX_HALF < 1ll << 31, "pairs' sums fit");
-_Static_assert(255ll * 128 * SPECEDIT_MAX_INPUTS < 1ll << 31, "dots' sums fit");
+_Static_assert((long long)QUERY_LIMIT * KEY_LIMIT * 2 * MAX_HALF < 1ll << 31, "sums of gemm16 fit");
+_Static_assert(255ll * 128 * SPECEDIT_MAX_INPUTS < 1ll << 31, "sums of gemm8 fit");
 
-#define REMAINDER 254.0f /* steps of the second digit in one of the first */
+#define RESIDUAL_STEPS 254.0f /* steps of a residual in one step of a value */
 
 /* sums[p][r][o] = sum over i of rows[r][i] * panel p[i / 4][o][i % 4], for `count` rows that lie
  * `stride` bytes apart and `panels` panels of 16 outputs that lie `step` bytes apart. `inputs` is a
- * multiple of 64. `sums` is aligned to 64 bytes. A hint that may be left alone: as many panels,
- * as far apart, are wanted next, so `lines` lines of 64 bytes of each may be fetched meanwhile; those
- * of the first begin at `ahead`. */
-typedef void dots_function(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
+ * multiple of 64. `sums` is aligned to 64 bytes. A hint: as many panels, as far apart, come
+ * next, so `lines` lines of 64 bytes of each may be prefetched; those of the first begin at `ahead`. */
+typedef void gemm8_function(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
     size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines);
 
-/* The same of 16-bit integers: sums[p][r][o] = sum over i of rows[r][i] * panel p[i / 2][o][i % 2];
+/* The same with 16-bit integers: sums[p][r][o] = sum over i of rows[r][i] * panel p[i / 2][o][i % 2];
  * `inputs` is a multiple of 32, `stride` and `step` count elements. No sum passes 32 bits. */
-typedef void pairs_function(const int16_t *rows, size_t stride, int count, const int16_t *panel,
+typedef void gemm16_function(const int16_t *rows, size_t stride, int count, const int16_t *panel,
     size_t step, int panels, int inputs, int32_t *sums);
 
-/* Where the rows of a product go: what is done with sums[p][r][o]. */
+/* What an epilogue needs to turn the integers sums[p][r][o] into floats. */
 typedef struct {
-    const float *scales;    /* of the first of these panels, first piece */
-    const int32_t *offsets; /* likewise */
+    const float *scales;    /* of the first of these panels and this group of inputs */
+    const int32_t *offsets; /* the same */
     size_t step;            /* numbers from one panel's scales to the next one's */
     const float *row_scales; /* of each row */
     size_t row_step;         /* numbers from one row's scale to the next row's */
-    int two;                 /* rows come in pairs: first digits, second digits */
-    /* the hint of dots: what may be fetched while sums are worked on, for memory has a rest then */
+    int residual;            /* rows come in pairs: values, residuals */
+    /* the hint of gemm8: what may be prefetched meanwhile, when memory is idle */
     const int8_t *ahead;
     size_t ahead_step;
     int lines;
-} product;
+} gemm_output;
 
 typedef struct {
     const char *name;
-    dots_function *dots;
-    pairs_function *pairs;
+    gemm8_function *gemm8;
+    gemm16_function *gemm16;
     int (*begin)(void); /* before a thread's first use in a pass; null: nothing to do */
     void (*end)(void);
 
-    /* digits of `count` floats (a multiple of 64) and their scale; with `second`, two digits */
-    void (*digits)(const float *row, int count, uint8_t *first, uint8_t *second, float *scale);
+    /* `count` floats (a multiple of 64) quantized to uint8, and their scale; with `second`, residuals */
+    void (*quantize)(const float *row, int count, uint8_t *first, uint8_t *second, float *scale);
     /* row = its root-mean-square norm times weight */
-    void (*norm)(const float *row, const float *weight, int count, int count_true, float epsilon,
+    void (*rms_norm)(const float *row, const float *weight, int count, int count_true, float epsilon,
         float *out);
     /* a bf16 row as floats */
-    void (*widen)(const uint16_t *from, int count, float *to);
+    void (*widen_bf16)(const uint16_t *from, int count, float *to);
     /* out[r][16 p + o] = product + bias */
-    void (*plain)(const int32_t *sums, int panels, int rows, const product *of, const float *bias,
+    void (*store)(const int32_t *sums, int panels, int rows, const gemm_output *of, const float *bias,
         float *out, size_t stride);
     /* out[r][16 p + o] += product */
-    void (*add)(const int32_t *sums, int panels, int rows, const product *of, float *out,
+    void (*add)(const int32_t *sums, int panels, int rows, const gemm_output *of, float *out,
         size_t stride);
     /* panels come as gate, up: out[r][16 (p / 2) + o] = silu(gate) * up */
-    void (*gate)(const int32_t *sums, int panels, int rows, const product *of, float *out,
+    void (*swiglu)(const int32_t *sums, int panels, int rows, const gemm_output *of, float *out,
         size_t stride);
     /* logits of ids `first` to `first + 16 * panels`, none from `limit` on; the largest of each row
      * and its lowest id replace best and choice where they are larger; all go to out, if not null */
-    void (*logits)(const int32_t *sums, int panels, int rows, const product *of, int first,
+    void (*logits)(const int32_t *sums, int panels, int rows, const gemm_output *of, int first,
         int limit, float *best, int32_t *choice, float *out, size_t stride);
-    /* head = its norm (weight not null), then turned; 2 * half floats in place */
-    void (*turn)(float *head, const float *weight, int half, int half_true, float epsilon,
+    /* RMS norm of a head (unless weight is null), then RoPE; 2 * half floats in place */
+    void (*rope)(float *head, const float *weight, int half, int half_true, float epsilon,
         const float *cosines, const float *sines);
     /* round(head * limit / largest) as integers, and largest / limit */
-    void (*shorts)(const float *head, int count, float limit, int16_t *out, float *scale);
+    void (*quantize16)(const float *head, int count, float limit, int16_t *out, float *scale);
     /* round(head * 127 / largest), and largest / 127 */
-    void (*bytes)(const float *head, int count, int8_t *out, float *scale);
-    /* scores (integers) of `keys` keys of one tile, with their scales, become weights of 8 bits and a
-     * scale for each block of 64; keys behind them, up to `padded`, weigh 0. Sum of weights and
-     * the maximum that they are relative to go to sum and most. */
-    void (*weigh)(const int32_t *scores, size_t step, int keys, int padded, float query_scale,
+    void (*quantize8)(const float *head, int count, int8_t *out, float *scale);
+    /* softmax over `keys` integer scores of one tile: weights of 8 bits, with the values' scales in
+     * them, and a scale for each block of 64; weights up to `padded` are 0. Their sum and the
+     * maximum that they are relative to go to sum and maximum. */
+    void (*softmax)(const int32_t *scores, size_t step, int keys, int padded, float query_scale,
         const float *key_scales, const float *value_scales, uint8_t *weights, float *units,
-        float *sum, float *most);
-    /* mixed[16 p + o] += unit * sums[p][o] */
-    void (*mix)(const int32_t *sums, size_t step, int panels, float unit, float *mixed);
-    /* a tile's (sum, most, mixed) folded into a row's; the first tile's is the row's own */
-    void (*fold)(float sum, float most, const float *mixed, int count, float *row_sum,
-        float *row_most, float *row_mixed);
-    /* mixed / sum */
-    void (*finish)(float sum, const float *mixed, int count, float *out);
+        float *sum, float *maximum);
+    /* output[16 p + o] += unit * sums[p][o] */
+    void (*add_values)(const int32_t *sums, size_t step, int panels, float unit, float *output);
+    /* merges a tile's (sum, maximum, output) into a row's: online softmax */
+    void (*merge)(float sum, float maximum, const float *output, int count, float *row_sum,
+        float *row_maximum, float *row_output);
+    /* out = output / sum */
+    void (*divide)(float sum, const float *output, int count, float *out);
     /* silu(row) * times (null: 1) in place; `count` is a multiple of 16 */
     void (*silu)(float *row, const float *times, int count);
-    /* the `most` largest of `count` numbers and where they are, the largest first and of equals the
-     * first; behind the last one places are -1. Returns the sum of e^((number - largest) * sharp).
+    /* top-k: the `most` largest of `count` numbers and their places, the largest first and of equals
+     * the first; behind the last one places are -1. Returns the sum of e^((number - largest) * sharp).
      * The row may be read up to the next multiple of 16. */
-    float (*likeliest)(const float *row, int count, int most, float sharp, float *best,
+    float (*top)(const float *row, int count, int most, float sharp, float *best,
         int32_t *places);
 } kernel;
 
@@ -129,11 +127,11 @@ extern const kernel kernel_i8mm, kernel_dotprod, kernel_neon;
 /* Variant `index`, or null where this processor cannot run it (dispatch.c). */
 const kernel *dispatch_kernel(int index);
 
-/* What this processor and system can (cpu.c). */
+/* Whether this processor and system have the instructions (cpu.c). */
 int cpu_avx2(void);
 int cpu_avxvnni(void);
 int cpu_avx512vnni(void);
-int cpu_amx(void); /* asks the system for leave to use the tiles */
+int cpu_amx(void); /* asks the system for permission to use tiles */
 int cpu_dotprod(void);
 int cpu_i8mm(void);
 

@@ -1,7 +1,4 @@
-"""Some outputs of a model's own output layer, gathered: what may be said is one of these ids.
-
-Knows the call interface and whose memory is whose. Does not know why these ids, nor what asks.
-"""
+"""A subset of a model's output layer: its rows for some ids, gathered into memory of its own."""
 
 from __future__ import annotations
 
@@ -17,8 +14,8 @@ from specedit.models.numbers import Config
 Gather = Callable[..., Any]  # `KernelPasses.output_rows`
 
 
-class Outputs:
-    """The rows of the ids in `ids`, in that order, with room for `most`."""
+class OutputSubset:
+    """The rows of the ids in `ids`, in that order; at most `most` of them."""
 
     def __init__(self, config: Config, gather: Gather, most: int) -> None:
         self.ids: list[int] = []
@@ -26,27 +23,27 @@ class Outputs:
         self._gather = gather
         self._hidden = Geometry.of(config).hidden
         self._most = up_to(min(most, config.vocabulary), LANES)
-        room = (c_int8 * (self._most * self._hidden + 64))()
-        start = -ctypes.addressof(room) % 64  # rows of panels lie as the model's own do
-        panels = (c_int8 * (self._most * self._hidden)).from_buffer(room, start)
-        self._kept = (panels, (c_float * self._most)(), (c_int32 * self._most)())
+        buffer = (c_int8 * (self._most * self._hidden + 64))()
+        start = -ctypes.addressof(buffer) % 64  # panels are aligned as the model's own
+        panels = (c_int8 * (self._most * self._hidden)).from_buffer(buffer, start)
+        self._arrays = (panels, (c_float * self._most)(), (c_int32 * self._most)())
 
     def add(self, ids: Iterable[int]) -> None:
-        """These ids too, as far as there is room."""
+        """These ids too, up to the maximum."""
         new = [id for id in dict.fromkeys(ids) if id not in self.places]
         del new[self._most - len(self.ids) :]
         if new:
-            self._gather(new, len(self.ids), self._most, *self._kept)
+            self._gather(new, len(self.ids), self._most, *self._arrays)
             self.places.update(zip(new, range(len(self.ids), self._most), strict=False))
             self.ids += new
 
-    def forget(self, kept: int) -> None:
-        """All but the first `kept` of them."""
-        for id in self.ids[kept:]:
+    def forget(self, count: int) -> None:
+        """Remove all but the first `count`."""
+        for id in self.ids[count:]:
             del self.places[id]
-        del self.ids[kept:]
+        del self.ids[count:]
 
     def linear(self) -> calls.CLinear:
-        """The layer as it is now."""
-        at = (ctypes.addressof(part) for part in self._kept)
+        """The layer as the kernels take it."""
+        at = (ctypes.addressof(part) for part in self._arrays)
         return calls.CLinear(*at, up_to(len(self.ids), LANES), self._hidden, self._hidden)

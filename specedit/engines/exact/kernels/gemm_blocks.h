@@ -1,13 +1,13 @@
-/* The two products of a variant that says them for a block: R rows by P panels in registers.
+/* gemm8 and gemm16 for variants that define them for a block: R rows by P panels in registers.
  *
- * Included behind `dots_block` and `pairs_block`; ROWS is how many rows of one panel fit. Panels go
- * outside, so a panel stays in the nearest cache while all rows pass it; where rows are few, more
- * panels go together, so that more sums and more streams of weights are under way. */
+ * Included after `gemm8_block` and `gemm16_block`; ROWS is how many rows of one panel fit. The outer loop
+ * is over panels, so a panel stays in L1 while all rows use it. Few rows take more panels at once, so
+ * that more sums and streams of weights are active. */
 
-#define DOTS(R, P) dots_block(R, P, row, stride, at, step, inputs, to, sums_step)
-#define PAIRS(R, P) pairs_block(R, P, row, stride, at, step, inputs, to, sums_step)
+#define GEMM8(R, P) gemm8_block(R, P, row, stride, at, step, inputs, to, sums_step)
+#define GEMM16(R, P) gemm16_block(R, P, row, stride, at, step, inputs, to, sums_step)
 
-/* one case for each block: its numbers are constants where it is inlined */
+/* one case for each block: its sizes are constants where it is inlined */
 #define EACH_BLOCK(CASE_OF)                                                                       \
     switch (16 * now + many) {                                                                     \
     case 16 + 4: CASE_OF(1, 4); break;                                                            \
@@ -31,7 +31,7 @@ static inline int panels_now(int count, int left) {
     return count == 1 && left >= 4 ? 4 : (count == 2 || count == 3) && left >= 2 ? 2 : 1;
 }
 
-static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
+static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
     int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
     const size_t sums_step = (size_t)count * LANES;
     for (int p = 0, many; p < panels; p += many) {
@@ -45,12 +45,12 @@ static void dots(const uint8_t *rows, size_t stride, int count, const int8_t *pa
             for (; asked < lines * (r + now) / count; asked++) /* a share before each block */
                 for (int q = p; q < p + many; q++)
                     __builtin_prefetch(ahead + (size_t)q * step + 64 * asked, 0, 2);
-            EACH_BLOCK(DOTS)
+            EACH_BLOCK(GEMM8)
         }
     }
 }
 
-static void pairs(const int16_t *rows, size_t stride, int count, const int16_t *panel, size_t step,
+static void gemm16(const int16_t *rows, size_t stride, int count, const int16_t *panel, size_t step,
     int panels, int inputs, int32_t *sums) {
     const size_t sums_step = (size_t)count * LANES;
     for (int p = 0, many; p < panels; p += many) {
@@ -59,7 +59,7 @@ static void pairs(const int16_t *rows, size_t stride, int count, const int16_t *
             const int16_t *row = rows + (size_t)r * stride, *at = panel + (size_t)p * step;
             int32_t *to = sums + (size_t)p * sums_step + (size_t)r * LANES;
             now = rows_now(count - r);
-            EACH_BLOCK(PAIRS)
+            EACH_BLOCK(GEMM16)
         }
     }
 }

@@ -1,4 +1,4 @@
-"""How weights lie in memory: panels of 16 outputs by 4 inputs, and the padding around them.
+"""int8 weights and their layout in memory: panels of 16 outputs by 4 inputs, with padding.
 
 Knows shapes and the way there and back. Does not know kernels or files. A product's inputs are
 padded to 64, its outputs to 16, half a head to 16; what pads is zero, so it adds nothing.
@@ -17,32 +17,32 @@ from specedit.engines.exact.geometry import LANES, STEP, up_to
 from specedit.models.numbers import Config
 
 Array = npt.NDArray[Any]
-ZERO = 128  # the digit that stands for 0
+ZERO_POINT = 128  # of the kernels' quantized activations
 
 
 @dataclass(frozen=True)
-class Quantised:
-    """One product's weights as plain rows, with a scale for each output and piece of the inputs."""
+class Quantized:
+    """One product's weights as rows, with a scale for each output and group of inputs."""
 
     weight: Array  # int8, [outputs, inputs]
-    scales: Array  # float32, [outputs, pieces]
-    piece: int
+    scales: Array  # float32, [outputs, groups]
+    group_size: int
 
 
-def quantise(rows: Array) -> tuple[Array, Array]:
+def quantize(rows: Array) -> tuple[Array, Array]:
     """Float rows to int8 and one scale per row."""
-    most = np.maximum(np.abs(rows).max(-1), np.float32(1e-30))
-    scales = (most / np.float32(127.0)).astype(np.float32)
+    largest = np.maximum(np.abs(rows).max(-1), np.float32(1e-30))
+    scales = (largest / np.float32(127.0)).astype(np.float32)
     return np.rint(rows / scales[:, None]).astype(np.int8), scales
 
 
-def linear(rows: Array, piece: int | None = None) -> Quantised:
-    """Float rows to int8, each piece of the inputs for itself."""
+def linear(rows: Array, group_size: int | None = None) -> Quantized:
+    """Float rows to int8, each group of inputs with scales of its own."""
     inputs = rows.shape[1]
-    step = piece or inputs
-    parts = [quantise(rows[:, at : at + step]) for at in range(0, inputs, step)]
+    step = group_size or inputs
+    parts = [quantize(rows[:, at : at + step]) for at in range(0, inputs, step)]
     weight = parts[0][0] if len(parts) == 1 else np.concatenate([w for w, _ in parts], 1)
-    return Quantised(weight, np.stack([s for _, s in parts], 1), up_to(step, STEP))
+    return Quantized(weight, np.stack([s for _, s in parts], 1), up_to(step, STEP))
 
 
 def padded(found: Array, axis: int, size: int) -> Array:
@@ -54,7 +54,7 @@ def padded(found: Array, axis: int, size: int) -> Array:
     return np.pad(found, width)
 
 
-def spread(found: Array, axis: int, half: int, to: int) -> Array:
+def pad_heads(found: Array, axis: int, half: int, to: int) -> Array:
     """Each half of each head padded from `half` elements to `to`."""
     if half == to:
         return found
@@ -63,42 +63,45 @@ def spread(found: Array, axis: int, half: int, to: int) -> Array:
     return padded(cut, axis + 1, to).reshape(*shape[:axis], -1, *shape[axis + 1 :])
 
 
-def panels(of: Quantised) -> dict[str, Array]:
-    """`panels`, `scales` and `offsets` of a product, as the kernels want them."""
+def panels(of: Quantized) -> dict[str, Array]:
+    """`panels`, `scales` and `offsets` of a product, as the kernels read them."""
     weight = padded(
         padded(of.weight, 0, up_to(of.weight.shape[0], LANES)), 1, up_to(of.weight.shape[1], STEP)
     )
     scales = padded(of.scales, 0, weight.shape[0])
     outputs, inputs = weight.shape
-    pieces = scales.shape[1]
+    groups = scales.shape[1]
     sums = np.stack(
-        [weight[:, at : at + of.piece].sum(1, dtype=np.int32) for at in range(0, inputs, of.piece)],
+        [
+            weight[:, at : at + of.group_size].sum(1, dtype=np.int32)
+            for at in range(0, inputs, of.group_size)
+        ],
         1,
     )
     tiled = weight.reshape(outputs // LANES, LANES, inputs // 4, 4).transpose(0, 2, 1, 3)
     return {
         "panels": np.ascontiguousarray(tiled),
-        "scales": _by_panel(scales, pieces).astype(np.float32),
-        "offsets": _by_panel(sums * np.int32(ZERO), pieces),
+        "scales": _by_panel(scales, groups).astype(np.float32),
+        "offsets": _by_panel(sums * np.int32(ZERO_POINT), groups),
     }
 
 
-def _by_panel(numbers: Array, pieces: int) -> Array:
-    return np.ascontiguousarray(numbers.reshape(-1, LANES, pieces).transpose(0, 2, 1))
+def _by_panel(numbers: Array, groups: int) -> Array:
+    return np.ascontiguousarray(numbers.reshape(-1, LANES, groups).transpose(0, 2, 1))
 
 
-def woven(gate: Quantised, up: Quantised) -> Quantised:
-    """Gate and up as one product: a panel of the one, the same panel of the other, and so on."""
+def interleaved(gate: Quantized, up: Quantized) -> Quantized:
+    """Gate and up as one product, whose panels alternate."""
     outputs = up_to(gate.weight.shape[0], STEP)
 
     def both(a: Array, b: Array) -> Array:
         a, b = (padded(x, 0, outputs).reshape(-1, LANES, x.shape[1]) for x in (a, b))
         return np.stack((a, b), 1).reshape(2 * outputs, -1)
 
-    return Quantised(both(gate.weight, up.weight), both(gate.scales, up.scales), gate.piece)
+    return Quantized(both(gate.weight, up.weight), both(gate.scales, up.scales), gate.group_size)
 
 
-def speeds(config: Config) -> Array:
+def rope_frequencies(config: Config) -> Array:
     """Radians a position, in double: by decimal arithmetic, which is the same on every machine."""
     half = config.head_size // 2
     with localcontext() as context:

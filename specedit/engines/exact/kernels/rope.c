@@ -1,4 +1,4 @@
-/* Cosines and sines of the rotary embedding: double arithmetic in written steps, no library's. */
+/* Cosines and sines of RoPE: double arithmetic in fixed steps, as every C library's differ. */
 #include <math.h>
 
 #include "model.h"
@@ -8,10 +8,10 @@
 #define PART_2 6.07710050630396597660e-11
 #define PART_3 2.02226624879595063154e-21
 
-static void both(double angle, double *cosine, double *sine) {
+static void sincos_of(double angle, double *cosine, double *sine) {
     const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
-    double turns = (angle * 6.36619772367581382433e-01 + magic) - magic;
-    double r = ((angle - turns * PART_1) - turns * PART_2) - turns * PART_3;
+    double quarters = (angle * 6.36619772367581382433e-01 + magic) - magic;
+    double r = ((angle - quarters * PART_1) - quarters * PART_2) - quarters * PART_3;
     double z = r * r;
     double s = 1.58969099521155010221e-10 * z - 2.50507602534068634195e-08;
     s = s * z + 2.75573137070700676789e-06;
@@ -25,7 +25,7 @@ static void both(double angle, double *cosine, double *sine) {
     c = c * z - 1.38888888888741095749e-03;
     c = c * z + 4.16666666666666019037e-02;
     c = (1.0 - 0.5 * z) + (z * z) * c;
-    switch ((int64_t)turns & 3) {
+    switch ((int64_t)quarters & 3) {
     case 0: *cosine = c, *sine = s; break;
     case 1: *cosine = -s, *sine = c; break;
     case 2: *cosine = -c, *sine = -s; break;
@@ -33,12 +33,12 @@ static void both(double angle, double *cosine, double *sine) {
     }
 }
 
-void turn_of(double position, const double *speeds, int half_true, int half, float *cosines,
+void rope_angles(double position, const double *frequencies, int half_true, int half, float *cosines,
     float *sines) {
     for (int i = 0; i < half; i++) {
         double cosine = 1.0, sine = 0.0;
         if (i < half_true)
-            both(position * speeds[i], &cosine, &sine);
+            sincos_of(position * frequencies[i], &cosine, &sine);
         cosines[i] = (float)cosine;
         sines[i] = (float)sine;
     }

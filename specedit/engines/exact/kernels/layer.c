@@ -1,0 +1,159 @@
+/* The steps of a pass through a Qwen2, Qwen3 or Llama model, each cut into small tasks. */
+#include <string.h>
+
+#include "model.h"
+
+/* -- tasks: one row ------------------------------------------------------------------------------ */
+
+static void row_begins(void *context, int layer, int row, int thread) {
+    specedit_model *m = context;
+    const specedit_shape *s = &m->shape;
+    (void)layer;
+    (void)thread;
+    m->kernel->widen_bf16(m->weights.embedding + (size_t)m->pass->ids[row] * s->hidden, s->hidden,
+        m->rows + (size_t)row * s->hidden);
+    rope_angles((double)(m->pass->start + m->depths[row]), m->weights.frequencies, s->half_true,
+        s->half, m->cosines + (size_t)row * s->half, m->sines + (size_t)row * s->half);
+}
+
+static void row_normed(specedit_model *m, const float *weight, int row, int thread) {
+    const specedit_shape *s = &m->shape;
+    float *normed = m->scratch[thread].row;
+    m->kernel->rms_norm(
+        m->rows + (size_t)row * s->hidden, weight, s->hidden, s->hidden_true, s->epsilon, normed);
+    quantize_row(m, normed, s->hidden, s->hidden, &m->hidden, row);
+}
+
+static void row_norm(void *context, int layer, int row, int thread) {
+    specedit_model *m = context;
+    row_normed(m, m->layers[layer].norm, row, thread);
+}
+
+static void row_inner_norm(void *context, int layer, int row, int thread) {
+    specedit_model *m = context;
+    row_normed(m, m->layers[layer].inner_norm, row, thread);
+}
+
+static void row_last_norm(void *context, int layer, int row, int thread) {
+    specedit_model *m = context;
+    (void)layer;
+    row_normed(m, m->weights.norm, row, thread);
+    if (m->pass->hidden)
+        memcpy(m->pass->hidden + (size_t)row * m->shape.hidden_true, m->scratch[thread].row,
+            (size_t)m->shape.hidden_true * sizeof(float));
+}
+
+static void row_attended(void *context, int layer, int row, int thread) {
+    specedit_model *m = context;
+    float *attended = m->attended + (size_t)row * m->attended_size;
+    (void)layer;
+    (void)thread;
+    if (attention_split(m))
+        attention_row(m, row, attended);
+    quantize_row(m, attended, m->attended_size, m->attended_size, &m->out, row);
+}
+
+static void row_inner(void *context, int layer, int row, int thread) {
+    specedit_model *m = context;
+    (void)layer;
+    (void)thread;
+    quantize_row(m, m->gates + (size_t)row * m->shape.inner, m->shape.inner, m->shape.group_size,
+        &m->inner, row);
+}
+
+static void row_choice(void *context, int layer, int task, int thread) {
+    specedit_model *m = context;
+    (void)layer;
+    (void)task;
+    (void)thread;
+    for (int r = 0; r < m->pass->width; r++) {
+        float best = m->best[r];
+        int32_t choice = m->choice[r];
+        for (int p = 1; p < m->head_tasks; p++) /* rising ids: the first of equals is the lowest */
+            if (m->best[(size_t)p * m->width + r] > best) {
+                best = m->best[(size_t)p * m->width + r];
+                choice = m->choice[(size_t)p * m->width + r];
+            }
+        m->pass->choices[r] = choice;
+    }
+}
+
+/* -- tasks: one part of a product ----------------------------------------------------------------- */
+
+static void gemm_qkv(void *context, int layer, int task, int thread) {
+    specedit_model *m = context;
+    const specedit_layer *l = &m->layers[layer];
+    gemm_task(m, &l->qkv, &m->hidden, STORE, l->bias, m->qkv, m->outputs, task, thread);
+}
+
+static void gemm_out(void *context, int layer, int task, int thread) {
+    specedit_model *m = context;
+    gemm_task(m, &m->layers[layer].out, &m->out, ADD, 0, m->rows, m->shape.hidden, task, thread);
+}
+
+static void gemm_gate_up(void *context, int layer, int task, int thread) {
+    specedit_model *m = context;
+    gemm_task(m, &m->layers[layer].gate_up, &m->hidden, SWIGLU, 0, m->gates, m->shape.inner, task,
+        thread);
+}
+
+static void gemm_down(void *context, int layer, int task, int thread) {
+    specedit_model *m = context;
+    gemm_task(m, &m->layers[layer].down, &m->inner, ADD, 0, m->rows, m->shape.hidden, task, thread);
+}
+
+static void gemm_head(void *context, int layer, int task, int thread) {
+    specedit_model *m = context;
+    const specedit_subset *subset = m->pass->subset;
+    (void)layer;
+    for (int r = 0; r < m->pass->width; r++) {
+        m->best[(size_t)task * m->width + r] = -__builtin_inff();
+        m->choice[(size_t)task * m->width + r] = 0;
+    }
+    gemm_task(m, subset ? &subset->rows : &m->weights.head, &m->hidden, LOGITS, 0, m->pass->logits,
+        logits_of(m), task, thread);
+}
+
+/* -- the steps ------------------------------------------------------------------------------------ */
+
+int pass_steps(specedit_model *m, int threads) {
+    const specedit_pass *pass = m->pass;
+    int w = pass->width;
+    pool_step *step = m->steps;
+    *step++ = (pool_step){row_begins, 0, w};
+    for (int l = 0; l < m->shape.layers; l++) {
+        const specedit_layer *layer = &m->layers[l];
+        *step++ = (pool_step){row_norm, l, w};
+        *step++ = (pool_step){gemm_qkv, l, gemm_tasks(&layer->qkv, threads)};
+        *step++ = (pool_step){store_kv_task, l, store_kv_tasks(m)};
+        if (!pass->choices && !pass->hidden && l == m->shape.layers - 1)
+            break;
+        *step++ = (pool_step){attention_task, l, attention_tasks(m)};
+        *step++ = (pool_step){row_attended, l, w};
+        *step++ = (pool_step){gemm_out, l, gemm_tasks(&layer->out, threads)};
+        *step++ = (pool_step){row_inner_norm, l, w};
+        *step++ = (pool_step){gemm_gate_up, l, gemm_tasks(&layer->gate_up, threads)};
+        *step++ = (pool_step){row_inner, l, w};
+        *step++ = (pool_step){gemm_down, l, gemm_tasks(&layer->down, threads)};
+    }
+    if (pass->choices || pass->hidden)
+        *step++ = (pool_step){row_last_norm, 0, w};
+    if (pass->choices) {
+        *step++ = (pool_step){gemm_head, 0, m->head_tasks};
+        *step++ = (pool_step){row_choice, 0, 1};
+    }
+    return (int)(step - m->steps);
+}
+
+int gemm_steps(specedit_model *m, int threads) {
+    pool_step *step = m->steps;
+    for (int l = 0; l < m->shape.layers; l++) {
+        const specedit_layer *layer = &m->layers[l];
+        *step++ = (pool_step){gemm_qkv, l, gemm_tasks(&layer->qkv, threads)};
+        *step++ = (pool_step){gemm_out, l, gemm_tasks(&layer->out, threads)};
+        *step++ = (pool_step){gemm_gate_up, l, gemm_tasks(&layer->gate_up, threads)};
+        *step++ = (pool_step){gemm_down, l, gemm_tasks(&layer->down, threads)};
+    }
+    *step++ = (pool_step){gemm_head, 0, gemm_tasks(&m->weights.head, threads)};
+    return (int)(step - m->steps);
+}

@@ -1,0 +1,144 @@
+/* The memory that passes work in: buffers for the rows of a pass, and scratch for each thread.
+ *
+ * It grows to the widest pass and stays until the model is freed. */
+#include "model.h"
+#include "threads.h"
+
+static void free_buffers(specedit_model *m) {
+    void *all[] = {m->rows, m->qkv, m->attended, m->gates, m->cosines, m->sines, m->queries,
+        m->query_scales, m->hidden.values, m->hidden.scales, m->out.values, m->out.scales,
+        m->inner.values, m->inner.scales, m->best, m->choice, m->depths};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        thread_memory_free(all[i]);
+    m->rows = m->qkv = m->attended = m->gates = m->cosines = m->sines = m->query_scales = 0;
+    m->queries = 0;
+    m->hidden.values = m->out.values = m->inner.values = 0;
+    m->hidden.scales = m->out.scales = m->inner.scales = 0;
+    m->best = 0;
+    m->choice = m->depths = 0;
+    m->width = 0;
+}
+
+static void free_parts(specedit_model *m) {
+    thread_memory_free(m->part_output);
+    thread_memory_free(m->part_sum);
+    thread_memory_free(m->part_maximum);
+    m->part_output = m->part_sum = m->part_maximum = 0;
+    m->tiles = 0;
+}
+
+static void free_scratch(specedit_model *m) {
+    for (int t = 0; t < m->threads; t++) {
+        thread_scratch *b = &m->scratch[t];
+        void *all[] = {b->row, b->sums, b->scores, b->weights, b->units, b->tile_output, b->output,
+            b->sum, b->maximum, b->gathered};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            thread_memory_free(all[i]);
+    }
+    free(m->scratch);
+    m->scratch = 0;
+    m->threads = 0;
+}
+
+static void *floats_of(size_t count) { return thread_memory(count * sizeof(float)); }
+
+/* of the output layer or a subset of it: a small product may have more tasks than a large one */
+static int max_head_tasks(const specedit_model *m, int threads) {
+    int all = gemm_tasks(&m->weights.head, threads);
+    return all > 16 * threads ? all : 16 * threads;
+}
+
+static int reserve_width(specedit_model *m, int width, int threads) {
+    const specedit_shape *s = &m->shape;
+    free_buffers(m);
+    size_t w = (size_t)up_to(width, 8), terms = s->residual ? 2 : 1;
+    m->rows = floats_of(w * s->hidden);
+    m->qkv = floats_of(w * m->outputs);
+    m->attended = floats_of(w * m->attended_size);
+    m->gates = floats_of(w * s->inner);
+    m->cosines = floats_of(w * s->half);
+    m->sines = floats_of(w * s->half);
+    m->queries = thread_memory(w * s->heads * m->size * sizeof(int16_t));
+    m->query_scales = floats_of(w * s->heads);
+    m->hidden.values = thread_memory(w * terms * s->hidden);
+    m->hidden.scales = floats_of(w);
+    m->out.values = thread_memory(w * terms * m->attended_size);
+    m->out.scales = floats_of(w);
+    m->inner.values = thread_memory(w * terms * s->inner);
+    m->inner.scales = floats_of(w * m->groups);
+    m->best = floats_of(w * max_head_tasks(m, threads));
+    m->choice = thread_memory(w * max_head_tasks(m, threads) * sizeof(int32_t));
+    m->depths = thread_memory(w * sizeof(int32_t));
+    void *all[] = {m->rows, m->qkv, m->attended, m->gates, m->cosines, m->sines, m->queries,
+        m->query_scales, m->hidden.values, m->hidden.scales, m->out.values, m->out.scales,
+        m->inner.values, m->inner.scales, m->best, m->choice, m->depths};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!all[i]) {
+            free_buffers(m);
+            return SPECEDIT_NO_MEMORY;
+        }
+    m->width = (int)w;
+    return SPECEDIT_OK;
+}
+
+static int reserve_scratch(specedit_model *m, int threads) {
+    const specedit_shape *s = &m->shape;
+    free_scratch(m);
+    m->scratch = calloc((size_t)threads, sizeof *m->scratch);
+    if (!m->scratch)
+        return SPECEDIT_NO_MEMORY;
+    m->threads = threads;
+    size_t queries = (size_t)QUERY_ROWS * m->per_kv;
+    size_t sums = (size_t)PANELS_PER_CALL * ROW_BLOCK * LANES, values = queries * m->size;
+    size_t own = (size_t)m->per_kv * TILE; /* scores of one row of a tree */
+    sums = sums > values ? sums : values;
+    sums = sums > own ? sums : own;
+    for (int t = 0; t < threads; t++) {
+        thread_scratch *b = &m->scratch[t];
+        b->row = floats_of(s->hidden);
+        b->sums = thread_memory(sums * sizeof(int32_t));
+        b->scores = thread_memory(queries * TILE * sizeof(int32_t));
+        b->weights = thread_memory(queries * TILE);
+        b->units = floats_of(queries * (TILE / BLOCK));
+        b->tile_output = floats_of(values);
+        b->output = floats_of(values);
+        b->sum = floats_of(2 * queries);
+        b->maximum = floats_of(2 * queries);
+        b->gathered = thread_memory(cache_part_bytes(m->size));
+        if (!b->row || !b->sums || !b->scores || !b->weights || !b->units || !b->tile_output
+            || !b->output || !b->sum || !b->maximum || !b->gathered) {
+            free_scratch(m);
+            return SPECEDIT_NO_MEMORY;
+        }
+    }
+    return SPECEDIT_OK;
+}
+
+int reserve_buffers(specedit_model *m, int width, int threads, int tiles) {
+    if (threads != m->threads) {
+        free_buffers(m); /* the output layer's tasks follow from the threads */
+        if (reserve_scratch(m, threads))
+            return SPECEDIT_NO_MEMORY;
+    }
+    if (width > m->width && reserve_width(m, width, threads))
+        return SPECEDIT_NO_MEMORY;
+    if (width <= SPLIT_WIDTH && tiles > m->tiles) {
+        size_t queries = (size_t)SPLIT_WIDTH * m->shape.heads * (size_t)up_to(tiles, 4);
+        free_parts(m);
+        m->part_output = floats_of(queries * m->size);
+        m->part_sum = floats_of(queries);
+        m->part_maximum = floats_of(queries);
+        if (!m->part_output || !m->part_sum || !m->part_maximum) {
+            free_parts(m);
+            return SPECEDIT_NO_MEMORY;
+        }
+        m->tiles = up_to(tiles, 4);
+    }
+    return SPECEDIT_OK;
+}
+
+void free_memory(specedit_model *m) {
+    free_buffers(m);
+    free_parts(m);
+    free_scratch(m);
+}
