@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import subprocess
 import sys
@@ -39,6 +40,16 @@ def _streams(files: list[BinaryIO]) -> Iterator[None]:
             os.close(copy)
 
 
+@contextlib.contextmanager
+def log_restored() -> Iterator[None]:
+    """Undo what `--verbose` does to the log of this process."""
+    log = logging.getLogger("specedit")
+    handlers, level, propagate = list(log.handlers), log.level, log.propagate
+    yield
+    log.handlers, log.propagate = handlers, propagate
+    log.setLevel(level)
+
+
 def in_this_process(
     *arguments: str | Path,
     stdin: bytes = b"",
@@ -54,7 +65,7 @@ def in_this_process(
         files[0].seek(0)
         stack.enter_context(mock.patch.dict(os.environ, env or {}))
         stack.enter_context(contextlib.chdir(cwd or "."))
-        with _streams(files):
+        with _streams(files), log_restored():
             code = run([str(word) for word in arguments])
         for file in files:
             file.seek(0)
@@ -82,7 +93,7 @@ def at_a_terminal(typed: bytes, *arguments: str | Path, cwd: Path | None = None)
     reader = threading.Thread(target=read)
     reader.start()
     terminal = os.fdopen(theirs, "r+b", buffering=0)
-    with terminal, contextlib.chdir(cwd or "."), _streams([terminal] * 3):
+    with terminal, contextlib.chdir(cwd or "."), _streams([terminal] * 3), log_restored():
         code = run([str(word) for word in arguments])
     reader.join()
     os.close(ours)

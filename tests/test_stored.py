@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from command_line import log_restored
 from model_sources import tiny_gguf
 
 from specedit.decode import cost
@@ -195,12 +196,7 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None
 
 @pytest.fixture
 def show_notes() -> Iterator[Callable[[], None]]:
-    import logging
-
     from specedit.cli.options import show_notes
 
-    log = logging.getLogger("specedit")
-    before = log.handlers, log.level, log.propagate
-    yield show_notes
-    log.handlers, log.propagate = before[0], before[2]
-    log.setLevel(before[1])
+    with log_restored():
+        yield show_notes
