@@ -48,7 +48,7 @@ WORDS = {one.name for one in fields(Tables) if one.type == "bool"} | {
         "self_types",
         "inferred",
         "wrappers",
-        "brought",
+        "builtins",
         "keywords",
     ),
 }

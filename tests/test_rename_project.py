@@ -126,7 +126,7 @@ def test_a_member_of_one_class_leaves_what_may_be_another_s() -> None:
         "b.py": "from a import Cart\n\n\ndef f(x, cart: Cart):\n    return x.total + cart.total\n",
     }
     made = rename_tree(
-        Project.of_texts(texts),
+        Project(texts, texts.__getitem__),
         list(texts),
         "Cart.total",
         "sum_",
@@ -146,7 +146,8 @@ def test_a_comment_speaks_of_one_class_s_member_only_beside_it() -> None:
         "b.py": "x = 1  # a total of something else\n",
     }
     made = rename_tree(
-        Project.of_texts(texts), list(texts), "Cart.total", "amount", "comments", lambda m, p: False
+        Project(texts, texts.__getitem__),
+        *(list(texts), "Cart.total", "amount", "comments", lambda m, p: False),
     )
     assert list(made.files) == ["a.py"] and made.files["a.py"].text.count("amount") == 2
 
@@ -158,7 +159,8 @@ def test_a_package_s_own_name_is_taken_in_another_of_its_files() -> None:
         "b.go": "package m\n\nfunc New() { Old() }\n",
     }
     made = rename_tree(
-        Project.of_texts(texts), ["a.go", "b.go"], "Old", "New", "code", lambda module, path: True
+        Project(texts, texts.__getitem__),
+        *(["a.go", "b.go"], "Old", "New", "code", lambda module, path: True),
     )
     assert [(path, one.line) for path, one in made.collisions][:1] == [("a.go", 3)]
 

@@ -42,7 +42,7 @@ def texts(folder: Path) -> dict[str, str]:
 
 
 def renamed(texts: Mapping[str, str], old: str, new: str, scope: str, root: Path) -> TreeRename:
-    project = Project.of_texts(texts)
+    project = Project(texts, texts.__getitem__)
     spelled = sought(old, derived=scope == "derived")
     held = [
         path

@@ -96,7 +96,7 @@ def _elsewhere(
     if is_here is None:
         known = any(one.declared for one in found)
         return [one for one in found if known and one.kind == FOREIGN]
-    imported = typing.rules.brought | {PLAIN}
+    imported = typing.rules.builtins | {PLAIN}
     return [
         one
         for one in found

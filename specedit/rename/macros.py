@@ -36,7 +36,7 @@ def macro_rewrites(
     unsure: list[int] = []
     for body in bodies:
         for rewrite in _words(body, parts, typing, old, new):
-            targets = list(_meant(rewrite, body, found, typing, old))
+            targets = list(_targets(rewrite, body, found, typing, old))
             renamed = [one in chosen for one in targets]
             if any(renamed) or (not targets and _is_seen_everywhere(chosen, found)):
                 rewrites.append(rewrite)
@@ -60,7 +60,7 @@ def _words(
                 yield Rewrite(start, start + len(there.encode()), there, put_there, "code")
 
 
-def _meant(
+def _targets(
     rewrite: Rewrite, body: Branch, found: list[Meaning], typing: Typing, old: str
 ) -> Iterator[Meaning | None]:
     """What the word means wherever the body will stand: None for another file's member."""

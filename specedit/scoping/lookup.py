@@ -20,13 +20,13 @@ class Beyond(Protocol):
     def at(self, home: Home | None) -> Lookup | None:
         """The answers for the file that something stands in."""
 
-    def brought(self, here: Lookup, imported: Declared) -> list[Declared] | None:
+    def imported_declarations(self, here: Lookup, imported: Declared) -> list[Declared] | None:
         """What an import brings in; None where no file of the tree is known to have it."""
 
     def shared(self, here: Lookup, name: str, at: Branch) -> Iterable[Declared]:
         """What other files show in this one without naming it in an import."""
 
-    def given(self, owner: Owner, name: str) -> Iterable[Declared]:
+    def declared_elsewhere(self, owner: Owner, name: str) -> Iterable[Declared]:
         """What a module or a namespace has under a name that it does not declare itself."""
 
     def parts(self, owner: Owner) -> Iterable[Owner]:
@@ -179,7 +179,7 @@ class Lookup:
             for one in (owner, *self.above(owner)):
                 result = one.members.get(name, [])
                 if not result and self.beyond is not None:
-                    result = list(self.beyond.given(one, name))
+                    result = list(self.beyond.declared_elsewhere(one, name))
                 if self.rules.members_apart and called is not None:
                     apart = [x for x in result if (x.kind in FUNCTIONS) == called]
                     result = apart or ([] if self.rules.methods_apart else result)

@@ -169,7 +169,7 @@ class _Sorting:
         assert typing.beyond is not None
         for one in typing.scopes.declarations(self.name):
             if one.kind == "import":
-                for other in typing.beyond.brought(typing, one) or ():
+                for other in typing.beyond.imported_declarations(typing, one) or ():
                     if other.name == self.name:
                         self._join(one, other)
             elif one.owner is None and (one.scope is None or not one.scope.is_local):
@@ -198,7 +198,9 @@ class _Sorting:
                         if self._overrides(member, over) or _is_part(typing, owner, above):
                             self._join(member, over)
             if mine and owner.node.type in self.rules.nameless:
-                wanted = typing.members(self.rules.meant_for(typing, owner.node) or (), self.name)
+                wanted = typing.members(
+                    self.rules.owner_of_literal(typing, owner.node) or (), self.name
+                )
                 for member in mine[:1] if wanted else []:
                     self._join(member, wanted[0])
         self._join_implied()

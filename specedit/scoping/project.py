@@ -1,6 +1,6 @@
 """The files of a work tree as renaming sees them: read and parsed when somebody asks.
 
-How one file's import leads to another is the languages' to say (`Rules.brought` and its
+How one file's import leads to another is the languages' to say (`Rules.imports` and its
 neighbours); what is to be renamed is not known here.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
 
 from specedit.errors import FileError
@@ -42,12 +42,8 @@ class Project:
         self._modules: dict[str, Declared] = {}
         self._packages: dict[int, str] = {}  # of an owner: the folder it stands for
         self._asked: set[tuple[str, int, str]] = set()  # what is being found out just now
-        self._brought: dict[int, list[Declared] | None] = {}
+        self._imported: dict[int, list[Declared] | None] = {}
         self.notes: dict[object, object] = {}  # what a language found out, under a key of its own
-
-    @classmethod
-    def of_texts(cls, texts: Mapping[str, str]) -> Project:
-        return cls(texts, texts.__getitem__)
 
     # files
 
@@ -163,25 +159,27 @@ class Project:
             root = root.parent
         return self._roots.get(id(root))
 
-    def brought(self, here: Lookup, imported: Declared) -> list[Declared] | None:
+    def imported_declarations(self, here: Lookup, imported: Declared) -> list[Declared] | None:
         key = id(imported)
-        if key not in self._brought:
-            self._brought[key] = None  # an import of itself brings nothing
+        if key not in self._imported:
+            self._imported[key] = None  # an import of itself brings nothing
             assert isinstance(here, Typing)
             home = self.at(imported.home) or here
             assert isinstance(home, Typing)
-            self._brought[key] = home.rules.imports(self, home, imported) or None
-        return self._brought[key]
+            self._imported[key] = home.rules.imports(self, home, imported) or None
+        return self._imported[key]
 
     def shared(self, here: Lookup, name: str, at: Branch) -> Iterable[Declared]:
         assert isinstance(here, Typing)
         return self._once("shared", here, name, here.rules.shared(self, here, name, at))
 
-    def given(self, owner: Owner, name: str) -> Iterable[Declared]:
+    def declared_elsewhere(self, owner: Owner, name: str) -> Iterable[Declared]:
         home = self.at(owner.home)
         if home is None or owner.module is not None:
             return ()
-        return self._once("given", owner, name, home.rules.given(self, owner, name))
+        return self._once(
+            "declared_elsewhere", owner, name, home.rules.declared_elsewhere(self, owner, name)
+        )
 
     def parts(self, owner: Owner) -> Iterable[Owner]:
         home = self.at(owner.home)

@@ -31,7 +31,7 @@ class Scopes(Home):
         self.by_leaf: dict[int, Declared] = {}
         self.imported: dict[int, Owner] = {}  # by the node that brings it in
         self.plain = Owner("", self.root, module=PLAIN, home=self)
-        self.brought: dict[str, Owner] = {}  # by name: what the language itself brings
+        self.builtins: dict[str, Owner] = {}  # by name: things of the language itself
         self.announced: dict[int, dict[str, str]] = {}  # by function: what a language reads there
         self._open()
 

@@ -41,7 +41,7 @@ class Typing(Lookup):
                 return tuple(own)
         if declared is not None and declared.kind == "import":
             return self._imported(declared)
-        return tuple(one for one in self.scopes.owners if one.name == name) or self._brought(name)
+        return tuple(one for one in self.scopes.owners if one.name == name) or self._builtin(name)
 
     def _aliased(self, one: Declared) -> Branch | None:
         """The type that an alias is another name of; None where it has members of its own."""
@@ -54,15 +54,15 @@ class Typing(Lookup):
             return None
         return target
 
-    def _brought(self, name: str) -> tuple[Owner, ...]:
+    def _builtin(self, name: str) -> tuple[Owner, ...]:
         """What the language brings under a name that the file does not declare."""
-        if name not in self.rules.brought:
+        if name not in self.rules.builtins:
             return ()
-        return (self.scopes.brought.setdefault(name, Owner(name, self.scopes.root, module=name)),)
+        return (self.scopes.builtins.setdefault(name, Owner(name, self.scopes.root, module=name)),)
 
     def _imported(self, one: Declared) -> tuple[Owner, ...]:
         """A class that an import names, or something of another module."""
-        imported = self.beyond.brought(self, one) if self.beyond is not None else None
+        imported = self.beyond.imported_declarations(self, one) if self.beyond is not None else None
         if imported is not None:
             types = [self.type_of_declared(each, 2) for each in imported if each is not one]
             result = tuple(owner for known in types if known for owner in known)
@@ -91,7 +91,7 @@ class Typing(Lookup):
         for _ in range(DEEP):
             if one is None or one.kind != "import" or home.beyond is None:
                 break
-            imported = home.beyond.brought(home, one)
+            imported = home.beyond.imported_declarations(home, one)
             if not imported or imported[0] is one:
                 break
             one = imported[0]
@@ -170,7 +170,7 @@ class Typing(Lookup):
         declared = self.lookup(name, node)
         if declared is None:
             owners = tuple(one for one in self.scopes.owners if one.name == name)
-            owners = owners or self._brought(name)
+            owners = owners or self._builtin(name)
             return owners or (() if name[:1].isupper() else None)
         result = self.type_of_declared(declared, deep + 1)
         return result if result is not None else self.rules.narrowed(self, leaf, deep + 1)
@@ -390,7 +390,7 @@ class Typing(Lookup):
         if outer:
             names = names[len(outer) - 1 :]
             leaves = leaves[len(outer) - 1 :]
-        if len(names) > 1 and names[0] in self.rules.brought and names[1] in self.rules.wrappers:
+        if len(names) > 1 and names[0] in self.rules.builtins and names[1] in self.rules.wrappers:
             names, leaves = names[1:], leaves[1:]  # `std::unique_ptr<A>`
         if names[0] in self.rules.wrappers and len(names) > 1:
             listed = next((one for one in node.walk() if one.type in self.rules.arguments), None)

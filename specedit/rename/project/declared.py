@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 
 from specedit.errors import UsageError
-from specedit.rename.project.meant import Meant
+from specedit.rename.project.resolution import ResolvedName
 from specedit.rename.rewrite import called
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared
@@ -15,7 +15,7 @@ from specedit.syntax import identifiers as names
 SHOWN = 4  # declarations that are named in a sentence
 
 
-def declared_in(project: Project, every: Sequence[Meant]) -> Iterator[tuple[str, int, str]]:
+def declared_in(project: Project, every: Sequence[ResolvedName]) -> Iterator[tuple[str, int, str]]:
     for one in every:
         for each in one.chosen:
             own = [d for d in each.declared if d.kind not in ("import", "module", "export")]
@@ -35,7 +35,7 @@ def _said(one: Declared) -> str:
     return called(one) + of
 
 
-def several(project: Project, name: str, every: Sequence[Meant]) -> str:
+def several(project: Project, name: str, every: Sequence[ResolvedName]) -> str:
     """That more than one thing is renamed, and how to say which."""
     things = [
         each
@@ -63,7 +63,7 @@ def refuse_nothing(
     paths: Sequence[str],
     owner: str,
     name: str,
-    every: Sequence[Meant],
+    every: Sequence[ResolvedName],
     something: bool,
 ) -> None:
     """An error where the tree does not declare the name, with the nearest that it does."""

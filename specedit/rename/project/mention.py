@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from specedit.rename.choosing import said_lines
-from specedit.rename.project.meant import families, meant
+from specedit.rename.project.resolution import families, resolve_name
 from specedit.rename.rewrite import called
 from specedit.scoping.project import Project
 from specedit.syntax import identifiers as names
@@ -45,7 +45,7 @@ def elsewhere(
     typings = next((one for one in families(project, paths) if path in one), None)
     if typings is None:
         return None
-    one = meant(project, typings, name, owner, is_here)
+    one = resolve_name(project, typings, name, owner, is_here)
     lines: dict[str, list[int]] = {}
     declared = ""
     for each in one.chosen:

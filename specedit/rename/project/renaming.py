@@ -13,7 +13,13 @@ from specedit.rename.choosing import describe, said_lines
 from specedit.rename.guess import Collision, Doubt, Outside, RenameGuess
 from specedit.rename.places import Choice, check_names, guessed
 from specedit.rename.project.declared import SHOWN, declared_in, refuse_nothing, several
-from specedit.rename.project.meant import Meant, families, locals_too, meant, whatever
+from specedit.rename.project.resolution import (
+    ResolvedName,
+    families,
+    locals_too,
+    resolve_name,
+    whatever,
+)
 from specedit.rename.project.taken import taken_elsewhere
 from specedit.scoping.meaning import Meaning
 from specedit.scoping.project import Project
@@ -94,7 +100,8 @@ def rename_tree(
     at = _at(project, target) if target is not None else None
     exact = [path for path in paths if name.lstrip("$") in (project.text(path) or "")]
     every = [
-        meant(project, typings, name, owner, is_here, at) for typings in families(project, exact)
+        resolve_name(project, typings, name, owner, is_here, at)
+        for typings in families(project, exact)
     ]
     if target is None and not owner and not any(one.chosen for one in every):
         for one in every:
@@ -151,7 +158,7 @@ def rename_tree(
     )
 
 
-def one_here(one: Meant, path: str, each: Meaning) -> Iterator[Branch]:
+def one_here(one: ResolvedName, path: str, each: Meaning) -> Iterator[Branch]:
     for part in one.here(path, [each]):
         yield from part.leaves
 
@@ -169,7 +176,7 @@ def _at(project: Project, target: Target) -> Callable[[str, Branch], bool]:
 
 def _of_file(
     project: Project,
-    one: Meant,
+    one: ResolvedName,
     path: str,
     old: str,
     new: str,
@@ -202,7 +209,7 @@ def _of_file(
 
 def _kept(
     project: Project,
-    one: Meant,
+    one: ResolvedName,
     path: str,
     old: str,
     new: str,
@@ -231,7 +238,7 @@ def _foreign(
         key = ("foreign", id(typings), name)
         if key not in project.notes:
             holding = {p: t for p, t in typings.items() if name in (project.text(p) or "")}
-            known = meant(project, holding, name, "", is_here)
+            known = resolve_name(project, holding, name, "", is_here)
             project.notes[key] = {
                 (p, leaf.start)
                 for p, parts in known.others.items()

@@ -9,14 +9,14 @@ import re
 from collections.abc import Iterator
 
 from specedit.rename.guess import Collision
-from specedit.rename.project.meant import Meant
+from specedit.rename.project.resolution import ResolvedName
 from specedit.rename.rewrite import taken
 from specedit.scoping.project import Project
 from specedit.scoping.typing import Typing
 
 
 def taken_elsewhere(
-    project: Project, one: Meant, old: str, new: str
+    project: Project, one: ResolvedName, old: str, new: str
 ) -> Iterator[tuple[str, Collision]]:
     """Where NEW stands in another file's way: in a class of the family, or in the same package."""
     owners = {id(owner) for each in one.chosen for owner in each.owners if owner.module is None}

@@ -149,7 +149,7 @@ RULES = Cpp(
             arguments=places("template_argument_list"),
             paths=places("qualified_identifier"),
             untyped=places("placeholder_type_specifier"),
-            brought=places("std"),
+            builtins=places("std"),
             wrappers=places("shared_ptr unique_ptr weak_ptr"),
             strings=places("raw_string_literal"),
         ),

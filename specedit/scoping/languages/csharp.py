@@ -30,8 +30,8 @@ class CSharp(Rules):
     def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
         yield from csharp_namespaces.shared(project, here, name)
 
-    def given(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
-        yield from csharp_namespaces.given(project, owner, name)
+    def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+        yield from csharp_namespaces.declared_elsewhere(project, owner, name)
 
     def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
         return csharp_namespaces.word(project, here, node)
@@ -174,7 +174,7 @@ RULES = CSharp(
         "predefined_type array_creation_expression implicit_array_creation_expression",
         "integer_literal character_literal",
     ),
-    brought=places("Console Convert DateTime Environment Guid Math Microsoft System TimeSpan"),
+    builtins=places("Console Convert DateTime Environment Guid Math Microsoft System TimeSpan"),
     keywords=places(
         "abstract as base bool break byte case catch char checked class const continue decimal",
         "default delegate do double else enum event explicit extern false finally fixed float for",

@@ -36,7 +36,7 @@ def shared(project: Project, here: Typing, name: str) -> Iterator[Declared]:
                         yield from owner.members.get(name, ())
 
 
-def given(project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+def declared_elsewhere(project: Project, owner: Owner, name: str) -> Iterator[Declared]:
     """A type of a namespace, by a qualified name."""
     space = project.folder(owner) or owner.name
     if project.folder(owner) is None and "namespace" not in owner.node.type:

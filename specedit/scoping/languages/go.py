@@ -54,9 +54,9 @@ class Go(Rules):
     def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
         yield from _shared(project, here, name)
 
-    def given(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+    def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
         if (folder := project.folder(owner)) is not None:
-            yield from _given(project, folder, name)
+            yield from _declared_elsewhere(project, folder, name)
 
     def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
         yield from _parts(project, owner)
@@ -208,7 +208,7 @@ def _shared(project: Project, here: Typing, name: str) -> Iterator[Declared]:
             yield from _top(project, other, name)
 
 
-def _given(project: Project, folder: str, name: str) -> Iterator[Declared]:
+def _declared_elsewhere(project: Project, folder: str, name: str) -> Iterator[Declared]:
     for path in _files(project, folder):
         if not path.endswith("_test.go"):
             yield from _top(project, path, name)

@@ -130,7 +130,7 @@ RULES = Java(
     paths=places("scoped_identifier scoped_type_identifier"),
     inferred=places("var"),
     plain=places("string_literal character_literal array_creation_expression"),
-    brought=places(
+    builtins=places(
         "Boolean Character Double Float Integer Long Math Object Runtime String StringBuilder",
         "System Thread java javax",
     ),

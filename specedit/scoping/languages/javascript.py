@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 
 from specedit.scoping.languages import javascript_modules as modules
-from specedit.scoping.languages.javascript_objects import meant_for, taken_apart
+from specedit.scoping.languages.javascript_objects import owner_of_literal, taken_apart
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Meaning
@@ -61,9 +61,9 @@ class JavaScript(Rules):
         return text(first).strip("'\"") if first is not None and whole else None
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
-        return modules.brought(project, here, imported)
+        return modules.imported_declarations(project, here, imported)
 
-    def given(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+    def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
         if project.is_module(owner):
             yield from modules.given_out(project, project.path(owner.home), name)
 
@@ -99,8 +99,8 @@ class JavaScript(Rules):
         types = (uses.typing.type_of(one.named_children()[0]) for one in spread)
         return uses.all([uses.member(known) for known in types])
 
-    def meant_for(self, typing: Typing, literal: Branch) -> Known:
-        return meant_for(typing, literal)
+    def owner_of_literal(self, typing: Typing, literal: Branch) -> Known:
+        return owner_of_literal(typing, literal)
 
     def rewrite(
         self, leaf: Branch, one: Meaning, split: bool, text: Text, old: str, new: str
@@ -236,7 +236,7 @@ RULES = JavaScript(
     in_order=True,
     hoists=True,
     plain=places("array number regex string template_string"),
-    brought=places(
+    builtins=places(
         "Array BigInt Boolean Buffer Date Error Intl JSON Map Math Number Object Promise Proxy",
         "Reflect RegExp Set String Symbol WeakMap WeakSet console document globalThis localStorage",
         "navigator process sessionStorage window",

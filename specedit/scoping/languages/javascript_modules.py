@@ -14,7 +14,9 @@ from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
 
-def brought(project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
+def imported_declarations(
+    project: Project, here: Typing, imported: Declared
+) -> list[Declared] | None:
     place = resolve(project, project.path(here.scopes), here.rules.module_of(here.scopes, imported))
     if place is None:
         return None
@@ -103,18 +105,6 @@ def _alias(project: Project, here: Typing, holder: Branch, leaf: Branch) -> Decl
     known = project.notes[key]
     assert isinstance(known, Declared)
     return known
-
-
-def meant_by_alias(project: Project, one: Declared) -> list[Declared]:
-    """What stands behind `y` of `export {x as y}`."""
-    here = project.at(one.home)
-    name = one.node.part("name")
-    if not isinstance(here, Typing) or name is None:
-        return []
-    if any(up.part("source") is not None for up in name.up()):
-        return list(read(project, here, name))
-    result = here.lookup(here.scopes.text(name), name, "any")
-    return [result] if result is not None else []
 
 
 def _default(project: Project, place: str) -> Iterator[Declared]:

@@ -12,7 +12,7 @@ from specedit.syntax.branch import Branch, first_of, last_of
 ADDS = frozenset({"push", "unshift", "add", "fill", "includes", "indexOf"})  # to a list
 
 
-def meant_for(typing: Typing, node: Branch, deep: int = 0) -> Known:
+def owner_of_literal(typing: Typing, node: Branch, deep: int = 0) -> Known:
     """The class an object literal is meant for, by where it stands."""
     parent = node.parent
     if parent is None or deep > DEEP:
@@ -24,11 +24,11 @@ def meant_for(typing: Typing, node: Branch, deep: int = 0) -> Known:
         return typing.type_of(parent.part("left"), deep + 1)
     if node.place == "pair.value" and parent.parent is not None:
         key = parent.part("key")
-        around = meant_for(typing, parent.parent, deep + 1)
+        around = owner_of_literal(typing, parent.parent, deep + 1)
         result = typing.members(around or (), typing.scopes.text(key).strip("'\"")) if key else []
         return typing.type_of_declared(result[0], deep + 1) if result else None
     if parent.type in ("parenthesized_expression", "ternary_expression"):
-        return meant_for(typing, parent, deep + 1)
+        return owner_of_literal(typing, parent, deep + 1)
     return None
 
 

@@ -102,7 +102,7 @@ RULES = Kotlin(
     arguments=places("type_arguments"),
     paths=places("qualified_identifier"),
     plain=places("string_literal multiline_string_literal collection_literal character_literal"),
-    brought=places(
+    builtins=places(
         "Boolean Double Float Int List Long Map Math Set String System java javax kotlin"
     ),
     keywords=places(

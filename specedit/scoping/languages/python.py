@@ -69,17 +69,17 @@ class Python(Rules):
         )
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
-        return python_modules.brought(project, here, imported)
+        return python_modules.imported_declarations(project, here, imported)
 
     def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
         yield from python_modules.from_stars(project, project.path(here.scopes), name)
 
-    def given(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+    def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
         place = project.folder(owner)
         if place is None and project.is_module(owner):
             place = project.path(owner.home)
         if place:
-            yield from python_modules.given(project, place, name)
+            yield from python_modules.declared_elsewhere(project, place, name)
 
     def named(self, project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
         yield from python_modules.read(project, here, leaf)
@@ -229,7 +229,7 @@ RULES = Python(
         "concatenated_string dictionary dictionary_comprehension float integer list",
         "list_comprehension set set_comprehension string tuple",
     ),
-    brought=places("bool bytes dict float frozenset int list object set str tuple"),
+    builtins=places("bool bytes dict float frozenset int list object set str tuple"),
     keywords=frozenset(kwlist),
     strings=places("string"),
 )

@@ -17,7 +17,9 @@ from specedit.syntax.branch import Branch
 ENDS = (".py", ".pyi", ".pyw")
 
 
-def brought(project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
+def imported_declarations(
+    project: Project, here: Typing, imported: Declared
+) -> list[Declared] | None:
     node = imported.node
     whole = imported.leaf.parent
     statement = node.parent if node.type == "aliased_import" and node.parent is not None else node
@@ -44,10 +46,10 @@ def named_in(project: Project, place: str | None, name: str) -> list[Declared]:
     if inner is not None:
         return [inner]
     module = project.module(place)
-    return list(project.given(module.owner, name)) if module and module.owner else []
+    return list(project.declared_elsewhere(module.owner, name)) if module and module.owner else []
 
 
-def given(project: Project, place: str, name: str) -> Iterator[Declared]:
+def declared_elsewhere(project: Project, place: str, name: str) -> Iterator[Declared]:
     """What a module has from elsewhere: a package's modules, and what `import *` brings."""
     inner = _inner(project, place, name)
     if inner is not None:
@@ -74,7 +76,7 @@ def read(project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
         alias = up.part("alias") if up.type == "aliased_import" else None
         declared = here.scopes.by_leaf.get(id(alias)) if alias is not None else None
         if declared is not None:
-            yield from project.brought(here, declared) or ()
+            yield from project.imported_declarations(here, declared) or ()
 
 
 def _inner(project: Project, place: str, name: str) -> Declared | None:

@@ -75,7 +75,7 @@ RULES = Ruby(
     assigned=places("assignment.right"),
     free_members=True,
     plain=places("array hash integer float string string_array symbol_array regex"),
-    brought=places("Array Dir File Float Hash Integer Kernel Math String Time"),
+    builtins=places("Array Dir File Float Hash Integer Kernel Math String Time"),
     keywords=places(
         "__ENCODING__ __FILE__ __LINE__ BEGIN END alias and begin break case class def defined do",
         "else elsif end ensure false for if in module next nil not or redo rescue retry return",

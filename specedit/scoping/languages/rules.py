@@ -133,7 +133,7 @@ class Rules(Tables):
         """What other files show in this one without naming it in an import."""
         yield from ()
 
-    def given(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+    def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
         """What a module or a namespace has under a name that it does not declare itself."""
         yield from ()
 
@@ -195,7 +195,7 @@ class Rules(Tables):
         before = [one for one in parent.children if one.named and one.end <= leaf.start]
         return before[-1] if before else None
 
-    def meant_for(self, typing: Typing, literal: Branch) -> Known:
+    def owner_of_literal(self, typing: Typing, literal: Branch) -> Known:
         """The class that a literal of no name is meant for."""
         return None
 

@@ -70,8 +70,8 @@ class Rust(Rules):
     def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
         yield from rust_modules.shared(project, here, name, at)
 
-    def given(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
-        yield from rust_modules.given(project, owner, name)
+    def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+        yield from rust_modules.declared_elsewhere(project, owner, name)
 
     def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
         yield from rust_modules.parts(project, owner)
@@ -261,7 +261,7 @@ RULES = Rust(
         "string_literal raw_string_literal char_literal integer_literal array_expression",
         "primitive_type",
     ),
-    brought=places("Arc Box HashMap Option Rc Result String Vec core std"),
+    builtins=places("Arc Box HashMap Option Rc Result String Vec core std"),
     keywords=places(
         "Self abstract as async await become box break const continue crate do dyn else enum",
         "extern false final fn for if impl in let loop macro match mod move mut override priv pub",

@@ -71,7 +71,7 @@ def _in_tokens(project: Project, here: Typing, node: Branch, tokens: Branch) -> 
     return _owner(project, result) if result is not None else None
 
 
-def given(project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+def declared_elsewhere(project: Project, owner: Owner, name: str) -> Iterator[Declared]:
     """What a file's module has: what it declares, and what it takes in with `pub use`."""
     path = project.path(owner.home)
     if not path:
@@ -204,7 +204,7 @@ def _in(project: Project, place: Place, name: str) -> Iterator[Declared]:
         ]
         for one in results:
             if one.kind == "import":
-                imported = project.brought(typing, one)
+                imported = project.imported_declarations(typing, one)
                 yield from imported or (one,)
             else:
                 yield one

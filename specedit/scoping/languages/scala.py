@@ -153,7 +153,7 @@ RULES = Scala(
     bare_members=True,
     overloads=True,
     plain=places("string interpolated_string_expression character_literal integer_literal"),
-    brought=places(
+    builtins=places(
         "Int List Map Math Nil Option Seq Set Some String System Vector java javax scala"
     ),
     keywords=places(

@@ -108,7 +108,7 @@ class Tables:
     reads_class: bool = False  # a class's body reads what it set, its methods do not (Python)
     rebinds: frozenset[str] = NONE  # declarations that make another thing of the same name (Rust)
     # words
-    brought: frozenset[str] = NONE  # what the language itself brings: types, namespaces, objects
+    builtins: frozenset[str] = NONE  # types, namespaces and objects of the language itself
     keywords: frozenset[str] = NONE  # no names; words that are keywords only somewhere are names
     family: str = ""  # languages that see each other's names; empty: one of its own
     any_case: bool = False  # a keyword in capitals is one, too

@@ -22,7 +22,7 @@ from specedit.syntax.branch import Branch
 
 
 @dataclass
-class Meant:
+class ResolvedName:
     """One family of languages: what the name means in its files, and what is renamed."""
 
     typings: Mapping[str, Typing]  # by path
@@ -43,10 +43,6 @@ class Meant:
 
     def path_of(self, leaf: Branch) -> str:
         return self._paths[id(leaf)]
-
-    @property
-    def is_declared(self) -> bool:
-        return any(_is_declared(one) for one in self.found)
 
     def here(self, path: str, meanings: Iterable[Meaning]) -> list[Meaning]:
         """Of these meanings, what stands in one file."""
@@ -70,19 +66,19 @@ def families(project: Project, paths: Iterable[str]) -> list[dict[str, Typing]]:
     return list(results.values())
 
 
-def meant(
+def resolve_name(
     project: Project,
     typings: Mapping[str, Typing],
     name: str,
     owner: str,
     is_here: Callable[[str, str], bool],
     at: Callable[[str, Branch], bool] | None = None,
-) -> Meant:
+) -> ResolvedName:
     """What `name` means in these files. `is_here(module, path)`: whether a module that no file was
     found for may still be the project's; `at`: whether a place is the one that is asked for."""
     bare = name.lstrip("$")
     result = meanings_over(list(typings.values()), bare)
-    one = Meant(typings, [each for each in result if each.kind != "literal"])
+    one = ResolvedName(typings, [each for each in result if each.kind != "literal"])
     if name.startswith("$"):
         own = [each for each in one.found if _has_sigil(each, next(iter(typings.values())))]
         one.found = own or one.found
@@ -100,14 +96,14 @@ def meant(
     return one
 
 
-def locals_too(one: Meant) -> None:
+def locals_too(one: ResolvedName) -> None:
     """Nothing that other files can see has the name: the local things are meant."""
     one.chosen = [each for each in one.found if _is_declared(each)]
     for path, others in list(one.others.items()):
         one.others[path] = [each for each in others if not any(each.declared)]
 
 
-def whatever(one: Meant) -> None:
+def whatever(one: ResolvedName) -> None:
     """Nothing declares the name: every use that may be the project's is meant, and this is said."""
     stays = [part for parts in one.others.values() for part in parts]
     for each in one.found:
@@ -124,7 +120,7 @@ def whatever(one: Meant) -> None:
 
 
 def _pointed_at(
-    one: Meant, ours: Sequence[Meaning], at: Callable[[str, Branch], bool]
+    one: ResolvedName, ours: Sequence[Meaning], at: Callable[[str, Branch], bool]
 ) -> list[Meaning]:
     results = [each for each in ours if any(at(path, leaf) for path, leaf in _leaves(one, each))]
     if (
@@ -135,7 +131,7 @@ def _pointed_at(
     return results[:1]
 
 
-def _take_in(one: Meant, ours: Sequence[Meaning]) -> None:
+def _take_in(one: ResolvedName, ours: Sequence[Meaning]) -> None:
     """Uses that can mean nothing else, as far as anybody can tell: renamed, and said."""
     members = [each for each in ours if each.is_member and not _is_literal(one, each)]
     chosen_members = [each for each in one.chosen if each.is_member]
@@ -165,7 +161,7 @@ def _take_in(one: Meant, ours: Sequence[Meaning]) -> None:
                     one.doubt(path, f"{text} on {said_lines(lines)}; renamed there too", lines)
 
 
-def _sort_out(one: Meant, theirs: Sequence[Meaning]) -> None:
+def _sort_out(one: ResolvedName, theirs: Sequence[Meaning]) -> None:
     """What stays: known to be something else, or undecided."""
     for each in one.found:
         if each in one.chosen:
@@ -203,7 +199,7 @@ def _is_local(one: Meaning) -> bool:
     )
 
 
-def _is_literal(one: Meant, each: Meaning) -> bool:
+def _is_literal(one: ResolvedName, each: Meaning) -> bool:
     """A member of object literals alone, which no type is known to want."""
     rules = next(iter(one.typings.values())).rules
     owners = [declared.member_of for declared in each.declared]
@@ -215,19 +211,19 @@ def _is_used(each: Meaning) -> bool:
     return len(each.leaves) > len(each.declared)
 
 
-def _is_foreign(one: Meant, each: Meaning, is_here: Callable[[str, str], bool]) -> bool:
+def _is_foreign(one: ResolvedName, each: Meaning, is_here: Callable[[str, str], bool]) -> bool:
     """Whether a meaning is known to be somebody else's."""
     if each.kind == EXTERNAL:
         return True
     if _is_declared(each):
         return False
     typing = next(iter(one.typings.values()))
-    imported = typing.rules.brought | {PLAIN}
+    imported = typing.rules.builtins | {PLAIN}
     path = one.path_of(each.leaves[0])
     return any(name in imported or not is_here(name, path) for name in _modules(one, each) if name)
 
 
-def _modules(one: Meant, each: Meaning) -> Iterator[str]:
+def _modules(one: ResolvedName, each: Meaning) -> Iterator[str]:
     """The modules that a meaning is said to come from."""
     if each.kind == FOREIGN:
         yield each.module
@@ -237,11 +233,11 @@ def _modules(one: Meant, each: Meaning) -> Iterator[str]:
             yield typing.rules.module_of(typing.scopes, declared) if typing is not None else ""
 
 
-def _typing(one: Meant, declared: Declared) -> Typing | None:
+def _typing(one: ResolvedName, declared: Declared) -> Typing | None:
     return next((t for t in one.typings.values() if t.scopes is declared.home), None)
 
 
-def _leaves(one: Meant, each: Meaning) -> Iterator[tuple[str, Branch]]:
+def _leaves(one: ResolvedName, each: Meaning) -> Iterator[tuple[str, Branch]]:
     return ((one.path_of(leaf), leaf) for leaf in each.leaves)
 
 
