@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import at_a_terminal
 from conftest import interruptible
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
@@ -397,7 +398,22 @@ def test_a_filter_says_that_it_changed_what_it_gave_out(specedit: Run, file: Pat
 @pytest.mark.parametrize("command", ["edit", "refine", "rename"])
 def test_help_is_short_and_the_whole_is_one_word_away(specedit: Run, command: str) -> None:
     short, whole = (specedit(command, word).stdout for word in ("--help", "--help-all"))
-    assert b"--diff" in short and b"--check" in short and b"--help-all" in short
+    for flag in (b"--diff", b"--check", b"--test", b"--tries", b"--ask", b"--help-all"):
+        assert flag in short
+    assert command != "edit" or (b"--symbol" in short and b"--selected" in short)
     assert b"--top-p" not in short and b"--top-p" in whole
     assert b"--help-all" not in whole, "it shows everything already"
     assert len(short.splitlines()) < len(whole.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("flags", "shown"), [((), True), (("--no-margin",), False)], ids=["margin", "no margin"]
+)
+def test_the_margin_of_the_diff_can_be_turned_off(
+    tmp_path: Path, script: Callable[..., Path], flags: tuple[str, ...], shown: bool
+) -> None:
+    script(replace=[["old", "new"]])
+    (tmp_path / "a.py").write_text("old = 1\nkept = 2\n")
+    code, text = at_a_terminal(b"", "edit", "x", "a.py", *flags, cwd=tmp_path)
+    assert code == 0 and "line 1" in text
+    assert ("copied" in text) == shown and ("●" in text) == shown

@@ -75,7 +75,7 @@ def test_what_is_taste_is_said_here_and_everything_else_is_power() -> None:
     assert tastes() == [
         *("threads", "draft", "max_tokens", "temperature", "top_p", "sampling", "seed", "scope"),
         *("tries", "test_timeout", "require_green"),
-        *("focus", "whole", "compare", "audit", "verbose", "hook"),
+        *("focus", "whole", "compare", "audit", "verbose", "margin", "hook"),
     ]
     assert {about(name)["kind"] for name in names()} == {"open", "restricted"}
 

@@ -20,7 +20,7 @@ from specedit.view.terminal import harmless
 
 app = typer.Typer(
     name="specedit",
-    help="Edit source files with a local model at the speed of checking, not of writing.",
+    help="Edit source files with a language model that runs on this machine.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -39,7 +39,7 @@ def _version(value: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="the version")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version")
     ] = False,
 ) -> None:
     pass

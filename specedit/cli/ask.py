@@ -24,20 +24,24 @@ NAMES = (
 
 @settings_options(*NAMES)
 def ask(
-    question: Annotated[str, typer.Argument(help="what to answer, in words")],
-    file: Annotated[str, typer.Argument(metavar="FILE", help="`-` is stdin")],
-    lines: Annotated[str | None, typer.Option(metavar="A:B", help="about these lines")] = None,
+    question: Annotated[str, typer.Argument(help="The question, in words")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="The file that it is about; `-` is stdin")
+    ],
+    lines: Annotated[str | None, typer.Option(metavar="A:B", help="Ask about these lines")] = None,
     symbol: Annotated[
-        str | None, typer.Option(metavar="NAME", help="about this function, method or class")
+        str | None, typer.Option(metavar="NAME", help="Ask about this function, method or class")
     ] = None,
     known: Annotated[
         list[str] | None,
-        typer.Option("--with", metavar="FILE", help="a file to know of; again for more"),
+        typer.Option(
+            "--with", metavar="FILE", help="Show the model this file too; repeat for more"
+        ),
     ] = None,
     *,
     resolved: Resolved,
 ) -> int:
-    """Answer a question about a file on stdout, as it is written; the file stays as it is."""
+    """Answer a question about a file on stdout; the file does not change."""
     from specedit.cli.output import put, put_object
     from specedit.edit import context_files
     from specedit.edit.backend import Answer, Loading, Written

@@ -27,40 +27,49 @@ NAMES = ("model", "draft_model", "engine", "threads", "precision", "json", "quie
 def bench(
     cases: Annotated[
         Path | None,
-        typer.Argument(metavar="[CASES]", help="JSON lines: instruction, before, after"),
+        typer.Argument(
+            metavar="[CASES]",
+            help="JSON lines with instruction, before and after; without it: generated files",
+        ),
     ] = None,
     against: Annotated[
-        str, typer.Option(help="all, none, or names: transformers, llama.cpp, …")
+        str,
+        typer.Option(
+            help="Compare with these programs: all, none, or names (transformers, llama.cpp, …)"
+        ),
     ] = "all",
-    kinds: Annotated[str, typer.Option(help="generated edits: names, or all")] = "line,half",
-    lines: Annotated[str, typer.Option(help="lengths of generated files")] = "50",
-    rounds: Annotated[int, typer.Option(min=1, help="measured runs of each peer")] = 3,
+    kinds: Annotated[
+        str, typer.Option(help="Generate these kinds of edits: names, or all")
+    ] = "line,half",
+    lines: Annotated[str, typer.Option(help="Generate files of these lengths")] = "50",
+    rounds: Annotated[int, typer.Option(min=1, help="Measure each program this many times")] = 3,
     own: Annotated[
-        bool, typer.Option("--own", help="each peer writes its own answer, not the given one")
+        bool, typer.Option("--own", help="Let each program write its own answer, not that of CASES")
     ] = False,
     limit: Annotated[
-        int, typer.Option(min=0, help="maximum tokens of an answer (0: all of it)")
+        int, typer.Option(min=0, help="Limit an answer to this many tokens (0: all of it)")
     ] = 0,
-    first: Annotated[int, typer.Option(min=0, help="only the first N cases (0: all)")] = 0,
+    first: Annotated[int, typer.Option(min=0, help="Use only the first N cases (0: all)")] = 0,
     drafters: Annotated[
-        bool, typer.Option("--drafters", help="compare drafters, not peers")
+        bool, typer.Option("--drafters", help="Compare drafters instead of programs")
     ] = False,
     engine_table: Annotated[
-        bool, typer.Option("--engine-table", help="measure a pass by its width, not edits")
+        bool, typer.Option("--engine-table", help="Measure one forward pass by its width, no edits")
     ] = False,
     cost: Annotated[
-        bool, typer.Option("--cost", help="add what hosted predicted outputs would bill")
+        bool, typer.Option("--cost", help="Add what hosted predicted outputs would cost")
     ] = False,
     prices: Annotated[
-        str, typer.Option(metavar="IN,OUT", help="of --cost: dollars a million tokens")
+        str, typer.Option(metavar="IN,OUT", help="Price of --cost: dollars per million tokens")
     ] = "2.50,10",
     plots: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="draw the results, SVG and PNG")
+        Path | None,
+        typer.Option(metavar="DIR", help="Draw the results in this folder, SVG and PNG"),
     ] = None,
     *,
     resolved: Resolved,
 ) -> int:
-    """Measure specedit beside what you would use instead: same weights, same prompts, one run."""
+    """Measure specedit beside other installed programs: same weights, same prompts, one run."""
     from specedit.bench import drafters as drafting
     from specedit.bench import speed
     from specedit.bench.cases import read_cases

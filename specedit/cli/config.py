@@ -15,18 +15,21 @@ from specedit.settings import Resolved
 def config(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="one setting only; with --user, NAME=VALUE sets it"),
+        typer.Argument(metavar="[NAME]", help="One setting; with --user, NAME=VALUE sets it"),
     ] = None,
     user: Annotated[
-        bool, typer.Option("--user", help="your own settings, for every folder, and their file")
+        bool,
+        typer.Option(
+            "--user", help="Show or change your own settings, which apply in every folder"
+        ),
     ] = False,
     unset: Annotated[
-        bool, typer.Option("--unset", help="with --user: take NAME out of your settings")
+        bool, typer.Option("--unset", help="Remove NAME from your settings (with --user)")
     ] = False,
     *,
     resolved: Resolved,
 ) -> int:
-    """Print each setting, its value and where it came from."""
+    """Print each setting, its value and where it comes from."""
     from specedit.errors import UsageError
     from specedit.settings import names, nearest
 

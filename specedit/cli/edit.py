@@ -24,27 +24,34 @@ if TYPE_CHECKING:
 
 @settings_options(*SHARED, asks=True)
 def edit(
-    instruction: Annotated[str, typer.Argument(help="what to do, in words")],
+    instruction: Annotated[str, typer.Argument(help="What to do, in words")],
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FILE...", help="or a folder of them; `-` is stdin to stdout"),
+        typer.Argument(
+            metavar="FILE...", help="Files, or a folder of them; `-` is stdin to stdout"
+        ),
     ] = None,
-    lines: Annotated[str | None, typer.Option(metavar="A:B", help="edit these lines only")] = None,
+    lines: Annotated[str | None, typer.Option(metavar="A:B", help="Edit these lines only")] = None,
     symbol: Annotated[
-        str | None, typer.Option(metavar="NAME", help="edit this function, method or class only")
+        str | None, typer.Option(metavar="NAME", help="Edit this function, method or class only")
     ] = None,
     selected: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="edit the lines that hold this text only")
+        str | None, typer.Option(metavar="TEXT", help="Edit the lines that contain this text only")
     ] = None,
     near: Annotated[
-        int | None, typer.Option(metavar="LINE", help="the one of several that is meant")
+        int | None,
+        typer.Option(metavar="LINE", help="Choose the match of --selected nearest to this line"),
     ] = None,
     staged: Staged = False,
     changed: Changed = False,
     since: Since = None,
     known: Annotated[
         list[str] | None,
-        typer.Option("--with", metavar="FILE", help="a file to know of, read-only; again for more"),
+        typer.Option(
+            "--with",
+            metavar="FILE",
+            help="Show the model this file too, unchanged; repeat for more",
+        ),
     ] = None,
     *,
     resolved: Resolved,

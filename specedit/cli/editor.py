@@ -16,10 +16,11 @@ def editor(
         typer.Argument(help="vim, neovim, emacs, helix, vscode, zed, jetbrains or sublime"),
     ] = None,
     install: Annotated[
-        bool, typer.Option("--install", help="put it in its place, where that is one file")
+        bool,
+        typer.Option("--install", help="Write the snippet to its place, where that is one file"),
     ] = False,
 ) -> int:
-    """Print a ready snippet for an editor, or put it in its place."""
+    """Print the configuration for an editor, or install it."""
     from specedit.cli.output import put
     from specedit.errors import UsageError
     from specedit.integrations import editors

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from specedit.heads.target import HeadsTarget
 
 app = typer.Typer(
-    help="Small trained additions to a model that guess what it writes next.",
+    help="Train, list and remove heads: small additions to a model that draft.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -32,7 +32,8 @@ DEPTH = 4  # ids ahead
 SHARE = 0.625  # of the hidden width, the inner width of chained heads: 7.4 MB at 1,536
 ALONE = 0.25  # of heads that have weights of their own for every depth: 3.2 MB
 Model = Annotated[
-    str | None, typer.Option("--model", help="whose heads; the one in use if left out")
+    str | None,
+    typer.Option("--model", help="Use the heads of this model (default: the model in use)"),
 ]
 WORDS = {
     "read": "Reading texts",
@@ -47,17 +48,20 @@ def train(
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[PATH]…", help="folders or files of repositories; here if left out"
+            metavar="[PATH]…", help="Folders or files of repositories (default: the current folder)"
         ),
     ] = None,
-    minutes: Annotated[float, typer.Option(help="how long, reading and learning together")] = 30.0,
+    minutes: Annotated[float, typer.Option(help="Train for this long, reading included")] = 30.0,
     model: Model = None,
-    kind: Annotated[str, typer.Option(help="chained, medusa or blockwise")] = "chained",
-    threads: Annotated[int, typer.Option(help="CPU threads; 0 means one per core")] = 0,
+    kind: Annotated[
+        str, typer.Option(help="Choose the kind: chained, medusa or blockwise")
+    ] = "chained",
+    threads: Annotated[int, typer.Option(help="Use this many CPU threads (0: one per core)")] = 0,
 ) -> None:
     """Train heads on tracked files and on the model's own answers about them.
 
-    Ctrl-C stops it and loses nothing: the heads learnt so far are there, and the next run goes on.
+    Ctrl-C stops it and loses nothing: the heads trained so far are kept, and the next run
+    continues.
     """
     from specedit.engines.devices import require_torch
     from specedit.heads import corpus
@@ -95,9 +99,9 @@ def train(
 
 @app.command("list")
 def list_heads(
-    as_json: Annotated[bool, typer.Option("--json", help="a JSON array on stdout")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON array on stdout")] = False,
 ) -> None:
-    """Every file of heads: whose they are, what they learnt from, how often they are right."""
+    """List the heads: their model, their training data, how often they are right."""
     from specedit.heads import shelf
     from specedit.models.store import store_path
 
@@ -128,14 +132,19 @@ def list_heads(
 @app.command("eval")
 def evaluate(
     paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="[PATH]…", help="files to measure on; here")
+        list[Path] | None,
+        typer.Argument(metavar="[PATH]…", help="Files to measure on (default: the current folder)"),
     ] = None,
     model: Model = None,
-    kind: Annotated[str, typer.Option(help="chained, medusa or blockwise")] = "chained",
-    passes: Annotated[int, typer.Option(help="passes to measure")] = 200,
-    as_json: Annotated[bool, typer.Option("--json", help="a JSON object on stdout")] = False,
+    kind: Annotated[
+        str, typer.Option(help="Choose the kind: chained, medusa or blockwise")
+    ] = "chained",
+    passes: Annotated[int, typer.Option(help="Measure this many passes")] = 200,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object on stdout")
+    ] = False,
 ) -> None:
-    """What heads would settle in a pass, by depth, where the model goes on as a text does."""
+    """Measure heads on texts: ids per pass, acceptance by depth, cost of a draft."""
     from specedit.heads import corpus, measure, shelf
     from specedit.models.store import store_path
 
@@ -166,10 +175,11 @@ def _say(found: Replayed, heads: Heads) -> None:
 def remove(
     model: Model = None,
     kind: Annotated[
-        str | None, typer.Option(help="only this kind; else all, with what they learnt from")
+        str | None,
+        typer.Option(help="Remove this kind only (default: all, with their training data)"),
     ] = None,
 ) -> None:
-    """Delete a model's own heads; with all of them, the texts' rows and the answers kept."""
+    """Delete the trained heads of a model, and their training data when all kinds are deleted."""
     from specedit.engines.exact.conversion import source_of
     from specedit.heads import shelf
     from specedit.models.resolve import present

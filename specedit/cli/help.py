@@ -11,7 +11,7 @@ from specedit.errors import DONE
 
 def help(
     topic: Annotated[
-        str | None, typer.Argument(help="a page of the manual, or a command", show_default=False)
+        str | None, typer.Argument(help="A page of the manual, or a command", show_default=False)
     ] = None,
 ) -> int:
     """Show a page of the manual, or the list of its topics."""

@@ -8,7 +8,7 @@ from specedit.settings import Resolved
 
 @settings_options("scope", "model", "engine", "device", "threads", "server", "warm", "allow_extra")
 def lsp(*, resolved: Resolved) -> int:
-    """Serve editors: rename over the work tree, edits of a selection, undo. Speaks LSP on stdio."""
+    """Serve editors over LSP on stdio: rename in the work tree, edit a selection, undo."""
     from specedit.lsp.server import serve
 
     return serve(resolved.values)

@@ -17,19 +17,21 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-app = typer.Typer(help="The models on this machine.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="List, fetch and remove models.", no_args_is_help=True, rich_markup_mode=None
+)
 
 Name = Annotated[
     str | None,
-    typer.Argument(metavar="NAME", help="catalogue name or hub id; the model in use if left out"),
+    typer.Argument(metavar="NAME", help="Catalogue name or hub id (default: the model in use)"),
 ]
 
 
 @app.command("list")
 def list_models(
-    as_json: Annotated[bool, typer.Option("--json", help="a JSON array on stdout")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON array on stdout")] = False,
 ) -> None:
-    """Every known model: size, licence, digest, and whether it is here."""
+    """List the known models: size, licence, digest, and whether each is installed."""
     from specedit.models import inventory, store
 
     root = store.store_path()
@@ -61,7 +63,9 @@ def list_models(
 
 @app.command()
 def suggest(
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on stdout")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object on stdout")
+    ] = False,
 ) -> None:
     """Name the model that suits this machine's memory and cores."""
     from specedit.engines.exact.cores import physical_cores
@@ -137,7 +141,7 @@ def _plain(item: Any) -> dict[str, Any]:
 
 @app.command()
 def pull(name: Name = None) -> None:
-    """Fetch a model. An interrupted pull goes on where it stopped."""
+    """Fetch a model. An interrupted download continues."""
     from specedit.models import resolve
     from specedit.models.files import ModelFiles
     from specedit.models.store import size_of, sized
@@ -158,7 +162,7 @@ def pull(name: Name = None) -> None:
 
 @app.command()
 def verify(name: Name = None) -> None:
-    """Hash a model again and compare it with its digest; read what was converted from it, too."""
+    """Compare a model with its digest again, and read its converted weights."""
     from specedit.engines.exact import conversion
     from specedit.models import inventory, store
 
@@ -180,7 +184,7 @@ def verify(name: Name = None) -> None:
 
 @app.command()
 def path(name: Name = None) -> None:
-    """Print where a model lies."""
+    """Print the path of a model."""
     from specedit.errors import ModelError
     from specedit.models import resolve
 
@@ -194,8 +198,10 @@ def path(name: Name = None) -> None:
 
 
 @app.command()
-def remove(name: Annotated[str, typer.Argument(metavar="NAME", help="as in the list")]) -> None:
-    """Delete a model, its unfinished download, and what was made from it."""
+def remove(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name as in `specedit model list`")],
+) -> None:
+    """Delete a model, its unfinished download, and everything made from it."""
     from specedit.models import inventory, store
 
     item = inventory.find(name, store.store_path())

@@ -17,39 +17,35 @@ from specedit.cli.consent import settled
 from specedit.settings.table import about, types
 from specedit.view.terminal import harmless
 
-Staged = Annotated[bool, typer.Option("--staged", help="the files in git's index")]
-Changed = Annotated[bool, typer.Option("--changed", help="the files git sees changed")]
-Since = Annotated[str | None, typer.Option(metavar="REF", help="the files changed since a commit")]
+Staged = Annotated[bool, typer.Option("--staged", help="Choose the files in git's index")]
+Changed = Annotated[
+    bool, typer.Option("--changed", help="Choose the files that git reports as changed")
+]
+Since = Annotated[
+    str | None, typer.Option(metavar="REF", help="Choose the files that changed since this commit")
+]
 
-EVERYDAY = (  # what --help shows of SHARED; --help-all shows the rest, too
-    *("check", "diff", "json", "ask", "model", "server", "compare", "allow_extra"),
-    *("quiet", "verbose"),
+# What --help shows of SHARED; --help-all also shows the rest.
+EVERYDAY = (
+    *("diff", "check", "ask", "json", "test", "tries", "whole"),
+    *("model", "server", "allow_extra", "quiet", "verbose"),
 )
 SHORT = {"quiet": ("-q",), "verbose": ("-v",)}
 SPELLED = {"ask": ("--ask/--yes",)}
 SHARED = (
-    *("check", "diff", "json", "ask", "stdin_filename"),
-    *("model", "engine", "device", "threads", "precision"),
-    *(
-        "prediction",
-        "draft",
-        "draft_model",
-        "max_tokens",
-        "temperature",
-        "top_p",
-        "seed",
-        "sampling",
-    ),
-    *("focus", "whole"),
-    *("server", "profile", "warm", "compare", "audit", "trace", "clean_only"),
-    *("gate", "strict", "allow", "check_with", "allow_extra"),
+    *("diff", "check", "ask", "json", "stdin_filename"),
     *("test", "tries", "test_timeout", "require_green", "keep_best"),
-    *("quiet", "verbose"),
+    *("whole", "focus", "model", "engine", "device", "threads", "precision"),
+    *("prediction", "draft", "draft_model", "max_tokens"),
+    *("temperature", "top_p", "seed", "sampling"),
+    *("server", "profile", "warm", "compare", "audit", "trace", "clean_only"),
+    *("allow_extra", "gate", "strict", "allow", "check_with"),
+    *("margin", "quiet", "verbose"),
 )
 
 
 def _parameter(name: str, *, rare: bool) -> inspect.Parameter:
-    """`rare`: what few people need every day is not in the short help."""
+    """`rare`: leave out of --help what is not in EVERYDAY."""
     entry, kind = about(name), types()[name]
     dashed = "--" + name.replace("_", "-")
     names = SPELLED.get(name, (f"{dashed}/--no-{dashed[2:]}" if kind is bool else dashed,))

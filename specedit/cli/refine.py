@@ -16,19 +16,25 @@ if TYPE_CHECKING:
 
 @settings_options(*(name for name in SHARED if name != "stdin_filename"), asks=True)
 def refine(
-    instruction: Annotated[str, typer.Argument(help="what to do otherwise, or beside it")],
+    instruction: Annotated[str, typer.Argument(help="What to do differently, or in addition")],
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FILE...]", help="without files: all that the last run changed"),
+        typer.Argument(
+            metavar="[FILE...]", help="Files; without them: all that the last edit changed"
+        ),
     ] = None,
     known: Annotated[
         list[str] | None,
-        typer.Option("--with", metavar="FILE", help="a file to know of, read-only; again for more"),
+        typer.Option(
+            "--with",
+            metavar="FILE",
+            help="Show the model this file too, unchanged; repeat for more",
+        ),
     ] = None,
     *,
     resolved: Resolved,
 ) -> int:
-    """Go on from the last edit: the same files, what was asked before, and this."""
+    """Continue the last edit: the same files, the earlier instructions, and a new one."""
     from specedit.cli.edit import check_words
     from specedit.cli.undo import of_here
     from specedit.cli.work import Targets, near, resolve_targets, work

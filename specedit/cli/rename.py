@@ -17,17 +17,20 @@ if TYPE_CHECKING:
 
 @settings_options("scope", *SHARED, asks=True)
 def rename(
-    old: Annotated[str, typer.Argument(help="the identifier, or Class.member")],
-    new: Annotated[str, typer.Argument(help="its new name")],
+    old: Annotated[str, typer.Argument(help="The identifier, or Class.member")],
+    new: Annotated[str, typer.Argument(help="The new name")],
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FILE...]", help="without files: the whole work tree"),
+        typer.Argument(metavar="[FILE...]", help="Files; without them: the whole work tree"),
     ] = None,
     line: Annotated[
-        int | None, typer.Option(metavar="N", help="the one that line N of the FILE is about")
+        int | None, typer.Option(metavar="N", help="Rename the one thing that line N of FILE names")
     ] = None,
     dry_list: Annotated[
-        bool, typer.Option("--dry-list", help="list every place with its reason; ask no model")
+        bool,
+        typer.Option(
+            "--dry-list", help="List every place with its reason; write nothing and ask no model"
+        ),
     ] = False,
     staged: Staged = False,
     changed: Changed = False,
@@ -35,7 +38,7 @@ def rename(
     *,
     resolved: Resolved,
 ) -> int:
-    """Rename an identifier: tree-sitter finds the places, the model verifies them."""
+    """Rename an identifier: syntax trees give the places, and the model verifies the result."""
     from specedit.cli.work import Targets, nothing, resolve_targets, work
     from specedit.files.recorder import Wish
     from specedit.syntax.identifiers import sought

@@ -27,15 +27,15 @@ def replay(
     cases: Annotated[
         str, typer.Argument(metavar="CASES", help="JSON lines with `before` and `after`")
     ],
-    limit: Annotated[int, typer.Option(help="replay only the first N cases (0: all)")] = 0,
+    limit: Annotated[int, typer.Option(help="Replay only the first N cases (0: all)")] = 0,
     curve: Annotated[
         str | None,
-        typer.Option(metavar="A+Bw", help="milliseconds of a pass of width w, such as 70+6w"),
+        typer.Option(metavar="A+Bw", help="Price a pass of width w in milliseconds, such as 70+6w"),
     ] = None,
     *,
     resolved: Resolved,
 ) -> int:
-    """Let the wanted text play the model, and count the passes that it would take."""
+    """Count the forward passes that edits would take, without a model."""
     from specedit.bench.cases import read_cases
     from specedit.decode import replay as replaying
     from specedit.edit.reader import end_of

@@ -19,7 +19,9 @@ from specedit.settings import Resolved, Settings, checked
 if TYPE_CHECKING:
     from specedit.server.runtime import ServerRecord
 
-app = typer.Typer(help="Keep a model warm, and serve OpenAI's API with it.", rich_markup_mode=None)
+app = typer.Typer(
+    help="Keep a model in memory for later commands, and serve OpenAI's API.", rich_markup_mode=None
+)
 
 
 @app.callback(invoke_without_command=True)
@@ -29,40 +31,48 @@ app = typer.Typer(help="Keep a model warm, and serve OpenAI's API with it.", ric
 def serve(
     context: typer.Context,
     background: Annotated[
-        bool, typer.Option("--background", help="return when it listens; end it with serve stop")
+        bool,
+        typer.Option(
+            "--background", help="Return when the server listens; end it with `specedit serve stop`"
+        ),
     ] = False,
     host: Annotated[
-        str, typer.Option(help="where TCP listens; one that is not loopback needs a token")
+        str, typer.Option(help="Listen at this TCP address; any but loopback needs a token")
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, help="0 takes any", show_default="8737"),
+        typer.Option(
+            min=0, max=65535, help="Listen at this TCP port (0: any free one)", show_default="8737"
+        ),
     ] = None,
     token: Annotated[
-        str, typer.Option(help="what TCP clients send as their API key", envvar="SPECEDIT_TOKEN")
+        str, typer.Option(help="Require this API key from TCP clients", envvar="SPECEDIT_TOKEN")
     ] = "",
     socket_only: Annotated[
-        bool, typer.Option("--socket-only", help="no TCP: the command line's own socket only")
+        bool,
+        typer.Option("--socket-only", help="Open no TCP port, only the socket of the command line"),
     ] = False,
     idle_minutes: Annotated[
         float | None,
         typer.Option(
-            min=0, help="end after this long without work; 0 never", show_default="background: 30"
+            min=0,
+            help="End after this many minutes without work (0: never)",
+            show_default="background: 30",
         ),
     ] = None,
     alias: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="another name that clients may ask for; several allowed"),
+        typer.Option(metavar="NAME", help="Serve the model under this name too; repeat for more"),
     ] = None,
     replaces: Annotated[
-        bool, typer.Option("--replace", help="stop the server that is running, then start this one")
+        bool, typer.Option("--replace", help="Stop the running server, then start this one")
     ] = False,
     detached: Annotated[bool, typer.Option("--detached", hidden=True)] = False,
     *,
     resolved: Resolved,
 ) -> int:
-    """Keep the model warm: the command line finds the server by itself, and OpenAI clients with a
-    base URL. Ends on Ctrl-C, on `serve stop`, or (in the background) when idle."""
+    """Keep a model in memory for later commands, and serve OpenAI's API. The server ends on Ctrl-C,
+    on `specedit serve stop`, or in the background after some time without work."""
     if context.invoked_subcommand is not None:
         return 0
     settings = resolved.values
@@ -122,7 +132,9 @@ def _running(record: ServerRecord | None) -> ServerError | None:
 
 @app.command()
 def status(
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on stdout")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object on stdout")
+    ] = False,
 ) -> int:
     """Show the running server: model, memory, uptime, cache, requests."""
     import json
@@ -140,7 +152,7 @@ def status(
 
 @app.command()
 def stop() -> int:
-    """End the running server; its work is finished or cancelled within 5 s."""
+    """Stop the running server; its requests end within 5 seconds."""
     from specedit.server import processes
     from specedit.server.runtime import runtime_folder
 

@@ -19,13 +19,13 @@ def trust(
     path: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[PATH]", help="a path in the repository (default: the current folder)"
+            metavar="[PATH]", help="A path in the repository (default: the current folder)"
         ),
     ] = None,
     listed: Annotated[
-        bool, typer.Option("--list", help="list the repositories that you trust")
+        bool, typer.Option("--list", help="List the repositories that you trust")
     ] = False,
-    forget: Annotated[bool, typer.Option("--forget", help="stop trusting it")] = False,
+    forget: Annotated[bool, typer.Option("--forget", help="Stop trusting the repository")] = False,
 ) -> int:
     """Trust the restricted settings (server, model, …) in a repository's pyproject.toml, until the
     file's settings change."""

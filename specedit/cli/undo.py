@@ -16,25 +16,27 @@ if TYPE_CHECKING:
     from specedit.files.journal import JournalRun
     from specedit.files.undo import Undone
 
-Json = Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout")]
 
 
 def undo(
-    name: Annotated[str | None, typer.Option("--run", metavar="RUN", help="an earlier run")] = None,
-    listed: Annotated[bool, typer.Option("--list", help="the runs that can be undone")] = False,
+    name: Annotated[
+        str | None, typer.Option("--run", metavar="RUN", help="Undo this run, named as in --list")
+    ] = None,
+    listed: Annotated[
+        bool, typer.Option("--list", help="List the runs that can be undone")
+    ] = False,
     forget: Annotated[
-        bool, typer.Option("--forget", help="drop the run from the journal; touch no file")
+        bool, typer.Option("--forget", help="Remove the run from the journal; change no file")
     ] = False,
     partly: Annotated[
-        bool, typer.Option("--partly", help="put back what can be, though a file changed since")
+        bool, typer.Option("--partly", help="Restore the files that have not changed since")
     ] = False,
-    last: Annotated[
-        bool, typer.Option("--last", help="the last run, wherever its files are")
-    ] = False,
+    last: Annotated[bool, typer.Option("--last", help="Undo the last run in any folder")] = False,
     as_json: Json = False,
 ) -> int:
-    """Put back what the last run changed in this work tree, all of it or nothing; again goes
-    further back."""
+    """Restore what the last run changed in this work tree: all of it or nothing. Run it again for
+    the run before."""
     from specedit.errors import UsageError
     from specedit.files import journal
     from specedit.files.undo import forget as drop

@@ -14,13 +14,16 @@ from specedit.files import atomic
 
 def view(
     trace: Annotated[
-        str, typer.Argument(metavar="TRACE", help="what --trace wrote, or a page made of it")
+        str, typer.Argument(metavar="TRACE", help="A file of --trace, or a page made from one")
     ],
     output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="PAGE.html", help="`-` is stdout")
+        str | None,
+        typer.Option(
+            "-o", "--output", metavar="PAGE.html", help="Write the page to this file; `-` is stdout"
+        ),
     ] = None,
 ) -> int:
-    """Make one self-contained HTML page of a trace: tokens by origin, passes, widths."""
+    """Make an HTML page of a trace: tokens by origin, passes, widths."""
     from specedit.cli.output import put
     from specedit.view.html import page
     from specedit.view.trace import read

@@ -15,16 +15,14 @@ import typer
 
 from specedit.errors import DONE, FAILED
 
-app = typer.Typer(
-    help="Predicted Outputs inside a vLLM of this environment.", rich_markup_mode=None
-)
+app = typer.Typer(help="Serve Predicted Outputs inside vLLM.", rich_markup_mode=None)
 ITS_OWN = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 
 @app.command(context_settings=ITS_OWN)
 def serve(
     context: typer.Context,
-    model: Annotated[str, typer.Argument(help="what vLLM serves: a hub id or a folder")],
+    model: Annotated[str, typer.Argument(help="The model: a hub id or a folder")],
 ) -> int:
     """Start `vllm serve MODEL` with predictions; further flags are vLLM's own."""
     from specedit.integrations.vllm.launch import (
@@ -48,7 +46,7 @@ def serve(
 
 @app.command(context_settings=ITS_OWN)
 def args(context: typer.Context) -> int:
-    """Print the flags for a launcher of your own: `vllm serve MODEL $(specedit vllm args)`."""
+    """Print the flags for your own launcher: `vllm serve MODEL $(specedit vllm args)`."""
     from specedit.integrations.vllm.launch import flags
 
     print(shlex.join(flags(context.args)))
@@ -59,12 +57,14 @@ def args(context: typer.Context) -> int:
 def manifest(
     context: typer.Context,
     kind: Annotated[str, typer.Argument(help="image (a Dockerfile), kubernetes or compose")],
-    model: Annotated[str, typer.Option(help="what vLLM serves")] = "",
-    image: Annotated[str, typer.Option(help="what `manifest image` was built as")] = "",
-    gpus: Annotated[int, typer.Option(min=1, help="graphics processors of a replica")] = 1,
-    replicas: Annotated[int, typer.Option(min=1, help="servers of a Deployment")] = 1,
-    name: Annotated[str, typer.Option(help="of the Deployment, its Service and its volume")] = "",
-    storage: Annotated[str, typer.Option(help="of the volume that models are kept on")] = "",
+    model: Annotated[str, typer.Option(help="Serve this model")] = "",
+    image: Annotated[
+        str, typer.Option(help="Use the image that `manifest image` was built as")
+    ] = "",
+    gpus: Annotated[int, typer.Option(min=1, help="Use this many GPUs per replica")] = 1,
+    replicas: Annotated[int, typer.Option(min=1, help="Run this many servers")] = 1,
+    name: Annotated[str, typer.Option(help="Name the Deployment, its Service and its volume")] = "",
+    storage: Annotated[str, typer.Option(help="Request a volume of this size for models")] = "",
 ) -> int:
     """Print a manifest for a cluster; further flags are vLLM's own."""
     from specedit.integrations.vllm.manifest import Cluster, manifest
@@ -77,7 +77,7 @@ def manifest(
 
 @app.command()
 def check() -> int:
-    """Whether the vLLM of this environment is one that was tried, and what does not work there."""
+    """Say whether the installed vLLM is a tested version, and what does not work in it."""
     from specedit.integrations.vllm.launch import installed, warning
 
     result = installed()

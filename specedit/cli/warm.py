@@ -16,7 +16,7 @@ from specedit.view.terminal import name as shown
 @settings_options("model", "engine", "device", "threads", "precision", "focus", "whole", "quiet")
 def warm(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="named as the edit will name them")
+        list[str], typer.Argument(metavar="FILE...", help="Files, named as the edit will name them")
     ],
     *,
     resolved: Resolved,

@@ -16,8 +16,6 @@ from specedit.settings import nearest
 READING = (
     "rename",
     "edit",
-    "regions",
-    "tries",
     "hook",
     "editors",
     "server",

@@ -50,88 +50,105 @@ def _setting(
 class Settings:
     """Every setting with its default. A field is a TOML key, `SPECEDIT_<NAME>` and `--name`."""
 
-    model: str = _restricted("qwen2.5-coder-1.5b", "catalogue name, path or hub id of the model")
-    engine: str = _restricted("auto", "what runs the model", "auto", "exact", "huggingface")
-    device: str = _restricted("auto", "where it runs", "auto", "cpu", "cuda", "mps")
-    threads: int = _open(0, "CPU threads; 0 means one per physical core", most=4096)
+    model: str = _restricted(
+        "qwen2.5-coder-1.5b", "Use this model: a catalogue name, a path or a hub id"
+    )
+    engine: str = _restricted(
+        "auto", "Run the model with this engine", "auto", "exact", "huggingface"
+    )
+    device: str = _restricted("auto", "Run the model on this device", "auto", "cpu", "cuda", "mps")
+    threads: int = _open(0, "Use this many CPU threads (0: one per physical core)", most=4096)
     precision: str = _restricted(  # restricted: `close` is a second copy of the weights on disk
         "balanced",
-        "quantized activations of the exact engine: close is slower",
+        "Choose the rounding of the exact engine; close is slower and nearer to bf16",
         "balanced",
         "close",
     )
     prediction: str = _restricted(
         "original",
-        "the expected output: original, none, or the path of a file",
+        "Predict this output: original, none, or the path of a file",
         paths=True,
         words=("original", "none"),
     )
     draft: str = _open(
         "auto",
-        "drafters, comma-separated; auto: all that are available, none: plain decoding",
+        "Use these drafters, comma-separated (auto: all that are available, none: no drafts)",
     )
-    draft_model: str = _restricted("", "a smaller model with the same vocabulary that drafts")
-    learn: bool = _restricted(False, "keep answers whose drafts were rejected, for heads train")
+    draft_model: str = _restricted("", "Draft with this smaller model of the same vocabulary")
+    learn: bool = _restricted(False, "Keep answers whose drafts were rejected, for heads train")
     max_tokens: int = _open(
-        0, "maximum tokens of the answer (0: derived from the size of the file)"
+        0, "Limit the answer to this many tokens (0: derived from the size of the file)"
     )
-    temperature: float = _open(0.0, "0: the most likely token; above 0: sample")
-    top_p: float = _open(1.0, "sample among the most likely tokens with this total probability")
+    temperature: float = _open(0.0, "Sample at this temperature (0: take the most likely token)")
+    top_p: float = _open(1.0, "Sample among the most likely tokens with this total probability")
     sampling: str = _open(
         "coupled",
-        "coupled: drafts never change a sample; rejection: they keep its distribution",
+        "Choose how drafts act on a sample: coupled keeps its text, rejection its distribution",
         *("coupled", "rejection"),
     )
-    seed: int = _open(0, "seed of a sampled answer")
-    server: str = _restricted("auto", "auto: use a running server; off: use none; or a URL")
+    seed: int = _open(0, "Sample with this seed")
+    server: str = _restricted(
+        "auto", "Use a running server (auto), none (off), or the one at this URL"
+    )
     profile: str = _restricted(
         "specedit",
-        "how the server at a URL expects a prediction",
+        "Send the prediction in the form that the server at a URL expects",
         *("specedit", "openai", "mistral", "fireworks", "cerebras", "vllm", "plain"),
     )
-    warm: bool = _restricted(False, "start a server in the background and keep the model warm")
+    warm: bool = _restricted(False, "Start a server in the background and keep the model warm")
     idle_minutes: float = _restricted(
-        30.0, "minutes without work after which a background server ends"
+        30.0, "End a background server after this many minutes without work"
     )
-    cache_bytes: int = _restricted(1 << 30, "bytes of memory for the KV caches of recent files")
-    scope: str = _open("comments", "how far a rename goes", "code", "comments", "derived")
-    check: bool = _restricted(False, "write nothing; exit 1 if a file would change")
-    diff: bool = _restricted(False, "write nothing; print a patch on stdout")
-    json: bool = _restricted(False, "print one JSON object on stdout")
-    ask: bool = _restricted(False, "show each hunk and ask before it is applied")
-    allow_extra: bool = _restricted(False, "keep changes beyond what was asked")
-    gate: str = _restricted("", "what each kind of finding does: KIND=refuse|note|off, …")
-    strict: bool = _restricted(False, "refuse an edit that would only get a note")
-    allow: str = _restricted("", "kinds of finding, comma-separated, that refuse no edit")
+    cache_bytes: int = _restricted(
+        1 << 30, "Keep the KV caches of recent files in this many bytes of memory"
+    )
+    scope: str = _open(
+        "comments",
+        "Rename in code only, in comments too, or derived names and strings too",
+        "code",
+        "comments",
+        "derived",
+    )
+    check: bool = _restricted(False, "Write nothing; exit 1 if a file would change")
+    diff: bool = _restricted(False, "Write nothing; print a patch on stdout")
+    json: bool = _restricted(False, "Print one JSON object on stdout")
+    ask: bool = _restricted(False, "Show each hunk and ask before it is applied")
+    allow_extra: bool = _restricted(False, "Accept a lost definition, and changes beyond a rename")
+    gate: str = _restricted("", "Choose what each kind of finding does: KIND=refuse|note|off, …")
+    strict: bool = _restricted(False, "Refuse an edit that would only get a note")
+    allow: str = _restricted("", "Only note these kinds of finding, comma-separated")
     check_with: str = _restricted(
-        "", "a program that checks the new text: ruff check {file}, or LANGUAGE: COMMAND per line"
+        "", "Check the new text with this program: ruff check {file}, or LANGUAGE: COMMAND per line"
     )
-    clean_only: bool = _restricted(False, "refuse files with uncommitted changes")
+    clean_only: bool = _restricted(False, "Refuse files with uncommitted changes")
     test: str = _restricted(
-        "", "a command that judges the edit: exit 0 keeps it, else the next try"
+        "", "Judge the edit with this command: exit code 0 keeps it, any other asks again"
     )
     tries: int = _open(
-        0, "maximum answers (0: 6 with a test command or after a refusal, else 1)", most=64
+        0,
+        "Ask for at most this many answers (0: 6 with a test or after a refusal; 1: no retries)",
+        most=64,
     )
-    test_timeout: float = _open(300.0, "seconds that the test command may take", most=86400)
-    require_green: bool = _open(False, "refuse when the test command fails before the edit")
-    keep_best: bool = _restricted(
-        False, "when no try passes the test command, keep the best of them"
+    test_timeout: float = _open(
+        300.0, "Stop the test command after this many seconds (0: no limit)", most=86400
     )
+    require_green: bool = _open(False, "Refuse when the test command fails before the edit")
+    keep_best: bool = _restricted(False, "Keep the best try when none passes the test command")
     focus: str = _open(
-        "auto", "edit only likely regions of a large file: auto, off, or from N lines"
+        "auto", "Edit only likely regions of a large file: auto, off, or a number of lines"
     )
-    whole: bool = _open(False, "edit all of every file, as --focus off")
-    compare: bool = _open(False, "run once more without drafts and measure both")
-    audit: bool = _open(False, "compute a digest of the logits behind every token")
+    whole: bool = _open(False, "Edit all of every file, as --focus off")
+    compare: bool = _open(False, "Run once more without drafts and measure both")
+    audit: bool = _open(False, "Compute a digest of the logits behind every token")
     trace: str = _restricted(
-        "", "write one JSON line per pass to this file", paths=True, words=("",)
+        "", "Write one JSON line per pass to this file", paths=True, words=("",)
     )
-    stdin_filename: str = _restricted("", "the file name to assume for standard input")
-    quiet: bool = _restricted(False, "print errors only")
-    verbose: bool = _open(False, "print the report as a table")
+    stdin_filename: str = _restricted("", "Assume this file name for standard input")
+    quiet: bool = _restricted(False, "Print errors only")
+    verbose: bool = _open(False, "Print the report as a table, and all notes")
+    margin: bool = _open(True, "Show in the diff where each quarter of a line came from")
     hook: list[dict[str, Any]] = _open(
-        [], "rules of the pre-commit hook, as [[tool.specedit.hook]]"
+        [], "Rules of the pre-commit hook, as [[tool.specedit.hook]]"
     )
     # Not a setting: the names of the settings above whose value a repository chose.
     from_repository: frozenset[str] = field(default=frozenset(), compare=False, repr=False)

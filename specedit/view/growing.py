@@ -23,9 +23,10 @@ AHEAD = 200  # lines that an answer may have left out
 
 
 class Growing:
-    """Collects an answer and shows its last hunks. Draws rarely when drawing is dear."""
+    """Collects an answer and shows its last hunks. Draws rarely when drawing takes long."""
 
-    def __init__(self, console: Console, path: str, before: str) -> None:
+    def __init__(self, console: Console, path: str, before: str, margin: bool = True) -> None:
+        self._margin = margin
         self._console = console
         self._path = path
         self._before = before
@@ -38,7 +39,7 @@ class Growing:
 
     def anew(self) -> Growing:
         """The same file's change from its beginning."""
-        return Growing(self._console, self._path, self._before)
+        return Growing(self._console, self._path, self._before, self._margin)
 
     def add(self, event: Written) -> None:
         self._written.append(event)
@@ -73,8 +74,9 @@ class Growing:
             return code.line(line.text, self._path, theme)
 
         digits = len(str(self._before.count("\n") + 1))
+        origins = provenance if self._margin else None
         frame = diff.Frame(
-            console, console.width, digits, tint, paint, provenance, diff.starts(answer)
+            console, console.width, digits, tint, paint, origins, diff.starts(answer)
         )
         shown: list[Text] = []
         for hunk in reversed(result):

@@ -56,8 +56,10 @@ class Live:
         *,
         quiet: bool = False,
         compares: bool = False,
+        margin: bool = True,
     ) -> None:
         self._compares = compares  # an answer that comes again is the same one, without drafts
+        self._margin = margin
         self.console = console
         self.enabled = not quiet and console.is_terminal and _is_terminal(console)
         names = [str(number) for number in range(files)] if isinstance(files, int) else files
@@ -115,7 +117,7 @@ class Live:
             self._path = path
             self._phase = _Phase("starting")
             self._answered = False
-            self._growing = Growing(self.console, path, before) if before else None
+            self._growing = Growing(self.console, path, before, self._margin) if before else None
 
     def waiting(self, what: str) -> None:
         """Something else takes its time: "checking", "reading"."""

@@ -34,7 +34,13 @@ class Screen:
         self._settings = settings
         self._names = names
         self._console = colours.terminal()
-        self._live = Live(self._console, names, quiet=settings.quiet, compares=settings.compare)
+        self._live = Live(
+            self._console,
+            names,
+            quiet=settings.quiet,
+            compares=settings.compare,
+            margin=settings.margin,
+        )
         self._trace: Writer | None = None
         self._written: list[Written] = []
         self._answered = False
@@ -105,8 +111,7 @@ class Screen:
         """The part of a change that the person at the keyboard wants."""
         self._live.stop()
         after = Source.from_bytes(source.name, edit.after).text
-        provenance = prov.of(self._written)
-        shown = diff.Shown(self._console, edit.path, source.text, after, provenance)
+        shown = diff.Shown(self._console, edit.path, source.text, after, self._provenance())
         self._print(shown.title())
 
         def answer(question: Question) -> str:
@@ -133,11 +138,13 @@ class Screen:
         settings = self._settings
         patch_on_screen = settings.diff and sys.stdout.isatty()
         if edit.changed and not (settings.quiet or self._asked or patch_on_screen):
-            provenance = prov.of(self._written)
             with undisturbed():  # Ctrl-C leaves no title without its change
-                self._kinds |= diff.show(self._console, edit, provenance)
+                self._kinds |= diff.show(self._console, edit, self._provenance())
         self._asked = False
         self._written = []
+
+    def _provenance(self) -> prov.Provenance | None:
+        return prov.of(self._written) if self._settings.margin else None
 
     def report(self, report: Report, not_done: Sequence[str] = (), why: str = "") -> None:
         """The last words. `why` some files were `not_done`."""
