@@ -19,18 +19,18 @@ PAGES = {
 }
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
-# How an example begins that no test runs, and why. Its flags are checked all the same.
+# The beginnings of examples that no test runs, and why. Their flags are checked all the same.
 NOT_RUN = {
     "python -m pip": "`.ci/run` runs it in a fresh environment",
     "specedit bench": "measures for minutes; tests/test_bench.py runs it small",
     "python -m benchmarks": "measures for hours; tests/test_benchmarks.py runs it small",
-    "specedit replay CASES.jsonl": "CASES.jsonl is the reader's; tests/test_replay.py runs it",
+    "specedit replay CASES.jsonl": "needs the user's CASES.jsonl; tests/test_replay.py runs it",
     "specedit model": "about real models; tests/test_cli_model.py runs it on small ones",
     "specedit heads": "about real models; tests/test_heads.py trains heads of a small one",
     "specedit edit … --server": "an address in the network; tests/test_remote.py has its own",
     "specedit edit … --model": "about real models; tests/test_real.py runs one",
-    "specedit vllm": "needs a vLLM; tests/test_vllm_cli.py has one that is pretended",
-    "specedit --install-completion": "writes to the reader's shell; typer's own",
+    "specedit vllm": "needs vLLM; tests/test_vllm_cli.py has an imitation",
+    "specedit --install-completion": "changes the user's shell configuration",
 }
 
 USER = (ROOT / "fixtures/user/before.cs").read_text("utf-8")
@@ -56,8 +56,13 @@ def bill(cart):
     return total
 '''
 GO = "package main\n\n// Username hier.\nfunc main() {\n}\n"
-# The model of the examples mends the spelling, and knows these two words.
-SCRIPT = {"replace": [["Username", "Email"], ["username", "email"], ["Teh", "The"]]}
+# The model of the examples makes these changes, whatever it is asked for.
+SCRIPT = {
+    "replace": [
+        *(["Username", "Email"], ["username", "email"], ["Teh", "The"]),
+        *(["def first(items)", "def first(items, timeout=30)"], ["os.name", "str(os.name)"]),
+    ]
+}
 
 
 @dataclass(frozen=True)
