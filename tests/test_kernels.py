@@ -76,7 +76,7 @@ def test_a_kernel_can_be_forced(name: str) -> None:
 
 @pytest.mark.parametrize("name", ELSEWHERE)
 def test_a_kernel_of_another_processor_is_refused(name: str) -> None:
-    with kernel(name), pytest.raises(UsageError, match=f"SPECEDIT_KERNEL={name} cannot be had"):
+    with kernel(name), pytest.raises(UsageError, match=f"SPECEDIT_KERNEL={name} cannot be used"):
         load()
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from specedit.engines.base import Sampling
-from specedit.engines.sampling import Numbers, distribution, drawn
+from specedit.engines.sampling import Numbers, distribution, sampled
 
 
 @dataclass(frozen=True)
@@ -79,4 +79,4 @@ def _choice(
         if total <= 0.0:  # the two distributions are equal up to rounding
             return token
         target = rest / total
-    return drawn(target, noise())
+    return sampled(target, noise())

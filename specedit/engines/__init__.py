@@ -1,1 +1,1 @@
-"""The only home of torch and transformers. `base` has the seam and imports neither."""
+"""Engines: `base` is the interface, `exact` and `huggingface` run models."""

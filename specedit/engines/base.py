@@ -1,9 +1,6 @@
-"""The Engine seam: ids in, choices out, with a cache that can be cropped.
+"""The engine interface: ids in, choices out, with a cache that can be cropped. Imports no torch.
 
-Knows token ids and positions. Does not know text, drafts or why something is asked.
-Imports no torch: `decode`, the tests' scripted engine and the server's client read this file.
-
-The three verbs, and the arithmetic everything above relies on:
+Its three methods, and the arithmetic that callers rely on:
 
 * `begin(prompt)` makes the cache hold all of `prompt` **but its last id**, reusing the longest
   common prefix of what the cache already holds.
@@ -14,8 +11,8 @@ The three verbs, and the arithmetic everything above relies on:
 So one pass of width w = 1 + draft returns w choices, and plain decoding is w = 1 throughout.
 
 Where `EngineInfo.trees` says so, ids may be a tree: `forward(ids, parents)`, where `parents[i] < i`
-is the index of the id that `ids[i]` stands behind, -1 for the first. Each id sees what the cache
-held and its own ancestors. `keep(start, rows)` then says which of them were right.
+is the index of the id that `ids[i]` follows, -1 for the first. Each id sees what the cache held and
+its own ancestors. `keep(start, rows)` then keeps the accepted path.
 """
 
 from __future__ import annotations
@@ -34,9 +31,9 @@ COUPLED, REJECTION = "coupled", "rejection"
 class Sampling:
     """How a choice is made from logits. Temperature 0 is argmax (lowest id wins a tie).
 
-    A sampled choice depends on (seed, position, logits) alone, so that what was predicted
-    cannot change it. By the rule `rejection` only its distribution is kept (`decode.rejection`):
-    more of a draft that was drawn itself is accepted, and the text depends on what was drafted.
+    A sampled choice depends on (seed, position, logits) alone, never on the prediction. The rule
+    `rejection` keeps only its distribution (`decode.rejection`): more of a sampled draft is
+    accepted, and the text depends on the draft.
     """
 
     temperature: float = 0.0
@@ -46,7 +43,7 @@ class Sampling:
 
     @property
     def rejects(self) -> bool:
-        """Whether choices are made by rejection; without temperature there is nothing to draw."""
+        """Whether choices are made by rejection sampling, which needs a temperature."""
         return self.rule == REJECTION and self.temperature > 0
 
 
@@ -55,22 +52,22 @@ GREEDY = Sampling()
 
 @dataclass(frozen=True)
 class EngineInfo:
-    """What serves: shown in reports and keyed into cost curves."""
+    """An engine's properties: shown in reports, and part of the key of cost curves."""
 
     name: str  # "exact" | "huggingface" | "scripted"
     device: str  # "cpu" | "cuda" | "mps"
     threads: int
     window: int  # positions the model can attend to
     vocabulary: int
-    exact: bool = False  # logits bit-equal at any chunking, checked on this machine
+    exact: bool = False  # logits are bit-equal at any chunking
     trees: bool = False  # a pass may be a tree; else only chains
     hidden: int = 0  # numbers of a hidden row that `watch` gives out; 0: it cannot
-    note: str = ""  # anything a person should know: "not exact here: ...", "bf16"
+    note: str = ""  # for the report: "bf16", "generic engine: ..."
 
 
 @dataclass(frozen=True)
 class Prefill:
-    """Progress of `begin`: `done` of `total` positions are in the cache, `reused` were before."""
+    """Progress of `begin`: `done` of `total` positions are in the cache, `reused` from before."""
 
     done: int
     total: int
@@ -86,18 +83,18 @@ class Subset(Protocol):
 
     @property
     def places(self) -> Mapping[int, int]:
-        """Where each of them stands in `ids`."""
+        """Each id's index in `ids`."""
         ...
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What the model puts after each id it was fed; `rows` only while auditing, `states` only while
+    """The model's choice after each id it was fed; `rows` only with `audit`, `states` only while
     watched.
 
     `rows[i]` are the float32 little-endian logits that `ids[i]` was chosen from, `states[i]` is the
-    hidden row behind them, after the final norm. Where the choice was `among` a part of the
-    vocabulary, a row has the logits of that part alone, in its order.
+    hidden row they were computed from, after the final norm. Where the choice was `among` a subset
+    of the vocabulary, a row has the logits of that subset alone, in its order.
     """
 
     ids: list[int]
@@ -108,7 +105,7 @@ class Choices:
 
 @runtime_checkable
 class Engine(Protocol):
-    """One model with one cache. Not thread-safe: whoever serves many has one engine thread."""
+    """One model with one cache. Not thread-safe: a server has one engine thread."""
 
     @property
     def info(self) -> EngineInfo: ...
@@ -131,26 +128,26 @@ class Engine(Protocol):
     def crop(self, length: int) -> None: ...
 
     def keep(self, start: int, rows: Sequence[int]) -> None:
-        """Of what the last pass put behind `start` positions, keep these rows: a path from the
-        first, in order. The rest is forgotten, and what is kept moves together."""
+        """Of the rows that the last pass put behind `start` positions, keep those of one path, in
+        rising order, and forget the others."""
         ...
 
     def watch(self, on: bool) -> None:
-        """From now on passes give hidden rows out (or no longer); nothing where `hidden` is 0."""
+        """Whether passes return hidden rows from now on; no effect where `hidden` is 0."""
         ...
 
 
 @runtime_checkable
 class Narrows(Protocol):
-    """An engine whose greedy choices can be among some ids only, for less time."""
+    """An engine that can make its greedy choices among some ids only, which is faster."""
 
-    def narrow(self, usual: Sequence[int]) -> None:
-        """From now on among these ids (each once) and those that are read; with none, among all."""
+    def narrow(self, frequent: Sequence[int]) -> None:
+        """Choose among these ids (each once) and those that are read; with none, among all."""
         ...
 
 
 def depths(parents: Sequence[int]) -> list[int]:
-    """How far each id of a tree stands behind what the cache held, from 0."""
+    """Each id's position in a tree beyond what the cache held, from 0."""
     found: list[int] = []
     for parent in parents:
         found.append(found[parent] + 1 if parent >= 0 else 0)
@@ -158,8 +155,8 @@ def depths(parents: Sequence[int]) -> list[int]:
 
 
 def common(ids: Sequence[int], others: Sequence[int]) -> int:
-    """How many leading ids agree. By slices of lists: prompts are long, and Python is slow one by
-    one (20,000 ids: a third of the time)."""
+    """How many leading ids agree. Compares slices of lists, a third of the time of a loop over
+    20,000 ids."""
     mine, theirs = _list(ids), _list(others)
     low, high = 0, min(len(mine), len(theirs))
     if mine[:high] == theirs[:high]:

@@ -1,8 +1,7 @@
 """A transformers model from a GGUF file: our reader's tensors under transformers' names.
 
-transformers reads GGUF itself only with a further package installed, and slower. Which families,
-names and shapes there are is `specedit.models.architecture`'s to know; everything else is refused
-before weights are read.
+transformers itself reads GGUF more slowly, and only with a further package. Families, names and
+shapes that `specedit.models.architecture` does not know are refused before weights are read.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ def _state(gguf: Gguf, found: Architecture, dtype: torch.dtype) -> Iterator[tupl
 
 
 def _fill_buffers(model: Any, found: Architecture) -> None:
-    """Rotary tables are computed, not stored; on the meta device they are still empty.
+    """RoPE tables are computed, not stored; on the meta device they are still empty.
 
     Scaled frequencies are put in as they are, whatever the scaling is called: every model with
     them computes cosines of `inv_freq` times the position, and multiplies by `attention_scaling`.

@@ -1,7 +1,6 @@
-"""The generic engine: any causal language model transformers can run, on CPU, CUDA or MPS.
+"""The generic engine: any causal language model that transformers can run, on CPU, CUDA or MPS.
 
-Knows torch and transformers. Does not promise bit-equal logits: the text is the model's own,
-but batched and one-token passes may round differently (the exact engine does promise).
+Its logits are not bit-equal at any chunking: passes of different widths may round differently.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ from specedit.models import shards
 from specedit.models.architecture import LAYERS
 from specedit.models.files import ModelFiles
 
-TABLES = 1 << 28  # numbers a model may keep beside its weights
-PREFILL = 256  # positions per prefill pass: progress a person can see, no waste
+TABLES = 1 << 28  # most numbers of a model's buffers
+PREFILL = 256  # positions per prefill pass, for progress that is visible
 
 
 def pick_device(wanted: str) -> str:
-    """The device to use, or why it cannot be had."""
+    """The device to use; an error where it is not available."""
     has = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if wanted == "auto":
         return next(d for d in ("cuda", "mps", "cpu") if has[d])
@@ -65,7 +64,7 @@ def open_huggingface(
     where = pick_device(device)
     dtype = pick_dtype(where)
     model = load(files, dtype)
-    with _said_of(files):
+    with _errors_of(files):
         return HuggingFaceEngine(model.to(where).eval())
 
 
@@ -76,7 +75,7 @@ def load(files: ModelFiles, dtype: torch.dtype) -> Any:
 
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    with _said_of(files):
+    with _errors_of(files):
         if files.kind == "gguf":
             from specedit.engines.gguf_model import build
 
@@ -85,8 +84,8 @@ def load(files: ModelFiles, dtype: torch.dtype) -> Any:
 
 
 @contextlib.contextmanager
-def _said_of(files: ModelFiles) -> Iterator[None]:
-    """What a file holds reaches deep into transformers: whatever fails there is the model's."""
+def _errors_of(files: ModelFiles) -> Iterator[None]:
+    """Whatever a file makes transformers raise becomes a `ModelError` about the file."""
     try:
         yield
     except SpeceditError:
@@ -128,8 +127,8 @@ def _of_folder(folder: Path, dtype: torch.dtype) -> Any:
         output_loading_info=True,
         **safe,
     )
-    model, told = loaded
-    if missing := sorted(told["missing_keys"]):
+    model, report = loaded
+    if missing := sorted(report["missing_keys"]):
         raise ModelError(
             f"{folder} lacks {len(missing)} of the model's tensors ({', '.join(missing[:3])}, …)",
             hint="specedit model verify, or another --model.",
@@ -150,7 +149,7 @@ _COUNTED = re.compile(r"(layers?|experts|blocks|depth)$")
 
 
 class HuggingFaceEngine:
-    """One model, one cache that can be cropped; keeps the ids the cache stands for."""
+    """One model with one cache that can be cropped, and the ids it holds."""
 
     def __init__(self, model: Any, note: str = "") -> None:
         from transformers import DynamicCache
@@ -180,7 +179,7 @@ class HuggingFaceEngine:
         return self._info
 
     def note(self, text: str) -> None:
-        """Something more a person should know."""
+        """Add a note to the report."""
         self._info = replace(self._info, note="; ".join(n for n in (self._info.note, text) if n))
 
     @property
@@ -221,7 +220,7 @@ class HuggingFaceEngine:
         return mask[None, None].to(self._device)
 
     def prove(self) -> None:
-        """Find out, once, whether this model takes trees and gives hidden rows out, by doing it.
+        """Test, once, whether this model takes trees and returns hidden rows.
 
         `info.trees` and `info.hidden` are false and 0 before."""
         if self._proven:
@@ -230,8 +229,7 @@ class HuggingFaceEngine:
         held, cache, watching = self._ids, self._cache, self._watching
         self._ids, self._cache = [], self._new_cache()
         try:
-            found = self._found()
-            self._info = replace(self._info, **found)
+            self._info = replace(self._info, **self._abilities())
             if not self._info.trees:
                 self.note("chains only: its attention takes no mask of a tree")
         except Exception as error:  # whatever a model's own code raises
@@ -240,8 +238,8 @@ class HuggingFaceEngine:
             self._ids, self._cache, self._watching = held, cache, watching
 
     @torch.inference_mode()
-    def _found(self) -> dict[str, Any]:
-        """What a tree of two paths and its own output layer say."""
+    def _abilities(self) -> dict[str, Any]:
+        """`trees` and `hidden`: passes a tree of two paths and compares it with chains."""
         some = [token % self._info.vocabulary for token in (1, 2, 3, 5, 7)]
         self._feed(some[:2], 1)
         plain, _ = self._feed([some[2], some[4], some[3]], 3)
@@ -277,19 +275,19 @@ class HuggingFaceEngine:
 
     def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
         first = len(self._ids) + 1  # the absolute position the first choice would take
-        found, hidden = self._feed(ids, len(ids), parents)
-        logits = found.float().cpu()
+        raw, hidden = self._feed(ids, len(ids), parents)
+        logits = raw.float().cpu()
         if self._sampling.temperature <= 0:
             chosen = [int(c) for c in logits.argmax(-1)]
         else:
-            deep = range(len(ids)) if parents is None else depths(parents)
+            offsets = range(len(ids)) if parents is None else depths(parents)
             chosen = [
-                choose(row.numpy(), self._sampling, first + depth)
-                for row, depth in zip(logits, deep, strict=True)
+                choose(row.numpy(), self._sampling, first + offset)
+                for row, offset in zip(logits, offsets, strict=True)
             ]
-        kept = [row.numpy().tobytes() for row in logits] if self._audit else None
+        rows = [row.numpy().tobytes() for row in logits] if self._audit else None
         states = None if hidden is None else list(hidden.float().cpu().numpy())
-        return Choices(chosen, kept, states)
+        return Choices(chosen, rows, states)
 
     def crop(self, length: int) -> None:
         if length >= len(self._ids):
@@ -315,14 +313,14 @@ class HuggingFaceEngine:
 
 
 def _window(config: Any) -> int:
-    """Positions for which rotary frequencies stay the same, so that a chunk's width is no matter.
+    """Positions up to which RoPE frequencies stay the same, at any chunking.
 
     `longrope` changes all of them past the trained length, `dynamic` past the window.
     """
     window = int(getattr(config, "max_position_embeddings", 0) or 2048)
-    turning = getattr(config, "rope_parameters", None) or {}
-    if turning.get("rope_type") == "longrope":
-        trained: Any = turning.get("original_max_position_embeddings")
+    rope = getattr(config, "rope_parameters", None) or {}
+    if rope.get("rope_type") == "longrope":
+        trained: Any = rope.get("original_max_position_embeddings")
         window = min(
             window, int(trained or getattr(config, "original_max_position_embeddings", window))
         )
@@ -330,11 +328,11 @@ def _window(config: Any) -> int:
 
 
 def refuse_uncroppable(cache: Any, name: str) -> None:
-    """A cache that forgets (recurrent, sliding-window) cannot take back a rejected draft."""
+    """Refuse a recurrent or sliding-window cache: a rejected draft cannot be removed from it."""
     for layer in getattr(cache, "layers", []):
         if getattr(layer, "is_sliding", False) or "Linear" in type(layer).__name__:
             raise ModelError(
                 f"{name} keeps a {type(layer).__name__}, which cannot be cropped: "
-                "rejected drafts could not be taken back.",
+                "rejected drafts could not be removed.",
                 hint="Use a model with full attention (Qwen2, Qwen3, Llama).",
             )

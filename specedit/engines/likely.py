@@ -1,7 +1,6 @@
-"""How likely ids are by one row of logits: what drafts are weighed by.
+"""Probabilities of ids by one row of logits, for drafting.
 
-Knows a row and a temperature. A chance that is a little off costs time and never an id, so sums
-here may run in any order.
+An imprecise probability costs time and never changes an id, so sums may run in any order.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ def likeliest(
     also: Sequence[int] = (),
     among: Subset | None = None,
 ) -> list[tuple[int, float]]:
-    """The id that was chosen with its chance, then the `count` - 1 likeliest others, then those of
+    """The chosen id with its probability, then the `count` - 1 likeliest others, then those of
     `also` that are not among them. `among`: the ids that the row has logits of, in its order."""
     if among is not None:
         places = among.places
@@ -42,6 +41,6 @@ def likeliest(
         ids = np.argpartition(scaled, scaled.size - near - 1)[-near - 1 :]
         ranked = ids[np.argsort(-scaled[ids], kind="stable")]
         found += [(int(id), float(scaled[id])) for id in ranked if id != chosen][: count - 1]
-    told = {id for id, _ in found}
-    found += [(id, float(scaled[id])) for id in also if id not in told and id < scaled.size]
+    listed = {id for id, _ in found}
+    found += [(id, float(scaled[id])) for id in also if id not in listed and id < scaled.size]
     return found

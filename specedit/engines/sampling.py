@@ -1,7 +1,7 @@
 """A choice from one row of logits.
 
-Knows temperature, top-p and a counter-based generator. Does not know the model. A row's choice
-depends on (seed, position, row) alone: never on which rows stood beside it in the pass.
+Temperature, top-p and a counter-based generator. A choice depends on (seed, position, row) alone,
+never on the other rows of a pass.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CANDIDATES = 1024  # tried first; the whole vocabulary is sorted only when these
 
 
 def uniform(seed: int, position: int) -> float:
-    """A number in [0, 1) that belongs to this seed and position."""
+    """The number in [0, 1) of this seed and position."""
     key = struct.pack("<qq", seed, position)
     number: int = struct.unpack("<Q", hashlib.blake2b(key, digest_size=8).digest())[0]
     return (number >> 11) / (1 << 53)
@@ -45,7 +45,7 @@ def choose(
 
 
 def distribution(row: npt.NDArray[np.float32] | memoryview | bytes, sampling: Sampling) -> Numbers:
-    """The chance of each id, by temperature and top-p."""
+    """The probability of each id, by temperature and top-p."""
     wide = np.frombuffer(row, np.float32).astype(np.float64)
     weight: Numbers = np.exp((wide - wide.max()) / sampling.temperature)
     if sampling.top_p < 1:
@@ -57,13 +57,13 @@ def distribution(row: npt.NDArray[np.float32] | memoryview | bytes, sampling: Sa
     return weight
 
 
-def drawn(chances: Numbers, aim: float) -> int:
-    """The id that a number in [0, 1) means."""
-    return _pick(chances.cumsum(), aim)
+def sampled(probabilities: Numbers, aim: float) -> int:
+    """The id at a number in [0, 1) of the cumulated probabilities."""
+    return _pick(probabilities.cumsum(), aim)
 
 
 def _kept(weight: Numbers, top_p: float) -> tuple[npt.NDArray[np.intp], Numbers]:
-    """The likeliest ids that make up that share, and how far their weights reach."""
+    """The likeliest ids that make up that share, and their cumulated weights."""
     total = float(weight.cumsum()[-1])
     order = _descending(weight, CANDIDATES)
     reach = weight[order].cumsum()

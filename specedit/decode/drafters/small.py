@@ -185,14 +185,14 @@ class SmallModel:
 
     def _next(self, choices: Choices, at: int, count: int, also: Sequence[int]) -> Next:
         from specedit.engines.likely import likeliest
-        from specedit.engines.sampling import distribution, drawn
+        from specedit.engines.sampling import distribution, sampled
 
         assert choices.rows is not None, "the draft model's engine audits"
         chosen, sampled_from = choices.ids[at], None
         if self._sampling.rejects:
             known = memoryview(choices.rows[at]).cast("B")[: 4 * self.vocabulary]
             sampled_from = distribution(known, self._sampling)
-            chosen = drawn(sampled_from, self._noise())
+            chosen = sampled(sampled_from, self._noise())
         row, temperature = choices.rows[at], self._sampling.temperature
         ranked = likeliest(row, temperature, chosen, count, also, choices.among)
         (token, chance), *others = ranked

@@ -1,7 +1,6 @@
 """A model's numbers and float32 tensors, from a GGUF file or a folder of safetensors.
 
-Names, shapes and families are `specedit.models.architecture`'s; this knows how rows are read from
-each kind of file, by numpy alone. Does not quantise.
+Names, shapes and families are those of `specedit.models.architecture`; numpy reads the rows.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ def open_checkpoint(files: ModelFiles) -> Checkpoint:
 def _config(path: Path, found: Architecture) -> Config:
     if found.rope_magnitude != 1.0:
         raise ModelError(
-            f"{path}: the exact engine does not run YaRN's rotary scaling",
+            f"{path}: the exact engine does not run YaRN scaling of RoPE",
             hint="--engine huggingface",
         )
     numbers = vars(found)

@@ -1,8 +1,8 @@
 """Conversion: a model's files to the exact engine's int8 file, once.
 
-Knows how weights become int8 (symmetric, one scale per output row) and where the converted file
-lies. The file is written beside its final name and moved there whole, under a lock; what is
-damaged or older is built again. It is read back once, whole; after that its header is trusted.
+Weights become int8, symmetric, with one scale for each output row and group of inputs. The file is
+written beside its final name and moved there whole, under a lock; a damaged or older one is built
+again. It is read back once, whole; later opens check only its header.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PART = 4096  # rows of the embedding read at a time
 
 @dataclass(frozen=True)
 class ConvertProgress:
-    """`done` of `total` bytes are converted; `what` is a phrase for a person."""
+    """`done` of `total` bytes are converted; `what` is shown to the user."""
 
     what: str
     done: int
@@ -118,8 +118,8 @@ def _build(files: ModelFiles, path: Path, source: str) -> Iterator[ConvertProgre
     require_space(path.parent, total, f"the converted weights of {files.name}")
     what = f"Converting {files.name}"
     yield ConvertProgress(what, 0, total)
-    for left in path.parent.glob(f"{path.stem}.*.part"):  # by a process that was killed: we hold
-        with contextlib.suppress(OSError):  # the lock, so nobody writes it now
+    for left in path.parent.glob(f"{path.stem}.*.part"):  # by a process that was killed: this one
+        with contextlib.suppress(OSError):  # holds the lock, so it is not in use
             left.unlink()
     draft = path.with_suffix(f".{os.getpid()}.part")
     try:

@@ -17,7 +17,7 @@ def logical_cores() -> int:
 
 
 def physical_cores() -> int:
-    """Cores that compute on their own: a core's second thread adds nothing to products."""
+    """The number of cores; a second thread of one core adds nothing to products."""
     logical = logical_cores()
     found = _of_linux() if sys.platform == "linux" else _of_mac() if _is_mac() else 0
     return max(1, min(found or logical, logical))
@@ -49,7 +49,7 @@ def _of_linux() -> int:
 
 
 def _of_mac() -> int:
-    """The fast cores where there are two kinds: a piece on a slow one would be waited for."""
+    """The fast cores where there are two kinds: others would delay each step."""
     try:
         library = ctypes.CDLL(None)
         for name in (b"hw.perflevel0.physicalcpu", b"hw.physicalcpu"):

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from specedit.engines.exact.subset import OutputSubset
 
 PREFILL = 512  # positions per prefill pass: 0.96 of the time of 256 at 3,000 positions
-OWN = 8192  # ids of what is read that a narrowed choice may be among, beside the usual ones
+READ = 8192  # most ids of what is read that a narrowed choice may be among, beside frequent ones
 WIDEST = 512  # a longer forward is fed in pieces, which changes no bit
 
 
 class ExactEngine:
-    """One model and, at a time, one cache. `swap` puts another cache in its place."""
+    """One model with one cache at a time; `swap` exchanges it."""
 
     def __init__(self, passes: KernelPasses, info: EngineInfo) -> None:
         self.passes = passes
@@ -32,8 +32,8 @@ class ExactEngine:
         self._sampling = GREEDY
         self._audit = False
         self._watching = False
-        self._usual: Sequence[int] = ()  # ids that stay in the part from text to text
-        self._part: OutputSubset | None = None  # of the output layer
+        self._frequent: Sequence[int] = ()  # ids of the subset that stay from text to text
+        self._subset: OutputSubset | None = None  # of the output layer
         self._narrow = False
 
     @property
@@ -49,7 +49,7 @@ class ExactEngine:
         return self.passes.new_cache()
 
     def swap(self, cache: KernelCache) -> KernelCache:
-        """Put `cache` in place and hand back the one that was there."""
+        """Use `cache` from now on; returns the previous one."""
         old, self.cache = self.cache, cache
         return old
 
@@ -60,9 +60,9 @@ class ExactEngine:
         started = time.perf_counter()
         wanted = list(prompt[:-1])
         self._fits(len(prompt))
-        if (part := self._among) is not None:
-            part.forget(len(self._usual))
-            part.add(prompt)
+        if (subset := self._among) is not None:
+            subset.forget(len(self._frequent))
+            subset.add(prompt)
         reused = self.cache.common(wanted)
         self.cache.crop(reused)
         yield Prefill(reused, len(wanted), reused, time.perf_counter() - started)
@@ -82,8 +82,8 @@ class ExactEngine:
         else:
             for at in range(0, len(ids), WIDEST):
                 self._forward(ids[at : at + WIDEST], None, chosen, rows, states)
-        shown, seen = rows if self._audit else None, states if self._watching else None
-        return Choices(chosen, shown, seen, self._among)
+        logits = rows if self._audit else None
+        return Choices(chosen, logits, states if self._watching else None, self._among)
 
     def _forward(
         self,
@@ -93,18 +93,22 @@ class ExactEngine:
         rows: list[bytes],
         states: list[memoryview[float]],
     ) -> None:
-        first = self.length + 1  # the position that a choice behind the first id would take
+        first = self.length + 1  # the position of a choice after the first id
         greedy = self._sampling.temperature <= 0
-        asked = self._audit or not greedy
         count = self._info.hidden
-        room = bytearray(len(ids) * count * 4) if self._watching else None
-        if (part := self._among) is not None:
-            part.add(ids)
+        hidden = bytearray(len(ids) * count * 4) if self._watching else None
+        if (subset := self._among) is not None:
+            subset.add(ids)
         largest, logits = self.passes.choose(
-            ids, self.cache, rows=asked, parents=parents, states=room, among=part
+            ids,
+            self.cache,
+            rows=self._audit or not greedy,
+            parents=parents,
+            states=hidden,
+            among=subset,
         )
-        if room is not None:
-            whole = memoryview(room).cast("f")
+        if hidden is not None:
+            whole = memoryview(hidden).cast("f")
             states.extend(whole[at : at + count] for at in range(0, len(whole), count))
         if greedy:
             chosen.extend(largest)
@@ -112,10 +116,10 @@ class ExactEngine:
             from specedit.engines.sampling import choose
 
             assert logits is not None
-            deep = range(len(ids)) if parents is None else depths(parents)
+            offsets = range(len(ids)) if parents is None else depths(parents)
             chosen.extend(
-                choose(row, self._sampling, first + depth)
-                for row, depth in zip(logits, deep, strict=True)
+                choose(row, self._sampling, first + offset)
+                for row, offset in zip(logits, offsets, strict=True)
             )
         if self._audit:
             assert logits is not None
@@ -133,17 +137,16 @@ class ExactEngine:
     def watch(self, on: bool) -> None:
         self._watching = on and self._info.hidden > 0
 
-    def narrow(self, usual: Sequence[int]) -> None:
-        """As `Narrows` says."""
-        self._narrow = bool(usual)
-        if usual and usual != self._usual:
-            self._usual, self._part = usual, self.passes.outputs(len(usual) + OWN)
-            self._part.add(usual)
+    def narrow(self, frequent: Sequence[int]) -> None:
+        self._narrow = bool(frequent)
+        if frequent and frequent != self._frequent:
+            self._frequent, self._subset = frequent, self.passes.outputs(len(frequent) + READ)
+            self._subset.add(frequent)
 
     @property
     def _among(self) -> OutputSubset | None:
-        """The part of the output layer that counts; None: all of it."""
-        return self._part if self._narrow and self._sampling.temperature <= 0 else None
+        """The subset of the output layer that choices are among; None: all of it."""
+        return self._subset if self._narrow and self._sampling.temperature <= 0 else None
 
     def _fits(self, length: int) -> None:
         if length > self._info.window:

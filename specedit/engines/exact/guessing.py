@@ -1,7 +1,6 @@
-"""Guesses of heads on the kernels: states and ids in, next states and likeliest ids out.
+"""Draft heads on the kernels: states and ids in, next states and likeliest ids out.
 
-Knows the call interface and the model's own output layer, whose rows for the ids that heads may
-guess are gathered once. Does not know kinds of heads, their files, trees, or what a guess is for.
+The rows of the model's output layer for the ids that heads may guess are gathered once.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 from specedit.engines.exact.kernels import calls
 from specedit.engines.exact.kernels.passes import KernelPasses
 
-OWN = 2048  # ids of the text at hand that may be guessed beside the likely ones
+READ = 2048  # most ids of the present text that may be guessed beside frequent ones
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Panels:
 
 @dataclass(frozen=True)
 class HeadWeights:
-    """One step of heads. Without `of_id` the id that follows a state plays no part."""
+    """One step of heads. Without `of_id` the id that follows a state is not used."""
 
     of_state: Panels
     of_id: Panels | None
@@ -42,7 +41,7 @@ class HeadWeights:
 
 @dataclass(frozen=True)
 class Guess:
-    """What is behind one state: the state made, and ids with the logarithms of their chances."""
+    """After one state: the next state, and ids with the logarithms of their probabilities."""
 
     state: memoryview
     ids: list[int]
@@ -50,9 +49,9 @@ class Guess:
 
 
 class Guesser:
-    """Heads of one model. `owner` keeps what the weights' addresses point to.
+    """Heads of one model. `owner` keeps the memory that the weights' addresses point to.
 
-    They may guess the ids of `vocabulary`, and those of the text at hand: `begin` and `add` tell.
+    They guess ids of `vocabulary` and of the present text (`begin`, `add`).
     """
 
     def __init__(
@@ -65,34 +64,34 @@ class Guesser:
         self._passes = passes
         self._owner = owner
         self._hidden = passes.config.hidden
-        self._likely = len(vocabulary)
-        self._outputs = passes.outputs(len(vocabulary) + OWN)
+        self._frequent = len(vocabulary)
+        self._outputs = passes.outputs(len(vocabulary) + READ)
         self._heads = [_head(step) for step in steps]
         self.add(vocabulary)
 
     @property
     def depth(self) -> int:
-        """Steps that were trained."""
+        """Number of trained steps."""
         return len(self._heads)
 
     def begin(self) -> None:
-        """Another text: the last one's own ids are forgotten."""
-        self._outputs.forget(self._likely)
-        self._sized()
+        """Start another text: forget the ids of the last one."""
+        self._outputs.forget(self._frequent)
+        self._resize()
 
     def add(self, ids: Iterable[int]) -> None:
-        """These ids may be guessed too, as far as there is room."""
+        """Guess these ids too, up to the maximum."""
         self._outputs.add(ids)
-        self._sized()
+        self._resize()
 
-    def _sized(self) -> None:
+    def _resize(self) -> None:
         for head in self._heads:
             head.guessed = len(self._outputs.ids)
             head.output = self._outputs.linear()
 
     def guess(self, step: int, states: Sequence[Any], ids: Sequence[int], most: int) -> list[Guess]:
-        """What `step` (from 0; the last one for all beyond it) makes of each state and the id
-        behind it: at most `most` ids, the likeliest first. A state is a row of float32."""
+        """Apply `step` (from 0; beyond the last, the last) to each state and the id after it: at
+        most `most` ids, the likeliest first. A state is a row of float32."""
         width, hidden = len(states), self._hidden
         taken, made = (c_float * (width * hidden))(), (c_float * (width * hidden))()
         raw = memoryview(taken).cast("B")
@@ -124,7 +123,7 @@ def _head(step: HeadWeights) -> calls.CHead:
         _linear(step.of_state),
         none if step.of_id is None else _linear(step.of_id),
         _linear(step.down),
-        none,  # until it is known what may be guessed
+        none,  # set by `_resize`
         step.bias,
         0,
         int(step.gated),

@@ -1,6 +1,6 @@
 """A safetensors file: rows of a tensor as float32, by numpy alone.
 
-Knows the container and the three float types (numpy has no bf16 of its own). Does not know names.
+bf16, which numpy lacks, is widened to float32.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TYPES = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 @dataclass(frozen=True)
 class Tensor:
-    """Where a tensor lies in its file."""
+    """A tensor's place in its file."""
 
     data: mmap.mmap
     type: str

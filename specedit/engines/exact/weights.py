@@ -1,7 +1,4 @@
-"""The converted weights: one versioned file that is mapped, never unpacked.
-
-Knows the file's layout and the model's numbers (`Config`). Does not know where weights come from
-(`conversion` writes the file) or how they are multiplied. Opening it imports no numpy.
+"""The converted weights: one versioned file that is mapped as it is. Opening it imports no numpy.
 
 Layout: magic, version, header length, SHA-256 of the header, the header as JSON, then tensors at
 multiples of 4096 bytes, each with its own checksum. The header is checked whenever the file is

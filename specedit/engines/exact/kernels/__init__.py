@@ -1,6 +1,6 @@
-"""Kernels of our own: the C sources, the library that is built from them, passes that stand on it.
+"""The kernels: C sources, the library that is built from them, and passes of a model.
 
-specedit.h is what Python calls, variant.h what a variant is, reference.c what its numbers mean.
+specedit.h is the interface, variant.h describes a variant, reference.c defines the arithmetic.
 `library` finds and loads, `passes` runs a model. Nothing here imports torch or numpy.
 """
 

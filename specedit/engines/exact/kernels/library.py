@@ -1,7 +1,6 @@
-"""The compiled kernels of this machine: the library, and which of its variants serves.
+"""The compiled kernels of this machine: the library, and the variant that is used.
 
-Knows files, versions, the user's wish (`SPECEDIT_KERNEL`) and what the self-check found. Does not
-know what the functions compute. Where no variant can be used, it says why.
+That is the best one that passed the self-check, or the one that `SPECEDIT_KERNEL` names.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from functools import cache
 from pathlib import Path
 
 from specedit.engines.exact.kernels.calls import INTERFACE, bind
+from specedit.engines.exact.kernels.self_check import findings
 from specedit.engines.exact.kernels.sources import NOT_BUILT, library_name, version
-from specedit.engines.exact.kernels.trust import findings
 from specedit.errors import UsageError
 from specedit.models.store import store_path
 from specedit.settings import nearest
@@ -22,39 +21,39 @@ from specedit.settings import nearest
 FOLDER = Path(__file__).parent
 VARIABLE = "SPECEDIT_KERNEL"
 REFERENCE = "reference"
-# Of every processor: a name is known also where no processor of this kind has it.
+# of all processors, so that another one's name is recognized
 VARIANTS = ("amx", "avx512vnni", "avxvnni", "avx2", "i8mm", "dotprod", "neon", REFERENCE)
 
 
 @dataclass(frozen=True)
 class Library:
-    """A loaded library, and the variant of it that serves."""
+    """A loaded library and the variant that is used."""
 
     lib: ctypes.CDLL
     variant: int
     name: str
-    note: str = ""  # variants that would be faster, and what is wrong with them here
+    note: str = ""  # faster variants, and why they are not used here
 
 
 def load(folder: Path = FOLDER, store: Path | None = None) -> Library | str:
     """The library with the best variant that this processor has, or why there is none."""
-    wish = os.environ.get(VARIABLE, "")
-    if wish and wish not in VARIANTS:
+    forced = os.environ.get(VARIABLE, "")
+    if forced and forced not in VARIANTS:
         raise UsageError(
-            f"{VARIABLE}: there is no kernel {wish!r}.", hint=nearest(wish, list(VARIANTS))
+            f"{VARIABLE}: there is no kernel {forced!r}.", hint=nearest(forced, list(VARIANTS))
         )
-    found = _trusted(folder, store or store_path())
+    found = _checked(folder, store or store_path())
     if isinstance(found, str):
-        if wish:
+        if forced:
             raise UsageError(
-                f"{VARIABLE}={wish} cannot be had: {found}.", hint=f"Unset {VARIABLE}."
+                f"{VARIABLE}={forced} cannot be used: {found}.", hint=f"Unset {VARIABLE}."
             )
         return found
     lib, wrong = found
-    return _forced(lib, wrong, wish) if wish else _best(lib, wrong)
+    return _forced(lib, wrong, forced) if forced else _best(lib, wrong)
 
 
-def _trusted(folder: Path, store: Path) -> tuple[ctypes.CDLL, dict[str, str]] | str:
+def _checked(folder: Path, store: Path) -> tuple[ctypes.CDLL, dict[str, str]] | str:
     """The loaded library with what is wrong with each variant; or why none can be loaded."""
     path = folder / library_name()
     if not path.is_file():
@@ -73,7 +72,7 @@ def _trusted(folder: Path, store: Path) -> tuple[ctypes.CDLL, dict[str, str]] | 
     lib = _opened(path)
     if isinstance(lib, str):
         return lib
-    if not _usable(lib) <= (found.wrong or {}).keys():  # the system gives more leave than it did
+    if not _usable(lib) <= (found.wrong or {}).keys():  # the system allows more than before
         found = findings(path, store, again=True)
     return lib, found.wrong or {}
 
@@ -98,7 +97,7 @@ def _names(lib: ctypes.CDLL) -> list[str]:
 
 
 def _usable(lib: ctypes.CDLL) -> set[str]:
-    """The variants that this processor has, but plain C."""
+    """The variants that this processor has, without plain C."""
     names = enumerate(_names(lib))
     return {name for index, name in names if name != REFERENCE and lib.specedit_can(index)}
 
@@ -115,18 +114,18 @@ def _best(lib: ctypes.CDLL, wrong: dict[str, str]) -> Library | str:
     return "; ".join(notes) or "this processor has none of the instructions the kernels use"
 
 
-def _forced(lib: ctypes.CDLL, wrong: dict[str, str], wish: str) -> Library:
+def _forced(lib: ctypes.CDLL, wrong: dict[str, str], name: str) -> Library:
     names = _names(lib)
-    if wish not in names:
+    if name not in names:
         reason = "it is for another kind of processor or system"
-    elif not lib.specedit_can(names.index(wish)):
+    elif not lib.specedit_can(names.index(name)):
         reason = "this processor or its system does not have what it needs"
-    elif wish != REFERENCE and (found := wrong.get(wish, "it was not checked")):
+    elif name != REFERENCE and (found := wrong.get(name, "it was not checked")):
         reason = f"it fails the self-check: {found}"
     else:
-        return Library(lib, names.index(wish), wish)
+        return Library(lib, names.index(name), name)
     usable = _usable(lib)
-    here = [*(name for name in names if name in usable), REFERENCE]
+    here = [*(one for one in names if one in usable), REFERENCE]
     raise UsageError(
-        f"{VARIABLE}={wish} cannot be had: {reason}.", hint=f"Here are {', '.join(here)}."
+        f"{VARIABLE}={name} cannot be used: {reason}.", hint=f"This machine has {', '.join(here)}."
     )

@@ -1,8 +1,8 @@
-"""The self-check of a machine, run as a process of its own: where that crashes, nothing else does.
+"""The self-check of a machine, as a process of its own, for a variant may crash it.
 
 `python probe.py LIBRARY [VARIANT...]` loads the library and compares its variants, all that this
-processor has but those named, with the plain C one. A line of JSON says what was found, each as
-soon as it is known, so that who reads them knows where it ended. Imports nothing of the package.
+processor has except those named, with plain C. It prints each result as a line of JSON at once, so
+that the last line tells where it crashed. Imports nothing of the package.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What lies in this folder: C sources, the library made from them, or the reason why there is none.
+"""The files of this folder: C sources, the library made from them, or the reason why there is none.
 
-Imports nothing of the package: the build reads this file, too, before there is a package.
+Imports nothing of the package, for the build runs this file before the package is installed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def library_name(suffix: str = SUFFIXES.get(sys.platform, ".so")) -> str:
 
 
 def version(folder: Path) -> str:
-    """What a library says that was made from the sources in `folder`."""
+    """The version of a library that is made from the sources in `folder`: their digest."""
     digest = hashlib.sha256()
     for path in sorted((*folder.glob("*.c"), *folder.glob("*.h")), key=lambda path: path.name):
         content = path.read_bytes()

@@ -1,8 +1,7 @@
-"""What this machine's self-check found about a library: asked once, kept in the store.
+"""The self-check of a library on this machine: run once, its result kept in the store.
 
-Knows the process that checks (probe.py) and where its findings are kept. A variant that computes
-anything else than plain C does, or takes the process down, is found here before a number is used.
-Does not know which variant is wanted.
+A variant that differs from plain C in a bit, or crashes, is excluded before it is used. The check
+runs in a process of its own (probe.py).
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from specedit.files import atomic, stored
 
 KEPT = "kernels.json"
 PROBE = Path(__file__).with_name("probe.py")
-MACHINES = 8  # that share a store, or files that take turns: so many are remembered
-PATIENCE = 120  # seconds: a second at most, on a machine that does something else too
-CPUINFO = 16384  # bytes of it that tell one processor's name and features
+MACHINES = 8  # most results that are kept, of machines and libraries that share a store
+TIMEOUT = 120  # seconds; it takes less than one on an idle machine
+CPUINFO = 16384  # bytes of it that are read: one processor's name and features
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What the self-check says of a library."""
+    """The result of the self-check of a library."""
 
     version: str = ""
     fails: str = ""  # why it does not load
@@ -39,28 +38,28 @@ class Findings:
 
 
 def findings(library: Path, store: Path, *, again: bool = False) -> Findings:
-    """The kept findings about these very bytes on this processor, or new ones."""
+    """The kept result for these very bytes on this processor, or a new one."""
     key, kept = _key(library), stored.read(store / KEPT, dict[str, Findings]) or {}
     known = kept.pop(key, None)
     if known is not None and known.wrong is not None and not known.fails and not again:
         return known
     found = _probe(library)
-    if not found.fails:  # why a file does not load may pass; what a processor computes does not
+    if not found.fails:  # a file may load later; what a processor computes stays the same
         recent = dict([*kept.items(), (key, found)][-MACHINES:])
         text = json.dumps({name: asdict(one) for name, one in recent.items()}, indent=1)
-        with contextlib.suppress(OSError):  # not kept: asked again next time
+        with contextlib.suppress(OSError):  # not kept: run again next time
             atomic.whole(store / KEPT, text.encode())
     return found
 
 
 def _probe(library: Path) -> Findings:
-    """Run the self-check, once more without each variant that takes the process down."""
+    """Run the self-check, again without each variant that crashes the process."""
     version = ""
     wrong: dict[str, str] = {}
     while True:
-        said, ended = _run(library, list(wrong))
+        lines, ended = _run(library, list(wrong))
         begun = ""
-        for line in said:
+        for line in lines:
             if "fails" in line:
                 return Findings(fails=line["fails"])
             version = line.get("version", version)
@@ -71,29 +70,27 @@ def _probe(library: Path) -> Findings:
                 begun = ""
         if not ended:
             return Findings(version=version, wrong=wrong)
-        if not begun:  # it ended while the library was loaded, or before anything began
+        if not begun:  # it ended before the first variant
             return Findings(fails=ended)
         wrong[begun] = f"{ended} when it is used"
 
 
 def _run(library: Path, without: list[str]) -> tuple[list[dict[str, str]], str]:
-    """What the process said, and how it ended where it did not end well."""
+    """The lines of the process, and how it ended unless it ended normally."""
     command = [sys.executable, "-I", "-S", str(PROBE), str(library), *without]
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=PATIENCE, check=False
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
     except subprocess.TimeoutExpired:
-        return [], f"the self-check takes more than {PATIENCE} seconds"
+        return [], f"the self-check takes more than {TIMEOUT} seconds"
     except OSError as error:
         return [], f"the self-check cannot be run: {error}"
-    said = []
+    lines = []
     for line in done.stdout.splitlines():
         try:
-            said.append(json.loads(line))
+            lines.append(json.loads(line))
         except ValueError:
             break
-    return said, _ending(done.returncode, done.stderr)
+    return lines, _ending(done.returncode, done.stderr)
 
 
 def _ending(code: int, stderr: str) -> str:
@@ -109,8 +106,8 @@ def _ending(code: int, stderr: str) -> str:
 
 
 def _key(library: Path) -> str:
-    """These bytes and this processor: of others, nothing is known. Where the file lies and when it
-    was written says nothing of what it computes: a new version often brings the same one."""
+    """These bytes and this processor. Neither the file's place nor its date says what it computes:
+    a new version of the package often has the same library."""
     code = hashlib.sha256(library.read_bytes()).hexdigest()[:32]
     processor = hashlib.sha256(_processor().encode()).hexdigest()[:16]
     return f"{code} | {processor}"
@@ -123,5 +120,5 @@ def _processor() -> str:
             lines = file.read(CPUINFO).split("\n\n")[0].splitlines()
     except OSError:
         return system
-    told = ("model name", "flags", "Features", "CPU part", "CPU implementer")
-    return " ".join([system, *(line for line in lines if line.startswith(told))])
+    named = ("model name", "flags", "Features", "CPU part", "CPU implementer")
+    return " ".join([system, *(line for line in lines if line.startswith(named))])
