@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from specedit.models import architecture
-from specedit.models.files import ModelFiles
+from specedit.models.store import ModelFiles
 
 FAMILIES: dict[str, dict[str, Any]] = {
     "qwen2, grouped, tied": {"model_type": "qwen2", "tie_word_embeddings": True},

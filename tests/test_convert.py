@@ -26,7 +26,7 @@ from specedit.engines.exact.weights import (
     open_weights,
 )
 from specedit.errors import ModelError, UsageError
-from specedit.models.files import ModelFiles
+from specedit.models.store import ModelFiles
 
 IDS = list(range(40, 80))
 

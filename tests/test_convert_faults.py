@@ -17,14 +17,14 @@ from specedit.engines.exact import open_exact
 from specedit.engines.exact.conversion import convert, converted_path, source_of, verify
 from specedit.engines.exact.weights import open_weights
 from specedit.errors import ModelError
-from specedit.models.files import ModelFiles
+from specedit.models.store import ModelFiles
 
 IDS = list(range(40, 80))
 OPENS = """
 import hashlib, sys
 from pathlib import Path
 from specedit.engines.exact import open_exact
-from specedit.models.files import ModelFiles
+from specedit.models.store import ModelFiles
 {before}
 engine = open_exact(ModelFiles("small", Path(sys.argv[1]), "folder"), store=Path(sys.argv[2]))
 list(engine.begin({ids}[:2], audit=True))

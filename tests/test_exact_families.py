@@ -19,7 +19,7 @@ from specedit.engines.base import Sampling
 from specedit.engines.exact import engine as exact_engine
 from specedit.engines.exact import open_exact
 from specedit.engines.exact.engine import ExactEngine
-from specedit.models.files import ModelFiles
+from specedit.models.store import ModelFiles
 
 IDS = random.Random(2).choices(range(517), k=290)
 SAMPLED = Sampling(temperature=0.8, top_p=0.9, seed=5)
@@ -258,7 +258,7 @@ def test_law_7_converting_and_a_pass_need_no_torch(tmp_path: Path) -> None:
         "import sys; from pathlib import Path;"
         "sys.modules.update(torch=None, transformers=None, safetensors=None);"
         "from specedit.engines.exact import open_exact;"
-        "from specedit.models.files import ModelFiles;"
+        "from specedit.models.store import ModelFiles;"
         "engine = open_exact(ModelFiles('small', Path(sys.argv[1]), sys.argv[2]),"
         "store=Path(sys.argv[3])); list(engine.begin([1, 2, 3], audit=True));"
         "print(*engine.forward([3, 4]).ids)"

@@ -17,9 +17,9 @@ from model_sources import Hub, entry_of, hub_server, write_wheels
 
 from specedit.errors import ModelError
 from specedit.files.lock import Lock
+from specedit.models import download
 from specedit.models.catalogue import Listed
-from specedit.models.sources import fetch
-from specedit.models.sources.fetch import FetchProgress
+from specedit.models.download import FetchProgress
 from specedit.models.store import Slot
 
 pytestmark = pytest.mark.tools
@@ -60,7 +60,7 @@ def wheels(tmp_path: Path, entry: Listed, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 
 def pull(entry: Listed, slot: Slot) -> list[FetchProgress]:
-    return list(fetch.catalogue(entry, slot.home))
+    return list(download.fetch_listed(entry, slot.home))
 
 
 def start_with(slot: Slot, data: bytes) -> None:
@@ -102,7 +102,7 @@ def test_a_broken_connection_is_taken_up_again(hub: Hub, entry: Listed, slot: Sl
 
 def test_a_poisoned_beginning_is_started_over(hub: Hub, entry: Listed, slot: Slot) -> None:
     start_with(slot, b"x" * 5_000)
-    assert fetch.OVER in notes(pull(entry, slot))
+    assert download.STARTING_OVER in notes(pull(entry, slot))
     assert is_whole(slot, "hub")
 
 
@@ -198,7 +198,7 @@ def test_too_little_disk_is_said_before_the_download(
 
 def test_stopping_anywhere_can_be_resumed(hub: Hub, entry: Listed, slot: Slot) -> None:
     hub.cut_after = 6_000
-    steps = fetch.catalogue(entry, slot.home)
+    steps = download.fetch_listed(entry, slot.home)
     while next(steps).done < 6_000:
         pass
     steps.close()  # what Ctrl-C does to a generator
@@ -228,7 +228,7 @@ def test_a_second_pull_waits_for_the_first_even_if_that_is_killed(
     try:
         assert first.stdout is not None
         assert first.stdout.readline().strip() == b"held"
-        steps = fetch.catalogue(entry, slot.home)
+        steps = download.fetch_listed(entry, slot.home)
         step = next(steps)
         assert (step.stage, step.note) == ("wait", "another process is fetching it; waiting")
         assert not hub.asked
@@ -242,12 +242,12 @@ def test_a_second_pull_waits_for_the_first_even_if_that_is_killed(
 def test_the_second_of_two_pulls_finds_it_there(hub: Hub, entry: Listed, slot: Slot) -> None:
     held = Lock(slot.lock)
     assert held.take()
-    second = fetch.catalogue(entry, slot.home)
+    second = download.fetch_listed(entry, slot.home)
     assert next(second).stage == "wait"
     held.release()
     pull(entry, slot)
     asked = len(hub.asked)
-    assert fetch.THERE in notes(list(second))
+    assert download.FETCHED_ELSEWHERE in notes(list(second))
     assert len(hub.asked) == asked
 
 

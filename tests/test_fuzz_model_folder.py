@@ -17,8 +17,8 @@ from specedit.engines.exact import available
 from specedit.engines.huggingface import open_huggingface
 from specedit.errors import ModelError
 from specedit.models import architecture, resolve, vocabulary
-from specedit.models.cropping import check_croppable
-from specedit.models.files import ModelFiles
+from specedit.models.compatibility import check_croppable
+from specedit.models.store import ModelFiles
 from specedit.models.template import CHATML, load_template, split
 
 TURNS = [("system", ("Edit.",)), ("user", ("int x;", "go"))]

@@ -17,8 +17,8 @@ from safetensors import safe_open
 
 from specedit.engines.exact.checkpoint import open_checkpoint
 from specedit.errors import ModelError
-from specedit.models.files import ModelFiles
 from specedit.models.shards import BITS, header_of
+from specedit.models.store import ModelFiles
 
 SIZES = st.sampled_from([0, 1, 2, 8, 64]) | EDGES
 NAMES = st.sampled_from(["model.norm.weight", "model.embed_tokens.weight", "x", "__metadata__"])

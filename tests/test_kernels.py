@@ -336,7 +336,7 @@ import sys, threading, time
 from pathlib import Path
 from specedit.engines import devices
 from specedit.engines.exact import open_exact, opening
-from specedit.models.files import ModelFiles
+from specedit.models.store import ModelFiles
 engine = open_exact(ModelFiles("small", Path(sys.argv[1]), "folder"), store=Path(sys.argv[1]))
 engine.passes.use_threads(2)
 begun = threading.Event()

@@ -21,7 +21,7 @@ from specedit.engines.exact import open_exact
 from specedit.engines.huggingface import open_huggingface
 from specedit.errors import ModelError
 from specedit.models import resolve
-from specedit.models.files import ModelFiles
+from specedit.models.store import ModelFiles
 
 CODE = """
 from pathlib import Path

@@ -12,9 +12,9 @@ import pytest
 from model_sources import Hub, hub_server, tiny_gguf
 
 from specedit.errors import ModelError
-from specedit.models import catalogue, inventory, pins, resolve
+from specedit.models import catalogue, download, inventory, resolve, store
 from specedit.models.catalogue import Listed
-from specedit.models.files import ModelFiles
+from specedit.models.store import ModelFiles
 
 FILE = Listed("first", "first.gguf", 30_000, "", "MIT", "someone/first", parameters=0.1)
 FOLDER = replace(FILE, name="whole", file="", hub="someone/whole")
@@ -54,7 +54,7 @@ def test_the_first_download_s_digest_is_held(hub: Hub, home: Path) -> None:
     data = hub.files["someone/first"]["first.gguf"]
     sha256 = hashlib.sha256(data).hexdigest()
     assert (files.name, files.sha256, files.path.read_bytes()) == ("first", sha256, data)
-    assert pins.digest_of(FILE, home) == sha256
+    assert store.digest_of(FILE, home) == sha256
     found = item("first", home)
     assert (found.state, found.sha256, found.pinned, found.size) == (
         *("here", sha256, False),
@@ -68,7 +68,7 @@ def test_what_is_fetched_again_is_what_was_fetched_first(hub: Hub, home: Path) -
     last("first", home)
     inventory.remove(item("first", home))
     assert resolve.local("first", home=home) is None
-    assert last("first", home).sha256 == pins.digest_of(FILE, home)
+    assert last("first", home).sha256 == store.digest_of(FILE, home)
     inventory.remove(item("first", home))
     hub.files["someone/first"]["first.gguf"] += b"more"
     with pytest.raises(ModelError, match="another first than was fetched first") as caught:
@@ -86,7 +86,7 @@ def test_bytes_that_are_not_what_the_hub_says_are_refused_by_the_pin(
     inventory.remove(item("first", home))
     data = hub.files["someone/first"]["first.gguf"]
     hub.files["someone/first"]["first.gguf"] = random.Random(1).randbytes(len(data))
-    from specedit.models.sources import hub as source
+    from specedit.models import hub as source
 
     honest = source.listing
 
@@ -100,13 +100,13 @@ def test_bytes_that_are_not_what_the_hub_says_are_refused_by_the_pin(
 
 
 def test_a_folder_is_held_by_the_digests_of_its_files(hub: Hub, home: Path) -> None:
-    found = list(resolve.repository.listed(FOLDER, home))
-    assert found and pins.digest_of(FOLDER, home)
+    found = list(download.fetch_listed(FOLDER, home))
+    assert found and store.digest_of(FOLDER, home)
     assert item("whole", home).state == "here"
     inventory.remove(item("whole", home))
     hub.files["someone/whole"]["config.json"] = CONFIG.replace(b"llama", b"qwen2")
     with pytest.raises(ModelError, match="another whole than was fetched first"):
-        list(resolve.repository.listed(FOLDER, home))
+        list(download.fetch_listed(FOLDER, home))
     assert item("whole", home).state != "here"
 
 
@@ -114,7 +114,7 @@ def test_a_folder_is_held_by_the_digests_of_its_files(hub: Hub, home: Path) -> N
 def test_a_pin_that_nobody_can_read_is_none(home: Path, said: str) -> None:
     (home / "pins").mkdir(parents=True)
     (home / "pins" / "first").write_text(said)
-    assert pins.digest_of(FILE, home) == ""
+    assert store.digest_of(FILE, home) == ""
 
 
 def test_removing_what_is_not_there_takes_no_conversion_of_others(hub: Hub, home: Path) -> None:

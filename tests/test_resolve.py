@@ -13,8 +13,7 @@ from model_sources import Hub, entry_of, hub_server, tiny_gguf
 
 from specedit.errors import ModelError
 from specedit.models import catalogue, resolve
-from specedit.models.files import ModelFiles
-from specedit.models.store import Slot
+from specedit.models.store import ModelFiles, Slot
 from specedit.models.template import load_template, prompt_ids
 from specedit.models.vocabulary import load_tokenizer
 
@@ -146,7 +145,7 @@ def test_a_folder_is_known_by_its_configuration_and_weights(
 def test_a_folder_without_a_model(missing: str, tmp_path: Path, home: Path) -> None:
     path = folder_of(tmp_path / "mine")
     (path / missing).unlink()
-    with pytest.raises(ModelError, match="holds no model"):
+    with pytest.raises(ModelError, match="is not a model"):
         last(str(path), home)
 
 

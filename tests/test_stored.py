@@ -15,9 +15,8 @@ from model_sources import tiny_gguf
 from specedit.decode import cost
 from specedit.decode.cost import Curve
 from specedit.files import stored
-from specedit.models.files import ModelFiles
-from specedit.models.metadata import tokenizer_metadata
-from specedit.models.store import Record, Slot, store_path
+from specedit.models.store import ModelFiles, Record, Slot, store_path
+from specedit.models.tokenizer_cache import tokenizer_metadata
 from specedit.server.runtime import RuntimeFolder
 
 DEEP = "[" * 100_000
@@ -181,7 +180,7 @@ def test_a_damaged_form_of_the_tokenizer_is_made_again(
 @pytest.mark.parametrize("how", DAMAGE)
 def test_a_damaged_record_of_a_model_counts_as_no_record(how: str, tmp_path: Path) -> None:
     slot = Slot(tmp_path, "model.gguf")
-    slot.vouch(Record("m", "path", "d" * 64, 3, "", "2026-01-01"))
+    slot.write(Record("m", "path", "d" * 64, 3, "", "2026-01-01"))
     slot.path.write_bytes(b"abc")
     assert slot.record() is not None
     damage(slot.sidecar, how)

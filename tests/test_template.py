@@ -9,7 +9,7 @@ import pytest
 from model_sources import tiny_gguf
 
 from specedit.errors import ModelError
-from specedit.models.files import ModelFiles
+from specedit.models.store import ModelFiles
 from specedit.models.template import CHATML, load_template, prompt_ids, split
 from specedit.models.tokenizer import Tokenizer
 from specedit.models.vocabulary import load_tokenizer

@@ -16,8 +16,7 @@ from tokenizers import AddedToken, models, pre_tokenizers, processors
 from tokenizers import Tokenizer as Core
 
 from specedit.errors import ModelError
-from specedit.models.files import ModelFiles
-from specedit.models.store import store_path
+from specedit.models.store import ModelFiles, store_path
 from specedit.models.tokenizer import Tokenizer
 from specedit.models.vocabulary import load_tokenizer
 

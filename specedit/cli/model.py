@@ -143,8 +143,7 @@ def _plain(item: Any) -> dict[str, Any]:
 def pull(name: Name = None) -> None:
     """Fetch a model. An interrupted download continues."""
     from specedit.models import resolve
-    from specedit.models.files import ModelFiles
-    from specedit.models.store import size_of, sized
+    from specedit.models.store import ModelFiles, size_of, sized
 
     console = _console()
     here = resolve.local(name or _in_use())
@@ -236,7 +235,7 @@ def _watched(steps: Iterator[Any], console: Console) -> Any:
     )
     from rich.table import Column
 
-    from specedit.models.sources.fetch import FetchProgress
+    from specedit.models.download import FetchProgress
 
     def fixed() -> Column:
         return Column(no_wrap=True)
@@ -263,6 +262,6 @@ def _watched(steps: Iterator[Any], console: Console) -> Any:
             if shown != (step.stage, step.source):  # a new rate for every stage
                 shown = (step.stage, step.source)
                 bar.remove_task(task)
-                task = bar.add_task(step.what, total=step.total, completed=step.done)
+                task = bar.add_task(step.title, total=step.total, completed=step.done)
             bar.update(task, completed=step.done)
     return last

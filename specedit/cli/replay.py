@@ -115,8 +115,8 @@ def tokenizer_of(settings: Settings) -> Any:
         from specedit.engines.scripted import ScriptedTokenizer
 
         return ScriptedTokenizer()
-    from specedit.models.files import ModelFiles
     from specedit.models.resolve import resolve
+    from specedit.models.store import ModelFiles
     from specedit.models.vocabulary import load_tokenizer
 
     for step in resolve(settings.model):

@@ -29,7 +29,7 @@ from specedit.engines.sampling import choose
 from specedit.errors import ModelError, SpeceditError, UsageError
 from specedit.models import shards
 from specedit.models.architecture import LAYERS
-from specedit.models.files import ModelFiles
+from specedit.models.store import ModelFiles
 
 TABLES = 1 << 28  # most numbers of a model's buffers
 PREFILL = 256  # positions per prefill pass, for progress that is visible

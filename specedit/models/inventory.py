@@ -1,7 +1,4 @@
-"""What is in the store: list it, check it again, throw it out.
-
-Knows the catalogue and every record. Fetches nothing and touches nothing outside the store.
-"""
+"""The models of the catalogue and of the store: list, verify, remove."""
 
 from __future__ import annotations
 
@@ -13,9 +10,8 @@ from typing import Literal
 
 from specedit.errors import ModelError
 from specedit.files.lock import Lock
-from specedit.models import catalogue, pins, resolve, store
-from specedit.models.sources import fetch, index
-from specedit.models.sources.fetch import FetchProgress
+from specedit.models import catalogue, package_index, resolve, store
+from specedit.models.download import FetchProgress, hashed
 from specedit.models.store import Record, Slot
 
 
@@ -30,16 +26,16 @@ class Item:
     size: int
     sha256: str
     licence: str
-    source: str  # where it came from, or where it would be looked for first
+    source: str  # where it came from, or where a download begins
     date: str = ""
-    pinned: bool = True  # its digest is known from elsewhere than its first download
+    pinned: bool = True  # the catalogue has its digest
 
 
 def items(root: Path) -> Iterator[Item]:
-    """The catalogue first, then whatever else the store holds."""
-    known = {pins.slot_of(entry, root).file for entry in catalogue.CATALOGUE}
+    """The models of the catalogue, then the other models of the store."""
+    known = {store.slot_of(entry, root).file for entry in catalogue.CATALOGUE}
     for entry in catalogue.CATALOGUE:
-        slot, sha256 = pins.slot_of(entry, root), pins.digest_of(entry, root)
+        slot, sha256 = store.slot_of(entry, root), store.digest_of(entry, root)
         record = slot.record()
         if record and sha256 in ("", record.sha256):
             facts = (record.size, record.sha256, entry.licence, _where(record, entry.hub))
@@ -58,18 +54,18 @@ def items(root: Path) -> Iterator[Item]:
 
 def _unfinished(slot: Slot) -> tuple[Literal["unchecked", "part", "absent"], int]:
     if slot.path.exists():
-        return "unchecked", store.size_of(slot.path)  # copied there, or found damaged
+        return "unchecked", store.size_of(slot.path)  # copied there, or damaged
     have = store.size_of(slot.part) if slot.part.exists() else 0
     return ("part" if have else "absent"), have
 
 
 def _where(record: Record, repository: str) -> str:
-    said = {"hub": f"hub {repository}", "index": "package index", "path": "copied by hand"}
-    return said.get(record.source, record.source)
+    texts = {"hub": f"hub {repository}", "index": "package index", "path": "copied by hand"}
+    return texts.get(record.source, record.source)
 
 
 def find(name: str, root: Path) -> Item:
-    """The item of that name, or a `ModelError` with the nearest."""
+    """The item of that name, or a `ModelError` with the nearest names."""
     for item in items(root):
         if item.name.lower() == name.lower():
             return item
@@ -77,38 +73,38 @@ def find(name: str, root: Path) -> Item:
 
 
 def verify(item: Item) -> Generator[FetchProgress, None, None]:
-    """Hash the model again. If it is not what was fetched, it stops being a model."""
+    """Hash the model again. If the digest differs, delete its record."""
     record = item.slot.record()
     if record is None:
         raise ModelError(
             f"{item.name} is not in the store ({item.slot.path})",
             hint=f"Fetch it: specedit model pull {item.name}",
         )
-    named = record.files or {"": record.sha256}
-    for file, expected in sorted(named.items()):
+    digests = record.files or {"": record.sha256}
+    for file, expected in sorted(digests.items()):
         path = item.slot.path / file if file else item.slot.path
-        found = yield from fetch.hashed(path, item.name)
+        found = yield from hashed(path, item.name)
         if found != expected:
             item.slot.sidecar.unlink(missing_ok=True)
             raise ModelError(
-                f"{path} is damaged: SHA-256 {found[:12]}… where {expected[:12]}… belongs",
+                f"{path} is damaged: SHA-256 {found[:12]}… instead of {expected[:12]}…",
                 hint=f"specedit model remove {item.name}, then specedit model pull {item.name}",
             )
 
 
 def remove(item: Item) -> int:
-    """Delete the model and what was made from it; returns the bytes freed."""
+    """Delete the model and the files converted from it; returns the bytes freed."""
     lock = Lock(item.slot.lock)
     if not lock.take():
-        raise ModelError(f"{item.name} is being fetched by another process; it was left alone")
+        raise ModelError(f"{item.name} is being fetched by another process; nothing was removed")
     try:
         freed = 0
-        item.slot.sidecar.unlink(missing_ok=True)  # first: half removed is no model
-        for path in (item.slot.path, item.slot.part, *_made_from(item)):
+        item.slot.sidecar.unlink(missing_ok=True)  # first: a model without a record does not count
+        for path in (item.slot.path, item.slot.part, *_converted_from(item)):
             if path.exists():
                 freed += store.size_of(path)
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
-        index.sweep(item.slot.part)
+        package_index.sweep(item.slot.part)
         return freed
     except OSError as problem:
         raise ModelError(f"cannot remove {item.name}: {problem}") from problem
@@ -116,7 +112,7 @@ def remove(item: Item) -> int:
         lock.release()
 
 
-def _made_from(item: Item) -> Iterator[Path]:
-    """Weights converted from this model: their name holds its digest."""
+def _converted_from(item: Item) -> Iterator[Path]:
+    """Files converted from this model; their names hold its digest."""
     if item.sha256:
         yield from (item.slot.home / "converted").glob(f"*-{item.sha256[:16]}-*")

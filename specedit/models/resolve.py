@@ -1,14 +1,13 @@
-"""From what a person calls a model to files that may be opened.
+"""From the name of a model to its files on this disk.
 
-A catalogue name, a GGUF file, a folder with safetensors, or a hub id (`owner/name`, or
-`owner/name:file.gguf`), in this order. What is in place is found without a network; what is not
-is fetched. A model whose cache cannot be cropped is refused here, before weights are loaded.
+A name is a catalogue name, a GGUF file, a folder with safetensors, or a hub id (`owner/name`, or
+`owner/name:file.gguf`), in this order. A model that is here needs no network; any other is
+downloaded. A model whose KV cache cannot be cropped is refused before its weights are loaded.
 """
 
 from __future__ import annotations
 
 import contextlib
-import datetime
 import hashlib
 import os
 import re
@@ -17,14 +16,18 @@ from pathlib import Path
 
 from specedit.errors import ModelError
 from specedit.files import atomic, regular
-from specedit.models import catalogue, pins, store
+from specedit.models import catalogue, store
 from specedit.models.catalogue import Listed
+from specedit.models.compatibility import check_croppable
 from specedit.models.configuration import read_bytes
-from specedit.models.cropping import check_croppable
-from specedit.models.files import ModelFiles
-from specedit.models.sources import fetch, repository
-from specedit.models.sources.fetch import FetchProgress
-from specedit.models.store import Record, Slot
+from specedit.models.download import (
+    FetchProgress,
+    fetch_from_hub,
+    fetch_listed,
+    hashed,
+    hub_slot,
+)
+from specedit.models.store import ModelFiles, Record, Slot
 
 _HUB_ID = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?::(?P<file>[\w./-]+\.gguf))?")
 
@@ -32,25 +35,25 @@ _HUB_ID = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?::(?P<file>[\w./-]+\.gguf))?")
 def resolve(
     model: str, *, home: Path | None = None, offline: bool = False
 ) -> Iterator[FetchProgress | ModelFiles]:
-    """Progress while anything takes long, and at last the files."""
+    """Progress of downloads and checks; the last item is the files."""
     root = home or store.store_path()
     files = yield from _present(model, root)
     if files is None:
         if offline:
             raise ModelError(
-                f"{model} is not on this machine, and fetching is switched off",
+                f"{model} is not on this machine, and downloads are disabled",
                 hint=f"Fetch it once with a network: specedit model pull {model}",
             )
         yield from _fetched(model, root)
         files = yield from _present(model, root)
         if files is None:
-            raise ModelError(f"{model} vanished from {root} while it was being opened")
+            raise ModelError(f"{model} was removed from {root} while it was being opened")
     check_croppable(files)
     yield files
 
 
 def local(model: str, *, home: Path | None = None) -> ModelFiles | None:
-    """The files if they are here; touches no network. None: it would have to be fetched."""
+    """The files, or None if the model would have to be downloaded. Uses no network."""
     steps = _present(model, home or store.store_path())
     try:
         while True:
@@ -61,10 +64,10 @@ def local(model: str, *, home: Path | None = None) -> ModelFiles | None:
 
 
 def present(model: str) -> ModelFiles:
-    """The files, which must be here; touches no network."""
+    """The files, or an error if the model is not here. Uses no network."""
     found = local(model)
     if found is None:
-        raise ModelError(f"{model} is not here.", hint=f"specedit model pull {model}")
+        raise ModelError(f"{model} is not on this machine.", hint=f"specedit model pull {model}")
     return found
 
 
@@ -84,16 +87,16 @@ def _present(model: str, root: Path) -> Steps:
         return (yield from _of_path(path.absolute(), root))
     if match is None:
         raise unknown(model)
-    slot = repository.hub_slot(root, match["name"], match["file"] or "")
+    slot = hub_slot(root, match["name"], match["file"] or "")
     record = slot.record()
     return _files(slot, record) if record else None
 
 
 def _either(model: str) -> ModelError:
-    """Whoever made the folder would choose the model for somebody who means the hub's."""
+    """A cloned repository could have such a folder and so replace the hub's model."""
     return ModelError(
-        f"{model} is a hub id, and a folder that is here",
-        hint=f"For the folder say ./{model}; for the hub's model, run from elsewhere.",
+        f"{model} is a hub id and also a folder here",
+        hint=f"For the folder write ./{model}; for the hub's model, change the current folder.",
     )
 
 
@@ -102,7 +105,7 @@ def _is_file(model: str) -> bool:
 
 
 def unknown(model: str) -> ModelError:
-    """Nothing has this name: say what is near."""
+    """The error for an unknown name, with the nearest names."""
     if "/" in model or "\\" in model or _is_file(model):
         return ModelError(
             f"no such model file or folder: {model}",
@@ -115,24 +118,22 @@ def unknown(model: str) -> ModelError:
 
 
 def _of_catalogue(entry: Listed, root: Path) -> Steps:
-    slot, expected = pins.slot_of(entry, root), pins.digest_of(entry, root)
+    slot, expected = store.slot_of(entry, root), store.digest_of(entry, root)
     record = slot.record()
     if record and expected in ("", record.sha256):
-        pins.hold(entry, root, record.sha256)
+        store.pin(entry, root, record.sha256)
         return _files(slot, record)
     if not entry.pinned or not slot.path.is_file() or slot.path.stat().st_size != entry.size:
         return None
-    # Somebody put the file there: the digest makes it the model.
-    sha256 = yield from fetch.hashed(slot.path, entry.name)
+    # The user copied the file there: its digest decides whether it is the model.
+    sha256 = yield from hashed(slot.path, entry.name)
     if sha256 != expected:
         raise ModelError(
-            f"{slot.path} is not {entry.name}: SHA-256 {sha256[:12]}… where "
-            f"{expected[:12]}… belongs",
+            f"{slot.path} is not {entry.name}: SHA-256 {sha256[:12]}… instead of {expected[:12]}…",
             hint=f"Remove it (specedit model remove {entry.name}) and pull again.",
         )
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    record = Record(entry.name, "path", sha256, entry.size, entry.licence, today)
-    slot.vouch(record)
+    record = Record(entry.name, "path", sha256, entry.size, entry.licence, store.today())
+    slot.write(record)
     return _files(slot, record)
 
 
@@ -152,7 +153,7 @@ def _of_path(path: Path, root: Path) -> Steps:
         return _of_folder(path)
     from specedit.models.gguf import open_gguf
 
-    open_gguf(path, arrays=False)  # what is damaged is said before a gigabyte is hashed
+    open_gguf(path, arrays=False)  # a damaged file is reported before a gigabyte is hashed
     stat = path.stat()
     key = hashlib.sha256(f"{path}\n{stat.st_size}\n{stat.st_mtime_ns}".encode()).hexdigest()
     memory = root / "digests" / key[:32]
@@ -161,8 +162,8 @@ def _of_path(path: Path, root: Path) -> Steps:
     except (OSError, ValueError):
         sha256 = ""
     if len(sha256) != 64:
-        sha256 = yield from fetch.hashed(path, path.stem)
-        with contextlib.suppress(OSError):  # a read-only store only costs the hashing again
+        sha256 = yield from hashed(path, path.stem)
+        with contextlib.suppress(OSError):  # hashed again next time
             atomic.whole(memory, f"{sha256}\n".encode())
     known = next((entry for entry in catalogue.CATALOGUE if entry.sha256 == sha256), None)
     return ModelFiles(path.stem, path, "gguf", sha256, known.licence if known else "", "path")
@@ -172,7 +173,7 @@ def _of_folder(path: Path) -> ModelFiles:
     weights = sorted(path.glob("*.safetensors"))
     if not (path / "config.json").is_file() or not weights:
         raise ModelError(
-            f"{path} holds no model: a config.json and *.safetensors belong there",
+            f"{path} is not a model: it needs a config.json and *.safetensors",
             hint="Name a .gguf file, a folder as the hub has them, or a catalogue name.",
         )
     state = hashlib.sha256(read_bytes(path / "config.json"))
@@ -187,6 +188,6 @@ def _of_folder(path: Path) -> ModelFiles:
 
 def _fetched(model: str, root: Path) -> Iterator[FetchProgress]:
     if entry := catalogue.find(model):
-        yield from (fetch.catalogue if entry.pinned else repository.listed)(entry, root)
+        yield from fetch_listed(entry, root)
     elif match := _HUB_ID.fullmatch(model):
-        yield from repository.pull(match["name"], match["file"] or "", root)
+        yield from fetch_from_hub(match["name"], match["file"] or "", root)

@@ -1,29 +1,36 @@
-"""The store: where models live on this disk, and what makes a file there a model.
+"""The store: the models on this disk.
 
     HOME/models/FILE            a model, complete and verified
     HOME/models/FILE.json       its record: name, source, digest, size, licence, date
-    HOME/partial/FILE.part      what was fetched so far; its length is all there is to resume from
-    HOME/locks/FILE.lock        held by the one process that fetches FILE
+    HOME/partial/FILE.part      a download so far; the next one continues at its length
+    HOME/locks/FILE.lock        held by the process that downloads FILE
+    HOME/pins/NAME              the digest of the first download of a model without a known digest
 
-HOME is `SPECEDIT_HOME`, or the user's cache folder of the system. Without a record of its exact
-size a file is no model. Knows paths, records, locks and free space. Does not know sources.
+HOME is `SPECEDIT_HOME` or the system's cache folder. A file without a record of its exact size is
+not a model. Removing a model leaves its pin: every later download must have the same digest.
 """
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from specedit.errors import ModelError
 from specedit.files import atomic, stored
 
+if TYPE_CHECKING:
+    from specedit.models.catalogue import Listed
+
 
 def store_path() -> Path:
-    """The store's folder: `SPECEDIT_HOME`, or the cache folder this system gives a user."""
+    """The store's folder: `SPECEDIT_HOME`, or the system's cache folder."""
     if named := os.environ.get("SPECEDIT_HOME"):
         return Path(named).expanduser().absolute()
     from platformdirs import user_cache_path
@@ -32,11 +39,23 @@ def store_path() -> Path:
 
 
 @dataclass(frozen=True)
+class ModelFiles:
+    """A model that is completely on this disk and may be opened."""
+
+    name: str  # catalogue name, hub id, or file stem
+    path: Path  # the GGUF file, or the folder with config.json and safetensors
+    kind: Literal["gguf", "folder"]
+    sha256: str = ""  # of the GGUF file, or of the folder's files; "" if not computed
+    licence: str = ""
+    source: str = ""  # "hub", "index", "path"
+
+
+@dataclass(frozen=True)
 class Record:
-    """What is known of a model in the store; written last, so that it vouches for the file."""
+    """The record of a model. It is written after the model is complete."""
 
     name: str
-    source: str  # "hub", "index", or "path" for a file somebody put there
+    source: str  # "hub", "index", or "path" for a file that the user copied there
     sha256: str
     size: int
     licence: str
@@ -47,7 +66,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Slot:
-    """One model's places in a store."""
+    """The paths of one model in a store."""
 
     home: Path
     file: str
@@ -69,34 +88,60 @@ class Slot:
         return self.home / "locks" / f"{self.file}.lock"
 
     def record(self) -> Record | None:
-        """The record, if there is one and the file it speaks of has the size it names."""
+        """The record, if there is one and the model has the recorded size."""
         record = stored.read(self.sidecar, Record)
         try:
             return record if record and size_of(self.path) == record.size else None
         except OSError:
             return None
 
-    def vouch(self, record: Record) -> None:
+    def write(self, record: Record) -> None:
         text = json.dumps(asdict(record), indent=1) + "\n"
         atomic.whole(self.sidecar, text.encode("utf-8"))
 
 
+def slot_of(entry: Listed, root: Path) -> Slot:
+    """The slot of a model of the catalogue."""
+    return Slot(root, entry.file or entry.hub.replace("/", "--"))
+
+
+def digest_of(entry: Listed, root: Path) -> str:
+    """The digest in the catalogue or of the first download; "" if neither is known."""
+    if entry.pinned:
+        return entry.sha256
+    try:
+        digest = (root / "pins" / entry.name).read_text("utf-8").strip()
+    except (OSError, ValueError):
+        return ""
+    return digest if re.fullmatch("[0-9a-f]{64}", digest) else ""
+
+
+def pin(entry: Listed, root: Path, sha256: str) -> None:
+    """Record the digest of a first download."""
+    if not entry.pinned and not digest_of(entry, root):
+        atomic.whole(root / "pins" / entry.name, f"{sha256}\n".encode())
+
+
+def today() -> str:
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
+
+
 def slots(root: Path) -> Iterator[Slot]:
-    """Every model with a sidecar in the store, complete or not."""
+    """Every model with a record in the store, complete or not."""
     folder = root / "models"
     for sidecar in sorted(folder.glob("*.json")) if folder.is_dir() else ():
         yield Slot(root, sidecar.name.removesuffix(".json"))
 
 
 def size_of(path: Path) -> int:
-    """Bytes of a file, or of all files in a folder."""
+    """Bytes of a file, or of the files in a folder."""
     if path.is_dir():
         return sum(entry.stat().st_size for entry in path.iterdir() if entry.is_file())
     return path.stat().st_size
 
 
 def sized(count: int) -> str:
-    """Bytes as a person reads them: 1.12 GB, 491 MB, 12 kB."""
+    """Bytes in words: 1.12 GB, 491 MB, 12 kB."""
     if count >= 10**9:
         return f"{count / 10**9:.2f} GB"
     if count >= 10**6:
@@ -105,14 +150,14 @@ def sized(count: int) -> str:
 
 
 def free(path: Path) -> int:
-    """Bytes free where `path` is or will be."""
+    """Free bytes on the disk of `path`, which may not exist yet."""
     while not path.exists() and path != path.parent:
         path = path.parent
     return shutil.disk_usage(path).free
 
 
 def require_space(path: Path, needed: int, what: str) -> None:
-    """Say that the disk is too small before a download, not after it."""
+    """Raise an error if the disk has less than `needed` free bytes."""
     if (available := free(path)) < needed:
         raise ModelError(
             f"not enough disk space for {what}: {sized(needed)} needed, {sized(available)} free "

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from specedit.errors import ModelError
 from specedit.models.configuration import Fields, read_json, read_text
-from specedit.models.files import ModelFiles
-from specedit.models.metadata import tokenizer_metadata
+from specedit.models.store import ModelFiles
 from specedit.models.tokenizer import Tokenizer
+from specedit.models.tokenizer_cache import tokenizer_metadata
 
 Turn = tuple[str, Sequence[str]]  # role, the segments of its content
 

@@ -23,7 +23,7 @@ from specedit.settings import Settings
 
 if TYPE_CHECKING:
     from specedit.decode.drafters import SmallModel
-    from specedit.models.files import ModelFiles
+    from specedit.models.store import ModelFiles
 
 # Ids that a draft model may propose in any text. Vocabularies are learnt pair by pair, so the first
 # ids are the usual ones: 96 % of the ids that the 1.5B model wrote in 150 edits, 99 % together with
@@ -92,7 +92,7 @@ def _draft_model(
     """The draft model, after a check that it fits the target."""
     from specedit.decode.drafters import SmallModel
     from specedit.heads.choice import usable_heads
-    from specedit.models.kinship import check_drafts
+    from specedit.models.compatibility import check_drafts
 
     files = yield from _files(settings.draft_model, store)
     check_drafts(files, _TextFiles(files).take()[0], target, tokenizer)
@@ -127,8 +127,8 @@ def _scripted(settings: Settings) -> Loaded:
 
 
 def _files(model: str, store: Path) -> Generator[Event, None, ModelFiles]:
-    from specedit.models.files import ModelFiles
     from specedit.models.resolve import resolve
+    from specedit.models.store import ModelFiles
 
     for step in resolve(model, home=store):
         if isinstance(step, ModelFiles):

@@ -13,7 +13,7 @@ from specedit.errors import UsageError
 
 if TYPE_CHECKING:
     from specedit.engines.exact.engine import ExactEngine
-    from specedit.models.files import ModelFiles
+    from specedit.models.store import ModelFiles
 
 PRECISIONS = ("balanced", "close")
 

@@ -15,9 +15,9 @@ from specedit.engines.exact.safetensors import TYPES, Tensor, open_safetensors
 from specedit.errors import ModelError
 from specedit.models import architecture, shards
 from specedit.models.architecture import Architecture
-from specedit.models.files import ModelFiles
 from specedit.models.gguf import open_gguf
 from specedit.models.numbers import Config
+from specedit.models.store import ModelFiles
 
 if TYPE_CHECKING:
     from specedit.engines.exact.weights import Array

@@ -21,8 +21,7 @@ from specedit.engines.exact.weights import VERSION, Damaged, open_weights, write
 from specedit.errors import ModelError
 from specedit.files import atomic
 from specedit.files.lock import Lock
-from specedit.models.files import ModelFiles
-from specedit.models.store import require_space
+from specedit.models.store import ModelFiles, require_space
 
 if TYPE_CHECKING:
     from specedit.engines.exact.checkpoint import Checkpoint

@@ -13,7 +13,7 @@ from specedit.engines.exact.kernels.library import load
 from specedit.engines.exact.kernels.passes import KernelPasses
 from specedit.engines.exact.weights import Damaged, open_weights
 from specedit.errors import UsageError
-from specedit.models.files import ModelFiles
+from specedit.models.store import ModelFiles
 
 
 def open_engine(

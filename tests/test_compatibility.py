@@ -9,7 +9,7 @@ import pytest
 from exact_models import save
 
 from specedit.errors import ModelError
-from specedit.models.kinship import check_drafts, differ, numbers
+from specedit.models.compatibility import check_drafts, parameters, vocabulary_difference
 from specedit.models.tokenizer import Tokenizer
 
 WORDS = Tokenizer(
@@ -24,27 +24,27 @@ WORDS = Tokenizer(
 
 
 def test_equal_vocabularies_are_kin() -> None:
-    assert differ(WORDS, replace(WORDS, spelling={1: "b", 0: "a"})) is None
+    assert vocabulary_difference(WORDS, replace(WORDS, spelling={1: "b", 0: "a"})) is None
 
 
 @pytest.mark.parametrize(
     ("other", "why"),
     [
-        ({"spelling": {0: "a", 1: "c"}}, "another one"),
+        ({"spelling": {0: "a", 1: "c"}}, "tokens differ"),
         ({"spelling": {0: "a"}}, "1 tokens, not 2"),
         ({"specials": {"<stop>": 2}}, "special tokens"),
     ],
     ids=["another token", "fewer", "other specials"],
 )
 def test_others_are_not(other: dict[str, object], why: str) -> None:
-    assert why in (differ(replace(WORDS, **other), WORDS) or "")
+    assert why in (vocabulary_difference(replace(WORDS, **other), WORDS) or "")
 
 
 def test_a_draft_model_is_refused_by_name(tmp_path: Path) -> None:
     _, large = save("qwen2, grouped, tied", tmp_path / "large")
     _, small = save("qwen2, grouped, tied", tmp_path / "small", num_hidden_layers=1)
     large, small = replace(large, name="big"), replace(small, name="tiny")
-    assert numbers(small) < numbers(large)
+    assert parameters(small) < parameters(large)
     check_drafts(small, WORDS, large, WORDS)
     check_drafts(large, WORDS, large, WORDS)
     with pytest.raises(ModelError, match="big is larger than tiny"):

