@@ -158,8 +158,8 @@ def _objects(folder: Path, target: Target, work: Path) -> Iterator[tuple[Path, l
 
 def _zig(arguments: list[str], folder: Path, work: Path) -> None:
     environment = dict(os.environ)
-    environment.setdefault("ZIG_GLOBAL_CACHE_DIR", str(work / "cache"))  # leaves nothing behind
-    environment["ZIG_LOCAL_CACHE_DIR"] = str(work / "cache")
+    for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"):
+        environment.setdefault(name, str(work / "cache"))  # leaves nothing behind
     command = [sys.executable, "-m", "ziglang", "cc", *arguments]
     try:
         done = subprocess.run(

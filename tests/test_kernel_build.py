@@ -14,8 +14,9 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from exact_models import kernel, kernels_here
@@ -32,14 +33,13 @@ HERE = [name for name in kernels_here() if name != "reference"]
 KERNELS = Path("specedit", "engines", "exact", "kernels")
 
 
-@pytest.fixture(autouse=True)
-def _compiler_cache(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What the compiler makes of a platform's C library is made once."""
-    if "ZIG_GLOBAL_CACHE_DIR" not in os.environ:
-        folder = tmp_path_factory.getbasetemp() / "zig"
-        monkeypatch.setenv("ZIG_GLOBAL_CACHE_DIR", str(folder))
+@pytest.fixture(scope="module", autouse=True)
+def _compiler_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Compile a platform's C library, and kernels that are the same, once."""
+    folder = str(tmp_path_factory.getbasetemp() / "zig")
+    names = ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")
+    with mock.patch.dict(os.environ, {name: os.environ.get(name, folder) for name in names}):
+        yield
 
 
 # -- a processor that lies ---------------------------------------------------------------
