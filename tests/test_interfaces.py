@@ -1,0 +1,132 @@
+"""The same edits through every interface: command, stdin, Python, hook, language server, server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import in_this_process
+from hook_repository import Hooked
+from test_lsp_session import editor_of
+from warm_server import running
+
+from specedit import Editor, SpeceditError
+from specedit.settings import resolve
+
+FUNCTIONS = "".join(f"def f{n}(a):\n    return a + {n}\n\n\n" for n in range(6))
+SMALL = "a = 1\nb = a\nprint(b)\n"
+BROKEN = {"answer": "a = (\n```"}
+ONE_TO_TWO = {"replace": [["1", "2"]]}
+CHANGE = "Change the number"
+
+Outcome = tuple[str, bool]  # the text afterwards, and whether the edit was done
+Interface = Callable[[Path, str, str, dict[str, Any]], Outcome]
+
+
+def command(folder: Path, text: str, instruction: str, script: dict[str, Any]) -> Outcome:
+    path = folder / "a.py"
+    path.write_bytes(text.encode())
+    done = in_this_process("edit", instruction, str(path), cwd=folder)
+    return path.read_bytes().decode(), done.returncode == 0
+
+
+def stdin(folder: Path, text: str, instruction: str, script: dict[str, Any]) -> Outcome:
+    words = ("edit", instruction, "-", "--stdin-filename", "a.py")
+    done = in_this_process(*words, stdin=text.encode(), cwd=folder)
+    return done.stdout.decode(), done.returncode == 0
+
+
+def python(folder: Path, text: str, instruction: str, script: dict[str, Any]) -> Outcome:
+    path = folder / "a.py"
+    path.write_bytes(text.encode())
+    with Editor() as editor:
+        try:
+            edit = editor.edit(instruction, path)
+        except SpeceditError:
+            return path.read_bytes().decode(), False
+        editor.write(edit)
+    return path.read_bytes().decode(), edit.status not in ("refused", "failed")
+
+
+def hook(folder: Path, text: str, instruction: str, script: dict[str, Any]) -> Outcome:
+    rule = f"[[tool.specedit.hook]]\ninstruction = {json.dumps(instruction)}\nfiles = ['*.py']\n"
+    hooked = Hooked.make(folder / "repo", rule, **script)
+    hooked.play(**script)
+    hooked.repo.commit({"README.md": "-\n"})
+    path = hooked.repo.root / "a.py"
+    path.write_bytes(text.encode())
+    hooked.repo.git("config", "core.autocrlf", "false")
+    hooked.repo.git("add", "a.py")
+    hooked.specedit("trust")
+    code, _, _ = hooked.specedit("hook", "run")
+    return path.read_bytes().decode(), code in (0, 1)
+
+
+def language_server(folder: Path, text: str, instruction: str, script: dict[str, Any]) -> Outcome:
+    editor, session = editor_of(resolve({}).values)
+    editor.start()
+    uri = (folder / "a.py").as_uri()
+    editor.open(uri, text)
+    number = editor.command(
+        "specedit.edit", uri, [1, text.count("\n") + (text[-1] != "\n")], instruction
+    )
+    answer = editor.wait(number)
+    assert session.close(10)
+    done = "result" in answer and answer["result"]["status"] in ("edited", "unchanged")
+    return editor.texts[uri], done
+
+
+def server(folder: Path, text: str, instruction: str, script: dict[str, Any]) -> Outcome:
+    with running(folder, script):
+        return command(folder, text, instruction, script)
+
+
+INTERFACES = (command, stdin, python, hook, language_server, server)
+CASES: dict[str, tuple[str, str, dict[str, Any], str, bool]] = {
+    "a-change": (SMALL, CHANGE, ONE_TO_TWO, SMALL.replace("1", "2"), True),
+    "no-change": (SMALL, CHANGE, {"replace": []}, SMALL, True),
+    "a-syntax-error": (SMALL, CHANGE, BROKEN, SMALL, False),
+    "a-placeholder": (
+        SMALL,
+        CHANGE,
+        {"answer": "a = 2\n# ... rest of the file ...\n```"},
+        SMALL,
+        False,
+    ),
+    "lost-definitions": (
+        FUNCTIONS,
+        CHANGE,
+        {"answer": "def f0(a):\n    return a\n```"},
+        FUNCTIONS,
+        False,
+    ),
+    "an-empty-answer": (SMALL, CHANGE, {"answer": "```"}, SMALL, False),
+    "crlf": ("a = 1\r\nb = a\r\n", CHANGE, ONE_TO_TWO, "a = 2\r\nb = a\r\n", True),
+    "no-final-newline": ("a = 1\nb = a", CHANGE, ONE_TO_TWO, "a = 2\nb = a", True),
+    "form-feed-and-wide": ("# \x0c é 𝒳\na = 1\n", CHANGE, ONE_TO_TWO, "# \x0c é 𝒳\na = 2\n", True),
+    "a-second-try": (
+        SMALL,
+        CHANGE,
+        {**BROKEN, "then": [ONE_TO_TWO]},
+        SMALL.replace("1", "2"),
+        True,
+    ),
+    "no-instruction": (SMALL, " ", ONE_TO_TWO, SMALL, False),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("interface", INTERFACES, ids=lambda one: one.__name__)
+def test_every_interface_edits_alike(
+    interface: Interface, case: str, tmp_path: Path, script: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, instruction, answer, wanted, done = CASES[case]
+    script(**answer)
+    monkeypatch.setenv("SPECEDIT_MODEL", "scripted")
+    if interface is server:
+        monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
+        monkeypatch.setenv("SPECEDIT_SERVER", "auto")
+    assert interface(tmp_path, text, instruction, answer) == (wanted, done)
