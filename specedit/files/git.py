@@ -2,7 +2,6 @@
 
 Real git answers every question (`git_call`), so worktrees, submodules, `GIT_INDEX_FILE` and the
 rest mean what git says they mean. Names are bytes to git; here they are paths, byte for byte.
-Knows no rules, no models.
 """
 
 from __future__ import annotations
@@ -43,40 +42,40 @@ def _line(out: bytes) -> str:
 def _top(here: Path) -> Path | None:
     """The work tree's top. Git is asked there and nowhere below: what looks like a repository on
     the way up to it is a folder that was cloned."""
-    given = "GIT_DIR" in os.environ or "GIT_WORK_TREE" in os.environ  # the user's, or git's own
-    place = here if given else _nearest(here)
+    item = "GIT_DIR" in os.environ or "GIT_WORK_TREE" in os.environ  # the user's, or git's own
+    place = here if item else _nearest(here)
     if place is None:
         return None
     code, out = ask(place, "rev-parse", "--show-toplevel", codes=(0, 128))
     if code or not out.strip():
         return None
-    found = Path(_line(out))
-    if not given and real(found) != place:
+    result = Path(_line(out))
+    if not item and real(result) != place:
         raise GitError(
-            f"{place}: its git configuration says that the work tree is {found}.",
+            f"{place}: its git configuration says that the work tree is {result}.",
             hint="specedit works in the folder that holds .git; core.worktree names another.",
         )
-    return found
+    return result
 
 
 def _nearest(here: Path) -> Path | None:
     """The folder with a `.git`, here or above, unless the user said not to look so high."""
-    found, place = top_of(here), real(here)
-    if found is None or found == place:
-        return found
+    result, place = top_of(here), real(here)
+    if result is None or result == place:
+        return result
     for ceiling in filter(None, os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep)):
-        if place.is_relative_to(real(ceiling)) and real(ceiling).is_relative_to(found):
+        if place.is_relative_to(real(ceiling)) and real(ceiling).is_relative_to(result):
             return None
-    return found
+    return result
 
 
 def top(here: Path) -> Path:
     """The top of the work tree that `here` is in."""
-    if (found := _top(here.absolute())) is None:
+    if (result := _top(here.absolute())) is None:
         raise GitError(
             f"{here.absolute()} is in no git work tree.", hint="Name the files to work on."
         )
-    return found
+    return result
 
 
 def choose(
@@ -123,12 +122,12 @@ def under(folder: Path) -> list[Path]:
     root = top(folder)
     at = os.path.relpath(real(folder), real(root)).replace(os.sep, "/")
     out = ask(root, "ls-files", "-z", "--", at)[1]
-    found = []
+    results = []
     for name in sorted(set(_names(out))):
         path = root / name
         if _editable(path):
-            found.append(folder / os.path.relpath(real(path), real(folder)))
-    return found
+            results.append(folder / os.path.relpath(real(path), real(folder)))
+    return results
 
 
 def _differing(root: Path, ref: str) -> Iterator[str]:
@@ -187,7 +186,7 @@ def dirty(paths: Iterable[Path]) -> set[Path]:
             tops[place.parent] = _top(place.parent) if place.parent.is_dir() else None
         if (root := tops[place.parent]) is not None:
             places.setdefault(root, []).append((path, place))
-    found: set[Path] = set()
+    results: set[Path] = set()
     for root, members in places.items():
         names = [os.path.relpath(place, real(root)) for _, place in members]
         status = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
@@ -195,8 +194,8 @@ def dirty(paths: Iterable[Path]) -> set[Path]:
         out = ask(root, *status, *few)[1]
         changed = {line[3:] for line in _names(out)}
         posix = (name.replace(os.sep, "/") for name in names)
-        found |= {path for (path, _), name in zip(members, posix, strict=True) if name in changed}
-    return found
+        results |= {path for (path, _), name in zip(members, posix, strict=True) if name in changed}
+    return results
 
 
 def staged_files(root: Path) -> list[Staged]:
@@ -204,25 +203,25 @@ def staged_files(root: Path) -> list[Staged]:
 
     While merging, a file that comes from another parent as it is belongs to that parent's commit.
     """
-    found = _raw(root, ())
+    results = _raw(root, ())
     for other in _other_parents(root):
         theirs = {entry.name for entry in _raw(root, (other,))}
-        found = [entry for entry in found if entry.name in theirs or entry.conflicted]
-    return _against_work_tree(root, found)
+        results = [entry for entry in results if entry.name in theirs or entry.conflicted]
+    return _against_work_tree(root, results)
 
 
 def _raw(root: Path, against: tuple[str, ...]) -> list[Staged]:
     words = ("diff", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames")
     fields = ask(root, *words, *against, "--")[1].split(b"\0")
-    found: dict[str, Staged] = {}
+    results: dict[str, Staged] = {}
     for meta, name in zip(fields[::2], fields[1::2], strict=False):
         _, mode, _, blob, status = meta.decode("ascii").split()
         path = os.fsdecode(name)
         if status == "U":
-            found[path] = Staged(path, blob, conflicted=True)
+            results[path] = Staged(path, blob, conflicted=True)
         elif status != "D" and mode in REGULAR:
-            found.setdefault(path, Staged(path, blob))
-    return sorted(found.values(), key=lambda entry: entry.name)
+            results.setdefault(path, Staged(path, blob))
+    return sorted(results.values(), key=lambda entry: entry.name)
 
 
 def _other_parents(root: Path) -> list[str]:
@@ -243,7 +242,7 @@ def _against_work_tree(root: Path, found: list[Staged]) -> list[Staged]:
 def indexed(root: Path, names: Sequence[str]) -> list[Staged]:
     """What the index holds of these files (named from the top), staged for this commit or not."""
     wanted = set(names)
-    found: dict[str, Staged] = {}
+    results: dict[str, Staged] = {}
     for line in ask(root, "ls-files", "-z", "--stage")[1].split(b"\0"):
         meta, _, name = line.partition(b"\t")
         path = os.fsdecode(name)
@@ -251,22 +250,22 @@ def indexed(root: Path, names: Sequence[str]) -> list[Staged]:
             continue
         mode, blob, stage = meta.decode("ascii").split()
         if stage != "0":
-            found[path] = Staged(path, blob, conflicted=True)
+            results[path] = Staged(path, blob, conflicted=True)
         elif mode in REGULAR:
-            found[path] = Staged(path, blob)
-    return _against_work_tree(root, sorted(found.values(), key=lambda entry: entry.name))
+            results[path] = Staged(path, blob)
+    return _against_work_tree(root, sorted(results.values(), key=lambda entry: entry.name))
 
 
 def from_top(root: Path, paths: Iterable[Path]) -> list[str]:
     """Paths as git's index names them; a path outside the work tree is an error."""
-    found = []
+    results = []
     for path in paths:
         place = real(path.parent) / path.name
         try:
-            found.append(place.relative_to(root.resolve()).as_posix())
+            results.append(place.relative_to(root.resolve()).as_posix())
         except ValueError:
             raise UsageError(f"{path} is not in {root}.") from None
-    return found
+    return results
 
 
 def content(root: Path, entry: Staged) -> bytes:

@@ -2,8 +2,7 @@
 
 A repository's configuration can name programs: for its file monitor, hooks, filters, diffs and
 remotes. Here stands the command line, and the environment, under which git starts none of them; the
-only home of GitPython, imported when the first question is asked. Knows git's settings, no
-questions.
+only home of GitPython, imported when the first question is asked.
 """
 
 from __future__ import annotations
@@ -66,11 +65,11 @@ def ask(
     `hooks`: the question is where hooks lie, which the setting that switches them off would answer.
     """
     filters = [] if words[0] not in FILTERING else list(_no_filters(here))
-    settings = [word for said in (*SETTINGS, *filters) for word in ("-c", said)]
+    settings = [word for text in (*SETTINGS, *filters) for word in ("-c", text)]
     line = ["git", "--no-pager", "--literal-pathspecs", *settings, *(() if hooks else NO_HOOKS)]
-    code, out, said = _run(here, [*line, words[0], *FLAGS.get(words[0], ()), *words[1:]], given)
+    code, out, text = _run(here, [*line, words[0], *FLAGS.get(words[0], ()), *words[1:]], given)
     if code not in codes:
-        raise GitError(f"git {' '.join(words[:2])}: {said.strip() or f'exit code {code}'}")
+        raise GitError(f"git {' '.join(words[:2])}: {text.strip() or f'exit code {code}'}")
     return code, out
 
 
@@ -100,12 +99,12 @@ def _no_filters(here: Path) -> Iterator[str]:
 
     Names of filters are free, so git is asked for all that are configured. A git that tells no
     scopes (before 2.26) has none that is surely the user's."""
-    base = ["git", *(word for said in SETTINGS for word in ("-c", said)), *NO_HOOKS, "config"]
+    base = ["git", *(word for text in SETTINGS for word in ("-c", text)), *NO_HOOKS, "config"]
     code, out, _ = _run(here, [*base, "--list", "-z", "--show-scope"])
     if code:
-        code, out, said = _run(here, [*base, "--list", "-z"])
+        code, out, text = _run(here, [*base, "--list", "-z"])
         if code:
-            raise GitError(f"git config: {said.strip()}")
+            raise GitError(f"git config: {text.strip()}")
         fields = [field for one in out.split(b"\0")[:-1] for field in (b"unknown", one)]
     else:
         fields = out.split(b"\0")[:-1]

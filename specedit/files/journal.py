@@ -148,11 +148,11 @@ def draft_of(run: JournalRun, entry: Entry, way: str = "") -> Path:
 
 def runs(store: Path) -> list[JournalRun]:
     """The runs that can be undone, the newest first."""
-    found: list[JournalRun] = []
+    results: list[JournalRun] = []
     for place in _places(store):
         with contextlib.suppress(OSError):
-            found += [run for p in place.iterdir() if (run := load(p)) is not None and run.files]
-    return sorted(found, key=lambda run: run.name, reverse=True)
+            results += [run for p in place.iterdir() if (run := load(p)) is not None and run.files]
+    return sorted(results, key=lambda run: run.name, reverse=True)
 
 
 def prune(
@@ -176,8 +176,8 @@ def clear_up(store: Path) -> list[JournalRun]:
             for folder in place.iterdir():
                 if RUN.fullmatch(folder.name) and not (folder / "run.json").exists():
                     shutil.rmtree(folder, ignore_errors=True)
-    found = runs(store)
-    for run in found:
+    result = runs(store)
+    for run in result:
         for entry in run.files:
             for way, new, old in (
                 ("", entry.after_sha256, entry.before_sha256),
@@ -185,7 +185,7 @@ def clear_up(store: Path) -> list[JournalRun]:
             ):
                 with contextlib.suppress(OSError):
                     _clear(draft_of(run, entry, way), Path(entry.path), new, old)
-    return found
+    return result
 
 
 def _clear(draft: Path, path: Path, new: str, old: str) -> None:
@@ -207,12 +207,12 @@ def _clear(draft: Path, path: Path, new: str, old: str) -> None:
 
 
 def pick(store: Path, name: str | None) -> JournalRun:
-    found = runs(store)
-    if not found:
+    result = runs(store)
+    if not result:
         raise UsageError("There is nothing to undo.", hint=f"No run is in {store / 'journal'}.")
     if name is None:
-        return found[0]
-    for run in found:
+        return result[0]
+    for run in result:
         if run.name == name:
             return run
     raise UsageError(

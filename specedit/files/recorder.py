@@ -123,13 +123,13 @@ class Recorder:
         folder = self._run.path
         entry = self._entry(path, before, after)
         try:
-            found = load(folder)  # None: the first file, or what was before is undone
+            result = load(folder)  # None: the first file, or what was before is undone
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             keep(folder / entry.blob, before)
             if entry.torn:
                 keep(folder / f"{entry.blob}.after", after)
                 self._lock.take(PATIENCE)
-            self._save((*(found.files if found else ()), entry))
+            self._save((*(result.files if result else ()), entry))
         except OSError as error:
             raise unwritable(folder, error) from error
         return entry

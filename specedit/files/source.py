@@ -55,11 +55,11 @@ class Source:
             raise InputError("the file is empty", file=name, hint="There is no text to edit.")
         if "\0" in raw:
             raise InputError("a binary file", file=name, hint="specedit edits text files.")
-        found = LINE_END.findall(raw)
-        kinds = set(found)
+        result = LINE_END.findall(raw)
+        kinds = set(result)
         if len(raw) > LONGEST:
             _check_lines(name, raw)
-        endings = tuple(kinds) if len(kinds) == 1 else tuple(found) or ("\n",)
+        endings = tuple(kinds) if len(kinds) == 1 else tuple(result) or ("\n",)
         text = raw if kinds <= {"\n"} else LINE_END.sub("\n", raw)
         return cls(name, text, data, path, encoding, bom, endings)
 

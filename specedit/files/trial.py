@@ -101,7 +101,7 @@ class Trial:
     def keep(self) -> list[Settled]:
         """What is there now stays; where the command removed a file, what was tried."""
         with undisturbed():
-            found = []
+            results = []
             for path, after in self._put.items():
                 place = Path(path)
                 try:
@@ -109,10 +109,10 @@ class Trial:
                 except OSError:  # it is gone, or not a regular file
                     now = after
                     atomic.whole(place, after)
-                found.append(Settled(place, now, changed=now != after))
-            self._recorder.settle({str(one.path): one.data for one in found})
+                results.append(Settled(place, now, changed=now != after))
+            self._recorder.settle({str(one.path): one.data for one in results})
             self._put = {}
-        return found
+        return results
 
     def take_out(self) -> list[Settled]:
         """Every file as it was, whatever the command made of it; nothing when nothing is tried."""
@@ -120,7 +120,7 @@ class Trial:
             return []
         with undisturbed():
             run, self._put = self._recorder.run, {}
-            found, stuck = [], list[InputError]()
+            result, stuck = [], list[InputError]()
             with alone(self._store):
                 for entry in reversed(run.files):
                     path = Path(entry.path)
@@ -131,12 +131,12 @@ class Trial:
                         stuck.append(error)  # the others are put back all the same
                         continue
                     self._wait(path, data)
-                    found.append(Settled(path, data, aside, changed=bool(aside)))
+                    result.append(Settled(path, data, aside, changed=bool(aside)))
             if stuck:
                 self._recorder.leave()
                 raise stuck[0]
             self._recorder.withdraw()
-        return found[::-1]
+        return result[::-1]
 
     def _wait(self, path: Path, data: bytes) -> None:
         """Wait for the next second where a file gets another text of the same size: caches that

@@ -87,19 +87,19 @@ def forget(store: Path, name: str | None = None) -> JournalRun:
 
 def revert(run: JournalRun, *, partly: bool = False) -> Undone:
     """`undo` of one run, for a caller that holds `alone`."""
-    found = list(_looked_at(run))
-    steps = [one for one in found if isinstance(one, _Step)]
-    if partly or not any(isinstance(o, Outcome) and o.status == REFUSED for o in found):
+    results = list(_looked_at(run))
+    steps = [one for one in results if isinstance(one, _Step)]
+    if partly or not any(isinstance(o, Outcome) and o.status == REFUSED for o in results):
         marked = run.unfinished
         lock = _marked(run, steps)
         try:
-            outcomes = _partly(run, found) if partly else _wholly(run, found)
+            outcomes = _partly(run, results) if partly else _wholly(run, results)
         finally:
             lock.release()
         if not marked or partly:
             run.mark.unlink(missing_ok=True)
     else:
-        outcomes = [_left(o.entry) if isinstance(o, _Step) else o for o in found]
+        outcomes = [_left(o.entry) if isinstance(o, _Step) else o for o in results]
     outcomes.reverse()  # as the run wrote them
     left = [e for e, o in zip(run.files, outcomes, strict=True) if o.status == REFUSED]
     if left and partly:
@@ -176,10 +176,10 @@ def _looked_at(run: JournalRun) -> Iterator[_Step | Outcome]:
         except OSError as error:
             yield _refused(entry, f"cannot be read: {error.strerror}")
             continue
-        found = _one(run, entry, now, status)
-        if isinstance(found, _Step):
-            will_hold[same] = found.before
-        yield found
+        result = _one(run, entry, now, status)
+        if isinstance(result, _Step):
+            will_hold[same] = result.before
+        yield result
 
 
 def _one(run: JournalRun, entry: Entry, now: bytes, status: os.stat_result) -> _Step | Outcome:

@@ -140,10 +140,10 @@ class Connection:
 
     def _can(self, *names: str) -> bool:
         """Whether the editor declares a capability."""
-        found = self._capabilities
+        result = self._capabilities
         for name in names:
-            found = found.get(name) if isinstance(found, dict) else None
-        return bool(found)
+            result = result.get(name) if isinstance(result, dict) else None
+        return bool(result)
 
     def _reply(self, number: int | str, result: object) -> None:
         self._send({"jsonrpc": "2.0", "id": number, "result": result})

@@ -67,7 +67,7 @@ def rename_at(
         paths += tree.holding(identifier.text, derived=settings.scope == "derived")
     paths += [other for other in held if identifier.text in (tree.project.text(other) or "")]
     target = Target(name, start, start + len(identifier.text))
-    found = rename_tree(
+    result = rename_tree(
         tree.project,
         list(dict.fromkeys(paths)),
         identifier.text,
@@ -76,13 +76,13 @@ def rename_at(
         tree.is_here,
         target,
     )
-    tree.refuse_taken(found, settings)
+    tree.refuse_taken(result, settings)
     return TreeEdit(
         identifier.text,
         tuple(
-            _changed(tree, name, held.get(name), guess.text) for name, guess in found.files.items()
+            _changed(tree, name, held.get(name), guess.text) for name, guess in result.files.items()
         ),
-        tuple(f"{name}: {one.text}" for name, doubts in found.undecided.items() for one in doubts),
+        tuple(f"{name}: {one.text}" for name, doubts in result.undecided.items() for one in doubts),
     )
 
 

@@ -80,6 +80,6 @@ def position(holder: object, name: str) -> tuple[int, int]:
 
 def span(holder: object, name: str) -> tuple[tuple[int, int], tuple[int, int]]:
     """A range of the parameters, its start first."""
-    found = field(holder, name, dict)
-    first, last = sorted((position(found, "start"), position(found, "end")))
+    result = field(holder, name, dict)
+    first, last = sorted((position(result, "start"), position(result, "end")))
     return first, last

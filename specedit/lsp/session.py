@@ -137,11 +137,11 @@ class Session(Connection):
             messages.position(params, "position"),
         )
         line, column = document.place(position)
-        found = identifier_at(document.lines[line], column)
-        if found is None:
+        result = identifier_at(document.lines[line], column)
+        if result is None:
             return None
-        span = document.range((line, found.start), (line, found.end))
-        return {"range": span, "placeholder": found.text}
+        span = document.range((line, result.start), (line, result.end))
+        return {"range": span, "placeholder": result.text}
 
     def _start_rename(self, number: int | str, params: object) -> None:
         document, position = (
@@ -207,10 +207,10 @@ class Session(Connection):
         if any(request.edits for request in self._running.values()):
             problem = "an edit is running already; cancel it first"
             raise RequestError(messages.REQUEST_FAILED, problem)
-        given = dict(enumerate(arguments))
-        uri = messages.checked(given.get(0), "the first argument, a URI,", str)
-        lines = messages.checked(given.get(1), "the second argument, two line numbers,", list)
-        instruction = messages.checked(given.get(2, ""), "the third argument, an instruction,", str)
+        items = dict(enumerate(arguments))
+        uri = messages.checked(items.get(0), "the first argument, a URI,", str)
+        lines = messages.checked(items.get(1), "the second argument, two line numbers,", list)
+        instruction = messages.checked(items.get(2, ""), "the third argument, an instruction,", str)
         if len(lines) != 2:
             raise RequestError(messages.INVALID_PARAMS, "the second argument is not two lines")
         first, last = (messages.checked(line, "a line", int) for line in lines)

@@ -34,10 +34,10 @@ def read(output: str, folder: Path | None = None) -> Failure:
     text = output if folder is None else output.replace(f"{folder}/", "")
     lines = [line.rstrip() for line in text.splitlines()]
     for reader in READERS:
-        found = reader(lines)
-        if found is not None:
-            shown = _bounded("\n\n".join(dict.fromkeys(found.passages)).splitlines())
-            return Failure(_short(found.telling), shown, counted(lines))
+        result = reader(lines)
+        if result is not None:
+            shown = _bounded("\n\n".join(dict.fromkeys(result.passages)).splitlines())
+            return Failure(_short(result.telling), shown, counted(lines))
     held = [line for line in lines if line.strip()]
     telling = next(
         (line for line in reversed(held) if FAILS.search(line)), held[-1] if held else ""

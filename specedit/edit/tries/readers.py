@@ -40,9 +40,9 @@ COUNTS = (
 def counted(lines: Lines) -> int | None:
     """The number of failures that the tool itself says."""
     for pattern in COUNTS:
-        found = [int(hit["n"]) for line in lines if (hit := pattern.search(line))]
-        if found:
-            return sum(found) if "test result" in pattern.pattern else found[-1]
+        results = [int(hit["n"]) for line in lines if (hit := pattern.search(line))]
+        if results:
+            return sum(results) if "test result" in pattern.pattern else results[-1]
     return None
 
 
@@ -59,11 +59,11 @@ def _pytest(lines: Lines) -> Told | None:
     whys: list[str] = []
     passages: list[str] = []
     for name, block in _sections(lines):
-        told = [line for line in block if re.match(r"^(>|E) ", line)]
+        messages = [line for line in block if re.match(r"^(>|E) ", line)]
         at = [line for line in block if re.match(r"^\S+:\d+: ", line)]
-        if told:
-            whys += [line[1:].strip() for line in told if line.startswith("E")]
-            passages.append("\n".join([f"{name}:", *told, *at[-1:]]))
+        if messages:
+            whys += [line[1:].strip() for line in messages if line.startswith("E")]
+            passages.append("\n".join([f"{name}:", *messages, *at[-1:]]))
     if not whys and not (summary and any(" - " in line for line in summary)):
         return None
     telling = whys[0] if whys else summary[0].partition(" - ")[2]
@@ -126,13 +126,13 @@ PLACES = (
 
 
 def _compiler(lines: Lines) -> Told | None:
-    found = [
+    results = [
         (at, hit["kind"]) for at, line in enumerate(lines) if (hit := _first(PLACES, line.strip()))
     ]
-    if not found:
+    if not results:
         return None
-    passages = ["\n".join([lines[at].strip(), *_under(lines, at)]) for at, _ in found]
-    return Told(lines[found[0][0]].strip(), tuple(passages))
+    passages = ["\n".join([lines[at].strip(), *_under(lines, at)]) for at, _ in results]
+    return Told(lines[results[0][0]].strip(), tuple(passages))
 
 
 def _first(patterns: Iterable[re.Pattern[str]], line: str) -> re.Match[str] | None:
@@ -142,14 +142,14 @@ def _first(patterns: Iterable[re.Pattern[str]], line: str) -> re.Match[str] | No
 def _under(lines: Lines, at: int) -> list[str]:
     """The line of source and the mark below it, where a compiler shows them."""
     shown = [line for line in lines[at + 1 : at + 6] if line.strip()]
-    found = []
+    results = []
     for line in shown:
         if not line.startswith((" ", "\t", "|")) and not re.match(r"^\d+ ", line):
             break
         if _first(PLACES, line.strip()):
             break
-        found.append(line)
-    return found[:4]
+        results.append(line)
+    return results[:4]
 
 
 # cargo: rustc's blocks, and what a panicking test said
@@ -177,12 +177,12 @@ def _cargo(lines: Lines) -> Told | None:
 
 
 def _until_blank(lines: Lines, at: int) -> list[str]:
-    found = []
+    results = []
     for line in lines[at:]:
         if not line.strip():
             break
-        found.append(line)
-    return found
+        results.append(line)
+    return results
 
 
 # go test, dotnet test, jest: a failed test's name, then its own words, indented

@@ -22,18 +22,18 @@ class Failures:
         self.seconds = ran.seconds
         if ran.code == 0:
             return Judgement(0)
-        found = failure.read(ran.output, root)
-        line = found.line or f"exit code {ran.code}"
+        result = failure.read(ran.output, root)
+        line = result.line or f"exit code {ran.code}"
         if ran.problem:
-            line = f"{ran.problem}; its last line: {found.line}" if found.line else ran.problem
-        self._texts[number] = "\n".join(one for one in (ran.problem, found.text or line) if one)
-        return Judgement(ran.code, line, found.failed)
+            line = f"{ran.problem}; its last line: {result.line}" if result.line else ran.problem
+        self._texts[number] = "\n".join(one for one in (ran.problem, result.text or line) if one)
+        return Judgement(ran.code, line, result.failed)
 
     def text(self, whole: Try) -> str:
         """What a try that failed is to be told about."""
         at = whole.number if whole.same_as is None else whole.same_as
-        said = self._texts.get(at, whole.line)
-        return said
+        text = self._texts.get(at, whole.line)
+        return text
 
 
 def whole_of(parts: Sequence[Try], names: Sequence[str]) -> Try:
@@ -72,7 +72,7 @@ def none_passes(wholes: Sequence[Try], command: str, before: Judgement) -> str:
     nearest = wholes[best(wholes)]
     if nearest.refused:  # and so is every other: the command judged none of them
         return f"the checks refuse all {len(wholes)} tries; the first: {nearest.refused}"
-    said = f"no try of {len(wholes)} passes {command!r}"
+    message = f"no try of {len(wholes)} passes {command!r}"
     if not before.passed:
-        said += ", which failed before the edit, too"
-    return f"{said}: {nearest.line}"
+        message += ", which failed before the edit, too"
+    return f"{message}: {nearest.line}"
