@@ -12,9 +12,9 @@ import pytest
 from git_repository import Repository
 from lsp_client import CAPABILITIES, Editor, edited, place
 
-from specedit.lsp.documents import Document, split
-from specedit.lsp.messages import RequestError, framed, read_messages
-from specedit.lsp.session import Session
+from specedit.integrations.lsp.documents import Document, split
+from specedit.integrations.lsp.lsp_session import Session
+from specedit.integrations.lsp.messages import RequestError, framed, read_messages
 from specedit.settings import Settings
 
 Play = Callable[..., Path]
@@ -169,7 +169,7 @@ def test_an_edit_has_the_version_that_it_was_made_from(
 def test_a_rename_of_a_text_that_changed_meanwhile_is_an_error(
     editor: Editor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from specedit.lsp import session
+    from specedit.integrations.lsp import lsp_session as session
 
     uri = (tmp_path / "a.py").as_uri()
     editor.open(uri, "x = 1\n")

@@ -21,7 +21,7 @@ from specedit.files.recovery import recover
 from specedit.files.source import read
 from specedit.files.trial import Trial
 from specedit.files.undo import forget, undo
-from specedit.lsp.session import Session
+from specedit.integrations.lsp.lsp_session import Session
 from specedit.settings import resolve
 
 Specedit = Callable[..., subprocess.CompletedProcess[bytes]]

@@ -1,1 +1,1 @@
-"""The interfaces besides the command line: the pre-commit hook, editors, vLLM."""
+"""Interfaces besides the command line: pre-commit hook, editors, language server, vLLM."""

@@ -19,7 +19,7 @@ from specedit.edit.session import run_one
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.files.source import Source
-from specedit.lsp.documents import Document
+from specedit.integrations.lsp.documents import Document
 from specedit.server.connect import connect
 from specedit.settings import Settings
 

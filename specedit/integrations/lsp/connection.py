@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from specedit.errors import SpeceditError
 from specedit.files.place import home
 from specedit.files.recovery import recover
-from specedit.lsp import messages
-from specedit.lsp.instruction import Stopped
-from specedit.lsp.messages import Message, RequestError
+from specedit.integrations.lsp import messages
+from specedit.integrations.lsp.instruction import Stopped
+from specedit.integrations.lsp.messages import Message, RequestError
 
 ERROR, WARNING, INFO = 1, 2, 3  # types of a shown message
 

@@ -16,7 +16,13 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
 from specedit.files.source import Source, read
-from specedit.lsp.messages import INVALID_PARAMS, REQUEST_FAILED, RequestError, field, span
+from specedit.integrations.lsp.messages import (
+    INVALID_PARAMS,
+    REQUEST_FAILED,
+    RequestError,
+    field,
+    span,
+)
 from specedit.syntax.lines import opcodes
 
 LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)")

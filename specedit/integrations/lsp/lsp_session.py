@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from specedit.edit.report import Edit
-from specedit.lsp import messages
-from specedit.lsp.connection import ERROR, WARNING, Connection, Pending, error_of
-from specedit.lsp.cursor import TreeEdit, identifier_at, rename_at
-from specedit.lsp.documents import Document, Documents, uri_of
-from specedit.lsp.instruction import ask
-from specedit.lsp.messages import Message, RequestError
+from specedit.integrations.lsp import messages
+from specedit.integrations.lsp.connection import ERROR, WARNING, Connection, Pending, error_of
+from specedit.integrations.lsp.cursor import TreeEdit, identifier_at, rename_at
+from specedit.integrations.lsp.documents import Document, Documents, uri_of
+from specedit.integrations.lsp.instruction import ask
+from specedit.integrations.lsp.messages import Message, RequestError
 from specedit.settings import Settings
 from specedit.version import VERSION
 

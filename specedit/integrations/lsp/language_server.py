@@ -6,8 +6,8 @@ import os
 import sys
 from contextlib import redirect_stdout
 
-from specedit.lsp.messages import Message, framed, read_messages
-from specedit.lsp.session import Session
+from specedit.integrations.lsp.lsp_session import Session
+from specedit.integrations.lsp.messages import Message, framed, read_messages
 from specedit.settings import Settings
 
 GRACE_S = 0.3  # for a run to end: one pass, or the process ends in the middle of it
