@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from replaying import CURVE, WordTokenizer, run, texts
 
 from specedit.decode import drafters
-from specedit.decode.drafters import words
-from specedit.decode.drafters.lookup import LookupDrafter
+from specedit.decode.drafters import renamed_words
+from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.engines.scripted import END
 from specedit.errors import UsageError
 
@@ -138,7 +138,7 @@ def test_a_rename_in_the_instruction_is_expected_from_the_start() -> None:
 def test_renames_are_read_from_an_instruction(
     instruction: str, pairs: list[tuple[str, str]]
 ) -> None:
-    assert words.requested_renames(instruction) == pairs
+    assert renamed_words.requested_renames(instruction) == pairs
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_renames_are_read_from_an_instruction(
 def test_the_renamed_identifier_is_recognised(
     old: str, new: str, pair: tuple[str, str] | None
 ) -> None:
-    assert words.renamed(old, new) == pair
+    assert renamed_words.renamed(old, new) == pair
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_the_renamed_identifier_is_recognised(
 )
 def test_case_variants(text: str, becomes: str) -> None:
     for begin, end, word, _ in reversed(
-        list(words.occurrences(text.encode(), 0, "username", "email"))
+        list(renamed_words.occurrences(text.encode(), 0, "username", "email"))
     ):
         text = text[:begin] + word + text[end:]
     assert text == becomes

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from exact_models import kernel, kernels_here, save
 
-from specedit.decode.drafters.small import Guide, SmallModel
+from specedit.decode.drafters.small_model import Guide, SmallModel
 from specedit.engines.base import GREEDY, Sampling
 from specedit.engines.exact import open_exact
 from specedit.engines.exact.engine import ExactEngine

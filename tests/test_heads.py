@@ -19,7 +19,7 @@ from exact_models import kernels_here, save
 from git_repository import Repository
 
 from specedit.decode.cost import Curve
-from specedit.decode.drafters.heads import HeadsDrafter
+from specedit.decode.drafters.heads_drafter import HeadsDrafter
 from specedit.decode.events import Chunk
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths

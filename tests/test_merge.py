@@ -17,9 +17,9 @@ from test_trees import CURVE, answered
 from specedit.decode import drafters
 from specedit.decode.budget import DraftBudgets
 from specedit.decode.drafters import Draft, SmallModel
-from specedit.decode.drafters.lookup import LookupDrafter
-from specedit.decode.drafters.model import guide_of
-from specedit.decode.drafters.small import Guide
+from specedit.decode.drafters.lookup_drafter import LookupDrafter
+from specedit.decode.drafters.model_drafter import guide_of
+from specedit.decode.drafters.small_model import Guide
 from specedit.decode.merge import MERGED, combined, likeliest_tree, main_part, merge_drafts
 from specedit.decode.width import Widths
 from specedit.engines.base import Choices

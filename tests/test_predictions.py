@@ -8,7 +8,7 @@ from replaying import CURVE, Run, WordTokenizer, run
 from test_laws import EDITS, FILE, HOSTILE, SMALL, edited, plainly
 
 from specedit.decode import drafters
-from specedit.decode.drafters.prediction import PredictionDrafter
+from specedit.decode.drafters.prediction_drafter import PredictionDrafter
 from specedit.decode.drafters.predictions import PredictionsDrafter
 from specedit.engines.scripted import END
 

@@ -19,9 +19,9 @@ from specedit.edit.regions.chances import likely
 from specedit.edit.regions.choice import about_all, choose, grouped, readable
 from specedit.edit.regions.context import GAP, HERE, context_of
 from specedit.edit.regions.evidence import evidence_of
+from specedit.edit.regions.instruction_words import query, stem
 from specedit.edit.regions.listing import listing_of
 from specedit.edit.regions.narrowing import pays, shared_beginnings
-from specedit.edit.regions.words import query, stem
 from specedit.edit.report import Edit
 from specedit.edit.splice import joined, taken
 from specedit.edit.tries.attempts import Attempt, Earlier, job_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from specedit.check.finding import Finding, at
-from specedit.check.languages import language_facts
+from specedit.check.language_tables import language_facts
 from specedit.check.parsed import Change
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from specedit.check.finding import Finding, at
-from specedit.check.languages import language_facts
+from specedit.check.language_tables import language_facts
 from specedit.check.parsed import Change, ParsedText
 from specedit.syntax.branch import Branch
 

@@ -160,9 +160,9 @@ def _show(result: StepResult) -> None:
     if sys.stdout.isatty():
         from rich.console import Console
 
-        from specedit.view import diff
+        from specedit.view import diff_view
 
-        diff.show(Console(highlight=False), edit)
+        diff_view.show(Console(highlight=False), edit)
         return
     from specedit.cli.output import put
 

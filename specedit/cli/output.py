@@ -19,10 +19,10 @@ def put(text: str) -> None:
 
 def put_patch(text: str) -> None:
     """A patch: coloured when stdout is a terminal, else byte for byte."""
-    from specedit.view import patch
+    from specedit.view import patch_view
 
-    if text and patch.for_people():
-        patch.show(text)
+    if text and patch_view.for_people():
+        patch_view.show(text)
     else:
         put(text)
 

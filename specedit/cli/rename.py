@@ -59,7 +59,7 @@ def rename(
         return nothing("rename", settings)
     planner = _planner(names, wanted, old, new, line, settings)
     if dry_list:
-        from specedit.cli.places import dry_list as listing
+        from specedit.cli.dry_list import dry_list as listing
 
         return listing(names, planner, settings)
     wish, together = Wish(f"{old} to {new}"), len(names) > 1
@@ -98,7 +98,7 @@ def _planner(
     one = partial(plan_rename, old=old, new=new, settings=settings, line=line)
     if names == ("-",):
         return one
-    from specedit.rename.project.plan import Tree, plan, with_mention
+    from specedit.rename.project.project_tree import Tree, plan, with_mention
 
     tree = Tree.around(names)
     if len(targets.names) == 1:

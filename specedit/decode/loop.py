@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from specedit.decode import merge
-from specedit.decode.drafters.base import Costly, Draft, Drafter, Guided, Watcher
+from specedit.decode.drafters.drafter import Costly, Draft, Drafter, Guided, Watcher
 from specedit.decode.events import FREE, Chunk, Done
 from specedit.decode.tree import accepted_path, is_chain, likeliest_chain, pass_parents
 from specedit.decode.width import Widths

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from specedit.decode.drafters.base import Draft
+from specedit.decode.drafters.drafter import Draft
 
 MERGED = "merged"  # the source of a merged draft; the chunk names the part that helped most
 

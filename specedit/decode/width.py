@@ -30,7 +30,7 @@ from operator import mul
 from specedit.decode.budget import DraftBudgets
 from specedit.decode.constants import Constants
 from specedit.decode.cost import TYPICAL, Clock, Curve
-from specedit.decode.drafters.base import Draft
+from specedit.decode.drafters.drafter import Draft
 from specedit.decode.fitted import FITTED
 from specedit.decode.merge import merge_drafts
 from specedit.decode.tree import is_chain, verified_ids

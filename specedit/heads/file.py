@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specedit.decode.drafters.heads import LoadedHeads
+from specedit.decode.drafters.heads_drafter import LoadedHeads
 from specedit.engines.exact.guessing import Guesser, HeadWeights, Panels
 from specedit.errors import UsageError
 from specedit.files import atomic, regular, stored

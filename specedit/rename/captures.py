@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from specedit.rename.rewrite import put, taken
+from specedit.rename.rewritten import put, taken
 from specedit.scoping.arguments import takes_any
 from specedit.scoping.meaning import Meaning, meanings
 from specedit.scoping.rewrite import Rewrite

@@ -17,7 +17,7 @@ from specedit.rename.guess import Collision, Doubt, Outside, Place, RenameGuess
 from specedit.rename.keywords import refuse_keyword, refuse_reserved
 from specedit.rename.macros import macro_rewrites
 from specedit.rename.mentions import comment_rewrites, derived_rewrites, reach
-from specedit.rename.rewrite import clashes, put, rewrites_for
+from specedit.rename.rewritten import clashes, put, rewrites_for
 from specedit.scoping.languages import rules_of
 from specedit.scoping.meaning import Meaning, meanings
 from specedit.scoping.rewrite import Rewrite

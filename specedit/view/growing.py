@@ -1,7 +1,7 @@
 """The change so far, while its answer is still being written.
 
 Guesses how far the answer has come in the old text; the finished change is compared anew by
-`specedit.view.diff`.
+`specedit.view.diff_view`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rich.text import Text
 from specedit.edit.backend import Written
 from specedit.syntax.diff import Hunk, Line, hunks
 from specedit.syntax.lines import opcodes
-from specedit.view import code, colours, diff
+from specedit.view import code, colours, diff_view
 from specedit.view import provenance as prov
 
 LARGEST = 200_000  # characters beyond which comparing again and again would slow the model
@@ -75,13 +75,13 @@ class Growing:
 
         digits = len(str(self._before.count("\n") + 1))
         origins = provenance if self._margin else None
-        frame = diff.Frame(
-            console, console.width, digits, tint, paint, origins, diff.starts(answer)
+        frame = diff_view.Frame(
+            console, console.width, digits, tint, paint, origins, diff_view.starts(answer)
         )
         shown: list[Text] = []
         for hunk in reversed(result):
             last = replace(hunk, lines=hunk.lines[-room:])  # the others would be cut off again
-            shown = [*diff.rows(last, frame), *shown]
+            shown = [*diff_view.rows(last, frame), *shown]
             if len(shown) >= room:
                 break
         return shown[-room:]

@@ -1,7 +1,7 @@
 """While the model works: what is being waited for, and the change as it grows.
 
 Silent unless the console is a terminal. Everything it draws is taken away again at the end: what
-stays is printed by `specedit.view.diff` and `summary`.
+stays is printed by `specedit.view.diff_view` and `summary`.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from specedit.edit.tries.items import Trying, TryItem
 from specedit.files.interrupts import undisturbed
 from specedit.files.source import Source
 from specedit.settings import Settings
-from specedit.view import code, colours, diff, summary, tries
+from specedit.view import code, colours, diff_view, summary, tries
 from specedit.view import provenance as prov
 from specedit.view.by_hand import by_hand
 from specedit.view.live import Live
@@ -111,7 +111,7 @@ class Screen:
         """The part of a change that the person at the keyboard wants."""
         self._live.stop()
         after = Source.from_bytes(source.name, edit.after).text
-        shown = diff.Shown(self._console, edit.path, source.text, after, self._provenance())
+        shown = diff_view.Shown(self._console, edit.path, source.text, after, self._provenance())
         self._print(shown.title())
 
         def answer(question: Question) -> str:
@@ -139,7 +139,7 @@ class Screen:
         patch_on_screen = settings.diff and sys.stdout.isatty()
         if edit.changed and not (settings.quiet or self._asked or patch_on_screen):
             with undisturbed():  # Ctrl-C leaves no title without its change
-                self._kinds |= diff.show(self._console, edit, self._provenance())
+                self._kinds |= diff_view.show(self._console, edit, self._provenance())
         self._asked = False
         self._written = []
 
@@ -151,7 +151,7 @@ class Screen:
         self._live.stop()
         settings = self._settings
         if self._kinds and not settings.quiet:
-            self._print(diff.legend(self._console, self._kinds))
+            self._print(diff_view.legend(self._console, self._kinds))
         if not_done:
             names = ", ".join(code.name(n) for n in not_done)
             self._print(Text(f"{why}; nothing half-written. Not done: {names}", "red"))

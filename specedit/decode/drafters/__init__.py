@@ -6,14 +6,14 @@ import difflib
 from collections.abc import Mapping, Sequence
 
 from specedit.decode.constants import Constants
-from specedit.decode.drafters.base import Codec, Costly, Draft, Drafter, Watcher
 from specedit.decode.drafters.candidates import CandidatesDrafter
-from specedit.decode.drafters.heads import LoadedHeads
-from specedit.decode.drafters.lookup import LookupDrafter
-from specedit.decode.drafters.model import ModelDrafter
-from specedit.decode.drafters.prediction import PredictionDrafter
+from specedit.decode.drafters.drafter import Codec, Costly, Draft, Drafter, Watcher
+from specedit.decode.drafters.heads_drafter import LoadedHeads
+from specedit.decode.drafters.lookup_drafter import LookupDrafter
+from specedit.decode.drafters.model_drafter import ModelDrafter
+from specedit.decode.drafters.prediction_drafter import PredictionDrafter
 from specedit.decode.drafters.predictions import PredictionsDrafter
-from specedit.decode.drafters.small import SmallModel
+from specedit.decode.drafters.small_model import SmallModel
 from specedit.decode.fitted import FITTED
 from specedit.engines.base import GREEDY, Sampling
 from specedit.errors import UsageError

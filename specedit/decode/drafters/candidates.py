@@ -6,8 +6,8 @@ needed anyway. They are ordered by the probability of their whole path.
 
 from __future__ import annotations
 
-from specedit.decode.drafters.model import ModelDrafter
-from specedit.decode.drafters.small import Next
+from specedit.decode.drafters.model_drafter import ModelDrafter
+from specedit.decode.drafters.small_model import Next
 
 MOST = 4  # ids at one position, the chain's own included
 LEAST = 0.02  # probability of a path below which an id is dropped

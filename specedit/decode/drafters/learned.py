@@ -14,8 +14,8 @@ from functools import cached_property
 from itertools import accumulate
 
 from specedit.decode.constants import Constants
-from specedit.decode.drafters import words
-from specedit.decode.drafters.base import Codec
+from specedit.decode.drafters import renamed_words
+from specedit.decode.drafters.drafter import Codec
 from specedit.decode.fitted import FITTED
 from specedit.engines.base import common
 
@@ -67,7 +67,7 @@ class Learned:
         self._requested: list[tuple[str, str]] = []
         if codec is not None and instruction:
             text = b"".join(codec.piece(token) for token in instruction)
-            self._requested = words.requested_renames(text.decode("utf-8", "replace"))
+            self._requested = renamed_words.requested_renames(text.decode("utf-8", "replace"))
         self.foreseen = any(new.encode() in self._text for _, new in self._requested)
         self.begin()
 
@@ -146,7 +146,7 @@ class Learned:
         left = text[starts[first] : starts[at]]
         right = text[starts[at + span] : starts[last]]
         became = b"".join(codec.piece(token) for token in new)
-        pair = words.renamed(
+        pair = renamed_words.renamed(
             (left + text[starts[at] : starts[at + span]] + right).decode("utf-8", "replace"),
             (left + became + right).decode("utf-8", "replace"),
         )
@@ -157,8 +157,10 @@ class Learned:
         """Add word rules for the prediction's text from byte `start` on."""
         self._pairs.add(pair)
         known = self._constants.asked_words if requested else self._constants.learned_words
-        trusts = {kind: Trust(prior, 1.0) for kind, prior in zip(words.KINDS, known, strict=True)}
-        for begin, end, word, kind in words.occurrences(self._text, start, *pair):
+        trusts = {
+            kind: Trust(prior, 1.0) for kind, prior in zip(renamed_words.KINDS, known, strict=True)
+        }
+        for begin, end, word, kind in renamed_words.occurrences(self._text, start, *pair):
             self._add_word_rule(begin, end, word.encode(), trusts[kind])
 
     def _add_word_rule(self, begin: int, end: int, word: bytes, trust: Trust) -> None:

@@ -10,8 +10,8 @@ import math
 from collections.abc import Sequence
 
 from specedit.decode.constants import Constants
-from specedit.decode.drafters.base import Codec, Draft
-from specedit.decode.drafters.prediction import PredictionDrafter
+from specedit.decode.drafters.drafter import Codec, Draft
+from specedit.decode.drafters.prediction_drafter import PredictionDrafter
 from specedit.decode.fitted import FITTED
 
 MOST = 16  # predictions that are followed; each costs time at every id

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specedit.edit.regions.blocks import COMMENT, Block
+from specedit.edit.regions.instruction_words import Query, count_stems, query, stems
 from specedit.edit.regions.named import named_outright, revalued, values_of
-from specedit.edit.regions.words import Query, count_stems, query, stems
 from specedit.syntax.lines import lines_of
 
 FEATURES = (

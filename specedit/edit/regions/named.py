@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from specedit.edit.regions.blocks import TYPES, Block
-from specedit.edit.regions.words import STOP, Query
+from specedit.edit.regions.instruction_words import STOP, Query
 from specedit.syntax.outline import CALLABLE
 
 _PARTS = re.compile(r"\.|::|->|#")

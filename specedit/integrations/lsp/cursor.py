@@ -10,7 +10,7 @@ from pathlib import Path
 from specedit.errors import InputError
 from specedit.files.source import read
 from specedit.integrations.lsp.documents import BOM, Document, Place, path_of
-from specedit.rename.project.plan import Tree
+from specedit.rename.project.project_tree import Tree
 from specedit.rename.project.renaming import Target, rename_tree
 from specedit.settings import Settings
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from specedit.errors import UsageError
 from specedit.rename.project.resolution import ResolvedName
-from specedit.rename.rewrite import called
+from specedit.rename.rewritten import called
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared
 from specedit.syntax import identifiers as names

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from specedit.rename.choosing import said_lines
 from specedit.rename.project.resolution import families, resolve_name
-from specedit.rename.rewrite import called
+from specedit.rename.rewritten import called
 from specedit.scoping.project import Project
 from specedit.syntax import identifiers as names
 

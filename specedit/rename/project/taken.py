@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from specedit.rename.guess import Collision
 from specedit.rename.project.resolution import ResolvedName
-from specedit.rename.rewrite import taken
+from specedit.rename.rewritten import taken
 from specedit.scoping.project import Project
 from specedit.scoping.typing import Typing
 

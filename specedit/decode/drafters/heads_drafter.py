@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from specedit.decode.drafters.base import Draft
+from specedit.decode.drafters.drafter import Draft
 from specedit.engines.base import Row
 
 DEEPER = 2  # depths beyond the trained ones that chained heads may add

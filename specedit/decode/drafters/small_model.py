@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from specedit.decode.drafters.base import Draft
-from specedit.decode.drafters.heads import LoadedHeads
+from specedit.decode.drafters.drafter import Draft
+from specedit.decode.drafters.heads_drafter import LoadedHeads
 from specedit.decode.tree import is_chain, likeliest_chain
 from specedit.engines.base import GREEDY, Choices, Engine, Narrows, Sampling, common
 

@@ -10,8 +10,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from specedit.decode.drafters.base import ContinuesFrom, Draft
-from specedit.decode.drafters.small import CATCH_UP, Guide, Next, SmallModel
+from specedit.decode.drafters.drafter import ContinuesFrom, Draft
+from specedit.decode.drafters.small_model import CATCH_UP, Guide, Next, SmallModel
 from specedit.decode.merge import likeliest_tree
 from specedit.engines.base import Sampling
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from specedit.decode.constants import Constants
-from specedit.decode.drafters.base import Draft
+from specedit.decode.drafters.drafter import Draft
 from specedit.decode.fitted import FITTED
 
 ORDERS = (8, 6, 4, 3)  # context lengths that point to their last occurrence

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from specedit.decode.constants import Constants
-from specedit.decode.drafters.base import Codec, Draft
+from specedit.decode.drafters.drafter import Codec, Draft
 from specedit.decode.drafters.learned import Learned, Substitution
 from specedit.decode.fitted import FITTED
 from specedit.decode.resync import Index, best_resync
