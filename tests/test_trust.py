@@ -325,7 +325,7 @@ def test_a_folder_by_a_models_name_is_not_that_model(cloned: Cloned, name: str) 
     (cloned.root / name).mkdir(parents=True)
     assert identity(Settings(model=name)) == before
     if "/" in name:
-        with pytest.raises(ModelError, match=f"say ./{name}"):
+        with pytest.raises(ModelError, match=f"write ./{name}"):
             list(models.resolve(name))
 
 
