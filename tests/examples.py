@@ -23,7 +23,6 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = {
     "python -m pip": "`.ci/run` runs it in a fresh environment",
     "specedit bench": "measures for minutes; tests/test_bench.py runs it small",
-    "python -m benchmarks": "measures for hours; tests/test_benchmarks.py runs it small",
     "specedit replay CASES.jsonl": "needs the user's CASES.jsonl; tests/test_replay.py runs it",
     "specedit model": "about real models; tests/test_cli_model.py runs it on small ones",
     "specedit heads": "about real models; tests/test_heads.py trains heads of a small one",

@@ -1,7 +1,7 @@
-"""The manual: a page a topic, as Markdown beside this file, the same on the web and in a terminal.
+"""The manual: one page per topic, as Markdown beside this file, the same on the web and in a terminal.
 
-A page's first line is `# topic: what it is about`, and what stands behind the colon is its line in
-the list.
+The first line of a page is `# topic: what it is about`; the part after the colon is its line in the
+list of topics.
 """
 
 from __future__ import annotations
@@ -12,57 +12,48 @@ from importlib.resources import files
 from specedit.errors import UsageError
 from specedit.settings import nearest
 
-# Pages in the order in which one reads them; any other page of the folder comes behind.
+# The pages in reading order; any other page of the folder comes after them.
 READING = (
-    "rename",
-    "edit",
-    "hook",
-    "editors",
-    "server",
-    "models",
-    "heads",
-    "settings",
-    "trust",
-    "vllm",
-    "engine",
-    "drafters",
+    *("edit", "rename", "hook", "editors", "server", "models", "settings", "trust"),
+    *("vllm", "engine"),
 )
-# Where a command has no page of its own name: the topic of the same subject.
+# The topic of each command that has no page of its own name.
 SUBJECTS = {
-    "model": "models",
-    "serve": "server",
-    "warm": "server",
+    "ask": "edit",
+    "refine": "edit",
+    "undo": "edit",
+    "view": "edit",
     "editor": "editors",
     "lsp": "editors",
-    "ask": "edit",
-    "undo": "edit",
-    "refine": "edit",
-    "view": "edit",
+    "serve": "server",
+    "warm": "server",
+    "model": "models",
+    "heads": "models",
     "config": "settings",
-    "bench": "numbers",
-    "replay": "numbers",
+    "bench": "engine",
+    "replay": "engine",
 }
 
 
 def topics() -> list[str]:
-    """Every page there is."""
-    found = {
+    """All pages."""
+    pages = {
         page.name.removesuffix(".md")
         for page in files(__name__).iterdir()
         if page.name.endswith(".md")
     }
-    known = [name for name in READING if name in found]
-    return [*known, *sorted(found.difference(known))]
+    known = [name for name in READING if name in pages]
+    return [*known, *sorted(pages.difference(known))]
 
 
 def topic(word: str) -> str:
-    """The topic that a person means by its name or by a command's."""
+    """The topic of this name, or of the command of this name."""
     wanted = word.lower()
     known = topics()
-    found = wanted if wanted in known else SUBJECTS.get(wanted, "")
-    if found not in known:
+    result = wanted if wanted in known else SUBJECTS.get(wanted, "")
+    if result not in known:
         raise UsageError(f"There is no topic {word!r}.", hint=nearest(wanted, [*known, *SUBJECTS]))
-    return found
+    return result
 
 
 def page(name: str) -> str:
@@ -71,7 +62,7 @@ def page(name: str) -> str:
 
 
 def about(name: str) -> str:
-    """What a topic is about, in one line."""
+    """The subject of a topic, in one line."""
     title = page(name).partition("\n")[0].lstrip("# ")
     return title.partition(":")[2].strip() or title
 
