@@ -346,6 +346,7 @@ def test_without_unix_sockets_it_is_loopback_and_a_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("specedit.server.listener.UNIX_SOCKETS", False)
+    monkeypatch.setattr("specedit.server.service.UNIX_SOCKETS", False)
     with running(tmp_path, REPLACE, port=None) as server:
         assert server.record.address.startswith("http://127.0.0.1:") and server.record.token
         assert [e for e in ServerBackend(server.record).run(plan("x")) if isinstance(e, Answer)]

@@ -19,8 +19,9 @@ from urllib.parse import urlsplit
 from specedit.edit.plan import Message, Plan
 from specedit.engines.scripted import END
 from specedit.server import client, protocol
-from specedit.server.listener import Options, serve
+from specedit.server.listener import Options
 from specedit.server.runtime import RuntimeFolder, ServerRecord, private
+from specedit.server.service import serve
 from specedit.settings import Settings
 
 PATIENCE_S = 20.0

@@ -91,9 +91,10 @@ def serve(
             return (socket_only or fits) and (not token or token == record.token)
 
         return _background(settings, flags, token, listens_so, replaces=replaces)
-    from specedit.server.listener import PORT, Options, RunningError
-    from specedit.server.listener import serve as run
+    from specedit.server.listener import PORT, Options
     from specedit.server.runtime import runtime_folder
+    from specedit.server.service import RunningError
+    from specedit.server.service import serve as run
 
     always = not detached and idle_minutes is None  # a server in a terminal
     options = Options(

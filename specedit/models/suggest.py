@@ -50,10 +50,12 @@ def _parameters(entry: Listed) -> float:
     return entry.parameters
 
 
-def best(found: Sequence[Row]) -> Row:
+def best(rows_by_size: Sequence[Row]) -> Row:
     """The largest that suits, a pinned one before an equal; else the smallest."""
-    suiting = [row for row in found if row.suits]
-    return max(suiting, key=lambda row: (row.entry.parameters, row.entry.pinned), default=found[0])
+    suiting = [row for row in rows_by_size if row.suits]
+    return max(
+        suiting, key=lambda row: (row.entry.parameters, row.entry.pinned), default=rows_by_size[0]
+    )
 
 
 def this_machine(cores: int) -> Machine:

@@ -1,7 +1,7 @@
 """Runs Plans: in this process, in a warm server, or at a server that the user named.
 
-`connect` chooses. This process: `loading` -> `loaded`, with `prefixes`. The client: `processes`
-finds or starts a server, `client` asks it, `remote` asks other servers through an `endpoint`. The
-server: `listener` -> `app` -> `worker` -> `loaded`; `protocol` is common to both sides. The
-client's modules import the standard library only.
+`connect` chooses the backend. In this process: `loading` -> `loaded`, with `prefixes`. The client:
+`processes` finds or starts a server, `client` asks it, `remote` asks other servers (`endpoint`).
+The server: `service` -> `listener`, `app` -> `worker` -> `loaded`. `protocol` is common to both
+sides. The client's modules import the standard library only.
 """

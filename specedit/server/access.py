@@ -1,4 +1,4 @@
-"""Who may send requests: checks of Host, Origin and token before anything is read.
+"""Checks Host, Origin and token of a request before anything is read.
 
 The Unix socket is private by its folder. On TCP a foreign Host or Origin is refused, so that no
 web page drives the local model, and our own protocol needs a token. Pure ASGI, because it must not

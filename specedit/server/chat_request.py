@@ -155,8 +155,8 @@ def chat_plan(request: ChatRequest, settings: Settings) -> Plan:
     top_p = settings.top_p if request.top_p is None else request.top_p
     seed = settings.seed if request.seed is None else request.seed
     sampling = Sampling(0.0 if top_p == 0 else temperature, top_p or 1.0, seed, settings.sampling)
-    given = [p for p in (request.prediction, *(request.predictions or ())) if p is not None]
-    texts = ["".join(prediction.content) for prediction in given]
+    predictions = [p for p in (request.prediction, *(request.predictions or ())) if p is not None]
+    texts = ["".join(prediction.content) for prediction in predictions]
     return Plan(
         messages=tuple(Message(_ROLES[m.role], m.content) for m in request.messages),
         prediction=texts[0] if texts else None,

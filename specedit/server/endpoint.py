@@ -10,10 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from specedit.decode.events import FREE, Chunk
+from specedit.edit.backend import Answer, Written
+from specedit.edit.fences import Unfenced
 from specedit.edit.plan import Plan
 from specedit.errors import UsageError
 
 MOST_TOKENS = 1 << 40  # a larger count is not one
+TOKEN = -1  # the id of a token whose id is unknown
 FIRST = 2  # lines of the further prediction that gives only an answer's beginning
 
 
@@ -136,6 +140,45 @@ def counts_predictions(usage: dict[str, Any]) -> bool:
     """Whether an endpoint supports predictions: then it counts them."""
     details = table(usage.get("completion_tokens_details"))
     return {"accepted_prediction_tokens", "rejected_prediction_tokens"} <= set(details)
+
+
+def last_chunk(usage: dict[str, Any], drafts: tuple[int, int] | None, text: str) -> Written:
+    """The end of the text, with the endpoint's counts of the prediction."""
+    details = table(usage.get("completion_tokens_details"))
+    accepted = count(details, "accepted_prediction_tokens")
+    proposed = accepted + count(details, "rejected_prediction_tokens")
+    if drafts is not None:
+        proposed, accepted = drafts
+    tokens, pieces = ((TOKEN,), (text,)) if text else ((), ())
+    source = "prediction" if proposed else FREE
+    return Written(Chunk(tokens, proposed, accepted, source, False, 0.0), pieces)
+
+
+def answer_of(
+    reader: Unfenced,
+    reason: str,
+    usage: dict[str, Any],
+    drafts: tuple[int, int] | None,
+    started: float,
+    first: float,
+    ended: float,
+) -> Answer:
+    prompt = table(usage.get("prompt_tokens_details"))
+    completion = count(usage, "completion_tokens")
+    if drafts is not None:  # rejected tokens are billed, and are not the answer's
+        details = table(usage.get("completion_tokens_details"))
+        completion = max(0, completion - count(details, "rejected_prediction_tokens"))
+    return Answer(
+        text=reader.text,
+        reason="length" if reason == "length" else "stop",
+        closed=reader.closed,
+        prompt=count(usage, "prompt_tokens"),
+        reused=count(prompt, "cached_tokens"),
+        completion=completion,
+        passes=0 if drafts is None else max(0, completion - drafts[1]),
+        prefill_s=first - started,
+        decode_s=ended - first,
+    )
 
 
 def table(value: Any) -> dict[str, Any]:

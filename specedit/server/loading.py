@@ -178,8 +178,8 @@ def _why_not_exact(files: ModelFiles, device: str, store: Path) -> str | None:
         if may_have_gpu():
             from specedit.engines.huggingface import pick_device
 
-            if (found := pick_device("auto")) != "cpu":
-                return f"this machine has a {found} device"
+            if (device := pick_device("auto")) != "cpu":
+                return f"this machine has a {device} device"
     from specedit.engines.exact import available
 
     return available(files, store)

@@ -1,7 +1,4 @@
-"""What the server counts, as Prometheus text.
-
-Written by hand: a counter is a number and a histogram is a list of them.
-"""
+"""What the server counts, as Prometheus text."""
 
 from __future__ import annotations
 
@@ -10,35 +7,24 @@ import math
 import os
 import sys
 import time
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from specedit.edit.backend import Answer, Event, Written
 
-BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-class Histogram:
-    """How many durations were at most each bound."""
+class Durations:
+    """How many durations there were, and their sum in seconds."""
 
     def __init__(self) -> None:
-        self.counts = [0] * (len(BOUNDS) + 1)
-        self.sum = 0.0
+        self.count, self.sum = 0, 0.0
 
     def add(self, seconds: float) -> None:
-        self.counts[bisect_left(BOUNDS, seconds)] += 1
+        self.count += 1
         self.sum += seconds
-
-    def lines(self, name: str) -> Iterator[str]:
-        total = 0
-        for bound, count in zip((*map(str, BOUNDS), "+Inf"), self.counts, strict=True):
-            total += count
-            yield f'{name}_bucket{{le="{bound}"}} {total}'
-        yield f"{name}_sum {self.sum:.6f}"
-        yield f"{name}_count {total}"
 
 
 class Metrics:
@@ -51,8 +37,8 @@ class Metrics:
         self.refused = self.cancelled = self.answers = 0
         self.prompt = self.reused = self.completion = self.passes = 0
         self.appeared = self.absent = 0  # predicted ids, as OpenAI counts them
-        self.queue_s, self.prefill_s, self.decode_s = Histogram(), Histogram(), Histogram()
-        self.request_s = Histogram()
+        self.queue_s, self.prefill_s, self.decode_s = Durations(), Durations(), Durations()
+        self.request_s = Durations()
 
     @property
     def uptime_s(self) -> float:
@@ -83,17 +69,17 @@ class Metrics:
         return max(1, min(120, math.ceil(each * (waiting + 1) / 2)))
 
     def text(self, gauges: dict[str, float]) -> str:
-        return "\n".join([*self._counters(), *_gauges(gauges), *self._histograms()]) + "\n"
-
-    def _counters(self) -> Iterator[str]:
-        yield from _head("requests_total", "counter", "HTTP requests by path and status")
-        for (path, status), count in sorted(self.requests.items()):
-            yield f'specedit_requests_total{{path="{path}",status="{status}"}} {count}'
-        yield from _head("draft_tokens_total", "counter", "draft tokens by drafter and outcome")
-        for (source, outcome), count in sorted(self.drafts.items()):
-            labels = f'source="{source}",outcome="{outcome}"'
-            yield f"specedit_draft_tokens_total{{{labels}}} {count}"
-        for name, value, text in (
+        parts: list[Iterable[str]] = [
+            _rows("requests_total", "counter", "HTTP requests by path and status", (
+                (f'{{path="{path}",status="{status}"}}', count)
+                for (path, status), count in sorted(self.requests.items())
+            )),
+            _rows("draft_tokens_total", "counter", "draft tokens by drafter and outcome", (
+                (f'{{source="{source}",outcome="{outcome}"}}', count)
+                for (source, outcome), count in sorted(self.drafts.items())
+            )),
+        ]  # fmt: skip
+        for name, value, help in (
             ("answers_total", self.answers, "runs that ended with an answer"),
             ("cancelled_total", self.cancelled, "runs whose client left"),
             ("queue_full_total", self.refused, "requests refused because the queue was full"),
@@ -104,29 +90,25 @@ class Metrics:
             ("accepted_prediction_tokens_total", self.appeared, "as OpenAI counts them"),
             ("rejected_prediction_tokens_total", self.absent, "as OpenAI counts them"),
         ):
-            yield from _head(name, "counter", text)
-            yield f"specedit_{name} {value}"
-
-    def _histograms(self) -> Iterator[str]:
-        for name, histogram, text in (
+            parts.append(_rows(name, "counter", help, [("", value)]))
+        for name, gauge in gauges.items():
+            parts.append(_rows(name, "gauge", name.replace("_", " "), [("", gauge)]))
+        for name, durations, help in (
             ("queue_seconds", self.queue_s, "from the request to the engine"),
-            ("prefill_seconds", self.prefill_s, "reading the prompt"),
+            ("prefill_seconds", self.prefill_s, "prefilling the prompt"),
             ("decode_seconds", self.decode_s, "writing the answer"),
             ("request_seconds", self.request_s, "whole requests that reach the engine"),
         ):
-            yield from _head(name, "histogram", text)
-            yield from histogram.lines(f"specedit_{name}")
+            values = [("_sum", durations.sum), ("_count", durations.count)]
+            parts.append(_rows(name, "summary", help, values))
+        return "".join(f"{line}\n" for part in parts for line in part)
 
 
-def _gauges(gauges: dict[str, float]) -> Iterator[str]:
-    for name, value in gauges.items():
-        yield from _head(name, "gauge", name.replace("_", " "))
-        yield f"specedit_{name} {value:g}" if value < 1e6 else f"specedit_{name} {value:.0f}"
-
-
-def _head(name: str, kind: str, text: str) -> Iterator[str]:
-    yield f"# HELP specedit_{name} {text}"
+def _rows(name: str, kind: str, help: str, values: Iterable[tuple[str, float]]) -> Iterator[str]:
+    yield f"# HELP specedit_{name} {help}"
     yield f"# TYPE specedit_{name} {kind}"
+    for suffix, value in values:
+        yield f"specedit_{name}{suffix} {round(value, 6):.12g}"
 
 
 def resident_bytes() -> int:

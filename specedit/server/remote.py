@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from specedit.decode.events import FREE, Chunk
-from specedit.edit.backend import Answer, Event, Ready, Written
+from specedit.edit.backend import Event, Ready, Written
 from specedit.edit.fences import Unfenced
 from specedit.edit.plan import Plan
 from specedit.edit.report import ModelLine
@@ -25,11 +25,13 @@ from specedit.errors import ServerError, SpeceditError, TooLong, UsageError
 from specedit.files import stored
 from specedit.server.endpoint import (
     PROFILES,
+    TOKEN,
     accepted_drafts,
     address,
+    answer_of,
     api_key,
-    count,
     counts_predictions,
+    last_chunk,
     request_json,
     table,
     tables,
@@ -47,7 +49,6 @@ PIECE = 1 << 16
 DATA, DONE = b"data:", b"[DONE]"
 EXACT = "x-specedit-exact"  # header of the vLLM plugin: "no" where batches change rounding
 UNUSED = "x-specedit-prediction"  # header of the vLLM plugin: "not used: WHY"
-TOKEN = -1  # the id of a token whose id is unknown
 WINDOW_S = 5.0  # for the list of models
 LARGEST_LIST = 1 << 20  # bytes of the list of models
 LARGEST_WINDOW = 1 << 24
@@ -119,8 +120,8 @@ class RemoteBackend:
             raise ServerError(f"{self._host} ended during its answer.", hint="Run again.")
         predicted = self._profile.predicts and plan.prediction is not None
         self._unused = predicted and not counts_predictions(usage)
-        yield _last(usage, drafts, reader.end())
-        yield _answer(reader, reason, usage, drafts, started, first or ended, ended)
+        yield last_chunk(usage, drafts, reader.end())
+        yield answer_of(reader, reason, usage, drafts, started, first or ended, ended)
 
     def _events(self, body: bytes) -> Iterator[dict[str, Any]]:
         self._sent = len(body)
@@ -188,45 +189,6 @@ def _too_long(error: Any, message: str) -> bool:
     return code == "context_length_exceeded" or "maximum context length" in message
 
 
-def _last(usage: dict[str, Any], drafts: tuple[int, int] | None, text: str) -> Written:
-    """The end of the text, with the endpoint's counts of the prediction."""
-    details = table(usage.get("completion_tokens_details"))
-    accepted = count(details, "accepted_prediction_tokens")
-    proposed = accepted + count(details, "rejected_prediction_tokens")
-    if drafts is not None:
-        proposed, accepted = drafts
-    tokens, pieces = ((TOKEN,), (text,)) if text else ((), ())
-    source = "prediction" if proposed else FREE
-    return Written(Chunk(tokens, proposed, accepted, source, False, 0.0), pieces)
-
-
-def _answer(
-    reader: Unfenced,
-    reason: str,
-    usage: dict[str, Any],
-    drafts: tuple[int, int] | None,
-    started: float,
-    first: float,
-    ended: float,
-) -> Answer:
-    prompt = table(usage.get("prompt_tokens_details"))
-    completion = count(usage, "completion_tokens")
-    if drafts is not None:  # rejected tokens are billed, and are not the answer's
-        details = table(usage.get("completion_tokens_details"))
-        completion = max(0, completion - count(details, "rejected_prediction_tokens"))
-    return Answer(
-        text=reader.text,
-        reason="length" if reason == "length" else "stop",
-        closed=reader.closed,
-        prompt=count(usage, "prompt_tokens"),
-        reused=count(prompt, "cached_tokens"),
-        completion=completion,
-        passes=0 if drafts is None else max(0, completion - drafts[1]),
-        prefill_s=first - started,
-        decode_s=ended - first,
-    )
-
-
 def event_data(answer: HTTPResponse, host: str) -> Iterator[dict[str, Any]]:
     """The object of each `data:` line."""
     for raw in _lines(answer, host):
@@ -251,7 +213,7 @@ def _endless(host: str, what: str) -> ServerError:
 
 def _lines(answer: HTTPResponse, host: str) -> Iterator[bytes]:
     until = time.monotonic() + MOST_S
-    size, held = 0, 0
+    size, line_bytes = 0, 0
     parts: list[bytes] = []
     while piece := answer.read1(PIECE):
         size += len(piece)
@@ -262,10 +224,10 @@ def _lines(answer: HTTPResponse, host: str) -> Iterator[bytes]:
         *whole, rest = piece.split(b"\n")
         for end in whole:
             yield b"".join((*parts, end))
-            parts, held = [], 0
+            parts, line_bytes = [], 0
         parts.append(rest)
-        held += len(rest)
-        if held > LONGEST_LINE:
+        line_bytes += len(rest)
+        if line_bytes > LONGEST_LINE:
             raise _endless(host, f"a line of more than {LONGEST_LINE >> 20} MiB")
     yield b"".join(parts)
 

@@ -1,0 +1,168 @@
+"""Runs a server: its lock, record, signals, idle time and end. Uvicorn speaks HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Generator
+from types import FrameType
+
+import uvicorn
+
+from specedit.errors import ServerError
+from specedit.server.access import Listener
+from specedit.server.app import Api, make_app
+from specedit.server.listener import Options, check_options, limited_protocol, listening_sockets
+from specedit.server.metrics import Metrics
+from specedit.server.runtime import UNIX_SOCKETS, RuntimeFolder, ServerRecord, identity
+from specedit.server.worker import Worker
+from specedit.settings import Settings
+from specedit.version import VERSION
+
+GRACE_S = 2.0  # that runs may take to finish when the server stops
+LOCK_S = 1.0  # a client that asks whether a server lives holds the lock for a moment
+RECORD_TICKS = 50  # of 0.1 s, between two looks at the server's own record
+
+
+class RunningError(ServerError):
+    """This user's server runs already."""
+
+
+def serve(
+    settings: Settings,
+    options: Options,
+    folder: RuntimeFolder,
+    started: Callable[[ServerRecord], None] = lambda record: None,
+) -> int:
+    """Serve until the server is stopped; the exit code. `started` is called once it listens."""
+    check_options(options)
+    with _only_server(folder), listening_sockets(options, folder) as (sockets, address, url):
+        token = options.token or ("" if UNIX_SOCKETS else secrets.token_urlsafe(24))
+        record = ServerRecord(
+            os.getpid(), VERSION, identity(settings), address, token,
+            options.background, url, options.aliases,
+        )  # fmt: skip
+        folder.write(record)
+        try:
+            return _run(settings, options, record, sockets, started, folder)
+        finally:
+            folder.clear()
+
+
+@contextlib.contextmanager
+def _only_server(folder: RuntimeFolder) -> Generator[None, None, None]:
+    """Hold the lock of the user's one server."""
+    lock = folder.lock("server.lock")
+    if not lock.take(LOCK_S):
+        raise RunningError("A server is running already.", hint="specedit serve status")
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _run(
+    settings: Settings,
+    options: Options,
+    record: ServerRecord,
+    sockets: list[socket.socket],
+    started: Callable[[ServerRecord], None],
+    folder: RuntimeFolder,
+) -> int:
+    metrics = Metrics()
+    worker = Worker(settings, metrics, waiting=options.limits.waiting)
+
+    def stop() -> None:
+        server.should_exit = True
+
+    api = Api(worker, metrics, settings, record, stop, options.limits)
+    config = uvicorn.Config(
+        make_app(api, Listener(options.host, record.token)),
+        http=limited_protocol(options.limits),
+        ws="none",
+        lifespan="off",
+        loop="asyncio",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=int(GRACE_S) + 1,
+    )
+
+    def repair() -> None:  # a damaged record would hide a server that lives
+        if folder.record() != record:
+            with contextlib.suppress(OSError):
+                folder.write(record)
+
+    server = UvicornServer(config, worker, options.idle_s, lambda: started(record), repair)
+    worker.start()
+    server.run(sockets=sockets)
+    if worker.failed is not None:
+        print(f"specedit: {worker.failed}", file=sys.stderr)
+    if not worker.join(0.5) and threading.current_thread() is threading.main_thread():
+        # The engine is inside a pass or a load that only the end of the process can end.
+        folder.clear()
+        sys.stderr.flush()
+        os._exit(0)
+    return 0 if worker.failed is None else worker.failed.code
+
+
+class UvicornServer(uvicorn.Server):
+    """uvicorn, which ends when idle, when the model cannot be loaded, or within 5 s of a signal."""
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        worker: Worker,
+        idle_s: float,
+        listening: Callable[[], None],
+        repair: Callable[[], None],
+    ) -> None:
+        super().__init__(config)
+        self._worker = worker
+        self._idle_s = idle_s
+        self._listening = listening
+        self._repair = repair
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._listening()
+
+    async def on_tick(self, counter: int) -> bool:
+        if self._worker.failed is not None:
+            await asyncio.sleep(0.2)  # waiting clients receive the error
+            return True
+        if self._idle_s and self._worker.idle_s() > self._idle_s:
+            return True
+        if counter % RECORD_TICKS == RECORD_TICKS - 1:
+            self._repair()
+        return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._worker.stop(GRACE_S)
+        await super().shutdown(sockets)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Like uvicorn's, but a signal is not raised again at the end: exit code 0."""
+        try:
+            before = {
+                s: signal.signal(s, self.handle_exit) for s in (signal.SIGINT, signal.SIGTERM)
+            }
+        except ValueError:  # not the main thread
+            yield
+            return
+        try:
+            yield
+        finally:
+            for signum, handler in before.items():
+                signal.signal(signum, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.should_exit = True
