@@ -7,7 +7,7 @@ import math
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,18 +26,29 @@ from specedit.decode.width import Widths
 from specedit.engines.exact import open_exact
 from specedit.engines.exact.conversion import converted_path, source_of
 from specedit.engines.exact.engine import ExactEngine
+from specedit.engines.exact.guessing import Guesser
 from specedit.engines.exact.weights import open_weights
 from specedit.errors import ModelError, UsageError
-from specedit.heads import answers, corpus, making, reading, rows, shelf, training
-from specedit.heads.file import About, DamagedHeads, Heads, check, open_heads, write
-from specedit.heads.kept import Keeper
-from specedit.heads.kinds import KINDS, Sizes
-from specedit.heads.measure import replayed, summed
+from specedit.heads import reading, requests, train, training
+from specedit.heads.evaluate import evaluate
 from specedit.heads.network import Network
-from specedit.heads.shards import Shards
-from specedit.heads.target import HeadsTarget
-from specedit.heads.training import Held, Learner, Teacher, load_state, save_state
-from specedit.heads.writing import AnswerWriter
+from specedit.heads.reading import AnswerWriter, HeadsTarget, rows_of
+from specedit.heads.rows import Rows, RowStore
+from specedit.heads.texts import read_texts
+from specedit.heads.train import load_state, save_state
+from specedit.heads.training import HeldOut, Learner, Teacher
+from specedit.models import head_store
+from specedit.models.head_file import (
+    KINDS,
+    About,
+    DamagedHeads,
+    Heads,
+    HeadsSizes,
+    check,
+    open_heads,
+    write,
+)
+from specedit.models.head_store import HeadsFolder
 
 pytestmark = pytest.mark.skipif(not kernels_here(), reason="heads need the kernels")
 HIDDEN, VOCABULARY = 88, 517
@@ -84,7 +95,7 @@ class Words:
         return self.encode(text)
 
 
-def language(weights: Any, texts: int, seed: int, words: int = 40) -> rows.Rows:
+def language(weights: Any, texts: int, seed: int, words: int = 40) -> Rows:
     """Texts in which each id is followed by one of its own, now and then by another; the rows are
     such that the model's output layer says the id that follows."""
     random_ = np.random.default_rng(seed)
@@ -100,10 +111,10 @@ def language(weights: Any, texts: int, seed: int, words: int = 40) -> rows.Rows:
         noise = random_.standard_normal((40, HIDDEN)) * 0.3
         states.append((output[ids[1:]] + noise).astype(np.float16))
         metas.append(np.array([ids[:-1], ids[1:], [number] * 40], np.int32))
-    return rows.Rows.of(states, metas)
+    return Rows(np.concatenate(states), np.concatenate(metas, 1))
 
 
-def told(engine: ExactEngine, count: int) -> rows.Rows:
+def told(engine: ExactEngine, count: int) -> Rows:
     """What the model says behind a prompt, with the rows of it."""
     for _ in engine.begin([5, 6, 7]):
         pass
@@ -117,16 +128,24 @@ def told(engine: ExactEngine, count: int) -> rows.Rows:
         ids.append(found.ids[0])
     engine.watch(False)
     meta = np.array([ids[:-1], choices, [0] * count], np.int32)
-    return rows.Rows.of([np.stack(seen).astype(np.float16)], [meta])
+    return Rows(np.stack(seen).astype(np.float16), meta)
 
 
 @pytest.fixture(scope="module")
-def learnt(weights: Any) -> tuple[rows.Rows, rows.Rows]:
+def learnt(weights: Any) -> tuple[Rows, Rows]:
     return language(weights, 60, 1), language(weights, 8, 2)
 
 
-def sizes(kind: str, depth: int = 3) -> Sizes:
-    return Sizes(kind, HIDDEN, 64, depth)
+def sizes(kind: str, depth: int = 3) -> HeadsSizes:
+    return HeadsSizes(kind, HIDDEN, 64, depth)
+
+
+def everywhere(of: Rows) -> Any:
+    return np.ones(of.meta.shape[1], bool)
+
+
+def learner_of(of: Rows, teacher: Teacher, kind: str = "chained", seed: int = 0) -> Learner:
+    return Learner(sizes(kind), of, everywhere(of).astype(int), teacher, LIKELY, seed)
 
 
 def written(
@@ -232,7 +251,7 @@ def test_the_kernels_guess_what_the_network_says(
 
     network = fresh(kind)
     heads = written(tmp_path / "h.safetensors", network, weights.source)
-    guesser = heads.guesser(engine.passes)  # type: ignore[arg-type]
+    guesser = Guesser(engine.passes, heads)
     random_ = np.random.default_rng(5)
     states = random_.standard_normal((5, HIDDEN)).astype(np.float32) * 2
     ids = [3, 99, 516, 0, 7]
@@ -258,7 +277,7 @@ def test_a_texts_own_ids_may_be_guessed_and_are_forgotten(
     network = fresh("chained")
     about = About(network.sizes, "small", weights.source, (1.0,) * 3, 16)
     write(tmp_path / "h", about, {**network.packed(), "ids": np.arange(16, dtype=np.int32)})
-    guesser = open_heads(tmp_path / "h").guesser(engine.passes)  # type: ignore[arg-type]
+    guesser = Guesser(engine.passes, open_heads(tmp_path / "h"))
     state = np.ones(HIDDEN, np.float32)
     assert set(guesser.guess(0, [state], [1], 40)[0].ids) == set(range(16))
     guesser.add([400, 5, 400, 401])
@@ -272,18 +291,18 @@ def test_a_texts_own_ids_may_be_guessed_and_are_forgotten(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_training_lowers_the_loss_and_raises_acceptance(
-    kind: str, learnt: tuple[rows.Rows, rows.Rows], weights: Any
+    kind: str, learnt: tuple[Rows, Rows], weights: Any
 ) -> None:
     learn, held = learnt
     teacher = Teacher(weights)
-    learner = Learner(sizes(kind), learn, teacher, LIKELY)
-    watched = Held(held, teacher, LIKELY, 3)
+    learner = learner_of(learn, teacher, kind)
+    watched = HeldOut(held, everywhere(held), teacher, LIKELY, 3)
     before = watched.accepted(learner.network)
     starts = learner._starts[:8]
     first = float(learner.loss(starts, 4, 3).detach())
     learner.start()
     for _ in range(120):
-        learner._once(3)
+        learner.one_step(3)
     after = watched.accepted(learner.network)
     assert float(learner.loss(starts, 4, 3).detach()) < 0.8 * first
     assert after[0] > before[0] + 0.1, (before, after)
@@ -291,9 +310,9 @@ def test_training_lowers_the_loss_and_raises_acceptance(
 
 
 def test_places_where_all_is_lost_teach_next_to_nothing(
-    learnt: tuple[rows.Rows, rows.Rows], weights: Any, monkeypatch: pytest.MonkeyPatch
+    learnt: tuple[Rows, Rows], weights: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    learner = Learner(sizes("chained"), learnt[0], Teacher(weights), LIKELY)
+    learner = learner_of(learnt[0], Teacher(weights))
     learner.start()
     starts = learner._starts[:8]
     parts = dict(learner.network.named_parameters())
@@ -313,20 +332,20 @@ def test_places_where_all_is_lost_teach_next_to_nothing(
 
 
 def test_training_goes_on_where_it_stopped(
-    learnt: tuple[rows.Rows, rows.Rows], weights: Any, tmp_path: Path
+    learnt: tuple[Rows, Rows], weights: Any, tmp_path: Path
 ) -> None:
-    learner = Learner(sizes("chained"), learnt[0], Teacher(weights), LIKELY)
+    learner = learner_of(learnt[0], Teacher(weights))
     for _ in range(3):
-        learner._once(1)
+        learner.one_step(1)
     learner.step = 3
     save_state(tmp_path / "s", learner)
-    other = Learner(sizes("chained"), learnt[0], Teacher(weights), LIKELY, seed=9)
-    assert load_state(tmp_path / "s", other) is not None and other.step == 3
+    other = learner_of(learnt[0], Teacher(weights), seed=9)
+    assert load_state(tmp_path / "s", other) and other.step == 3
     for one, two in zip(learner.network.parameters(), other.network.parameters(), strict=True):
         assert (one == two).all()
     (tmp_path / "s").write_bytes(b"PK damaged")
-    assert load_state(tmp_path / "s", other) is None
-    assert load_state(tmp_path / "none", other) is None
+    assert not load_state(tmp_path / "s", other)
+    assert not load_state(tmp_path / "none", other)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -373,7 +392,7 @@ def test_law_1_heads_change_the_speed_and_never_the_text(
 ) -> None:
     heads = written(tmp_path / "h.safetensors", fresh(kind), weights.source)
     of = KINDS[kind]
-    guesser = heads.guesser(engine.passes)  # type: ignore[arg-type]
+    guesser = Guesser(engine.passes, heads)
     drafter = HeadsDrafter(kind, guesser, chained=of.chained, most=of.most)
     engine.crop(0)
     plain = answer(engine, [])
@@ -390,7 +409,7 @@ def test_law_2_heads_of_random_weights_cost_a_twentieth_and_two_passes_at_most(
 ) -> None:
     """Also where they are sure of themselves."""
     heads = written(tmp_path / "h.safetensors", fresh(kind), weights.source, sharpness)
-    of, guesser = KINDS[kind], heads.guesser(engine.passes)  # type: ignore[arg-type]
+    of, guesser = KINDS[kind], Guesser(engine.passes, heads)
     curve, spent, ids = Curve.line(0.1, 0.01), 0.0, 0
     for event in decode(
         engine,
@@ -408,29 +427,25 @@ def test_law_2_heads_of_random_weights_cost_a_twentieth_and_two_passes_at_most(
 
 def test_heads_that_learnt_save_passes(engine: ExactEngine, weights: Any, tmp_path: Path) -> None:
     learn = told(engine, 60)
-    learner = Learner(sizes("chained"), learn, Teacher(weights), LIKELY)
+    learner = learner_of(learn, Teacher(weights))
     learner.start()
     for _ in range(150):
-        learner._once(3)
+        learner.one_step(3)
     heads = written(tmp_path / "h.safetensors", learner.network, weights.source)
-    guesser = heads.guesser(engine.passes)  # type: ignore[arg-type]
+    guesser = Guesser(engine.passes, heads)
     drafter = HeadsDrafter("chained", guesser, chained=True, most=10)
     engine.crop(0)
     plain, many = answer(engine, [])
     engine.crop(0)
     found, passes = answer(engine, [drafter])
     assert found == plain and passes < 0.7 * many, (passes, many)
-    drafter.begin([])
-    ids, choices = learn.meta[0].tolist(), learn.meta[1].tolist()
-    replay = list(replayed(drafter, learn.take(np.arange(60)), ids, choices))
-    assert summed(replay, 1).ids > 1.4 * len(replay)
 
 
 def test_a_tree_names_parents_before_children_and_likelier_ids_first(
     engine: ExactEngine, weights: Any, tmp_path: Path
 ) -> None:
     heads = written(tmp_path / "h.safetensors", fresh("chained"), weights.source, sharpness=3.0)
-    guesser = heads.guesser(engine.passes)  # type: ignore[arg-type]
+    guesser = Guesser(engine.passes, heads)
     drafter = HeadsDrafter("chained", guesser, chained=True, most=10)
     drafter.begin([1, 2])
     assert drafter.propose(8) is None  # no row was seen
@@ -448,7 +463,7 @@ def test_a_tree_names_parents_before_children_and_likelier_ids_first(
     assert len(set(pairs)) == len(pairs)
 
 
-# -- making ----------------------------------------------------------------------------------------
+# -- training --------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -465,12 +480,12 @@ def repository(tmp_path: Path) -> Path:
 
 
 def test_only_tracked_code_is_learnt_from(repository: Path) -> None:
-    found = corpus.texts([repository])
+    found = read_texts([repository])
     assert {Path(text.name).name for text in found} == {f"m{n}.py" for n in range(6)}
     assert 0 < sum(text.held for text in found) < len(found)
-    assert corpus.texts([repository]) == found
+    assert read_texts([repository]) == found
     with pytest.raises(UsageError, match="not tracked"):
-        corpus.texts([repository / "untracked.py"])
+        read_texts([repository / "untracked.py"])
 
 
 @pytest.mark.parametrize("content", [None, "", "   \n" * 300])
@@ -480,7 +495,7 @@ def test_a_folder_without_text_is_an_error(content: str | None, tmp_path: Path) 
         (tmp_path / "empty.py").write_text(content)
         made_here.git("add", ".")
     with pytest.raises(UsageError, match="nothing to learn from"):
-        corpus.texts([tmp_path])
+        read_texts([tmp_path])
 
 
 def target(engine: ExactEngine, weights: Any) -> HeadsTarget:
@@ -489,64 +504,64 @@ def target(engine: ExactEngine, weights: Any) -> HeadsTarget:
     )
 
 
-def made(of: Iterator[making.Stage]) -> list[making.Stage]:
-    return list(of)
-
-
-def test_making_reads_answers_learns_and_goes_on(
+def test_training_reads_answers_learns_and_continues(
     engine: ExactEngine,
     weights: Any,
     repository: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(answers, "ANSWER", 12)
-    texts, place = corpus.texts([repository]), shelf.HeadsPlace(tmp_path / "store", weights.source)
-    steps = made(making.make(target(engine, weights), texts, place, sizes("chained"), 4.0))
-    assert {"read", "answer", "learn", "write"} <= {step.what for step in steps}
-    first = open_heads(place.file("chained")).about
-    assert first.positions > 0 and first.answered > 0 and first.steps > 0
-    again = made(making.make(target(engine, weights), texts, place, sizes("chained"), 2.0))
-    assert again[-1].what == "write"
-    second = open_heads(place.file("chained")).about
+    monkeypatch.setattr(reading, "ANSWER", 12)
+    texts, folder = read_texts([repository]), HeadsFolder(tmp_path / "store", weights.source)
+    stages = list(train.train(target(engine, weights), texts, folder, sizes("chained"), 3.0))
+    assert {"read", "answer", "learn", "write"} <= {stage.what for stage in stages}
+    first = open_heads(folder.file("chained")).about
+    assert first.positions > first.answered > 0 and first.steps > 0 and first.texts > 0
+    again = list(train.train(target(engine, weights), texts, folder, sizes("chained"), 1.0))
+    assert again[-1].what == "write" and "from step" in next(
+        stage.text for stage in again if stage.what == "learn"
+    )
+    second = open_heads(folder.file("chained")).about
     assert second.steps > first.steps and second.positions >= first.positions
-    assert shelf.kinds_here(tmp_path / "store", weights.source) == ["chained"]
-    assert shelf.opened(tmp_path / "store", weights.source, "chained", "small") is not None
-    assert shelf.remove(tmp_path / "store", weights.source) > 0
-    assert not place.folder.exists()
+    assert folder.kinds() == ["chained"]
+    heads = folder.open("chained", "small")
+    assert heads is not None
+    score = evaluate(target(engine, weights), texts, heads, 500)
+    assert score.places >= 500 and 1 <= score.ids_per_pass <= 4
+    assert folder.remove() > 0
+    assert not folder.path.exists()
 
 
-def asked(request: answers.AnswerRequest) -> str:
+def asked(request: requests.Request) -> str:
     return "".join(part for _, parts in request.turns for part in parts)
 
 
 def test_most_requests_are_for_new_text(repository: Path) -> None:
-    texts = corpus.texts([repository])
-    found = list(answers.requests(texts))
-    assert len({request.name for request in found}) == len(found)
-    kinds = [request.name.rsplit(":", 1)[1] for request in found]
+    texts = read_texts([repository])
+    questions = list(requests.questions(texts))
+    assert len({request.name for request in questions}) == len(questions)
+    kinds = [request.name.rsplit(":", 1)[1] for request in questions]
     assert kinds[:8] == ["new0"] * len(texts) + ["new1"] + ["answer"]
     assert kinds.count("answer") == len(texts) and kinds.count("new3") == len(texts)
-    by_name = {request.name: asked(request) for request in found}
+    by_name = {request.name: asked(request) for request in questions}
     for text in texts:
         names = [part.split("(")[0] for part in text.text.split("def ")[1:]]
         assert any(name in by_name[f"{text.digest}:new0"] for name in names)
         assert text.text[:40] not in by_name[f"{text.digest}:new0"], "there is nothing to copy"
 
 
-def test_what_a_file_says_of_its_functions_is_asked_for(tmp_path: Path) -> None:
-    made_here = Repository.init(tmp_path)
-    says = {
+def test_the_descriptions_of_functions_are_requested(tmp_path: Path) -> None:
+    repository = Repository.init(tmp_path)
+    files = {
         "a.py": 'def one(x):\n    """Count the words of a text in one go."""\n',
         "b.js": "/** Returns the number of words in a text. */\nfunction count(a) {}\n",
         "c.go": "// Count says how many words there are in it.\nfunc Count() {}\n",
     }
-    for name, text in says.items():
+    for name, text in files.items():
         (tmp_path / name).write_text(text + "\n" * 400)
-    made_here.git("add", ".")
-    found = [one for one in answers.requests(corpus.texts([tmp_path])) if ":said" in one.name]
-    said = sorted(asked(one).split(": ", 1)[1] for one in found)
-    assert said == [
+    repository.git("add", ".")
+    questions = [r for r in requests.questions(read_texts([tmp_path])) if ":said" in r.name]
+    assert sorted(asked(request).split(": ", 1)[1] for request in questions) == [
         "Count says how many words there are in it.",
         "Count the words of a text in one go.",
         "Returns the number of words in a text.",
@@ -558,121 +573,100 @@ def test_answers_written_at_once_are_those_of_each_alone(engine: ExactEngine) ->
     alone = [answer(engine, [], 16, prompt)[0] for prompt in prompts]
     end = alone[0][9]
     expected = [one[: one.index(end) + 1] if end in one else one for one in alone]
-    writer: AnswerWriter[int] = AnswerWriter(engine.passes, {end}, 16)
+    writer = AnswerWriter(engine.passes, {end}, 16)
     done = {}
-    for number, prompt in enumerate(prompts):  # one more begins behind every pass
-        writer.begin(number, prompt)
-        done.update({one.asked: one for one in writer.step()})
+    for number, prompt in enumerate(prompts):  # one more begins before every pass
+        writer.begin(requests.Request(str(number), False, [], ""), prompt)
+        done.update({one.request.name: one for one in writer.step()})
     while writer.under_way:
-        done.update({one.asked: one for one in writer.step()})
-    assert [done[number].choices for number in range(4)] == expected
+        done.update({one.request.name: one for one in writer.step()})
+    assert [done[str(number)].ids for number in range(4)] == expected
     for number, prompt in enumerate(prompts):
-        found, ids, choices = done[number].rows()
+        states, ids, choices = done[str(number)].rows()
         assert [*ids, choices[-1]] == [prompt[-1], *choices]
-        kept, kept_ids, kept_choices = reading.rows_of(
-            engine.passes, reading.Sample(prompt, choices[:-1])
-        )
-        assert found.tobytes() == kept.tobytes()
-        assert (ids, choices) == (kept_ids, kept_choices)
+        read, read_ids, read_choices = rows_of(engine.passes, prompt, choices[:-1])
+        assert states.tobytes() == read.tobytes()
+        assert (ids, choices) == (read_ids, read_choices)
 
 
-def test_answers_that_are_under_way_are_kept_as_far_as_they_came(
+def test_answers_under_way_are_stored_as_far_as_they_are_written(
     engine: ExactEngine, weights: Any, repository: Path, tmp_path: Path
 ) -> None:
-    place, texts = shelf.HeadsPlace(tmp_path, weights.source), corpus.texts([repository])
-    place.work.mkdir(parents=True)
-    shards = Shards(place)
-    written = answers.given(target(engine, weights), texts, place, shards)
-    count = len(list(answers.requests(texts)))
-    for _ in range(min(count, answers.AT_ONCE) + 1 + 20):
-        next(written)
-    written.close()
-    shards.settle()
-    kept = rows.load(place.work)
-    assert kept is not None and len(kept) > 20 * min(count, answers.AT_ONCE) // 2
-    assert Shards(place).known(next(answers.requests(texts)).name)
+    texts, store = read_texts([repository]), RowStore(tmp_path / "rows", HIDDEN)
+    writing = reading.write_answers(target(engine, weights), texts, store)
+    count = min(len(list(requests.questions(texts))), reading.AT_ONCE)
+    for _ in range(count + 1 + 20):
+        next(writing)
+    writing.close()
+    again = RowStore(tmp_path / "rows", HIDDEN)
+    assert again.places == store.places > 20 * count // 2
+    assert again.known(next(requests.questions(texts)).name)
 
 
 @pytest.mark.parametrize("when", ["read", "learn"])
-def test_what_was_learnt_is_kept_when_it_is_interrupted(
+def test_an_interrupted_run_loses_nothing(
     when: str, engine: ExactEngine, weights: Any, repository: Path, tmp_path: Path
 ) -> None:
-    texts, place = corpus.texts([repository]), shelf.HeadsPlace(tmp_path / "store", weights.source)
-    steps = making.make(target(engine, weights), texts, place, sizes("chained"), 6.0)
-    for step in steps:
-        if step.what == when and (when == "read" or step.loss):
+    texts, folder = read_texts([repository]), HeadsFolder(tmp_path / "store", weights.source)
+    stages = train.train(target(engine, weights), texts, folder, sizes("chained"), 6.0)
+    for stage in stages:
+        if stage.what == when and (when == "read" or stage.loss):
             break
     with pytest.raises(KeyboardInterrupt):
-        steps.throw(KeyboardInterrupt())
-    kept = rows.load(place.work)
-    assert kept is not None and len(kept) > 0
-    assert place.file("chained").is_file() == (when == "learn")
-    assert place.state("chained").is_file() == (when == "learn")
-    assert not list(place.folder.rglob("*.tmp"))
+        stages.throw(KeyboardInterrupt())
+    assert RowStore(folder.unfinished, HIDDEN).places > 0
+    assert folder.file("chained").is_file() == (when == "learn")
+    assert folder.state("chained").is_file() == (when == "learn")
+    assert not list(folder.path.rglob("*.tmp"))
 
 
-def test_no_room_is_said_before_anything_is_done(
+def test_too_little_disk_space_is_an_error_before_anything_is_done(
     engine: ExactEngine,
     weights: Any,
     repository: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(making, "free", lambda path: 1000)
-    place = shelf.HeadsPlace(tmp_path / "store", weights.source)
-    texts = corpus.texts([repository])
+    monkeypatch.setattr(train, "free", lambda path: 1000)
+    folder, texts = HeadsFolder(tmp_path / "store", weights.source), read_texts([repository])
     with pytest.raises(ModelError, match="are free"):
-        made(making.make(target(engine, weights), texts, place, sizes("chained"), 4.0))
+        list(train.train(target(engine, weights), texts, folder, sizes("chained"), 4.0))
 
 
-def test_damaged_rows_are_an_error_that_says_what_to_do(tmp_path: Path) -> None:
-    rows.add(tmp_path, np.zeros((4, 8)), np.zeros((3, 4)))
-    (tmp_path / "rows-00000.npy").write_bytes(b"nothing")
-    with pytest.raises(UsageError, match="damaged"):
-        rows.load(tmp_path)
+@pytest.mark.parametrize("name", ["rows.float16", "places.int32", "texts.jsonl"])
+@pytest.mark.parametrize("lost", [1, 50])
+def test_rows_that_a_kill_cut_off_are_dropped(name: str, lost: int, tmp_path: Path) -> None:
+    store = RowStore(tmp_path, 8)
+    for number in range(3):
+        states = np.full((10, 8), number, np.float32)
+        store.add(f"text:{number}", False, states, [number] * 10, [7] * 10)
+    path = tmp_path / name
+    path.write_bytes(path.read_bytes()[:-lost])
+    again = RowStore(tmp_path, 8)
+    again.add("text:9", True, np.full((5, 8), 9, np.float32), [9] * 5, [8] * 5)
+    rows = RowStore(tmp_path, 8).load()
+    assert (rows.states[:, 0] == rows.meta[0]).all(), "each row is beside its id"
+    assert rows.meta[0][-5:].tolist() == [9] * 5 and 20 < len(rows.states) <= 35
 
 
-# -- learning on the job ---------------------------------------------------------------------------
-
-
-def test_answers_with_rejected_drafts_are_kept_and_bounded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from specedit.heads import kept
-
-    monkeypatch.setattr(kept, "MOST", 50)
-    keeper = Keeper(tmp_path, ("chained",))
-    for number in range(4):
-        keeper.begin([1, 2])
-        for at in range(20):
-            keeper.see([np.full(8, at, np.float32)])
-            keeper.commit([at + 10])
-            keeper.judged("chained" if number else "lookup", 3, 0)
-        keeper.settle()
-    found = rows.load(tmp_path)
-    assert found is not None and len(found) == 40  # the first had no heads, the oldest is gone
-    assert found.meta[0][:3].tolist() == [2, 10, 11] and found.meta[1][:2].tolist() == [10, 11]
-    assert found.agrees()[:19].all() and not found.agrees()[19:20].any()
-
-
-def test_what_is_kept_makes_heads_better_at_it(weights: Any) -> None:
-    """A language that training never saw is guessed once answers in it were kept."""
+def test_places_count_as_often_as_their_weight_says(weights: Any) -> None:
+    """A language that training never saw is guessed once answers in it are among the rows."""
     teacher, first = Teacher(weights), language(weights, 40, 1)
-    watched = Held(language(weights, 8, 4, words=41), teacher, LIKELY, 3)
+    unseen, new = language(weights, 8, 4, words=41), language(weights, 20, 5, words=41)
+    new.meta[2] += 40
+    both = Rows(
+        np.concatenate((first.states, new.states)), np.concatenate((first.meta, new.meta), 1)
+    )
+    watched = HeldOut(unseen, everywhere(unseen), teacher, LIKELY, 3)
     reached = []
-    for kept in (first, rows.together([first, *[language(weights, 10, 5, words=41)] * 4])):
-        learner = Learner(sizes("chained"), kept, teacher, LIKELY)
+    for weight in (0, 2):
+        counts = np.where(both.meta[2] < 40, 1, weight)
+        learner = Learner(sizes("chained"), both, counts, teacher, LIKELY)
         learner.start()
         for _ in range(60):
-            learner._once(3)
+            learner.one_step(3)
         reached.append(watched.accepted(learner.network)[0])
     assert reached[1] > reached[0] + 0.2, reached
-
-
-def test_learning_is_the_users_to_switch_on() -> None:
-    from specedit.settings.table import Settings, is_restricted
-
-    assert is_restricted("learn") and Settings().learn is False
 
 
 # -- those in the package --------------------------------------------------------------------------
@@ -681,11 +675,11 @@ def test_learning_is_the_users_to_switch_on() -> None:
 def test_the_packages_own_heads_are_small_and_of_a_model_of_the_catalogue() -> None:
     from specedit.models import catalogue
 
-    found = [item for item in shelf.items(Path("/nowhere")) if item.shipped]
+    found = [item for item in head_store.entries(Path("/nowhere")) if item.shipped]
     assert found, "the package comes with heads for its own model"
     known = {entry.sha256: entry.name for entry in catalogue.CATALOGUE}
     for item in found:
-        assert item.heads is not None, item.wrong
+        assert item.heads is not None, item.problem
         about = item.heads.about
         assert known[about.digest] == about.model
         assert item.path.parent.name == about.digest[:16]
@@ -698,9 +692,9 @@ def test_law_7_drafting_with_heads_loads_neither_torch_nor_numpy(tmp_path: Path)
     written(path, fresh("chained"), "d" * 64)
     code = (
         "import sys; from pathlib import Path; "
-        "from specedit.heads import kept, shelf;"
-        f"from specedit.heads.file import open_heads; open_heads(Path({str(path)!r})).ids;"
-        "list(shelf.items(Path('/nowhere')));"
+        "from specedit.models import head_file, head_store; from specedit.heads import choice;"
+        f"head_file.open_heads(Path({str(path)!r})).ids;"
+        "list(head_store.entries(Path('/nowhere')));"
         "print([m for m in ('torch', 'numpy', 'transformers') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

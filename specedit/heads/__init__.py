@@ -1,8 +1,6 @@
-"""Heads: small trained additions to a model that guess ids further ahead, and how they are trained.
+"""Training of heads: small additions to a model that guess its next ids.
 
-`kinds` says what a head is, `file` what lies on disk, `shelf` where. `making` chooses texts
-(`corpus`), has the model read them (`reading`), keeps what it made of them (`rows`), begins with
-the best linear guess (`start`) and learns (`network`, `training`; those three have torch). `kept`
-are answers whose drafts were rejected. Drafting with heads is `decode.drafters.heads`, their
-arithmetic is `engines.exact.guessing`. Nothing here knows settings or the command line.
+`train` runs it: `texts` are read and `requests` answered (`reading`), their last rows are stored
+(`rows`), and a `network` learns from them (`training`). `evaluate` measures heads on texts, and
+`choice` loads those that an open model uses.
 """

@@ -16,56 +16,59 @@ from specedit.errors import UsageError
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
-    from specedit.heads.kept import Keeper
+    from specedit.models.head_file import Heads
 
 
 def choose_heads(
     settings: Settings, engine: Any, model: str, store: Path
-) -> tuple[dict[str, LoadedHeads], Keeper | None, str]:
-    """The heads of this run, what keeps rejected drafts, and a note about heads left out."""
+) -> tuple[dict[str, LoadedHeads], str]:
+    """The heads that this run may use, and why there are no more."""
     names = {name.strip() for name in settings.draft.split(",")}
     named = [name for name in HEADS_NAMES if name in names]
     if not named and AUTO not in names:
-        return {}, None, ""
+        return {}, ""
     passes: Any = getattr(engine, "passes", None)
-    digest = getattr(passes, "digest", "")  # kernels know whose weights they have
-    if not digest:
+    if passes is None:
         if named:
             raise UsageError(
-                f"--draft {named[0]} needs the exact engine's compiled kernels, and "
-                f"{engine.info.name} serves here ({engine.info.note}).",
+                f"--draft {named[0]} needs the exact engine, and this is {engine.info.name} "
+                f"({engine.info.note}).",
                 hint="--draft auto takes what is there.",
             )
-        return {}, None, ""
-    from specedit.heads import shelf
+        return {}, ""
+    from specedit.models.head_store import HeadsFolder
 
+    folder = HeadsFolder(store, passes.digest)
     loaded: dict[str, LoadedHeads] = {}
-    for kind in named or shelf.kinds_here(store, digest)[:1]:
+    for kind in named or folder.kinds()[:1]:
         try:
-            heads = shelf.opened(store, digest, kind, model)
+            heads = folder.open(kind, model)
         except UsageError as error:
             if named:
                 raise
-            return {}, None, f"without heads: {error.message}"
+            return {}, f"without heads: {error.message}"
         if heads is not None:
-            loaded[kind] = heads.at_hand(passes)
-    keeper = None
-    if settings.learn and loaded:
-        from specedit.heads.kept import Keeper
-
-        keeper = Keeper(shelf.HeadsPlace(store, digest).kept, tuple(loaded))
-    return loaded, keeper, ""
+            loaded[kind] = _loaded(heads, passes)
+    return loaded, ""
 
 
 def usable_heads(engine: Any, model: str, store: Path) -> Iterator[tuple[str, LoadedHeads]]:
-    """The heads of a model that can be used, with their kinds, the best first."""
+    """All heads of a model that can be used, with their kinds, those with the best guesses
+    first."""
     passes: Any = getattr(engine, "passes", None)
-    digest = getattr(passes, "digest", "")
-    if not digest:
+    if passes is None:
         return
-    from specedit.heads import shelf
+    from specedit.models.head_store import HeadsFolder
 
-    for kind in shelf.kinds_here(store, digest):
-        with suppress(UsageError):  # damaged: an error only where the user names the kind
-            if heads := shelf.opened(store, digest, kind, model):
-                yield kind, heads.at_hand(passes)
+    folder = HeadsFolder(store, passes.digest)
+    for kind in folder.kinds():
+        with suppress(UsageError):  # damaged: `--draft KIND` says so
+            if heads := folder.open(kind, model):
+                yield kind, _loaded(heads, passes)
+
+
+def _loaded(heads: Heads, passes: Any) -> LoadedHeads:
+    from specedit.engines.exact.guessing import Guesser
+
+    of = heads.about.sizes.of
+    return LoadedHeads(Guesser(passes, heads), of.chained, of.most)

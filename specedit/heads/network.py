@@ -1,8 +1,7 @@
-"""Heads while they learn: the same arithmetic as the kernels', in floats that have gradients.
+"""Heads while they learn: the arithmetic of the kernels, in floats that have gradients.
 
-Knows tensors. Does not know texts, files or time. Rows are taken and given in units of their own
-spread (a model's last rows have a few channels a hundred times as large as the others), which is
-folded into the weights when they are packed.
+Rows are in units of their own spread (a few channels of a model's last rows are a hundred times as
+large as the others). The spread is folded into the weights when they are packed.
 """
 
 from __future__ import annotations
@@ -16,18 +15,22 @@ from torch.nn import Linear, Module, ModuleList, Parameter
 from torch.nn.functional import silu
 
 from specedit.engines.exact import quantize
-from specedit.heads.kinds import Sizes
+from specedit.heads.rows import IDS, Rows
+from specedit.models.head_file import HeadsSizes
 
 if TYPE_CHECKING:
-    from specedit.heads.file import Array, Heads
+    from specedit.models.head_file import Array, Heads
 
-DROPPED = 51  # of 256
+DROPPED = 51  # of 256 numbers, while learning
+SAMPLE, PART = 100_000, 4096  # places that the regression uses, in all and at a time
+RIDGE = 0.02  # of the mean variance, added to every direction
+OPEN = 1.27846  # silu of it is 1: a gate of this opens a unit
 
 
 class HeadStep(Module):
     """State and perhaps id to the next state."""
 
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self, sizes: HeadsSizes) -> None:
         super().__init__()
         self.of_state = Linear(sizes.hidden, sizes.outputs, bias=False)
         self.of_id = Linear(sizes.hidden, sizes.outputs, bias=False) if sizes.of.chained else None
@@ -41,25 +44,25 @@ class HeadStep(Module):
 class Network(Module):
     """All steps of one file of heads."""
 
-    def __init__(self, sizes: Sizes, spread: Array, id_spread: float) -> None:
+    spread: torch.Tensor
+    id_spread: torch.Tensor
+
+    def __init__(self, sizes: HeadsSizes, spread: Array, id_spread: float) -> None:
         super().__init__()
         self.sizes = sizes
         self._random = np.random.default_rng(0)
         self.steps = ModuleList(HeadStep(sizes) for _ in range(sizes.steps))
         self.biases = Parameter(torch.zeros(sizes.depth, sizes.outputs))
-        self.spread: torch.Tensor
         self.register_buffer("spread", torch.from_numpy(spread.astype(np.float32)))
-        self.id_spread: torch.Tensor
         self.register_buffer("id_spread", torch.tensor(float(id_spread)))
 
     def next(self, depth: int, state: torch.Tensor, ids: torch.Tensor | None) -> torch.Tensor:
-        """What step `depth` makes of states and the embeddings of the ids behind them, both in
-        units of their spread."""
+        """The states that step `depth` makes of states and the embeddings of the ids after them."""
         step: Any = self.steps[min(depth, len(self.steps) - 1)]
-        inner = step.of_state(self._thinned(state)) + self.biases[depth]
+        inner = step.of_state(self._dropout(state)) + self.biases[depth]
         if step.of_id is not None:
             assert ids is not None
-            inner = inner + step.of_id(self._thinned(ids))
+            inner = inner + step.of_id(self._dropout(ids))
         if self.sizes.of.gated:
             gate, up = inner.chunk(2, -1)
             inner = silu(gate) * up
@@ -68,19 +71,18 @@ class Network(Module):
         made: torch.Tensor = state + step.down(inner)
         return made
 
-    def _thinned(self, given: torch.Tensor) -> torch.Tensor:
-        """While learning, a part is left out by chance: texts are few, and weights many."""
+    def _dropout(self, rows: torch.Tensor) -> torch.Tensor:
+        """Leave out random numbers while learning. Ten times as fast as torch's."""
         if not self.training:
-            return given
-        # bytes come ten times as fast as torch's own chances
-        drawn = bytearray(self._random.bytes(given.numel()))
-        kept = torch.frombuffer(drawn, dtype=torch.uint8).view(given.shape) >= DROPPED
-        return given * kept * (256 / (256 - DROPPED))
+            return rows
+        numbers = bytearray(self._random.bytes(rows.numel()))
+        mask = torch.frombuffer(numbers, dtype=torch.uint8).view(rows.shape) >= DROPPED
+        return rows * mask * (256 / (256 - DROPPED))
 
     def states(
         self, first: torch.Tensor, ids: torch.Tensor | None, deepest: int | None = None
     ) -> Iterator[torch.Tensor]:
-        """The states made at every depth. `ids`: embeddings [rows, depth, hidden]."""
+        """The states made at every depth. `ids`: embeddings, [rows, depth, hidden]."""
         state = first
         for depth in range(deepest or self.sizes.depth):
             if self.sizes.of.chained:
@@ -92,45 +94,72 @@ class Network(Module):
 
     def embedded(self, rows: torch.Tensor) -> torch.Tensor:
         """Embeddings in units of their spread."""
-        found: torch.Tensor = rows / self.id_spread.to(rows.dtype)
-        return found
+        scaled: torch.Tensor = rows / self.id_spread.to(rows.dtype)
+        return scaled
 
     def take(self, heads: Heads) -> None:
-        """Begin with the weights of a file; its sizes are these."""
+        """Begin with the weights of a file of the same sizes."""
         hidden, spread = self.sizes.hidden, self.spread
         with torch.no_grad():
             for at, each in enumerate(self.steps):
                 step: Any = each
-                state = _floats(heads, f"{at}.state")[:, :hidden]
+                state = torch.from_numpy(heads.weight(f"{at}.state"))[:, :hidden]
                 step.of_state.weight.copy_(state * spread)
                 if step.of_id is not None:
-                    ids = _floats(heads, f"{at}.id")[:, :hidden]
+                    ids = torch.from_numpy(heads.weight(f"{at}.id"))[:, :hidden]
                     step.of_id.weight.copy_(ids * self.id_spread)
-                down = _floats(heads, f"{at}.down")[:hidden]
+                down = torch.from_numpy(heads.weight(f"{at}.down"))[:hidden]
                 step.down.weight.copy_(down / spread[:, None])
             for depth in range(self.sizes.depth):
                 self.biases[depth] = torch.from_numpy(heads.array(f"{depth}.bias").copy())
 
     def packed(self) -> dict[str, Array]:
-        """The weights as a file of heads has them."""
-        found: dict[str, Array] = {}
+        """The weights in the layout of a file of heads."""
+        tensors: dict[str, Array] = {}
         spread = self.spread.numpy()
         with torch.no_grad():
             for at, each in enumerate(self.steps):
                 step: Any = each
-                _pack(found, f"{at}.state", step.of_state.weight.numpy() / spread)
+                weights = {"state": step.of_state.weight.numpy() / spread}
                 if step.of_id is not None:
-                    _pack(found, f"{at}.id", step.of_id.weight.numpy() / float(self.id_spread))
-                _pack(found, f"{at}.down", step.down.weight.numpy() * spread[:, None])
+                    weights["id"] = step.of_id.weight.numpy() / float(self.id_spread)
+                weights["down"] = step.down.weight.numpy() * spread[:, None]
+                for name, weight in weights.items():
+                    made = quantize.panels(quantize.linear(weight.astype(np.float32)))
+                    tensors |= {f"{at}.{name}.{part}": array for part, array in made.items()}
             for depth, bias in enumerate(self.biases.numpy()):
-                found[f"{depth}.bias"] = bias.astype(np.float32)
-        return found
+                tensors[f"{depth}.bias"] = bias.astype(np.float32)
+        return tensors
 
 
-def _floats(heads: Heads, name: str) -> torch.Tensor:
-    return torch.from_numpy(heads.weight(name))
+def linear_start(network: Network, rows: Rows, anchors: Array, embedding: torch.Tensor) -> None:
+    """Set the first step of gated, chained heads to the best linear guess of the next row.
 
-
-def _pack(found: dict[str, Array], name: str, weight: Array) -> None:
-    made = quantize.panels(quantize.linear(weight.astype(np.float32)))
-    found.update({f"{name}.{part}": array for part, array in made.items()})
+    It is a ridge regression from a row and the id after it, cut to half the rank of the inner row.
+    A gated unit with a constant gate is linear, so half of the units hold the guess and learn from
+    there; the others begin at random."""
+    if len(anchors) > SAMPLE:
+        anchors = np.random.default_rng(0).choice(anchors, SAMPLE, replace=False)
+    hidden, inner, half = network.sizes.hidden, network.sizes.inner, network.sizes.inner // 2
+    spread = network.spread.numpy()
+    gram = np.zeros((2 * hidden, 2 * hidden), np.float32)
+    cross = np.zeros((2 * hidden, hidden), np.float32)
+    for at in range(0, len(anchors), PART):
+        places = np.sort(anchors[at : at + PART])
+        here, there = rows.take(places) / spread, rows.take(places + 1) / spread
+        ids = torch.from_numpy(rows.meta[IDS][places + 1].astype(np.int64))
+        inputs = np.concatenate((here, network.embedded(embedding[ids].float()).numpy()), 1)
+        gram += inputs.T @ inputs
+        cross += inputs.T @ (there - here)
+    gram[np.diag_indices_from(gram)] += RIDGE * np.trace(gram) / len(gram)
+    weights = np.linalg.solve(gram, cross)
+    _, vectors = np.linalg.eigh(weights.T @ gram @ weights)
+    strongest = vectors[:, -half:]  # the directions in which the guesses vary most
+    up = (weights @ strongest).T
+    step: Any = network.steps[0]
+    with torch.no_grad():
+        for part, columns in ((step.of_state, slice(0, hidden)), (step.of_id, slice(hidden, None))):
+            part.weight[:half] = 0.0
+            part.weight[inner : inner + len(up)] = torch.from_numpy(up[:, columns].copy())
+        step.down.weight[:, : len(up)] = torch.from_numpy(strongest.copy())
+        network.biases[:, :half] = OPEN

@@ -1,86 +1,168 @@
-"""Texts become rows: the model reads them as if it had written them, at the speed of a prompt.
+"""The model's rows of texts that it reads, and of answers that it writes, many at once.
 
-A part of a text stands as the answer to a request for it, so the rows are those of answers. Knows
-prompts, ids and passes. Does not know where texts come from nor what is learnt.
+Answers that are written at once share the reading of the weights: a pass with 64 of them takes
+about twice as long as a pass with one. Each answer is the one that plain decoding gives.
 """
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Generator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specedit.edit import prompt as words
-from specedit.engines.exact.engine import PREFILL
+from specedit.engines.exact.engine import PREFILL, ExactEngine
+from specedit.heads.requests import LONGEST, Request, parts, questions
+from specedit.heads.rows import RowStore
+from specedit.heads.texts import Text
 
 if TYPE_CHECKING:
-    from specedit.engines.exact.weights import Array
-    from specedit.heads.corpus import Text
+    from specedit.engines.exact.weights import Weights
+    from specedit.models.head_file import Array
 
-LINES = 220  # of a part,
-LONGEST = 900  # and ids of it
-AHEAD = 8  # lines before it that the request shows
-ASKED = (
-    "Complete the file.",
-    "Add the functions that are missing.",
-    "Write the rest.",
-    "Add what is not implemented yet.",
-    "Add error handling.",
-)
+ANSWER = 224  # ids of an answer
+LEAST = 8  # ids of an answer, and 16 of a part, that is learnt from
+AT_ONCE = 64  # answers that are written at a time; more hardly make an id cheaper
 
 
 @dataclass(frozen=True)
-class Sample:
-    """What the model reads at a time: a prompt, and ids that stand for its answer."""
+class HeadsTarget:
+    """The model that heads are trained for."""
 
-    prompt: list[int]
-    answer: list[int]
+    engine: ExactEngine
+    weights: Weights
+    tokenizer: Any
+    template: str
+    name: str
 
-
-def samples(text: Text, tokenizer: Any, template: str) -> Iterator[Sample]:
-    """The parts of a text, the same for the same text, beginning at a place of it by chance."""
-    from specedit.models.template import prompt_ids
-
-    chance = random.Random(text.digest)
-    lines = text.text.splitlines(keepends=True)
-    starts = list(range(0, len(lines), LINES))
-    chance.shuffle(starts)
-    for start in starts:
-        part = tokenizer.encode("".join(lines[start : start + LINES]))[:LONGEST]
-        if len(part) < 16:
-            continue
-        head = "".join(lines[max(0, start - AHEAD) : start]) or "\n"
-        asked = words.messages(text.name.rsplit("/", 1)[-1], head, chance.choice(ASKED))
-        turns = [(message.role, message.segments) for message in asked]
-        yield Sample(prompt_ids(tokenizer, template, turns, words.opening("```")), part)
+    @property
+    def digest(self) -> str:
+        return self.weights.source
 
 
-def rows_of(passes: Any, sample: Sample) -> tuple[Array, list[int], list[int]]:
-    """The rows from the last of the prompt on, their ids, and what the model says behind each."""
-    ids = [*sample.prompt, *sample.answer]
+def rows_of(
+    passes: Any, prompt: Sequence[int], answer: Sequence[int]
+) -> tuple[Array, list[int], list[int]]:
+    """The rows from the last id of the prompt on, their ids, and the model's choice after each."""
+    ids = [*prompt, *answer]
     states = np.empty((len(ids), passes.config.hidden), np.float32)
     cache, choices = passes.new_cache(), []
     for at in range(0, len(ids), PREFILL):
         part = ids[at : at + PREFILL]
-        found, _ = passes.choose(part, cache, rows=False, states=states[at : at + len(part)])
-        choices += found
-    first = len(sample.prompt) - 1
+        chosen, _ = passes.choose(part, cache, rows=False, states=states[at : at + len(part)])
+        choices += chosen
+    first = len(prompt) - 1
     return states[first:], ids[first:], choices[first:]
 
 
-def likely(texts: Sequence[Text], tokenizer: Any, vocabulary: int, count: int, most: int) -> Array:
-    """The ids that occur most often in the texts, as far as `most` ids of them are read; equals,
-    and what does not occur, in the order of the vocabulary, which is that of all texts."""
+def read_parts(
+    target: HeadsTarget, texts: Sequence[Text], store: RowStore
+) -> Generator[str, None, None]:
+    """Read the parts of texts that are not stored: the first of every text, then the second, …"""
+    waiting = [parts(text) for text in texts]
+    while waiting:
+        for one in [*waiting]:
+            request, text = next(one, (None, ""))
+            if request is None:
+                waiting.remove(one)
+                continue
+            ids = target.tokenizer.encode(text)[:LONGEST]
+            if len(ids) >= 2 * LEAST and not store.known(request.name):
+                prompt = request.prompt(target.tokenizer, target.template)
+                rows = rows_of(target.engine.passes, prompt, ids)
+                store.add(request.name, request.held, *rows)
+                yield "read"
+
+
+@dataclass
+class Answering:
+    """One answer under way: the ids chosen so far, each with the row before it."""
+
+    request: Request
+    first: int  # the last id of the prompt
+    cache: Any
+    chosen: list[tuple[int, Array]] = field(default_factory=list)  # one list: never out of step
+
+    @property
+    def ids(self) -> list[int]:
+        return [id for id, _ in self.chosen]
+
+    def rows(self) -> tuple[Array, list[int], list[int]]:
+        """As `rows_of` gives them."""
+        ids = self.ids
+        return np.stack([row for _, row in self.chosen]), [self.first, *ids[:-1]], ids
+
+
+class AnswerWriter:
+    """Answers under way at temperature 0, each until the model ends it or has `most` ids."""
+
+    def __init__(self, passes: Any, ends: Collection[int], most: int) -> None:
+        self.under_way: list[Answering] = []
+        self._passes, self._ends, self._most = passes, ends, most
+
+    def begin(self, request: Request, prompt: list[int]) -> None:
+        """Read one more prompt; the next passes write its answer with the others."""
+        cache = self._passes.new_cache()
+        for at in range(0, len(prompt) - 1, PREFILL):
+            self._passes.read(prompt[at : min(at + PREFILL, len(prompt) - 1)], cache)
+        self.under_way.append(Answering(request, prompt[-1], cache))
+
+    def step(self) -> list[Answering]:
+        """One id for every answer under way; returns those that ended."""
+        if not self.under_way:
+            return []
+        states = np.empty((len(self.under_way), self._passes.config.hidden), np.float32)
+        last = [one.chosen[-1][0] if one.chosen else one.first for one in self.under_way]
+        caches = [one.cache for one in self.under_way]
+        ended: list[Answering] = []
+        left: list[Answering] = []
+        chosen = self._passes.choose_each(last, caches, states)
+        for one, id, row in zip(self.under_way, chosen, states, strict=True):
+            one.chosen.append((id, row))
+            full = len(one.chosen) == self._most
+            (ended if full or id in self._ends else left).append(one)
+        self.under_way = left
+        return ended
+
+
+def write_answers(
+    target: HeadsTarget, texts: Sequence[Text], store: RowStore
+) -> Generator[str, None, None]:
+    """The model's own answers about the texts, as far as they are not stored. Yields after every
+    pass. When it is closed, answers under way are stored as far as they are written."""
+    writer = AnswerWriter(target.engine.passes, target.tokenizer.ends, ANSWER)
+    waiting = (one for one in questions(texts) if not store.known(one.name))
+
+    def add(one: Answering) -> None:
+        if len(one.chosen) > LEAST:
+            store.add(one.request.name, one.request.held, *one.rows())
+
+    try:
+        while True:
+            # one more before every pass: they do not all end together either
+            request = next(waiting, None) if len(writer.under_way) < AT_ONCE else None
+            if request is not None:
+                prompt = request.prompt(target.tokenizer, target.template)
+                if len(prompt) + ANSWER <= target.engine.info.window:
+                    writer.begin(request, prompt)
+            elif not writer.under_way:
+                return
+            for one in writer.step():
+                add(one)
+            yield "answer"
+    finally:
+        for one in writer.under_way:
+            add(one)
+
+
+def likely_ids(texts: Sequence[Text], tokenizer: Any, vocabulary: int, count: int) -> Array:
+    """The ids that occur most often in the texts, as far as 3,000,000 ids of them; ids of the same
+    count in the order of the vocabulary, which is the order of their frequency in all texts."""
     seen = np.zeros(vocabulary, np.int64)
-    left = most
     for text in texts:
-        ids = tokenizer.encode(text.text[:40_000])
-        seen += np.bincount([id for id in ids if id < vocabulary], minlength=vocabulary)
-        left -= len(ids)
-        if left < 0:
+        ids = [id for id in tokenizer.encode(text.text[:40_000]) if id < vocabulary]
+        seen += np.bincount(ids, minlength=vocabulary)
+        if seen.sum() > 3_000_000:
             break
-    found = np.argsort(-seen, kind="stable")[: min(count, vocabulary)]
-    return np.sort(found).astype(np.int64)
+    return np.sort(np.argsort(-seen, kind="stable")[:count]).astype(np.int64)

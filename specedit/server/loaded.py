@@ -24,7 +24,6 @@ from specedit.server.protocol import appeared
 if TYPE_CHECKING:
     from specedit.decode.drafters import LoadedHeads, SmallModel
     from specedit.decode.width import Widths
-    from specedit.heads.kept import Keeper
 
 Render = Callable[[Sequence[tuple[str, Sequence[str]]], str], list[int]]
 EXTRA = 1024  # tokens that an answer may have beyond twice its prompt
@@ -44,7 +43,6 @@ class Loaded:
         curve: tuple[Path, str] | None = None,  # file and key of its kept cost curve
         small: SmallModel | None = None,  # the draft model
         heads: Mapping[str, LoadedHeads] | None = None,
-        keeper: Keeper | None = None,  # keeps answers in which heads were wrong
     ) -> None:
         self.line = line
         self.engine = engine
@@ -55,7 +53,6 @@ class Loaded:
         self.small = small
         self.heads = heads or {}
         self.prefixes: Prefixes | None = None
-        self._keeper = keeper
         self._measured = widths.curve
 
     def keep_prefixes(self, limit: int) -> None:
@@ -118,24 +115,20 @@ class Loaded:
         if plan.fresh:
             self.engine.crop(0)
         reader = reader_of(plan, self.tokenizer)
-        keeper = self._keeper
         chunks = decode(
             self.engine,
             prompt,
-            drafters=[
-                *([keeper] if keeper else []),
-                *drafters.build(
-                    plan.draft,
-                    prediction=None if predicted is None else [*predicted, *ending],
-                    predictions=[[*encode(text), *ending] for text in plan.predictions],
-                    codec=self.tokenizer,
-                    instruction=encode(plan.instruction),
-                    small=self.small,
-                    sampling=plan.sampling,
-                    trees=self._trees(plan),
-                    heads=self.heads,
-                ),
-            ],
+            drafters=drafters.build(
+                plan.draft,
+                prediction=None if predicted is None else [*predicted, *ending],
+                predictions=[[*encode(text), *ending] for text in plan.predictions],
+                codec=self.tokenizer,
+                instruction=encode(plan.instruction),
+                small=self.small,
+                sampling=plan.sampling,
+                trees=self._trees(plan),
+                heads=self.heads,
+            ),
             widths=self._widths,
             ends=reader.ends,
             limit=min(left, plan.max_tokens or _most(plan, len(prompt))),
@@ -151,16 +144,12 @@ class Loaded:
                     prefill_s, reused = event.seconds, event.reused
                     yield event
                 case Chunk():
-                    if keeper:
-                        keeper.judged(event.source, event.proposed, event.accepted)
                     decode_s += event.seconds
                     completion += len(event.tokens)
                     if count:
                         written += event.tokens
                     yield Written(event, reader.take())
                 case Done():
-                    if keeper:
-                        keeper.settle()
                     hits = appeared(predicted, written) if count and predicted else 0
                     yield Answer(
                         text=reader.text(),

@@ -50,7 +50,7 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
     small = None
     if _wants_draft_model(settings):
         small = yield from _draft_model(settings, store, files, tokenizer)
-    heads, keeper, note = choose_heads(settings, engine, files.name, store)
+    heads, note = choose_heads(settings, engine, files.name, store)
     info = engine.info
     line = ModelLine(
         name=files.name,
@@ -73,7 +73,7 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
         with suppress(OSError):  # a read-only store: every run measures
             cost.save(path, key, curve)
     widths = Widths(clock=cost.Clock(curve))
-    return Loaded(line, engine, tokenizer, render, widths, (path, key), small, heads, keeper)
+    return Loaded(line, engine, tokenizer, render, widths, (path, key), small, heads)
 
 
 def _wants_draft_model(settings: Settings) -> bool:

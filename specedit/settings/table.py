@@ -75,7 +75,6 @@ class Settings:
         "Use these drafters, comma-separated (auto: all that are available, none: no drafts)",
     )
     draft_model: str = _restricted("", "Draft with this smaller model of the same vocabulary")
-    learn: bool = _restricted(False, "Keep answers whose drafts were rejected, for heads train")
     max_tokens: int = _open(
         0, "Limit the answer to this many tokens (0: derived from the size of the file)"
     )

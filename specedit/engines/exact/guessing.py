@@ -12,31 +12,9 @@ from typing import Any
 
 from specedit.engines.exact.kernels import calls
 from specedit.engines.exact.kernels.passes import KernelPasses
+from specedit.models.head_file import Heads
 
 READ = 2048  # most ids of the present text that may be guessed beside frequent ones
-
-
-@dataclass(frozen=True)
-class Panels:
-    """A product's weights in memory: addresses of its panels, scales and offsets."""
-
-    panels: int
-    scales: int
-    offsets: int
-    outputs: int
-    inputs: int
-
-
-@dataclass(frozen=True)
-class HeadWeights:
-    """One step of heads. Without `of_id` the id that follows a state is not used."""
-
-    of_state: Panels
-    of_id: Panels | None
-    down: Panels
-    bias: int  # the address of as many float32 as `of_state` has outputs
-    gated: bool
-    sharpness: float
 
 
 @dataclass(frozen=True)
@@ -49,25 +27,20 @@ class Guess:
 
 
 class Guesser:
-    """Heads of one model. `owner` keeps the memory that the weights' addresses point to.
+    """Heads of one model, which must be theirs (`head_file.check`).
 
-    They guess ids of `vocabulary` and of the present text (`begin`, `add`).
+    They guess the ids that their file names, and those of the present text (`begin`, `add`).
     """
 
-    def __init__(
-        self,
-        passes: KernelPasses,
-        steps: Sequence[HeadWeights],
-        vocabulary: Sequence[int],
-        owner: object,
-    ) -> None:
+    def __init__(self, passes: KernelPasses, heads: Heads) -> None:
         self._passes = passes
-        self._owner = owner
+        self._mapped = heads  # the weights' addresses point into it
         self._hidden = passes.config.hidden
-        self._frequent = len(vocabulary)
-        self._outputs = passes.outputs(len(vocabulary) + READ)
-        self._heads = [_head(step) for step in steps]
-        self.add(vocabulary)
+        frequent = heads.ids
+        self._frequent = len(frequent)
+        self._outputs = passes.outputs(len(frequent) + READ)
+        self._heads = [_head(heads, depth) for depth in range(heads.about.sizes.depth)]
+        self.add(frequent)
 
     @property
     def depth(self) -> int:
@@ -117,19 +90,22 @@ class Guesser:
         return found
 
 
-def _head(step: HeadWeights) -> calls.CHead:
-    none = calls.CLinear()
+def _head(heads: Heads, depth: int) -> calls.CHead:
+    sizes, none = heads.about.sizes, calls.CLinear()
+    step = min(depth, sizes.steps - 1)
     return calls.CHead(
-        _linear(step.of_state),
-        none if step.of_id is None else _linear(step.of_id),
-        _linear(step.down),
+        _linear(heads, f"{step}.state"),
+        _linear(heads, f"{step}.id") if sizes.of.chained else none,
+        _linear(heads, f"{step}.down"),
         none,  # set by `_resize`
-        step.bias,
+        heads.address(f"{depth}.bias"),
         0,
-        int(step.gated),
-        step.sharpness,
+        int(sizes.of.gated),
+        heads.about.sharpness[depth],
     )
 
 
-def _linear(of: Panels) -> calls.CLinear:
-    return calls.CLinear(of.panels, of.scales, of.offsets, of.outputs, of.inputs, of.inputs)
+def _linear(heads: Heads, name: str) -> calls.CLinear:
+    panels, quads, lanes, four = heads.entries[f"{name}.panels"]["shape"]
+    addresses = (heads.address(f"{name}.{part}") for part in ("panels", "scales", "offsets"))
+    return calls.CLinear(*addresses, panels * lanes, quads * four, quads * four)

@@ -1,0 +1,264 @@
+"""Files of heads: small trained additions that guess the next ids of one model.
+
+A file is safetensors with the tensors in the kernels' layout. Weights are int8 with a scale for
+each output. Of the output layer only the ids are stored that may be guessed. Opening a file imports
+neither numpy nor torch.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import mmap
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from specedit.errors import UsageError
+from specedit.files import atomic, regular, stored
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+
+FORMAT = "specedit heads 1"
+ALIGN = 64  # a tensor begins at a multiple of it in memory, so its length is a multiple, too
+BYTES = {"I8": 1, "I32": 4, "F32": 4}
+DTYPES = {"int8": "I8", "int32": "I32", "float32": "F32"}
+
+
+@dataclass(frozen=True)
+class HeadsKind:
+    """What one kind of heads takes. Every kind is made of the same step: a state and perhaps an id
+    to an inner row, an activation, and back to a state."""
+
+    name: str
+    chained: bool  # each head takes the state of the one before, and the id chosen there
+    gated: bool  # half of the inner row gates the other half
+    shared: bool  # all depths share the weights of one step; each has its own bias
+    most: int  # guesses after one state
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        HeadsKind("blockwise", False, False, False, 1),
+        HeadsKind("medusa", False, False, False, 10),
+        HeadsKind("chained", True, True, True, 10),
+    )
+}
+
+
+@dataclass(frozen=True)
+class HeadsSizes:
+    """The dimensions of trained heads."""
+
+    kind: str
+    hidden: int
+    inner: int  # inputs of the way back to a state, a multiple of 64
+    depth: int  # ids ahead
+
+    @property
+    def of(self) -> HeadsKind:
+        return KINDS[self.kind]
+
+    @property
+    def outputs(self) -> int:
+        """Of the way to the inner row."""
+        return 2 * self.inner if self.of.gated else self.inner
+
+    @property
+    def steps(self) -> int:
+        """Sets of weights; biases are one a depth."""
+        return 1 if self.of.shared else self.depth
+
+
+class DamagedHeads(UsageError):
+    """A file that is not a file of heads, or not what was written."""
+
+
+@dataclass(frozen=True)
+class About:
+    """What a file of heads says of itself."""
+
+    sizes: HeadsSizes
+    model: str  # its name, for messages
+    digest: str  # of the model's weights: heads fit one model only
+    sharpness: tuple[float, ...]  # one a depth: logits times it give calibrated probabilities
+    guessed: int  # ids that may be guessed
+    accepted: tuple[float, ...] = ()  # by depth, on held-out files, where the one before held
+    texts: int = 0  # files read,
+    positions: int = 0  # places in them and in answers,
+    answered: int = 0  # of which so many are in the model's own answers,
+    rejected: int = 0  # and so many in answers whose drafts were rejected;
+    steps: int = 0  # learnt in so many steps
+    seconds: float = 0.0
+    note: str = ""
+
+
+def write(path: Path, about: About, tensors: Mapping[str, Array]) -> None:
+    """Write a file whole. `tensors`: of each step `N.state`, `N.id`, `N.down` as panels, scales
+    and offsets, of each depth `N.bias`, and `ids`."""
+    import numpy as np
+
+    header: dict[str, Any] = {}
+    parts: list[bytes] = []
+    at = 0
+    for name, array in tensors.items():
+        raw = np.ascontiguousarray(array).tobytes()
+        if len(raw) % ALIGN:
+            raise ValueError(f"{name} is {len(raw)} bytes long, not a multiple of {ALIGN}")
+        header[name] = {
+            "dtype": DTYPES[array.dtype.name],
+            "shape": list(array.shape),
+            "data_offsets": [at, at + len(raw)],
+        }
+        parts.append(raw)
+        at += len(raw)
+    body = b"".join(parts)
+    described = json.dumps({**vars(about), "sizes": vars(about.sizes)}, sort_keys=True)
+    digest = _digest(header, described, body)
+    header["__metadata__"] = {"format": FORMAT, "about": described, "sha256": digest}
+    text = json.dumps(header).encode()
+    text += b" " * (-(8 + len(text)) % ALIGN)
+    atomic.whole(path, struct.pack("<Q", len(text)) + text + body)
+
+
+def _digest(entries: Mapping[str, Any], about: str, body: bytes | memoryview) -> str:
+    digest = hashlib.sha256(json.dumps([dict(sorted(entries.items())), about]).encode())
+    digest.update(body)
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Heads:
+    """An open file. It is mapped as long as this object lives."""
+
+    path: Path
+    about: About
+    entries: dict[str, dict[str, Any]]
+    data: mmap.mmap
+    start: int  # of the tensors in the file
+    base: int  # of the file in memory
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids that may be guessed."""
+        begin = self.start + self.entries["ids"]["data_offsets"][0]
+        return list(struct.unpack_from(f"<{self.about.guessed}i", self.data, begin))
+
+    def address(self, name: str) -> int:
+        """Where a tensor begins in memory."""
+        return self.base + self.start + int(self.entries[name]["data_offsets"][0])
+
+    def array(self, name: str) -> Array:
+        """A tensor as it lies in the file."""
+        import numpy as np
+
+        entry = self.entries[name]
+        begin, end = entry["data_offsets"]
+        dtype = {"I8": np.int8, "I32": np.int32, "F32": np.float32}[entry["dtype"]]
+        count = (end - begin) // BYTES[entry["dtype"]]
+        return np.frombuffer(self.data, dtype, count, self.start + begin).reshape(entry["shape"])
+
+    def weight(self, name: str) -> Array:
+        """A product's weights as floats, padding included."""
+        panels, scales = self.array(f"{name}.panels"), self.array(f"{name}.scales")
+        rows = panels.transpose(0, 2, 1, 3).reshape(panels.shape[0] * 16, -1)
+        return rows.astype("float32") * scales.reshape(-1, 1)
+
+
+def check(heads: Heads, digest: str, model: str) -> Heads:
+    """The same heads, if they belong to this model; else an error that names both."""
+    if heads.about.digest != digest:
+        raise UsageError(
+            f"{heads.path} holds heads of {heads.about.model}, and the model is {model}.",
+            hint=f"Heads fit one model only. Train them: specedit heads train --model {model}",
+        )
+    return heads
+
+
+def open_heads(path: Path) -> Heads:
+    """Map a file and check all of it: the kernels read the mapped memory without further checks."""
+    hint = "Train the heads again: specedit heads train"
+    try:
+        with regular.reading(path) as file:
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)  # an address needs it
+    except (OSError, ValueError) as error:
+        raise DamagedHeads(f"{path} cannot be read: {error}", hint=hint) from error
+    try:
+        return _opened(path, data)
+    except (
+        *(struct.error, KeyError, TypeError, ValueError, AttributeError),
+        *(IndexError, OverflowError, MemoryError),
+    ) as error:
+        message = f"{path} is damaged, or not a file of heads: {error}"
+        raise DamagedHeads(message, hint=hint) from None
+
+
+def _opened(path: Path, data: mmap.mmap) -> Heads:
+    (length,) = struct.unpack_from("<Q", data)
+    start = 8 + length
+    if start > len(data) or start % ALIGN:
+        raise ValueError("its header is cut off")
+    entries = stored.parsed(data[8:start])
+    metadata = entries.pop("__metadata__")
+    if metadata["format"] != FORMAT:
+        raise ValueError(f"its format is {metadata['format']!r}, and this is {FORMAT!r}")
+    with memoryview(data) as body:
+        if _digest(entries, metadata["about"], body[start:]) != metadata["sha256"]:
+            raise ValueError("its contents are not what was written")
+    about = _about(stored.parsed(metadata["about"]))
+    for name, (dtype, shape) in _expected(about).items():
+        _check_tensor(name, entries[name], dtype, shape, len(data) - start)
+    base = ctypes.addressof(ctypes.c_char.from_buffer(data))
+    return Heads(path, about, entries, data, start, base)
+
+
+def _about(values: Any) -> About:
+    about = stored.typed(About, values)
+    sizes = about.sizes
+    if sizes.kind not in KINDS:
+        raise ValueError(f"there is no kind of heads {sizes.kind!r}")
+    if not 1 <= sizes.depth <= 64 or sizes.hidden < 1 or sizes.inner < 64 or sizes.inner % 64:
+        raise ValueError("its dimensions are out of range")
+    if len(about.sharpness) != sizes.depth or not all(s > 0 for s in about.sharpness):
+        raise ValueError("its probabilities are not calibrated")
+    return about
+
+
+def _expected(about: About) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Every tensor that must be there, with its type and shape."""
+    sizes = about.sizes
+    expected: dict[str, tuple[str, tuple[int, ...]]] = {}
+    hidden = -(-sizes.hidden // 64) * 64
+    for step in range(sizes.steps):
+        names = [("state", sizes.outputs, hidden), ("down", sizes.hidden, sizes.inner)]
+        if sizes.of.chained:
+            names.append(("id", sizes.outputs, hidden))
+        for name, outputs, inputs in names:
+            panels = -(-outputs // 16)
+            expected[f"{step}.{name}.panels"] = "I8", (panels, inputs // 4, 16, 4)
+            expected[f"{step}.{name}.scales"] = "F32", (panels, 1, 16)
+            expected[f"{step}.{name}.offsets"] = "I32", (panels, 1, 16)
+    for depth in range(sizes.depth):
+        expected[f"{depth}.bias"] = "F32", (sizes.outputs,)
+    expected["ids"] = "I32", (-(-about.guessed // 16) * 16,)
+    return expected
+
+
+def _check_tensor(
+    name: str, entry: dict[str, Any], dtype: str, shape: tuple[int, ...], available: int
+) -> None:
+    begin, end = entry["data_offsets"]
+    size = BYTES[dtype]
+    for side in shape:
+        size *= side
+    if tuple(entry["shape"]) != shape or entry["dtype"] != dtype:
+        raise ValueError(f"{name} has another shape")
+    if not 0 <= begin <= end <= available or end - begin != size or begin % ALIGN:
+        raise ValueError(f"{name} is cut off")

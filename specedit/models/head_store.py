@@ -1,0 +1,90 @@
+"""Where heads are stored: a folder for each model's digest, and the files that came with specedit.
+
+HOME/heads/DIGEST/KIND.safetensors    trained heads
+HOME/heads/DIGEST/unfinished/         what training continues from
+HOME/heads/DIGEST/kept/               answers with rejected drafts, where `learn` is on
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from specedit.models.head_file import KINDS, DamagedHeads, Heads, check, open_heads
+
+SHIPPED = Path(__file__).parent / "shipped_heads"
+
+
+@dataclass(frozen=True)
+class HeadsFolder:
+    """Everything of one model's heads."""
+
+    store: Path
+    digest: str
+
+    @property
+    def path(self) -> Path:
+        return self.store / "heads" / self.digest[:16]
+
+    @property
+    def unfinished(self) -> Path:
+        return self.path / "unfinished"
+
+    @property
+    def rejected(self) -> Path:
+        return self.path / "kept"
+
+    def file(self, kind: str) -> Path:
+        return self.path / f"{kind}.safetensors"
+
+    def state(self, kind: str) -> Path:
+        return self.unfinished / f"{kind}.pt"
+
+    def find(self, kind: str) -> Path | None:
+        """The user's own heads of this kind, else those that came with specedit."""
+        paths = (self.file(kind), SHIPPED / self.digest[:16] / f"{kind}.safetensors")
+        return next((path for path in paths if path.is_file()), None)
+
+    def kinds(self) -> list[str]:
+        """The kinds of this model's heads, those with the best guesses first."""
+        return [kind for kind in reversed(KINDS) if self.find(kind)]
+
+    def open(self, kind: str, model: str) -> Heads | None:
+        """The heads of one kind; None where there are none."""
+        path = self.find(kind)
+        return None if path is None else check(open_heads(path), self.digest, model)
+
+    def remove(self, kind: str | None = None) -> int:
+        """Delete the user's own heads: of one kind, or all with what they learnt from. Returns the
+        bytes freed."""
+        if kind is None:
+            freed = sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
+            shutil.rmtree(self.path, ignore_errors=True)
+            return freed
+        found = [path for path in (self.file(kind), self.state(kind)) if path.is_file()]
+        freed = sum(path.stat().st_size for path in found)
+        for path in found:
+            path.unlink()
+        return freed
+
+
+@dataclass(frozen=True)
+class HeadsEntry:
+    """One file of heads, and what is wrong with it, if anything."""
+
+    path: Path
+    heads: Heads | None
+    problem: str = ""
+    shipped: bool = False
+
+
+def entries(store: Path) -> Iterator[HeadsEntry]:
+    """Every file of heads: the user's own, then those that came with specedit."""
+    for folder, shipped in ((store / "heads", False), (SHIPPED, True)):
+        for path in sorted(folder.glob("*/*.safetensors")):
+            try:
+                yield HeadsEntry(path, open_heads(path), shipped=shipped)
+            except DamagedHeads as error:
+                yield HeadsEntry(path, None, error.message, shipped)
