@@ -73,8 +73,12 @@ class RuntimeFolder:
 
     def record(self) -> ServerRecord | None:
         """The record of the server that holds the lock; None where no server runs."""
-        record = stored.read(self.folder / "server.json", ServerRecord)
-        if record is None or record.pid < 1 or not _ADDRESS.fullmatch(record.address):
+        path = self.folder / "server.json"
+        record = stored.read(path, ServerRecord)
+        if record is None:
+            return None
+        if record.pid < 1 or not _ADDRESS.fullmatch(record.address):
+            stored.note_unreadable(path, "its pid or address is impossible")
             return None
         return record if self.lock("server.lock").is_held() else None
 
