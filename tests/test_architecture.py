@@ -11,7 +11,7 @@ from pathlib import Path
 import specedit
 
 PACKAGE = Path(specedit.__file__).parent
-FLOORS = (  # from the ground up
+LAYERS = (  # from the ground up
     *("version", "errors", "syntax", "scoping", "check", "files", "settings"),
     *(
         "models",
@@ -29,7 +29,7 @@ FLOORS = (  # from the ground up
 # What a language's hooks are given comes from the engine that calls them: they name its types, and
 # import nothing of it.
 HOOKS = "specedit.scoping.languages.rules"
-LEVEL = {name: level for level, name in enumerate(FLOORS)}
+LEVEL = {name: level for level, name in enumerate(LAYERS)}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -119,7 +119,7 @@ def test_torch_and_transformers_have_one_home() -> None:
     ]
 
 
-def test_law_7_importing_the_command_line_loads_no_torch() -> None:
+def test_guarantee_7_importing_the_command_line_loads_no_torch() -> None:
     code = (
         "import sys; from specedit import cli; cli._register(); import typer.main;"
         "typer.main.get_command(cli.app);"

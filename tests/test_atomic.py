@@ -34,7 +34,7 @@ def test_two_names_change_places(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("way", ["exchange", "rename"])
 @pytest.mark.parametrize("kind", ["in place", "a new file", "a link"])
-def test_law_3_a_write_between_comparison_and_rename_is_kept(
+def test_guarantee_3_a_write_between_comparison_and_rename_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, kind: str
 ) -> None:
     """The moment is met exactly: the other program writes when the exchange is about to be made."""

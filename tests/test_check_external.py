@@ -112,7 +112,7 @@ def test_a_command_that_cannot_be_one_is_an_error(value: str) -> None:
         resolve({"check_with": value}, environ={})
 
 
-def test_law_10_a_repository_names_no_command_unless_it_is_trusted(tmp_path: Path) -> None:
+def test_guarantee_10_a_repository_names_no_command_unless_it_is_trusted(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(
         '[tool.specedit]\ncheck-with = "rm {file}"\ngate = {undefined = "off"}\nstrict = false\n'
     )

@@ -93,7 +93,7 @@ def test_json_is_the_contract(specedit: Run, file: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [[], ["--prediction", "none", "--draft", "none"]])
-def test_law_1_any_prediction_gives_the_same_file_and_digest(
+def test_guarantee_1_any_prediction_gives_the_same_file_and_digest(
     specedit: Run, file: Path, arguments: list[str]
 ) -> None:
     other = file.with_name("other.txt")
@@ -135,7 +135,7 @@ def test_filter_mode_gives_the_new_text(specedit: Run) -> None:
     ],
     ids=["refused answer", "no model", "no text", "empty", "latin-1"],
 )
-def test_law_5_filter_mode_always_gives_text_back(
+def test_guarantee_5_filter_mode_always_gives_text_back(
     specedit: Run, stdin: bytes, script_is: dict[str, object] | None, script: Script
 ) -> None:
     env = {}
@@ -165,13 +165,15 @@ def test_law_5_filter_mode_always_gives_text_back(
     ids=" ".join,
 )
 @pytest.mark.parametrize("stdin", [BEFORE, b"\xff\r\n\0"], ids=["text", "bytes"])
-def test_law_5_bad_usage_gives_text_back_too(specedit: Run, words: list[str], stdin: bytes) -> None:
+def test_guarantee_5_bad_usage_gives_text_back_too(
+    specedit: Run, words: list[str], stdin: bytes
+) -> None:
     done = specedit(*words, stdin=stdin)
     assert (done.returncode, done.stdout) == (2, stdin)
     assert done.stderr.strip()
 
 
-def test_law_5_a_bad_variable_gives_text_back_too(specedit: Run) -> None:
+def test_guarantee_5_a_bad_variable_gives_text_back_too(specedit: Run) -> None:
     done = specedit("edit", "x", "-", stdin=BEFORE, env={"SPECEDIT_THREADS": "x"})
     assert (done.returncode, done.stdout) == (2, BEFORE)
 

@@ -125,7 +125,7 @@ class TestTooLong:
         return edit
 
     @pytest.mark.parametrize("prediction", [None, "x", "x" * 9000], ids=["none", "short", "long"])
-    def test_law_1_what_fits_does_not_depend_on_the_prediction(
+    def test_guarantee_1_what_fits_does_not_depend_on_the_prediction(
         self, prediction: str | None
     ) -> None:
         job = plan_edit(

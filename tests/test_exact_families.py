@@ -251,7 +251,7 @@ def test_texts_of_their_own_need_caches_of_their_own(
 
 
 @pytest.mark.skipif(not KERNELS, reason="no kernels were built here")
-def test_law_7_converting_and_a_pass_need_no_torch(tmp_path: Path) -> None:
+def test_guarantee_7_converting_and_a_pass_need_no_torch(tmp_path: Path) -> None:
     model, files = save("llama, slow frequencies", tmp_path / "folder")
     made = save_gguf(model, tmp_path / "small.gguf")
     code = (

@@ -52,7 +52,9 @@ def _long(short: int, long: int) -> pytest.MarkDecorator:
 
 
 @_long(20, 600)
-def test_law_9_killed_at_any_line_nothing_is_lost(tmp_path: Path, trials: int, say: Say) -> None:
+def test_guarantee_9_killed_at_any_line_nothing_is_lost(
+    tmp_path: Path, trials: int, say: Say
+) -> None:
     chance, count = random.Random(SEED), Count("kills at a chosen line")
     total = faults.lines(faults.trial(tmp_path / "counted", chance).write)
     for number in faults.aimed_lines(total, trials):
@@ -63,7 +65,7 @@ def test_law_9_killed_at_any_line_nothing_is_lost(tmp_path: Path, trials: int, s
 
 
 @_long(8, 400)
-def test_law_9_killed_at_a_random_moment_nothing_is_lost(
+def test_guarantee_9_killed_at_a_random_moment_nothing_is_lost(
     tmp_path: Path, trials: int, say: Say
 ) -> None:
     chance, count = random.Random(SEED), Count("kills at a random moment")
@@ -80,7 +82,7 @@ def test_law_9_killed_at_a_random_moment_nothing_is_lost(
 
 
 @_long(2, 100)
-def test_law_9_the_command_line_killed_at_a_random_moment_loses_nothing(
+def test_guarantee_9_the_command_line_killed_at_a_random_moment_loses_nothing(
     tmp_path: Path, trials: int, say: Say, script: Callable[..., Path]
 ) -> None:
     """The whole program, with a model that answers at once."""
@@ -128,7 +130,7 @@ NEXT = (  # commands that come after the kill
 
 @pytest.mark.faults
 @pytest.mark.parametrize(("name", "trials"), [("SIGKILL", 200), ("SIGTERM", 100)])
-def test_law_3_a_killed_rename_of_many_files_is_whole_after_the_next_command(
+def test_guarantee_3_a_killed_rename_of_many_files_is_whole_after_the_next_command(
     tmp_path: Path, name: str, trials: int, say: Say, script: Callable[..., Path]
 ) -> None:
     """Killed after its journal or its first file is written, at a random moment."""
@@ -210,7 +212,7 @@ WRITERS = (_truncate, _rename, _append, _hold, _copy_and_rename)
 
 @_long(20, 500)
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the exchange, and leases")
-def test_law_3_what_somebody_else_writes_meanwhile_is_never_lost(
+def test_guarantee_3_what_somebody_else_writes_meanwhile_is_never_lost(
     tmp_path: Path, trials: int, say: Say
 ) -> None:
     """The other program begins at a line after the first comparison, and ends when it can."""
@@ -338,7 +340,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @_long(12, 240)
-def test_law_3_on_a_full_disk_every_write_is_whole_or_refused(
+def test_guarantee_3_on_a_full_disk_every_write_is_whole_or_refused(
     small_disk: Path, trials: int, say: Say
 ) -> None:
     """With more and more room each time, the disk is full at each write of a run in turn."""

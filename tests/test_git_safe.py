@@ -1,4 +1,4 @@
-"""Law 10: nothing that a cloned repository says is run when git is asked about it.
+"""Guarantee 10: nothing that a cloned repository says is run when git is asked about it.
 
 Real git, and a repository for each trick that makes git start a program; each program would make a
 file called `ran`.
@@ -181,7 +181,7 @@ def asked(function: Callable[[], object]) -> None:
         function()
 
 
-def test_law_10_no_question_to_git_runs_what_a_repository_says(repo: Repository) -> None:
+def test_guarantee_10_no_question_to_git_runs_what_a_repository_says(repo: Repository) -> None:
     root = repo.root
     staged = b"username = 2\n"
     entry = git.Staged("b.py", hashlib.sha1(b"blob %d\0%b" % (len(staged), staged)).hexdigest())
@@ -201,7 +201,7 @@ def test_law_10_no_question_to_git_runs_what_a_repository_says(repo: Repository)
     asked(lambda: git.hooks_path(root))
 
 
-def test_law_10_no_command_runs_what_a_repository_says(
+def test_guarantee_10_no_command_runs_what_a_repository_says(
     repo: Repository, specedit: Specedit, script: Callable[..., Path]
 ) -> None:
     script(replace=[["username", "email"]])

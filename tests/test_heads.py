@@ -387,7 +387,7 @@ def answer(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_law_1_heads_change_the_speed_and_never_the_text(
+def test_guarantee_1_heads_change_the_speed_and_never_the_text(
     kind: str, engine: ExactEngine, weights: Any, tmp_path: Path
 ) -> None:
     heads = written(tmp_path / "h.safetensors", fresh(kind), weights.source)
@@ -404,7 +404,7 @@ def test_law_1_heads_change_the_speed_and_never_the_text(
 
 @pytest.mark.parametrize("sharpness", [0.5, 20.0])
 @pytest.mark.parametrize("kind", KINDS)
-def test_law_2_heads_of_random_weights_cost_a_twentieth_and_two_passes_at_most(
+def test_guarantee_2_heads_of_random_weights_cost_a_twentieth_and_two_passes_at_most(
     kind: str, sharpness: float, engine: ExactEngine, weights: Any, tmp_path: Path
 ) -> None:
     """Also where they are sure of themselves."""
@@ -687,7 +687,7 @@ def test_the_packages_own_heads_are_small_and_of_a_model_of_the_catalogue() -> N
         assert about.note.startswith("Learnt from") and about.accepted[0] > 0.3
 
 
-def test_law_7_drafting_with_heads_loads_neither_torch_nor_numpy(tmp_path: Path) -> None:
+def test_guarantee_7_drafting_with_heads_loads_neither_torch_nor_numpy(tmp_path: Path) -> None:
     path = tmp_path / "h.safetensors"
     written(path, fresh("chained"), "d" * 64)
     code = (

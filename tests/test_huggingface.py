@@ -1,4 +1,4 @@
-"""The generic engine: the seam's arithmetic, and law 1 on a tiny random model."""
+"""The generic engine: the seam's arithmetic, and guarantee 1 on a tiny random model."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_cropped_cache_answers_as_if_it_had_never_been_longer() -> None:
     seed=st.integers(0, 5),
     temperature=st.sampled_from([0.0, 1.0]),
 )
-def test_law_1_the_prediction_changes_the_speed_never_the_text(
+def test_guarantee_1_the_prediction_changes_the_speed_never_the_text(
     prompt: list[int], noise: int, seed: int, temperature: float
 ) -> None:
     sampling = Sampling(temperature, 0.95, seed)

@@ -59,7 +59,7 @@ def test_beyond_is_where_a_link_out_of_the_work_tree_leads(
     assert beyond(name) == beyond(tree / name) == wanted
 
 
-def test_law_10_a_link_out_of_the_work_tree_is_refused_without_a_terminal(
+def test_guarantee_10_a_link_out_of_the_work_tree_is_refused_without_a_terminal(
     specedit: Specedit, script: Callable[..., Path], tree: Path
 ) -> None:
     script(replace=[["username", "email"]])

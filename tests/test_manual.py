@@ -380,7 +380,7 @@ def test_a_wrong_topic_names_the_nearest(inside: Run, word: str, near: bytes) ->
     assert near in done.stderr
 
 
-def test_law_7_help_imports_neither_torch_nor_grammars() -> None:
+def test_guarantee_7_help_imports_neither_torch_nor_grammars() -> None:
     code = (
         "import sys; from specedit import cli; cli.run(['help', 'rename']);"
         "print([m for m in ('torch','transformers','tree_sitter','git','numpy','rich.markdown')"

@@ -1,4 +1,4 @@
-"""Several drafts in one pass: what their chances become, who is asked, and laws 1 and 2 with it."""
+"""Several drafts in one pass: what their chances become, who is asked, and guarantees 1 and 2."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_a_pass_is_credited_to_the_draft_with_the_most_accepted_ids() -> None:
     limit=st.integers(1, 70),
     trees=st.booleans(),
 )
-def test_law_1_drafts_of_several_together_change_no_text(
+def test_guarantee_1_drafts_of_several_together_change_no_text(
     answer: list[int], seeds: list[int], limit: int, trees: bool
 ) -> None:
     engine = ScriptedEngine(answer, end=6, vocabulary=7, trees=trees)
@@ -140,7 +140,7 @@ def test_law_1_drafts_of_several_together_change_no_text(
     costs=st.lists(st.floats(0.0005, 0.3), min_size=1, max_size=5),
     knows=st.tuples(st.booleans(), st.booleans(), st.booleans()),
 )
-def test_law_2_free_and_costly_drafts_together_stay_within_the_gate(
+def test_guarantee_2_free_and_costly_drafts_together_stay_within_the_gate(
     size: int, seed: int, costs: list[float], knows: tuple[bool, bool, bool]
 ) -> None:
     """Some know the answer, some are useless; each believes in itself."""

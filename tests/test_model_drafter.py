@@ -70,7 +70,7 @@ def small(answer: list[int], *, sure: float = 0.9, every: int = 1 << 30) -> Smal
     limit=st.integers(1, 60),
     flat=st.booleans(),
 )
-def test_law_1_a_small_model_changes_no_text(
+def test_guarantee_1_a_small_model_changes_no_text(
     answer: list[int],
     other: list[int],
     like: bool,
@@ -289,7 +289,7 @@ def test_a_draft_model_with_heads_drafts_for_itself() -> None:
     name=st.sampled_from(list(KINDS)),
     trees=st.booleans(),
 )
-def test_law_1_heads_of_a_draft_model_change_no_text(
+def test_guarantee_1_heads_of_a_draft_model_change_no_text(
     answer: list[int], other: list[int], name: str, trees: bool
 ) -> None:
     engine = ScriptedEngine(answer, end=50, vocabulary=51)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from replaying import CURVE, Run, WordTokenizer, run
-from test_laws import EDITS, FILE, HOSTILE, SMALL, edited, plainly
+from test_guarantees import EDITS, FILE, HOSTILE, SMALL, edited, plainly
 
 from specedit.decode import drafters
 from specedit.decode.drafters.prediction_drafter import PredictionDrafter
@@ -26,7 +26,7 @@ def several(answer: list[int], predictions: list[list[int]], original: list[int]
 
 
 @given(answer=SMALL, predictions=LISTS, original=st.none() | SMALL)
-def test_law_1_any_predictions_give_the_same_text_and_logits(
+def test_guarantee_1_any_predictions_give_the_same_text_and_logits(
     answer: list[int], predictions: list[list[int]], original: list[int] | None
 ) -> None:
     several(answer, predictions, original)
@@ -37,7 +37,7 @@ def test_law_1_any_predictions_give_the_same_text_and_logits(
     edits=st.lists(EDITS, max_size=4),
     own=EDITS,
 )
-def test_law_1_earlier_tries_of_one_file_give_the_same_text_and_logits(
+def test_guarantee_1_earlier_tries_of_one_file_give_the_same_text_and_logits(
     original: list[int],
     edits: list[list[tuple[int, int, list[int]]]],
     own: list[tuple[int, int, list[int]]],
@@ -46,7 +46,7 @@ def test_law_1_earlier_tries_of_one_file_give_the_same_text_and_logits(
     several(edited(original, own), tries, [*original, END])
 
 
-def test_law_2_no_predictions_make_decoding_slower() -> None:
+def test_guarantee_2_no_predictions_make_decoding_slower() -> None:
     hostile = list(HOSTILE.values())
     result = several(FILE, hostile, None)
     assert result.seconds() <= 1.05 * result.plain() + 2 * CURVE.seconds(1)

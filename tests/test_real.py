@@ -1,4 +1,4 @@
-"""The real 0.5B model, end to end: the laws on real text, the example everyone quotes."""
+"""The real 0.5B model, end to end: the guarantees on real text, and the example of README."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def test_rename_turns_the_example_into_its_expected_file(specedit: Run, tmp_path
     assert file.read_bytes() == (USER / "after.cs").read_bytes()
 
 
-def test_law_1_plain_and_predicted_are_equal_to_the_last_bit(specedit: Run, tmp_path: Path) -> None:
+def test_guarantee_1_plain_and_predicted_are_equal_to_the_last_bit(
+    specedit: Run, tmp_path: Path
+) -> None:
     file = tmp_path / "cart.py"
     file.write_text(
         "class Cart:\n"

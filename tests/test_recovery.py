@@ -77,7 +77,7 @@ def killed(number: int, work: Callable[[], None]) -> None:
 
 
 @pytest.mark.parametrize("number", range(len(NAMES) + 1))
-def test_law_3_a_change_of_several_files_that_is_killed_is_reverted_or_completed(
+def test_guarantee_3_a_change_of_several_files_that_is_killed_is_reverted_or_completed(
     tree: Path, tmp_path: Path, number: int
 ) -> None:
     store = tmp_path / "store"
@@ -94,7 +94,9 @@ def test_law_3_a_change_of_several_files_that_is_killed_is_reverted_or_completed
 
 
 @pytest.mark.parametrize("number", range(len(NAMES)))
-def test_law_3_an_undo_that_is_killed_is_completed(tree: Path, tmp_path: Path, number: int) -> None:
+def test_guarantee_3_an_undo_that_is_killed_is_completed(
+    tree: Path, tmp_path: Path, number: int
+) -> None:
     store = tmp_path / "store"
     change(store, tree)
     killed(number, lambda: undo(store) and None)

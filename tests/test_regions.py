@@ -467,7 +467,7 @@ def test_regions_that_come_back_unchanged_are_the_file_byte_for_byte(
         assert given.encode(text) == data
 
 
-def test_law_1_holds_for_each_region() -> None:
+def test_guarantee_1_holds_for_each_region() -> None:
     edit, _, _ = performed(
         LET,
         model(("total = 4\n", "total = 99\n")),

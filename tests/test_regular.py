@@ -50,7 +50,7 @@ def put(kind: str, path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "link to itself"])
-def test_law_3_what_took_the_files_place_is_not_written_nor_waited_for(
+def test_guarantee_3_what_took_the_files_place_is_not_written_nor_waited_for(
     tmp_path: Path, kind: str
 ) -> None:
     path = tmp_path / "a.py"

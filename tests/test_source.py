@@ -172,7 +172,7 @@ def test_extended_attributes_are_kept(tmp_path: Path) -> None:
     assert os.getxattr(path, "user.note") == b"mine"
 
 
-def test_law_3_a_file_that_changed_meanwhile_is_never_overwritten(tmp_path: Path) -> None:
+def test_guarantee_3_a_file_that_changed_meanwhile_is_never_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text("one\n")
     seen = read(path)
@@ -208,7 +208,7 @@ replacement.replace(seen, seen.encode("twenty\\n"))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on a file's size")
-def test_law_3_a_file_that_cannot_grow_stays_as_it_was(tmp_path: Path) -> None:
+def test_guarantee_3_a_file_that_cannot_grow_stays_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text("one\n")
     for links in (1, 2):

@@ -1,4 +1,4 @@
-"""Two laws: no special token from text, and the pieces are the text."""
+"""Two guarantees: no special token from text, and the pieces are the text."""
 
 from __future__ import annotations
 

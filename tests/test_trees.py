@@ -1,4 +1,4 @@
-"""Drafts that branch: the arithmetic of a tree, and law 1 with any of them on every engine."""
+"""Drafts that branch: the arithmetic of a tree, and guarantee 1 with them on every engine."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_chain_is_a_tree_and_every_tree_has_one() -> None:
     flat=st.booleans(),
     trees=st.booleans(),
 )
-def test_law_1_any_tree_gives_the_same_text_and_logits(
+def test_guarantee_1_any_tree_gives_the_same_text_and_logits(
     answer: list[int], seed: int, limit: int, flat: bool, trees: bool
 ) -> None:
     engine = ScriptedEngine(answer, end=6, vocabulary=7, trees=trees)
@@ -130,7 +130,7 @@ def test_a_right_tree_settles_more_than_a_pass_each() -> None:
     seed=st.integers(0, 50),
     sampling=st.sampled_from([GREEDY, SAMPLED]),
 )
-def test_law_1_trees_on_the_generic_engine(
+def test_guarantee_1_trees_on_the_generic_engine(
     prompt: list[int], seed: int, sampling: Sampling
 ) -> None:
     engine = tiny()
@@ -169,7 +169,9 @@ def exact(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
-def test_law_1_trees_on_the_exact_engine(exact: Engine, seed: int, sampling: Sampling) -> None:
+def test_guarantee_1_trees_on_the_exact_engine(
+    exact: Engine, seed: int, sampling: Sampling
+) -> None:
     prompt = random.Random(seed).choices(range(517), k=20 + 200 * seed)
     exact.crop(0)
     plain, ended, _ = answered(exact, prompt, sampling=sampling)
@@ -189,7 +191,7 @@ def test_law_1_trees_on_the_exact_engine(exact: Engine, seed: int, sampling: Sam
     knows=st.booleans(),
     count=st.integers(1, 3),
 )
-def test_law_2_drafters_that_cost_time_stay_within_the_gate(
+def test_guarantee_2_drafters_that_cost_time_stay_within_the_gate(
     size: int, seed: int, costs: list[float], knows: bool, count: int
 ) -> None:
     """1.05 times plain decoding and two passes, by a clock of their own."""

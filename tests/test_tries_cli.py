@@ -523,7 +523,7 @@ def begun(tree: Repository, *words: str) -> subprocess.Popen[bytes]:
 WAITS = ("edit", "Do it", "calc.py", "--test", "grep -q 'a \\* b' calc.py && sleep 30; exit 1")
 
 
-def test_law_9_killed_while_a_try_is_in_the_tree_nothing_is_lost(
+def test_guarantee_9_killed_while_a_try_is_in_the_tree_nothing_is_lost(
     tree: Repository, script: Callable[..., Path], specedit: Specedit
 ) -> None:
     says(script, RIGHT)
@@ -634,7 +634,7 @@ def test_what_is_written_on_the_screen_is_a_line_a_try_and_a_table(
 
 
 @pytest.mark.parametrize("moment", range(6))
-def test_law_9_killed_at_any_moment(
+def test_guarantee_9_killed_at_any_moment(
     tree: Repository, script: Callable[..., Path], specedit: Specedit, moment: int
 ) -> None:
     says(script, WRONG, WORSE, WRONG + "# 3\n", WRONG + "# 4\n", RIGHT)

@@ -94,7 +94,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
-def test_law_10_nothing_a_repository_says_picks_an_address_a_path_or_a_model(
+def test_guarantee_10_nothing_a_repository_says_picks_an_address_a_path_or_a_model(
     cloned: Cloned, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
     model = cloned.root / "m"
@@ -148,7 +148,7 @@ INVALID = {
 
 
 @pytest.mark.parametrize(("name", "value"), INVALID.values(), ids=INVALID)
-def test_law_10_an_invalid_restricted_value_is_ignored_until_the_repository_is_trusted(
+def test_guarantee_10_an_invalid_restricted_value_is_ignored_until_the_repository_is_trusted(
     cloned: Cloned, name: str, value: object
 ) -> None:
     text = "inf" if value == float("inf") else json.dumps(value)

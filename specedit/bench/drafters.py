@@ -30,7 +30,7 @@ def built_in() -> list[Case]:
 
 def summed(rows: Sequence[SpeedRow]) -> list[dict[str, Any]]:
     """An object for each kind of case and drafter; times compare the cases that both wrote."""
-    found = []
+    results = []
     for kind in dict.fromkeys(row.case.kind for row in rows):
         for name in NAMES:
             both = [
@@ -41,7 +41,7 @@ def summed(rows: Sequence[SpeedRow]) -> list[dict[str, Any]]:
             tokens = sum(own.tokens for _, own in pairs)
             if not pairs:
                 continue
-            found.append(
+            results.append(
                 {
                     "workload": kind,
                     "drafter": name.name,
@@ -55,4 +55,4 @@ def summed(rows: Sequence[SpeedRow]) -> list[dict[str, Any]]:
                     "same_as_plain": all(p.runs[-1].tokens == o.runs[-1].tokens for p, o in pairs),
                 }
             )
-    return found
+    return results

@@ -34,7 +34,7 @@ def lines(result: Mapping[str, Any]) -> dict[str, Lines]:
         "seconds": _medians((peer, c["lines"], seconds) for c, peer, seconds in runs),
         "widths": _medians(widths),
     }
-    return {name: found for name, found in plots.items() if found}
+    return {name: value for name, value in plots.items() if value}
 
 
 def _medians(points: Iterable[tuple[str, float, float]]) -> Lines:

@@ -1,8 +1,8 @@
 """An engine that plays a script, for tests and replay: no model, no torch.
 
-Knows the answer it should give. Whatever it is fed, its choice on the script's path is the
-script's next id, and off that path something that depends on all it was fed, so that a loop
-which trusts a choice made after a wrong draft is caught.
+Whatever it is fed, its choice on the script's path is the script's next id, and off that path
+something that depends on all it was fed, so that a loop which trusts a choice made after a wrong
+draft is caught.
 """
 
 from __future__ import annotations

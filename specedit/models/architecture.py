@@ -1,7 +1,7 @@
 """Architectures: which families are known, their numbers, and what each tensor is for.
 
 The one place for these facts; both engines read them here. GGUF's tensor names are the names used;
-transformers' belong to them one to one. Knows headers only: reads no weights but rotary factors.
+transformers' belong to them one to one.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def of_gguf(file: Gguf) -> Architecture:
         if factors:
             raise rope.unknown(scaling, f"{scaling.text('type')} beside {ROPE_FACTORS}")
         factors = _factors(file, size)
-    found = Architecture(
+    result = Architecture(
         family=family,
         layers=fields.whole("block_count", most=LAYERS),
         hidden=hidden,
@@ -157,9 +157,9 @@ def of_gguf(file: Gguf) -> Architecture:
         rope_factors=factors,
         rope_magnitude=magnitude,
     )
-    _check_heads(file.path, found)
-    check_tensors(file.path, found, {name: info.shape for name, info in file.tensors.items()})
-    return found
+    _check_heads(file.path, result)
+    check_tensors(file.path, result, {name: info.shape for name, info in file.tensors.items()})
+    return result
 
 
 def of_folder(path: Path) -> Architecture:
@@ -174,7 +174,7 @@ def of_folder(path: Path) -> Architecture:
         "a bias in the gated layer": fields.truth("mlp_bias", False),
         "a bias of attention's output": family != "qwen2" and fields.truth("attention_bias", False),
     }
-    for what in (what for what, found in unusual.items() if found):
+    for what in (what for what, result in unusual.items() if result):
         raise ModelError(f"{path} has {what}, which is not supported", hint=_GENERIC)
     heads, hidden = fields.whole("num_attention_heads"), fields.whole("hidden_size")
     size = fields.whole("head_dim", _share(fields, hidden, heads), most=1 << 14)
@@ -184,7 +184,7 @@ def of_folder(path: Path) -> Architecture:
         base = turning.real("rope_theta", base)
     window = fields.whole("max_position_embeddings", most=2**32)
     factors, magnitude = rope.of_folder(turning, base, size, window)
-    found = Architecture(
+    result = Architecture(
         family=family,
         layers=fields.whole("num_hidden_layers", most=LAYERS),
         hidden=hidden,
@@ -201,8 +201,8 @@ def of_folder(path: Path) -> Architecture:
         rope_factors=factors,
         rope_magnitude=magnitude,
     )
-    _check_heads(path, found)
-    return found
+    _check_heads(path, result)
+    return result
 
 
 def stranger(path: Path, family: str, hint: str = _FOLDER) -> ModelError:
@@ -245,12 +245,12 @@ def rows(
 
     `start` and `stop` lie between heads.
     """
-    found = file.rows(name, start, stop)
+    result = file.rows(name, start, stop)
     if model.family not in INTERLEAVED or not re.fullmatch(r"blk\.\d+\.attn_[qk]\.\w+", name):
-        return found
-    columns = found.shape[-1] if len(file.tensors[name].shape) > 1 else 1
-    pairs = found.reshape(-1, model.head_size // 2, 2, columns)
-    return pairs.swapaxes(1, 2).reshape(found.shape)
+        return result
+    columns = result.shape[-1] if len(file.tensors[name].shape) > 1 else 1
+    pairs = result.reshape(-1, model.head_size // 2, 2, columns)
+    return pairs.swapaxes(1, 2).reshape(result.shape)
 
 
 def _share(fields: Fields, hidden: int, heads: int) -> int | None:

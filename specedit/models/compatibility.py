@@ -57,10 +57,10 @@ def _check_config(files: ModelFiles) -> None:
 
 
 def _window(fields: Fields, key: str) -> int:
-    found = fields.known.get(fields.prefix + key) or 0
-    if not isinstance(found, int) or found > 2**62:
+    result = fields.known.get(fields.prefix + key) or 0
+    if not isinstance(result, int) or result > 2**62:
         raise fields.wrong(key, "a number of positions")
-    return found
+    return result
 
 
 def _refused(files: ModelFiles, kind: str, why: str) -> ModelError:

@@ -1,7 +1,7 @@
 """What a model's files say about it: JSON of a folder, numbers with a type and a limit.
 
 A file may hold anything; what is not of the kind that belongs there is a `ModelError` that names
-the file and the key. Knows no key's meaning.
+the file and the key.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ def read_json(path: Path) -> dict[str, Any]:
     """The object in a file; empty when there is no such file."""
     if not path.is_file():
         return {}
-    found = parse_json(path, read_text(path))
-    if not isinstance(found, dict):
+    result = parse_json(path, read_text(path))
+    if not isinstance(result, dict):
         raise ModelError(f"{path} cannot be read: it holds no JSON object")
-    return found
+    return result
 
 
 def read_text(path: Path) -> str:
@@ -70,57 +70,57 @@ class Fields:
 
     def whole(self, key: str, default: int | None = None, *, most: int = 1 << 24) -> int:
         """A whole number from 1 to `most`."""
-        found = self._given(key, default)
-        if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= most:
+        result = self._given(key, default)
+        if isinstance(result, bool) or not isinstance(result, int) or not 1 <= result <= most:
             raise self.wrong(key, f"a whole number from 1 to {most:,}")
-        return found
+        return result
 
     def real(self, key: str, default: float | None = None) -> float:
         """A number above 0, neither tiny nor huge."""
-        found = self._given(key, default)
-        fits = isinstance(found, int | float) and not isinstance(found, bool)
-        if not fits or not LEAST <= found <= 1 / LEAST:
+        result = self._given(key, default)
+        fits = isinstance(result, int | float) and not isinstance(result, bool)
+        if not fits or not LEAST <= result <= 1 / LEAST:
             raise self.wrong(key, "a number above 0")
-        return float(found)
+        return float(result)
 
     def text(self, key: str, default: str | None = None) -> str:
-        found = self._given(key, default)
-        if not isinstance(found, str):
+        result = self._given(key, default)
+        if not isinstance(result, str):
             raise self.wrong(key, "a text")
-        return found
+        return result
 
     def truth(self, key: str, default: bool) -> bool:
-        found = self._given(key, default)
-        if not isinstance(found, bool):
+        result = self._given(key, default)
+        if not isinstance(result, bool):
             raise self.wrong(key, "true or false")
-        return found
+        return result
 
     def texts(self, key: str) -> list[str]:
         """A list of texts; empty when there is none."""
-        found = self._given(key, ())
-        if not isinstance(found, list | tuple) or not all(isinstance(one, str) for one in found):
+        result = self._given(key, ())
+        if not isinstance(result, list | tuple) or not all(isinstance(one, str) for one in result):
             raise self.wrong(key, "a list of texts")
-        return list(found)
+        return list(result)
 
     def inside(self, key: str) -> Fields | None:
         """The object of that key, if there is one."""
         if not self.has(key):
             return None
-        found = self.known[self.prefix + key]
-        if not isinstance(found, dict):
+        result = self.known[self.prefix + key]
+        if not isinstance(result, dict):
             raise self.wrong(key, "an object")
-        return Fields(self.path, found)
+        return Fields(self.path, result)
 
     def wrong(self, key: str, wanted: str) -> ModelError:
-        found = repr(self.known.get(self.prefix + key))
-        shown = found if len(found) <= 60 else found[:57] + "..."
+        result = repr(self.known.get(self.prefix + key))
+        shown = result if len(result) <= 60 else result[:57] + "..."
         return ModelError(
             f"{self.path}: {self.prefix}{key} is {shown} where {wanted} belongs",
             hint="The file is damaged or of another kind: fetch the model again, or name another.",
         )
 
     def _given(self, key: str, default: Any) -> Any:
-        found = self.known.get(self.prefix + key)
-        if found is None and default is None:
+        result = self.known.get(self.prefix + key)
+        if result is None and default is None:
             raise ModelError(f"{self.path} lacks {self.prefix}{key}.")
-        return default if found is None else found
+        return default if result is None else result

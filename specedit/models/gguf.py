@@ -1,9 +1,8 @@
 """GGUF files: metadata, and tensors as float32 rows.
 
-Knows the container (versions 2 and 3) and which block formats can be read. Does not know what a
-tensor is for, and imports no torch. The block arithmetic is the `gguf` package's; the container
-is read here because a truncated or foreign file must be a `ModelError`, not a stack trace, and
-because skipping the tokenizer's 300,000 strings makes opening a file fast.
+The block arithmetic is the `gguf` package's; the container is read here because a truncated or
+foreign file must be a `ModelError`, not a stack trace, and because skipping the tokenizer's 300,000
+strings makes opening a file fast.
 """
 
 from __future__ import annotations

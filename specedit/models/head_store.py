@@ -63,9 +63,9 @@ class HeadsFolder:
             freed = sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
             shutil.rmtree(self.path, ignore_errors=True)
             return freed
-        found = [path for path in (self.file(kind), self.state(kind)) if path.is_file()]
-        freed = sum(path.stat().st_size for path in found)
-        for path in found:
+        results = [path for path in (self.file(kind), self.state(kind)) if path.is_file()]
+        freed = sum(path.stat().st_size for path in results)
+        for path in results:
             path.unlink()
         return freed
 

@@ -83,11 +83,11 @@ def verify(item: Item) -> Generator[FetchProgress, None, None]:
     digests = record.files or {"": record.sha256}
     for file, expected in sorted(digests.items()):
         path = item.slot.path / file if file else item.slot.path
-        found = yield from hashed(path, item.name)
-        if found != expected:
+        result = yield from hashed(path, item.name)
+        if result != expected:
             item.slot.sidecar.unlink(missing_ok=True)
             raise ModelError(
-                f"{path} is damaged: SHA-256 {found[:12]}… instead of {expected[:12]}…",
+                f"{path} is damaged: SHA-256 {result[:12]}… instead of {expected[:12]}…",
                 hint=f"specedit model remove {item.name}, then specedit model pull {item.name}",
             )
 

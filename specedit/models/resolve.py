@@ -59,16 +59,16 @@ def local(model: str, *, home: Path | None = None) -> ModelFiles | None:
         while True:
             next(steps)
     except StopIteration as end:
-        found: ModelFiles | None = end.value
-        return found
+        result: ModelFiles | None = end.value
+        return result
 
 
 def present(model: str) -> ModelFiles:
     """The files, or an error if the model is not here. Uses no network."""
-    found = local(model)
-    if found is None:
+    result = local(model)
+    if result is None:
         raise ModelError(f"{model} is not on this machine.", hint=f"specedit model pull {model}")
-    return found
+    return result
 
 
 Steps = Generator[FetchProgress, None, ModelFiles | None]

@@ -1,8 +1,7 @@
 """Rotary scaling: how much slower each frequency turns than the base says, and how strong.
 
-Knows the kinds `linear`, `llama3` and `yarn`, as a folder's configuration and as GGUF metadata
-write them. What it gives holds for every engine: frequency i is divided by factor i, cosines and
-sines are multiplied by the magnitude. Does not know tensors.
+What it gives holds for every engine: frequency i is divided by factor i, cosines and sines are
+multiplied by the magnitude.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A header is read here before anybody else reads the file, so that whatever it claims is compared
 with what the file holds. Nothing in a folder runs: one that needs code of its own is refused, and
-weights in any other form (pickles) are left alone. Knows no tensor's meaning.
+weights in any other form (pickles) are left alone.
 """
 
 from __future__ import annotations
@@ -75,16 +75,16 @@ def _check_index(folder: Path, index: Path) -> None:
 
 def headers(folder: Path) -> dict[str, Header]:
     """All tensors of the folder's safetensors files."""
-    found: dict[str, Header] = {}
+    results: dict[str, Header] = {}
     files = sorted(folder.glob("*.safetensors"))
     if not files:
         raise ModelError(f"{folder} has no safetensors file.", hint="Name another folder.")
     for file in files:
         for name, header in header_of(file).items():
-            if name in found:
+            if name in results:
                 raise ModelError(f"{folder} has the tensor {name} twice, once in {file.name}")
-            found[name] = header
-    return found
+            results[name] = header
+    return results
 
 
 def header_of(path: Path) -> dict[str, Header]:
@@ -110,10 +110,10 @@ def header_of(path: Path) -> dict[str, Header]:
     if not isinstance(about, dict) or not all(isinstance(one, str) for one in about.values()):
         raise _damaged(path, "its __metadata__ is no list of texts")
     places: list[tuple[int, int]] = []
-    found = {}
+    results = {}
     for name, told in known.items():
         header, start = _tensor(path, name, told)
-        found[name] = header
+        results[name] = header
         places.append((start, start + header.nbytes))
     end = 0
     for start, stop in sorted(places):
@@ -122,7 +122,7 @@ def header_of(path: Path) -> dict[str, Header]:
         end = stop
     if end != size - 8 - length:
         raise _damaged(path, f"it holds {size - 8 - length:,} bytes of {end:,}")
-    return found
+    return results
 
 
 def _tensor(path: Path, name: str, told: Any) -> tuple[Header, int]:

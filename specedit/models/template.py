@@ -36,12 +36,12 @@ def load_template(files: ModelFiles) -> str:
     if file.is_file():
         return read_text(file)
     path = files.path / "tokenizer_config.json"
-    given = read_json(path).get("chat_template")
-    if isinstance(given, list):  # named templates; the default one is for chatting
-        pairs = [one for one in given if isinstance(one, dict)]
+    item = read_json(path).get("chat_template")
+    if isinstance(item, list):  # named templates; the default one is for chatting
+        pairs = [one for one in item if isinstance(one, dict)]
         named = {str(one.get("name")): one.get("template") for one in pairs}
-        given = named.get("default", next(iter(named.values()), None))
-    return Fields(path, {"chat_template": given}).text("chat_template", "")
+        item = named.get("default", next(iter(named.values()), None))
+    return Fields(path, {"chat_template": item}).text("chat_template", "")
 
 
 def prompt_ids(
@@ -51,8 +51,8 @@ def prompt_ids(
     opening: str,
 ) -> list[int]:
     """The whole prompt: messages, the turn handed over, the answer's opening."""
-    given = files_or_template
-    template = load_template(given) if isinstance(given, ModelFiles) else given
+    item = files_or_template
+    template = load_template(item) if isinstance(item, ModelFiles) else item
     ids: list[int] = []
     for part in split(template or CHATML, messages, **tokenizer.texts):
         if isinstance(part, int):

@@ -1,12 +1,9 @@
 """Text to ids and back, as a model's files say: GGUF metadata or tokenizer.json.
 
-Two laws. `encode` never yields a special token, whatever the text contains: a file that speaks
-of `<|im_end|>` is only text. And the pieces of its ids joined are the text, byte for byte: what
-rewrites text (Unicode normalisation, a space put in front) is left out, which differs from the
-model's own tokenizer only on text that is not in normal form.
-
-Knows vocabularies and which ids end an answer. Does not know messages; loads no transformers.
-"""
+Two guarantees. `encode` never yields a special token, whatever the text contains: a file that
+speaks of `<|im_end|>` is only text. And the pieces of its ids joined are the text, byte for byte:
+what rewrites text (Unicode normalisation, a space put in front) is left out, which differs from the
+model's own tokenizer only on text that is not in normal form."""
 
 from __future__ import annotations
 
@@ -34,11 +31,11 @@ class Tokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Ids of the text; never a special token."""
-        found: list[int] = guarded(
+        result: list[int] = guarded(
             "the model's vocabulary cannot spell this text",
             lambda: self.core.encode(text, add_special_tokens=False).ids,
         )
-        return found
+        return result
 
     def encode_template(self, text: str) -> list[int]:
         """Ids of a template's own text, where a special token's name means the token."""

@@ -1,8 +1,7 @@
 """A model's vocabulary, read from GGUF metadata or from a folder's tokenizer.json.
 
-Knows how each writes its vocabulary, its special tokens and where words are cut. The core it
-builds knows no special token and rewrites no text; see `tokenizer` for why. Whatever the file
-holds, the outcome is a vocabulary or a `ModelError`.
+The core it builds knows no special token and rewrites no text; see `tokenizer` for why. Whatever
+the file holds, the outcome is a vocabulary or a `ModelError`.
 """
 
 from __future__ import annotations
@@ -105,10 +104,10 @@ def _id(given: Any, size: int = MOST_IDS) -> int | None:
 
 
 def _numbers(fields: Fields, key: str, default: list[Any]) -> list[Any]:
-    found = fields.known.get(fields.prefix + key) or default
-    if not isinstance(found, list) or not all(isinstance(one, int | float) for one in found):
+    result = fields.known.get(fields.prefix + key) or default
+    if not isinstance(result, list) or not all(isinstance(one, int | float) for one in result):
         raise fields.wrong(key, "a list of numbers")
-    return found
+    return result
 
 
 def _byte_pairs(fields: Fields, plain: dict[int, str]) -> Any:
@@ -178,8 +177,8 @@ def of_folder(folder: Path) -> Tokenizer:
             ".save_pretrained(…).",
         )
     data = parse_json(path, read_text(path))
-    said = f"{path} cannot be read as a tokenizer"
-    core, plain, specials, literal, byte_level = guarded(said, lambda: _of_json(data))
+    message = f"{path} cannot be read as a tokenizer"
+    core, plain, specials, literal, byte_level = guarded(message, lambda: _of_json(data))
     settings = read_json(folder / "tokenizer_config.json")
     texts = {name: _text(settings.get(name)) for name in ("bos_token", "eos_token")}
     ends = read_json(folder / "generation_config.json").get("eos_token_id")

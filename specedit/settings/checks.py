@@ -91,10 +91,10 @@ def _plays_script(name: str, value: Any) -> bool:
 def _check_kinds(name: str, value: str, where: str) -> None:
     """Of the table of verdicts, and of the kinds that are allowed."""
     try:
-        given = parsed_verdicts(value) if name == "gate" else value.replace(",", " ").split()
+        item = parsed_verdicts(value) if name == "gate" else value.replace(",", " ").split()
     except ValueError as problem:
         raise UsageError(f"{where}: {name}: {problem}.") from None
-    for kind in given:
+    for kind in item:
         if kind not in DEFAULT:
             raise UsageError(
                 f"{where}: {name}: there is no kind {shown(kind)}.",
@@ -107,10 +107,10 @@ def _check_commands(value: str, where: str) -> None:
     from specedit.check.external import parsed_commands
 
     try:
-        found = parsed_commands(value)
+        result = parsed_commands(value)
     except ValueError as problem:
         raise UsageError(f"{where}: check_with: {problem}.") from None
-    for one in found:
+    for one in result:
         if one.language and one.language not in BY_NAME:
             raise UsageError(
                 f"{where}: check_with: there is no language {one.language!r}.",

@@ -1,7 +1,7 @@
 """int8 weights and their layout in memory: panels of 16 outputs by 4 inputs, with padding.
 
-Knows shapes and the way there and back. Does not know kernels or files. A product's inputs are
-padded to 64, its outputs to 16, half a head to 16; what pads is zero, so it adds nothing.
+A product's inputs are padded to 64, its outputs to 16, half a head to 16; what pads is zero, so it
+adds nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Editors: a ready, commented snippet for each, and its place where that is one file.
 
-The snippets are data files of this package. Knows names, places and what is ours; knows no git and
-no models.
+The snippets are data files of this package.
 """
 
 from __future__ import annotations
@@ -77,9 +76,9 @@ def names() -> list[str]:
 def editor(name: str) -> Setup:
     """The editor a person means."""
     wanted = ALIASES.get(name.lower(), name.lower())
-    for found in EDITORS:
-        if found.name == wanted:
-            return found
+    for result in EDITORS:
+        if result.name == wanted:
+            return result
     near = difflib.get_close_matches(wanted, [*names(), *ALIASES], n=1)
     hint = f"Did you mean {near[0]}?" if near else f"There is: {', '.join(names())}."
     raise UsageError(f"There is no snippet for {name!r}.", hint=hint)

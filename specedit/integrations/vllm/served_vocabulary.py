@@ -1,7 +1,7 @@
 """The served model's vocabulary: text to ids for a prediction, and back for what a change taught.
 
-Knows where vLLM finds a tokenizer: a folder, or the hub's cache on this disk. Loads no
-transformers; a model without a `tokenizer.json` has no words here, and drafts without them.
+Loads no transformers; a model without a `tokenizer.json` has no words here, and drafts without
+them.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class ServedVocabulary:
             return None
 
     def encode(self, text: str) -> list[int]:
-        found: list[int] = self._tokenizer.encode(text)
-        return found
+        result: list[int] = self._tokenizer.encode(text)
+        return result
 
     def piece(self, token: int) -> bytes:
-        found: bytes = self._piece(token)
-        return found
+        result: bytes = self._piece(token)
+        return result
 
 
 def _folder(model: str) -> Path:

@@ -1,8 +1,7 @@
 """What a step of the server costs, by the ids that go through it: measured while it serves.
 
 A step is one forward call over all requests. Its seconds are taken to be a line, `start + each`
-times the ids, through the medians of recent steps of each size. Knows sizes and seconds; does not
-know requests or vLLM.
+times the ids, through the medians of recent steps of each size.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """An answer of vLLM on its way out, with OpenAI's figures of its prediction in `usage`.
 
 Whole, or event by event: the ids that vLLM tells are counted, and taken out again unless the client
-asked for them. Knows JSON, server-sent events and ids; does not know requests or vLLM.
+asked for them.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ class CountedAnswer:
 
     async def _whole(self) -> None:
         assert self._start is not None
-        body, found = self._held, json_object(self._held)
-        if found is not None and self._start["status"] == 200:
-            for choice in found.get("choices") or ():
+        body, result = self._held, json_object(self._held)
+        if result is not None and self._start["status"] == 200:
+            for choice in result.get("choices") or ():
                 self._take(choice)
-            _drop(found, self._asked)
-            self._count(found.get("usage"))
-            body = json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
+            _drop(result, self._asked)
+            self._count(result.get("usage"))
+            body = json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode()
         headers = resized(self._start["headers"], len(body))
         await self._send({**self._start, "headers": headers})
         await self._send({"type": "http.response.body", "body": body})
@@ -88,14 +88,14 @@ class CountedAnswer:
 
     def _event(self, event: bytes) -> bytes:
         head, _, data = event.partition(b"data: ")
-        found = None if head.strip() else json_object(data)
-        if found is None:
+        result = None if head.strip() else json_object(data)
+        if result is None:
             return event
-        for choice in found.get("choices") or ():
+        for choice in result.get("choices") or ():
             self._take(choice)
-        _drop(found, self._asked)
-        self._count(found.get("usage"))
-        return b"data: " + json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
+        _drop(result, self._asked)
+        self._count(result.get("usage"))
+        return b"data: " + json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode()
 
     def _take(self, choice: dict[str, Any]) -> None:
         self._asked.written += choice.get("token_ids") or ()
@@ -107,16 +107,16 @@ class CountedAnswer:
         if not isinstance(usage, dict) or not self._asked.predictions:
             return
         main = self._asked.predictions[0]
-        found = appeared(main, self._asked.written)
+        result = appeared(main, self._asked.written)
         details = usage.get("completion_tokens_details") or {}
         usage["completion_tokens_details"] = {
             **details,
-            "accepted_prediction_tokens": found,
-            "rejected_prediction_tokens": len(main) - found,
+            "accepted_prediction_tokens": result,
+            "rejected_prediction_tokens": len(main) - result,
         }
         for name in ("completion_tokens", "total_tokens"):
             if isinstance(usage.get(name), int):
-                usage[name] += len(main) - found
+                usage[name] += len(main) - result
 
 
 def _drop(found: dict[str, Any], asked: Predicting) -> None:
@@ -126,10 +126,10 @@ def _drop(found: dict[str, Any], asked: Predicting) -> None:
 
 def json_object(body: bytes) -> dict[str, Any] | None:
     try:
-        found = json.loads(body)
+        result = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return result if isinstance(result, dict) else None
 
 
 def resized(headers: Any, length: int) -> list[tuple[bytes, bytes]]:

@@ -1,4 +1,4 @@
-"""Laws 1 and 2: a prediction changes the speed, never the text, and never for the worse."""
+"""Guarantees 1 and 2: a prediction changes the speed, never the text, and never for the worse."""
 
 from __future__ import annotations
 
@@ -49,21 +49,21 @@ def same(answer: list[int], prediction: list[int], limit: int = 1 << 20) -> None
 
 
 @given(answer=SMALL, prediction=SMALL)
-def test_law_1_any_prediction_gives_the_same_text_and_logits(
+def test_guarantee_1_any_prediction_gives_the_same_text_and_logits(
     answer: list[int], prediction: list[int]
 ) -> None:
     same(answer, prediction)
 
 
 @given(prediction=st.lists(st.integers(0, 255), max_size=150), edits=EDITS)
-def test_law_1_an_edited_prediction_gives_the_same_text_and_logits(
+def test_guarantee_1_an_edited_prediction_gives_the_same_text_and_logits(
     prediction: list[int], edits: list[tuple[int, int, list[int]]]
 ) -> None:
     same(edited(prediction, edits), [*prediction, END])
 
 
 @given(answer=SMALL, prediction=SMALL, limit=st.integers(1, 30))
-def test_law_1_the_limit_cuts_at_the_same_token(
+def test_guarantee_1_the_limit_cuts_at_the_same_token(
     answer: list[int], prediction: list[int], limit: int
 ) -> None:
     same(answer, prediction, limit)
@@ -100,7 +100,9 @@ HOSTILE = {
 
 @pytest.mark.parametrize("curve", ends(CURVES.values()), ids=ends(CURVES))
 @pytest.mark.parametrize("prediction", HOSTILE.values(), ids=HOSTILE.keys())
-def test_law_2_no_prediction_makes_decoding_slower(prediction: list[int], curve: Curve) -> None:
+def test_guarantee_2_no_prediction_makes_decoding_slower(
+    prediction: list[int], curve: Curve
+) -> None:
     for answer in (FILE, NOISE):
         result = run(answer, prediction, curve=curve)
         assert result.tokens == [*answer, END]
