@@ -5,8 +5,8 @@ from the position of the divergence (text was replaced, inserted or deleted ther
 of each is fitted to real commits: how many of the answer's last ids precede it, how far and in
 which direction it is from the divergence, how often such ids occur.
 
-Only the likeliest position is offered. A second one in the same pass (as a tree) does not pay
-(docs/research/2026-11-passes.md).
+Only the likeliest position is offered. A second one in the same pass (as a tree) does not
+pay.
 """
 
 from __future__ import annotations
