@@ -39,7 +39,7 @@ def may_have_gpu() -> bool:
     if sys.platform == "linux" and not any(Path(driver).exists() for driver in DRIVERS):
         return False
     try:
-        said = Path(spec.origin).with_name("version.py").read_text("utf-8")
+        version = Path(spec.origin).with_name("version.py").read_text("utf-8")
     except OSError:
         return True
-    return BUILT_FOR.search(said) is not None
+    return BUILT_FOR.search(version) is not None

@@ -1,8 +1,7 @@
 """An engine that plays a script, for tests and replay: no model, no torch.
 
-Whatever it is fed, its choice on the script's path is the script's next id, and off that path
-something that depends on all it was fed, so that a loop which trusts a choice made after a wrong
-draft is caught.
+Whatever it is fed, its choice on the script's path is the script's next id. Off it, the choice
+depends on all ids it was fed, which exposes a loop that trusts a choice after a rejected draft.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _MASK = (1 << 61) - 1
 Answer = Sequence[int] | Callable[[Sequence[int]], Sequence[int]]
 
 
-class _Said(NamedTuple):
+class _ScriptNode(NamedTuple):
     """An id with all before it: how many there are, a mark of them, whether the script says so."""
 
     token: int
@@ -34,7 +33,7 @@ class _Said(NamedTuple):
     right: bool
 
 
-NOTHING = _Said(-1, 0, 0, True)
+NOTHING = _ScriptNode(-1, 0, 0, True)
 
 
 class ScriptedEngine:
@@ -61,7 +60,7 @@ class ScriptedEngine:
         self._audit = self._watching = False
         self._script: list[int] = []  # prompt, answer, end
         self._ids: list[int] = []
-        self._said: list[_Said] = []  # of each id in the cache, what it and those before it are
+        self._nodes: list[_ScriptNode] = []  # one for each id in the cache
         self._parents: Sequence[int] | None = None  # of the last pass
         self._tree: int | None = None  # where the last pass began, if that was a tree
         self.info = EngineInfo(
@@ -95,11 +94,11 @@ class ScriptedEngine:
         self._tree = None
         self.crop(reused)
         self._script = script
-        said, self._said = self._said, []
-        for one in said:  # what was on the old script need not be on the new one
-            self._said.append(self._after(self._said[-1] if self._said else NOTHING, one.token))
+        nodes, self._nodes = self._nodes, []
+        for one in nodes:  # what was on the old script need not be on the new one
+            self._nodes.append(self._after(self._nodes[-1] if self._nodes else NOTHING, one.token))
         for token in held[reused:]:
-            self._feed(token, self._said[-1] if self._said else NOTHING)
+            self._feed(token, self._nodes[-1] if self._nodes else NOTHING)
         yield Prefill(len(held), len(held), reused, time.perf_counter() - started)
 
     def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
@@ -114,15 +113,15 @@ class ScriptedEngine:
         if self._delay_s:
             time.sleep(self._delay_s)
         first = len(self._ids)
-        before = self._said[-1] if self._said else NOTHING
+        before = self._nodes[-1] if self._nodes else NOTHING
         for index, token in enumerate(ids):
             parent = index - 1 if parents is None else parents[index]
             if not -1 <= parent < index:
                 raise ValueError(f"id {index} of a tree cannot stand behind {parent}")
-            self._feed(token, self._said[first + parent] if parent >= 0 else before)
+            self._feed(token, self._nodes[first + parent] if parent >= 0 else before)
         self._tree = None if parents is None else first
         self._parents = parents
-        fed = self._said[first:]
+        fed = self._nodes[first:]
         chosen = [self._choice(one) for one in fed]
         rows = states = None
         if self._audit:
@@ -136,7 +135,7 @@ class ScriptedEngine:
             raise ValueError("a tree is in the cache: keep a path of it")
         self._tree = None
         del self._ids[length:]
-        del self._said[length:]
+        del self._nodes[length:]
 
     def keep(self, start: int, rows: Sequence[int]) -> None:
         if self._tree is None:
@@ -152,35 +151,35 @@ class ScriptedEngine:
             above = row
         self._tree = None
         self._ids[start:] = [self._ids[start + row] for row in rows]
-        self._said[start:] = [self._said[start + row] for row in rows]
+        self._nodes[start:] = [self._nodes[start + row] for row in rows]
 
     def watch(self, on: bool) -> None:
         self._watching = on and self.info.hidden > 0
 
-    def _feed(self, token: int, before: _Said) -> None:
+    def _feed(self, token: int, before: _ScriptNode) -> None:
         self._ids.append(token)
-        self._said.append(self._after(before, token))
+        self._nodes.append(self._after(before, token))
 
-    def _after(self, before: _Said, token: int) -> _Said:
+    def _after(self, before: _ScriptNode, token: int) -> _ScriptNode:
         at = before.length
         right = before.right and at < len(self._script) and self._script[at] == token
-        return _Said(token, at + 1, (before.mark * 1_000_003 + token + 1) & _MASK, right)
+        return _ScriptNode(token, at + 1, (before.mark * 1_000_003 + token + 1) & _MASK, right)
 
-    def _choice(self, said: _Said) -> int:
-        if said.right and said.length < len(self._script):
-            return self._script[said.length]
-        return said.mark % self.info.vocabulary
+    def _choice(self, node: _ScriptNode) -> int:
+        if node.right and node.length < len(self._script):
+            return self._script[node.length]
+        return node.mark % self.info.vocabulary
 
-    def _row(self, said: _Said) -> bytes:
+    def _row(self, node: _ScriptNode) -> bytes:
         if not self._sure:
-            return struct.pack("<2f", said.mark % 65521, self._choice(said))
-        size, choice = self.info.vocabulary, self._choice(said)
+            return struct.pack("<2f", node.mark % 65521, self._choice(node))
+        size, choice = self.info.vocabulary, self._choice(node)
         rest = math.log((1 - self._sure) / max(size - 1, 1))
         row = [rest] * size
         row[choice] = math.log(self._sure)
         return struct.pack(f"<{size}f", *row)
 
-    def _states(self, fed: Sequence[_Said]) -> list[Row]:
+    def _states(self, fed: Sequence[_ScriptNode]) -> list[Row]:
         size = self.info.hidden
         return [
             struct.pack(f"={size}f", *(one.mark % 65521 + n for n in range(size))) for one in fed
@@ -220,16 +219,16 @@ def from_file(path: Path) -> ScriptedEngine:
         raise ModelError(f"{path}: a script is a JSON object")
     calls = Path(script["calls"]) if "calls" in script else None
     delay_s = float(script.get("delay_s", 0.0))
-    said = [_said(path, one) for one in (script, *script.get("then", ()))]
+    answers = [_answer_of(path, one) for one in (script, *script.get("then", ()))]
 
     def answer(prompt: Sequence[int]) -> Sequence[int]:
-        now = said.pop(0) if len(said) > 1 else said[0]
+        now = answers.pop(0) if len(answers) > 1 else answers[0]
         return now(prompt) if callable(now) else now
 
     return ScriptedEngine(answer, delay_s=delay_s, calls=calls, sure=float(script.get("sure", 0.0)))
 
 
-def _said(path: Path, script: Any) -> Answer:
+def _answer_of(path: Path, script: Any) -> Answer:
     if "answer" in script:
         return str(script["answer"]).encode("utf-8")
     if "replace" in script:

@@ -1,7 +1,6 @@
 """int8 weights and their layout in memory: panels of 16 outputs by 4 inputs, with padding.
 
-A product's inputs are padded to 64, its outputs to 16, half a head to 16; what pads is zero, so it
-adds nothing.
+A product's inputs are padded to 64, its outputs to 16, half a head to 16, all with zeros.
 """
 
 from __future__ import annotations

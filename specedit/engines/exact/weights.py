@@ -33,7 +33,7 @@ VERSION = 3
 ALIGN = 4096
 PREFIX = struct.Struct("<8sIQ32s")
 DTYPES = {"int8": 1, "uint16": 2, "int32": 4, "float32": 4, "float64": 8}  # bytes of a number
-HEADER_ROOM = 1 << 20  # the header is written last, into room left for it
+HEADER_ROOM = 1 << 20  # bytes before the tensors; the header is written there last
 WORDS_PER_ROW = 4093  # prime, so that a moved page changes the column sums
 
 UNREADABLE = (

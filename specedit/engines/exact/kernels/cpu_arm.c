@@ -14,14 +14,14 @@ int cpu_i8mm(void) { return cpu_dotprod() && (getauxval(AT_HWCAP2) & HAS_I8MM) !
 #elif defined(__APPLE__)
 #include <sys/sysctl.h>
 
-static int said(const char *name) {
+static int has_feature(const char *name) {
     int found = 0;
     size_t size = sizeof found;
     return sysctlbyname(name, &found, &size, 0, 0) == 0 && found;
 }
 
-int cpu_dotprod(void) { return said("hw.optional.arm.FEAT_DotProd"); }
-int cpu_i8mm(void) { return cpu_dotprod() && said("hw.optional.arm.FEAT_I8MM"); }
+int cpu_dotprod(void) { return has_feature("hw.optional.arm.FEAT_DotProd"); }
+int cpu_i8mm(void) { return cpu_dotprod() && has_feature("hw.optional.arm.FEAT_I8MM"); }
 
 #elif defined(_WIN32)
 #include <windows.h>
