@@ -149,10 +149,10 @@ def _download(requirement: str, scratch: Path) -> Iterator[int]:
 
 
 def _grown(scratch: Path) -> int:
+    """The size of the wheel so far; 0 where pip is just moving it or removing its folder."""
     sizes = [0]
-    for path in scratch.rglob("*.whl"):
-        with contextlib.suppress(OSError):  # pip moves it meanwhile
-            sizes.append(path.stat().st_size)
+    with contextlib.suppress(OSError):
+        sizes += [path.stat().st_size for path in scratch.rglob("*.whl")]
     return max(sizes)
 
 
