@@ -29,7 +29,8 @@ from specedit.engines.exact.engine import ExactEngine
 from specedit.engines.exact.guessing import Guesser
 from specedit.engines.exact.weights import open_weights
 from specedit.errors import ModelError, UsageError
-from specedit.heads import reading, requests, train, training
+from specedit.heads import practice_requests as requests
+from specedit.heads import reading, train, training
 from specedit.heads.evaluate import evaluate
 from specedit.heads.network import Network
 from specedit.heads.reading import AnswerWriter, HeadsTarget, rows_of
@@ -692,7 +693,8 @@ def test_guarantee_7_drafting_with_heads_loads_neither_torch_nor_numpy(tmp_path:
     written(path, fresh("chained"), "d" * 64)
     code = (
         "import sys; from pathlib import Path; "
-        "from specedit.models import head_file, head_store; from specedit.heads import choice;"
+        "from specedit.models import head_file, head_store; "
+        "from specedit.heads import choose_heads;"
         f"head_file.open_heads(Path({str(path)!r})).ids;"
         "list(head_store.entries(Path('/nowhere')));"
         "print([m for m in ('torch', 'numpy', 'transformers') if m in sys.modules])"

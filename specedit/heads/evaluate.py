@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from specedit.heads.network import Network
+from specedit.heads.practice_requests import LONGEST, parts
 from specedit.heads.reading import HeadsTarget, rows_of
-from specedit.heads.requests import LONGEST, parts
 from specedit.heads.rows import Rows
 from specedit.heads.texts import Text
 from specedit.heads.training import HeldOut, Teacher

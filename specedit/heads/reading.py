@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specedit.engines.exact.engine import PREFILL, ExactEngine
-from specedit.heads.requests import LONGEST, Request, parts, questions
+from specedit.heads.practice_requests import LONGEST, Request, parts, questions
 from specedit.heads.rows import RowStore
 from specedit.heads.texts import Text
 

@@ -18,8 +18,8 @@ import numpy as np
 from specedit.errors import ModelError, UsageError
 from specedit.files import atomic
 from specedit.files.lock import Lock
+from specedit.heads.practice_requests import is_part
 from specedit.heads.reading import HeadsTarget, likely_ids, read_parts, write_answers
-from specedit.heads.requests import is_part
 from specedit.heads.rows import TEXTS, RowStore
 from specedit.heads.texts import Text
 from specedit.models.head_file import About, HeadsSizes, write

@@ -38,7 +38,7 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
 
     if settings.engine == "scripted":
         return _scripted(settings)
-    from specedit.heads.choice import choose_heads
+    from specedit.heads.choose_heads import choose_heads
     from specedit.models.store import store_path
     from specedit.models.template import prompt_ids
 
@@ -91,7 +91,7 @@ def _draft_model(
 ) -> Generator[Event, None, SmallModel]:
     """The draft model, after a check that it fits the target."""
     from specedit.decode.drafters import SmallModel
-    from specedit.heads.choice import usable_heads
+    from specedit.heads.choose_heads import usable_heads
     from specedit.models.compatibility import check_drafts
 
     files = yield from _files(settings.draft_model, store)
