@@ -157,23 +157,23 @@ def test_an_interrupt_leaves_a_rename_of_many_files_undone(tmp_path: Path) -> No
     assert not list(slow.repo.root.glob(".specedit-*"))
 
 
-def test_an_interrupt_while_a_rename_is_written_waits_until_all_of_it_is(tmp_path: Path) -> None:
+def test_an_interrupt_while_a_rename_is_written_reverts_all_of_it(tmp_path: Path) -> None:
     made = Hooked.make(tmp_path / "repo", "[tool.specedit]\n")
     made.repo.commit({f"{n}.py": f"Old = {n}\n" for n in range(3)})
     code = """
 import signal, sys
-from specedit.files import recorder
-write = recorder.Recorder.write
-def interrupted(self, *given):
-    write(self, *given)
+from specedit.files import replacement
+replace = replacement.replace
+def interrupted(*arguments):
+    replace(*arguments)
     signal.raise_signal(signal.SIGINT)
-recorder.Recorder.write = interrupted
+replacement.replace = interrupted
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from specedit.cli import run
 print(run(["rename", "Old", "New"]))
 """
     assert made.process(code).splitlines()[-1] == "130"
-    assert touched(made) == {"0.py", "1.py", "2.py"}
+    assert touched(made) == set()
 
 
 def test_a_rename_that_cannot_be_written_whole_is_taken_back(tmp_path: Path) -> None:
@@ -181,13 +181,13 @@ def test_a_rename_that_cannot_be_written_whole_is_taken_back(tmp_path: Path) -> 
     made.repo.commit({f"{n}.py": f"Old = {n}\n" for n in range(3)})
     code = """
 from specedit.errors import InputError
-from specedit.files import recorder
-write = recorder.Recorder.write
-def full(self, source, after):
+from specedit.files import replacement
+replace = replacement.replace
+def full(source, *arguments):
     if source.name.endswith("2.py"):
         raise InputError("not written: No space left on device", file=source.name)
-    write(self, source, after)
-recorder.Recorder.write = full
+    replace(source, *arguments)
+replacement.replace = full
 from specedit.cli import run
 print(run(["rename", "Old", "New", "--json"]))
 """
