@@ -17,6 +17,7 @@ import pytest
 import torch
 from exact_models import kernels_here, save
 from git_repository import Repository
+from pathspec import GitIgnoreSpec
 
 from specedit.decode.cost import Curve
 from specedit.decode.drafters.heads_drafter import HeadsDrafter
@@ -701,3 +702,13 @@ def test_guarantee_7_drafting_with_heads_loads_neither_torch_nor_numpy(tmp_path:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_heads_of_the_package_are_in_its_wheel() -> None:
+    """The build leaves out what `.gitignore` names."""
+    root = Path(__file__).parents[1]
+    lines = (root / ".gitignore").read_text(encoding="utf-8").splitlines()
+    ignored = GitIgnoreSpec.from_lines(lines)
+    shipped = list((root / "specedit/models/shipped_heads").rglob("*.safetensors"))
+    assert shipped
+    assert not [path for path in shipped if ignored.match_file(path.relative_to(root))]
