@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 from specedit.check.finding import Finding
@@ -104,12 +105,13 @@ class EditSession:
 
     def __iter__(self) -> Generator[tuple[str, Item], None, None]:
         items = self._tested() if self._settings.test else self._untested()
-        for name, item in items:
-            if isinstance(item, Ready):
-                self._model = item.model
-            elif isinstance(item, Edit):
-                self._edits.append(item)
-            yield name, item
+        with closing(items):  # a try is taken out of the work tree at once
+            for name, item in items:
+                if isinstance(item, Ready):
+                    self._model = item.model
+                elif isinstance(item, Edit):
+                    self._edits.append(item)
+                yield name, item
         self._write_pending()
 
     def _tested(self) -> Generator[tuple[str, Item], None, None]:
@@ -193,13 +195,10 @@ def run_one(
     """A session over one text that was read already; nothing is written, the Edit comes last."""
     one = Input.of_source(source)
     session = EditSession(command, [one], planner, backend, settings, alone=alone)
-    items = iter(session)
-    try:
+    with closing(iter(session)) as items:
         for _, item in items:
             if not isinstance(item, Proposed):
                 yield item
-    finally:
-        items.close()  # a try is taken out of the work tree now, not when garbage is collected
 
 
 __all__ = ["EditSession", "Input", "Item", "Planner", "Proposed", "run_one"]
