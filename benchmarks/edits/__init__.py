@@ -1,0 +1,1 @@
+"""Single-instruction edits on real files: cases, and what judges an answer."""

@@ -1,0 +1,313 @@
+"""Predicates over a file before and after an edit.
+
+Patterns search the code without comments, doc strings included, unless a name says otherwise. A
+predicate's `__name__` is what a report shows.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from benchmarks import sandbox
+from benchmarks.edits.case import Edited, Predicate
+from benchmarks.edits.code import Code
+from specedit.syntax.trees import walk
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+RECEIVERS = frozenset({"self", "cls", "this", "*"})
+
+
+def _labelled(name: str, *values: object) -> Callable[[Predicate], Predicate]:
+    def label(predicate: Predicate) -> Predicate:
+        predicate.__name__ = f"{name}({', '.join(repr(one) for one in values)})"
+        return predicate
+
+    return label
+
+
+def contains(symbol: str | None, pattern: str, count: int = 1) -> Predicate:
+    """The definition's code has at least `count` matches."""
+
+    @_labelled("contains", symbol, pattern)
+    def holds(edited: Edited) -> bool:
+        return len(re.findall(pattern, edited.symbol(symbol), re.MULTILINE)) >= count
+
+    return holds
+
+
+def lacks(symbol: str | None, pattern: str) -> Predicate:
+    """The definition is there, and its code has no match."""
+
+    @_labelled("lacks", symbol, pattern)
+    def holds(edited: Edited) -> bool:
+        text = edited.symbol(symbol)
+        return bool(text) and re.search(pattern, text, re.MULTILINE) is None
+
+    return holds
+
+
+def occurs(symbol: str | None, pattern: str, count: int) -> Predicate:
+    """The definition's code has exactly `count` matches."""
+
+    @_labelled("occurs", symbol, pattern, count)
+    def holds(edited: Edited) -> bool:
+        return len(re.findall(pattern, edited.symbol(symbol), re.MULTILINE)) == count
+
+    return holds
+
+
+def mentions(symbol: str | None, pattern: str) -> Predicate:
+    """The definition has a match, its comments and those directly above it included."""
+
+    @_labelled("mentions", symbol, pattern)
+    def holds(edited: Edited) -> bool:
+        text = edited.symbol(symbol, comments=True)
+        return re.search(pattern, text, re.MULTILINE) is not None
+
+    return holds
+
+
+def omits(symbol: str | None, pattern: str) -> Predicate:
+    """Like `lacks`, comments included."""
+
+    @_labelled("omits", symbol, pattern)
+    def holds(edited: Edited) -> bool:
+        text = edited.symbol(symbol, comments=True)
+        return bool(text) and re.search(pattern, text, re.MULTILINE) is None
+
+    return holds
+
+
+def either(*predicates: Predicate) -> Predicate:
+    """At least one of them holds."""
+
+    @_labelled("either", *(getattr(one, "__name__", "?") for one in predicates))
+    def holds(edited: Edited) -> bool:
+        return any(one(edited) for one in predicates)
+
+    return holds
+
+
+def each(*predicates: Predicate) -> Predicate:
+    """All of them hold; to stand inside `either`."""
+
+    @_labelled("each", *(getattr(one, "__name__", "?") for one in predicates))
+    def holds(edited: Edited) -> bool:
+        return all(one(edited) for one in predicates)
+
+    return holds
+
+
+def defines(*symbols: str) -> Predicate:
+    @_labelled("defines", *symbols)
+    def holds(edited: Edited) -> bool:
+        return all(edited.after.named(one) for one in symbols)
+
+    return holds
+
+
+def drops(*symbols: str) -> Predicate:
+    @_labelled("drops", *symbols)
+    def holds(edited: Edited) -> bool:
+        return not any(edited.after.named(one) for one in symbols)
+
+    return holds
+
+
+def imports(*names: str) -> Predicate:
+    """Each name is bound by an import."""
+
+    @_labelled("imports", *names)
+    def holds(edited: Edited) -> bool:
+        found = {one.bound for one in edited.after.imports}
+        found |= {part for one in edited.after.imports for part in one.key}
+        return set(names) <= found
+
+    return holds
+
+
+def before(symbol: str | None, first: str, second: str) -> Predicate:
+    """The first match of `first` stands before the first match of `second`."""
+
+    @_labelled("before", symbol, first, second)
+    def holds(edited: Edited) -> bool:
+        text = edited.symbol(symbol)
+        one, two = (re.search(pattern, text, re.MULTILINE) for pattern in (first, second))
+        return one is not None and two is not None and one.start() < two.start()
+
+    return holds
+
+
+def changed_lines_at_most(symbol: str | None, count: int) -> Predicate:
+    """At most `count` lines of the definition's new text are not in its old text."""
+
+    @_labelled("changed_lines_at_most", symbol, count)
+    def holds(edited: Edited) -> bool:
+        old, new = (_stripped(text) for text in (edited.old(symbol), edited.symbol(symbol)))
+        return sum(line not in old for line in new) <= count
+
+    return holds
+
+
+def keeps_lines(symbol: str | None, but: str = r"(?!)") -> Predicate:
+    """Every old line, indentation aside, is still there in order, but for those that match `but`.
+    Comments count."""
+
+    @_labelled("keeps_lines", symbol, but)
+    def holds(edited: Edited) -> bool:
+        old = _stripped(edited.old(symbol, comments=True))
+        new = iter(_stripped(edited.symbol(symbol, comments=True)))
+        return all(line in new for line in old if not re.search(but, line))
+
+    return holds
+
+
+def keeps_code(symbol: str | None) -> Predicate:
+    """Only comments, doc strings and white space of the definition changed."""
+
+    @_labelled("keeps_code", symbol)
+    def holds(edited: Edited) -> bool:
+        return _tokens(edited.before, symbol) == _tokens(edited.after, symbol)
+
+    return holds
+
+
+def only(symbol: str | None, *substitutions: tuple[str, str]) -> Predicate:
+    """The definition is the old one after these substitutions (pattern, replacement), but for white
+    space, quotes and comments."""
+
+    @_labelled("only", symbol, *substitutions)
+    def holds(edited: Edited) -> bool:
+        text = edited.old(symbol)
+        for pattern, replacement in substitutions:
+            text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
+        return _plain(text) == _plain(edited.symbol(symbol))
+
+    return holds
+
+
+def signature(symbol: str, pattern: str) -> Predicate:
+    """The definition's heading, white space squeezed to single spaces, has a match."""
+
+    @_labelled("signature", symbol, pattern)
+    def holds(edited: Edited) -> bool:
+        return any(
+            re.search(pattern, " ".join(heading(edited.after, node).split()))
+            for node in _functions(edited.after, symbol)
+        )
+
+    return holds
+
+
+def parameters(symbol: str, names: list[str]) -> Predicate:
+    """The definition takes exactly these parameters in this order, the receiver left out."""
+
+    @_labelled("parameters", symbol, names)
+    def holds(edited: Edited) -> bool:
+        return any(parameter_names(node) == names for node in _functions(edited.after, symbol))
+
+    return holds
+
+
+def passes(tests: str, *symbols: str, prelude: str = "") -> Predicate:
+    """Python: the statements of `tests` pass behind `prelude` and these definitions."""
+
+    @_labelled("passes", tests)
+    def holds(edited: Edited) -> bool:
+        sources = [textwrap.dedent(edited.symbol(one)) for one in symbols]
+        if not all(sources):
+            return False
+        text = "from __future__ import annotations\n" + "\n".join([prelude, *sources, tests])
+        return _runs(text)
+
+    return holds
+
+
+@lru_cache(maxsize=1024)
+def _runs(program: str) -> bool:
+    try:
+        ast.parse(program)
+    except SyntaxError:
+        return False
+    return sandbox.run(program).passed
+
+
+def _stripped(text: str) -> list[str]:
+    return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+def _plain(text: str) -> str:
+    """Without white space, with one kind of quotes, without commas before a closing bracket."""
+    return re.sub(r",([)\]}])", r"\1", "".join(text.split()).replace('"', "'"))
+
+
+def _tokens(code: Code, symbol: str | None) -> list[str]:
+    """The leaves of a definition's tree, comments and doc strings left out."""
+    spans = [(0, len(code.lines))]
+    if symbol is not None:
+        spans = [(one.first, one.end) for one in code.named(symbol)]
+    hidden = [(one.start_byte, one.end_byte) for one in (*code.comments, *code.docstrings)]
+    found = []
+    for node in walk(code.root):
+        row = node.start_point[0]
+        if node.child_count or not any(first <= row < end for first, end in spans):
+            continue
+        if not any(start <= node.start_byte < end for start, end in hidden) and node.text:
+            found.append(node.text.decode("utf-8", "replace"))
+    return [one for one in found if one.strip()]
+
+
+def _functions(code: Code, symbol: str) -> list[Node]:
+    """The nodes with parameters that begin a definition."""
+    found = []
+    for one in code.named(symbol):
+        inside = (
+            node
+            for node in walk(code.root)
+            if one.first <= node.start_point[0] < one.end and parameter_list(node) is not None
+        )
+        found += [node for node in [next(inside, None)] if node is not None]
+    return found
+
+
+def parameter_list(node: Node) -> Node | None:
+    found = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
+    return None if node.type.startswith(("call", "type_")) else found
+
+
+def heading(code: Code, node: Node) -> str:
+    """The text of a function up to its body."""
+    body = node.child_by_field_name("body")
+    end = body.start_byte if body is not None else node.end_byte
+    return code.bytes[node.start_byte : end].decode("utf-8", "replace")
+
+
+def parameter_names(node: Node) -> list[str]:
+    """The names of a function's parameters, the receiver left out."""
+    whole = parameter_list(node)
+    if whole is None:
+        return []
+    if "identifier" in whole.type:
+        return [_word(whole)]
+    found: list[str] = []
+    for child in whole.named_children:
+        if "comment" in child.type or child.type in ("self_parameter", "keyword_separator"):
+            continue
+        names = child.children_by_field_name("name") or child.children_by_field_name("pattern")
+        spread = next((c for c in child.named_children if c.type == "variable_declarator"), None)
+        left = child.child_by_field_name("left") or spread  # Java's `String... names`
+        found += [_word(one) for one in names or [left or child]]
+    return [one for one in found if one not in RECEIVERS]
+
+
+def _word(node: Node) -> str:
+    text = (node.text or b"").decode("utf-8", "replace")
+    found = re.search(r"[^\W\d][\w$]*", text)
+    return found[0] if found else "*" if text.startswith("*") else text

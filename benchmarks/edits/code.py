@@ -1,0 +1,366 @@
+"""One version of a file as the judge sees it: definitions, imports, comments, plain lines.
+
+It reads the package's outline and adds what users call by name and the outline leaves out:
+assigned constants and fields in Python, functions that JavaScript assigns to properties.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from specedit.syntax.languages import Language
+from specedit.syntax.outline import CALLABLE, KINDS
+from specedit.syntax.trees import dialect, errors, parse, symbols, walk
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+IMPORTS = frozenset(
+    {
+        "import_statement",
+        "import_from_statement",
+        "future_import_statement",
+        "import_spec",
+        "import_declaration",
+        "using_directive",
+        "use_declaration",
+        "extern_crate_declaration",
+    }
+)
+JAVASCRIPT = frozenset({"javascript", "typescript", "tsx"})
+ATTRIBUTES = frozenset({"attribute_item", "inner_attribute_item"})
+UNNAMED = frozenset({"module", "exports", "prototype", "this", "window", "self"})
+LOCAL = frozenset({"arrow_function", "function_expression", "function", "lambda", "func_literal"})
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A definition and its lines, counted from 0, `end` excluded."""
+
+    name: str  # "Class.method"
+    top: int  # with the comments directly above
+    first: int
+    end: int
+
+    @property
+    def parent(self) -> str:
+        return self.name.rpartition(".")[0]
+
+
+@dataclass(frozen=True)
+class Imported:
+    """One imported name."""
+
+    key: tuple[str, ...]  # equal for equal imports
+    bound: str  # the name that the file may use; "" where that cannot be told
+
+
+class Code:
+    """A text with its syntax tree."""
+
+    def __init__(self, text: str, language: Language) -> None:
+        self.text = text
+        self.language = dialect(text, language)
+        self.lines = text.split("\n")
+
+    @cached_property
+    def bytes(self) -> bytes:
+        return self.text.encode("utf-8", "surrogatepass")
+
+    @cached_property
+    def root(self) -> Node:
+        return parse(self.text, self.language).root_node
+
+    @cached_property
+    def faults(self) -> int:
+        """The number of syntax errors."""
+        found = len(errors(self.text, self.language) or [])
+        if self.language.name == "python" and not found:
+            return int(self.syntax is None)
+        return found
+
+    @cached_property
+    def syntax(self) -> ast.Module | None:
+        """Python's own tree, or None where the text is not Python 3."""
+        return _python(self.text)
+
+    # -- comments ----------------------------------------------------------------------------------
+
+    @cached_property
+    def comments(self) -> tuple[Node, ...]:
+        return tuple(node for node in walk(self.root) if "comment" in node.type)
+
+    @cached_property
+    def docstrings(self) -> tuple[Node, ...]:
+        if self.language.name != "python":
+            return ()
+        return tuple(node for node in walk(self.root) if _is_docstring(node))
+
+    def docstrings_of(self, definition: Definition) -> list[Node]:
+        found = []
+        for node in self.docstrings:
+            owner = node.parent.parent if node.parent is not None else None
+            row = -1 if owner is None else owner.start_point[0]
+            inner = [one for one in self.definitions if one.first <= row < one.end]
+            if inner and max(inner, key=lambda one: one.first) == definition:
+                found.append(node)
+        return found
+
+    @cached_property
+    def code(self) -> str:
+        """The text with its comments blanked out; the lines stay where they are."""
+        return self.blanked(self.comments)
+
+    def blanked(self, nodes: tuple[Node, ...]) -> str:
+        data = bytearray(self.bytes)
+        for node in nodes:
+            for index in range(node.start_byte, node.end_byte):
+                if data[index] not in b"\r\n":
+                    data[index] = 0x20
+        return data.decode("utf-8", "surrogatepass")
+
+    @cached_property
+    def _above(self) -> frozenset[int]:
+        """Lines that hold nothing but a comment or an attribute."""
+        nodes = [*self.comments, *(n for n in walk(self.root) if n.type in ATTRIBUTES)]
+        lines: set[int] = set()
+        for node in nodes:
+            if not self.lines[node.start_point[0]].encode()[: node.start_point[1]].strip():
+                lines.update(range(node.start_point[0], _last_row(node) + 1))
+        return frozenset(lines)
+
+    # -- definitions -------------------------------------------------------------------------------
+
+    @cached_property
+    def definitions(self) -> tuple[Definition, ...]:
+        outlined = {
+            (one.own_name, one.first_line - 1, number): (one.qualified, one.last_line)
+            for number, one in enumerate(symbols(self.text, self.language))
+        }
+        assigned = list(self._assigned())
+        known = {(name.rpartition(".")[2], first) for name, first, _ in assigned}
+        found = [
+            (name, first, end)
+            for (own, first, _), (name, end) in outlined.items()
+            if (own, first) not in known
+        ] + assigned
+        inside = {row for node in self.import_nodes for row in _rows(node)}
+        return tuple(
+            Definition(name, self._top(first), first, end)
+            for name, first, end in found
+            if first not in inside and not any(first in body for body in self._bodies)
+        )
+
+    @cached_property
+    def _bodies(self) -> list[range]:
+        """The lines of functions but for the first: what they define is local."""
+        return [
+            _rows(node)[1:]
+            for node in walk(self.root)
+            if (node.type in LOCAL or KINDS.get(node.type) in CALLABLE) and node.is_named
+        ]
+
+    def _top(self, first: int) -> int:
+        if first > 1 and not self.lines[first - 1].strip() and first - 2 in self._above:
+            first -= self.lines[first - 2].rstrip().endswith("*/")  # a blank line below JSDoc
+        while first and first - 1 in self._above:
+            first -= 1
+        return first
+
+    def _assigned(self) -> Iterator[tuple[str, int, int]]:
+        waiting: list[tuple[Node, str]] = [(self.root, "")]
+        while waiting:
+            node, prefix = waiting.pop()
+            path, value = self._assignment(node)
+            if path and node.parent is not None:
+                name = ".".join([*filter(None, [prefix]), *path])
+                whole = node.parent if node.parent.type.endswith("statement") else node
+                yield name, whole.start_point[0], _last_row(whole) + 1
+                if value is not None and (value.type == "object" or path == ["exports"]):
+                    prefix = "" if path == ["exports"] else name
+            elif KINDS.get(node.type) == "class" or node.type == "variable_declarator":
+                own = node.child_by_field_name("name")
+                prefix = ".".join(filter(None, [prefix, _text(own)]))
+            if node.type in LOCAL or KINDS.get(node.type) in CALLABLE:
+                continue
+            waiting.extend((child, prefix) for child in reversed(node.named_children))
+
+    def _assignment(self, node: Node) -> tuple[list[str], Node | None]:
+        """The dotted name that a node assigns, and the value."""
+        value = node.child_by_field_name("value") or node.child_by_field_name("right")
+        if self.language.name == "python" and node.type == "assignment":
+            left = node.child_by_field_name("left")
+            return ([_text(left)] if left is not None and left.type == "identifier" else []), value
+        if self.language.name not in JAVASCRIPT:
+            return [], None
+        if node.type == "assignment_expression":
+            left = node.child_by_field_name("left")
+            parts = _text(left).split(".") if left is not None else []
+            if not all(re.fullmatch(r"[\w$]+", part) for part in parts):
+                return [], None
+            return [one for one in parts if one not in UNNAMED] or parts[-1:], value
+        if node.type in ("pair", "method_definition") and node.parent is not None:
+            key = node.child_by_field_name("key") or node.child_by_field_name("name")
+            if node.parent.type == "object" and key is not None:
+                return [_text(key).strip("'\"")], value
+        return [], None
+
+    def named(self, name: str) -> list[Definition]:
+        """The definitions called `name`, exactly so or as the last part of a longer name."""
+        exact = [one for one in self.definitions if one.name == name]
+        return exact or [one for one in self.definitions if one.name.endswith(f".{name}")]
+
+    def source(self, name: str | None, *, comments: bool = False) -> str:
+        """The text of a definition, or of the whole file, without comments unless asked for."""
+        lines = self.lines if comments else self.code.split("\n")
+        if name is None:
+            return "\n".join(lines)
+        spans = self.named(name)
+        return "\n".join(
+            "\n".join(lines[(one.top if comments else one.first) : one.end]) for one in spans
+        )
+
+    # -- imports -----------------------------------------------------------------------------------
+
+    @cached_property
+    def import_nodes(self) -> tuple[Node, ...]:
+        found = []
+        waiting = [self.root]
+        while waiting:
+            node = waiting.pop()
+            if (
+                node.type in IMPORTS
+                and not (node.type == "import_declaration" and self.language.name == "go")
+            ) or (self.language.name in JAVASCRIPT and _requires(node)):
+                found.append(node)
+            elif KINDS.get(node.type) not in CALLABLE and node.type not in LOCAL:
+                waiting.extend(reversed(node.named_children))
+        return tuple(found)
+
+    @cached_property
+    def imports(self) -> frozenset[Imported]:
+        return frozenset(one for node in self.import_nodes for one in self._imported(node))
+
+    def _imported(self, node: Node) -> Iterator[Imported]:
+        text = " ".join(_text(node).split())
+        if self.language.name == "python":
+            tree = _python(textwrap.dedent(_text(node)))
+            for line in tree.body if tree else ():
+                assert isinstance(line, ast.Import | ast.ImportFrom)
+                module = (
+                    "." * line.level + (line.module or "")
+                    if isinstance(line, ast.ImportFrom)
+                    else ""
+                )
+                for alias in line.names:
+                    bound = alias.asname or alias.name.partition(".")[0]
+                    yield Imported((module, alias.name, alias.asname or ""), bound.strip("*"))
+        elif self.language.name in JAVASCRIPT:
+            origin = next((_text(n)[1:-1] for n in walk(node) if n.type == "string"), text)
+            names = [
+                n
+                for n in walk(node)
+                if n.type in ("import_specifier", "namespace_import", "identifier", "pair_pattern")
+                or n.type == "shorthand_property_identifier_pattern"
+            ]
+            for one in names:
+                parent = one.parent.type if one.parent is not None else ""
+                if one.type == "identifier" and parent not in (
+                    "import_clause",
+                    "variable_declarator",
+                ):
+                    continue
+                words = re.findall(r"[\w$]+", _text(one))
+                yield Imported((origin, " ".join(words)), words[-1] if words else "")
+            if not names:
+                yield Imported((origin,), "")
+        elif self.language.name == "go":
+            path = next((_text(n) for n in walk(node) if "string" in n.type), text).strip('"`')
+            own = _text(node.child_by_field_name("name"))
+            last = re.sub(r"/v\d+$", "", path).rpartition("/")[2]
+            yield Imported((path, own), "" if own in ("_", ".") else own or last)
+        elif self.language.name == "rust":
+            for path in _expanded(re.sub(r"^(?:pub(?:\([^)]*\))?\s+)?use\s+|;$", "", text)):
+                last = re.split(r"::|\bas\b", path)[-1].strip()
+                yield Imported((path,), "" if last in ("*", "self", "_") else last)
+        elif self.language.name == "java":
+            last = text.rstrip(" ;").rpartition(".")[2].strip()
+            yield Imported((text,), "" if last == "*" else last)
+        else:
+            yield Imported((text,), "")
+
+    @cached_property
+    def used(self) -> frozenset[str]:
+        """Every word of the code outside imports."""
+        body = self.blanked((*self.comments, *self.import_nodes))
+        return frozenset(re.findall(r"[^\W\d][\w$]*|\$[\w$]*", body))
+
+
+def _python(text: str) -> ast.Module | None:
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _text(node: Node | None) -> str:
+    return "" if node is None or node.text is None else node.text.decode("utf-8", "replace")
+
+
+def _last_row(node: Node) -> int:
+    """The last line that holds something of the node."""
+    row, column = node.end_point
+    return row if column or row == node.start_point[0] else row - 1
+
+
+def _rows(node: Node) -> range:
+    return range(node.start_point[0], _last_row(node) + 1)
+
+
+def _is_docstring(node: Node) -> bool:
+    if node.type != "expression_statement" or node.named_child_count != 1:
+        return False
+    if node.named_children[0].type != "string" or node.parent is None:
+        return False
+    siblings = [n for n in node.parent.named_children if n.type != "comment"]
+    owner = node.parent.parent
+    is_body = node.parent.type == "module" or (
+        owner is not None and owner.type in ("function_definition", "class_definition")
+    )
+    return is_body and siblings[0].start_byte == node.start_byte
+
+
+def _requires(node: Node) -> bool:
+    if node.type not in ("lexical_declaration", "variable_declaration"):
+        return False
+    values = [
+        one.child_by_field_name("value")
+        for one in node.named_children
+        if one.type == "variable_declarator"
+    ]
+    return bool(values) and all(_text(one).startswith("require(") for one in values)
+
+
+def _expanded(path: str) -> Iterator[str]:
+    """`a::{b, c::d}` as `a::b` and `a::c::d`."""
+    head, brace, rest = path.partition("{")
+    if not brace:
+        if path.strip():
+            yield "".join(path.split()) if " as " not in path else path.strip()
+        return
+    inner, depth, start = rest.rpartition("}")[0], 0, 0
+    for index, letter in enumerate([*inner, ","]):
+        depth += (letter == "{") - (letter == "}")
+        if letter == "," and not depth:
+            yield from _expanded(head + inner[start:index].strip())
+            start = index + 1
