@@ -1,38 +1,43 @@
-"""Fit the constants of drafting to cases, and write `specedit/decode/fitted.py`.
+"""Fit the constants of drafting to cases: prints new values for `specedit/decode/constants.py`.
 
     python -m benchmarks.fit commits.jsonl
 
 One half of the cases decides: each constant is moved, first as a whole, then number by number, and
-a move that makes the replay cheaper stays. The other half confirms: the file is written only if the
+a move that makes the replay cheaper stays. The other half confirms: values are printed only if the
 replay is cheaper there as well. Ctrl-C ends the search, and what it found counts.
 """
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import date
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from benchmarks.common import parser, part, resolved, run
 from specedit.bench.cases import Case, read_cases
 from specedit.cli.replay import curve_of, tokenizer_of
-from specedit.decode import fitted
-from specedit.decode.constants import AMOUNT, CHANCE, Constants, Origin
+from specedit.decode import constants as current
+from specedit.decode.constants import FITTED, Constants
 from specedit.decode.cost import Curve
 from specedit.decode.replay import replay
 from specedit.edit.reader import end_of
 from specedit.errors import UsageError
-from specedit.files import atomic
 
 STEPS = (0.6, 0.2)  # of log odds, or of a logarithm: a far move, then a near one
 GAIN = 2e-5  # of the price, that a move must save to stay
 LOST = 0.002  # of the price so far, from which on a move is given up
 LEAST = 8  # cases, before any move is given up
+
+CHANCE, AMOUNT, ODDS = "chance", "amount", "odds"  # in (0, 1); above 0; any number
+KINDS = {
+    **dict.fromkeys((one.name for one in fields(Constants)), CHANCE),
+    **dict.fromkeys(("foreseen", "learned_words", "asked_words", "context_rule"), AMOUNT),
+    **dict.fromkeys(("overhead", "inertia"), AMOUNT),
+    **dict.fromkeys(("start", "held", "forward", "behind"), ODDS),
+    **dict.fromkeys(("occurrences", "since", "fresh_line"), ODDS),
+}
 
 Price = Callable[[Case, Constants], float]
 
@@ -65,6 +70,7 @@ def price(tokenizer: Any, end: int, names: Sequence[str], on: Curve) -> Price:
     ids = cache(tokenizer.encode)
 
     def seconds(case: Case, constants: Constants) -> float:
+        current.FITTED = constants  # what the drafters read
         return replay(
             ids(case.before),
             ids(case.after or ""),
@@ -73,7 +79,6 @@ def price(tokenizer: Any, end: int, names: Sequence[str], on: Curve) -> Price:
             instruction=ids(case.instruction),
             names=names,
             curve=on,
-            constants=constants,
         ).seconds(on)
 
     return seconds
@@ -127,7 +132,7 @@ def _moves(constants: Constants) -> Iterator[tuple[str, int, float]]:
 
 def move(constants: Constants, name: str, at: int, way: float) -> Constants:
     """One constant (or its number `at`) moved by `way`, rounded to three digits."""
-    kind = next(f.metadata["kind"] for f in fields(constants) if f.name == name)
+    kind = KINDS[name]
     value: Any = getattr(constants, name)
     if isinstance(value, tuple):
         value = tuple(_moved(v, kind, way) if at in (-1, n) else v for n, v in enumerate(value))
@@ -146,19 +151,6 @@ def _moved(value: float, kind: str, way: float) -> float:
     return float(f"{value:.3g}")
 
 
-HEAD = '''\
-"""Constants that were fitted to data, each with the data and the date it came from.
-
-`python -m benchmarks.fit CASES` writes this file; `decode.constants` says what they mean.
-"""
-
-from __future__ import annotations
-
-from specedit.decode.constants import Constants, Origin
-
-'''
-
-
 def table(found: Fit) -> str:
     """The cost of both halves, before and after."""
     lines = []
@@ -171,59 +163,23 @@ def table(found: Fit) -> str:
     return "\n".join(lines)
 
 
-def origins(
-    old: Mapping[str, Origin], found: Fit, was: Constants, now: Origin
-) -> dict[str, Origin]:
-    """The origin of each constant; those that the fit moved have the origin `now`."""
-    moved = {
-        f.name for f in fields(was) if getattr(was, f.name) != getattr(found.constants, f.name)
-    }
-    return {name: now if name in moved else origin for name, origin in old.items()}
-
-
-def module(constants: Constants, origins: Mapping[str, Origin]) -> str:
-    """The file `decode/fitted.py` that holds them."""
-    lines = ["FITTED = Constants("]
-    for one in fields(constants):
-        lines += _argument(one.name, getattr(constants, one.name))
-    lines += [")", "", "ORIGINS = {"]
-    for one in fields(constants):
-        origin = origins[one.name]
-        lines.append(f'    "{one.name}": Origin({json.dumps(origin.data)}, "{origin.date}"),')
-    return HEAD + "\n".join([*lines, "}", ""])
-
-
-def _argument(name: str, value: float | tuple[float, ...]) -> list[str]:
-    if not isinstance(value, tuple):
-        return [f"    {name}={value!r},"]
-    line = f"    {name}=({', '.join(map(repr, value))}),"
-    if len(line) <= 100:
-        return [line]
-    return [f"    {name}=(", *(f"        {one!r}," for one in value), "    ),"]
-
-
-def fitted_to(
-    cases: Sequence[Case], source: str, price: Price, path: Path, was: Constants
-) -> Fit | None:
-    """Search, print, and write `path` where the other half confirms the result."""
+def fitted_to(cases: Sequence[Case], price: Price, was: Constants) -> Fit:
+    """Search, and print the values where the other half confirms them."""
     if len(cases) < 2:
         raise UsageError("At least two cases: one half decides, the other confirms.")
-    found: Fit | None = None
     for step in fit(cases, was, price):
-        if isinstance(step, Fit):
-            found = step
-        else:
+        if isinstance(step, Move):
             print(f"{step.seconds:9.2f} s  {step.name}")
-    assert found is not None
-    print(table(found))
-    if not found.confirmed:
-        print("not confirmed: nothing was written")
-        return found
-    now = Origin(f"{source}, {found.cases[0]} of {len(cases)} cases", date.today().isoformat())
-    text = module(found.constants, origins(fitted.ORIGINS, found, was, now))
-    atomic.whole(path, text.encode())
-    print(f"written: {path}")
-    return found
+        else:
+            result = step
+    print(table(result))
+    if not result.confirmed:
+        print("not confirmed")
+        return result
+    for one in fields(was):
+        if (value := getattr(result.constants, one.name)) != getattr(was, one.name):
+            print(f"{one.name} = {value!r}")
+    return result
 
 
 def main() -> int:
@@ -236,7 +192,7 @@ def main() -> int:
     names = [name.strip() for name in settings.draft.split(",")]
     costs = price(tokenizer, end, names, curve_of(options.curve))
     cases = part(read_cases(options.cases, "after"), options)
-    fitted_to(cases, options.cases.name, costs, Path(fitted.__file__), fitted.FITTED)
+    fitted_to(cases, costs, FITTED)
     return 0
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import runpy
 from dataclasses import fields, replace
-from pathlib import Path
 
 import pytest
 from replaying import CURVE, WordTokenizer
 
 from benchmarks import fit as fitting
 from specedit.bench.cases import Case
-from specedit.decode import fitted
-from specedit.decode.constants import Constants, Origin
+from specedit.decode import constants
+from specedit.decode.constants import FITTED, Constants
 from specedit.engines.scripted import END
 
 LINES = [f"v{n} = f(a, b, {n})\n" for n in range(3)]
@@ -27,7 +25,12 @@ def case(number: int) -> Case:
 
 
 CASES = [case(number) for number in range(4)]
-SPOILT = replace(fitted.FITTED, risks=(0.5,) * len(fitted.FITTED.risks), first_risk=0.4)
+SPOILT = replace(FITTED, risks=(0.5,) * len(FITTED.risks), first_risk=0.4)
+
+
+@pytest.fixture(autouse=True)
+def _same_constants_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "FITTED", FITTED)
 
 
 def found(cases: list[Case], constants: Constants) -> tuple[list[fitting.Move], fitting.Fit]:
@@ -35,13 +38,6 @@ def found(cases: list[Case], constants: Constants) -> tuple[list[fitting.Move], 
     *moves, last = fitting.fit(cases, constants, price)
     assert isinstance(last, fitting.Fit)
     return [one for one in moves if isinstance(one, fitting.Move)], last
-
-
-def test_the_file_is_what_the_command_writes() -> None:
-    written = fitting.module(fitted.FITTED, fitted.ORIGINS)
-    assert Path(fitted.__file__).read_text("utf-8") == written
-    assert set(fitted.ORIGINS) == {one.name for one in fields(Constants)}
-    assert all(origin.data and origin.date for origin in fitted.ORIGINS.values())
 
 
 def test_spoilt_constants_are_mended_on_both_halves() -> None:
@@ -54,42 +50,33 @@ def test_spoilt_constants_are_mended_on_both_halves() -> None:
     assert sum(price(one, fit.constants) for one in CASES[::2]) == pytest.approx(fit.after[0])
 
 
-def test_only_what_was_moved_gets_another_origin() -> None:
-    fit = fitting.Fit(replace(fitted.FITTED, inertia=9.0), (2.0, 2.0), (1.0, 1.0), (1, 1))
-    now = Origin("these cases", "2030-01-01")
-    origins = fitting.origins(fitted.ORIGINS, fit, fitted.FITTED, now)
-    assert [name for name, origin in origins.items() if origin == now] == ["inertia"]
-
-
 @pytest.mark.parametrize("constant", [one.name for one in fields(Constants)])
 def test_a_move_stays_within_what_is_possible(constant: str) -> None:
-    moved = fitted.FITTED
+    moved = FITTED
     for _ in range(40):
         moved = fitting.move(moved, constant, -1, 0.6)
     value = getattr(moved, constant)
-    kind = next(one.metadata["kind"] for one in fields(Constants) if one.name == constant)
+    kind = fitting.KINDS[constant]
     for number in value if isinstance(value, tuple) else (value,):
         assert kind != "chance" or 0 <= number < 1
         assert kind != "amount" or number > 0
 
 
 @pytest.mark.parametrize("confirmed", [True, False])
-def test_the_script_writes_what_the_other_half_confirms(confirmed: bool, tmp_path: Path) -> None:
+def test_the_script_prints_what_the_other_half_confirms(
+    confirmed: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
     rest = CASES if confirmed else [replace(one, after=one.before) for one in CASES]
     mixed = [one if n % 2 == 0 else rest[n] for n, one in enumerate(CASES)]
-    path = tmp_path / "fitted.py"
-    path.write_text("as it was")
-    start = SPOILT if confirmed else replace(fitted.FITTED, first_risk=0.0001)
+    start = SPOILT if confirmed else replace(FITTED, first_risk=0.0001)
     price = fitting.price(WordTokenizer(), END, ("prediction", "lookup"), CURVE)
-    fitting.fitted_to(mixed, "cases.jsonl", price, path, start)
-    if confirmed:
-        names = runpy.run_path(str(path))
-        assert names["FITTED"] != start
-        assert Origin("cases.jsonl, 2 of 4 cases", names["ORIGINS"]["risks"].date) in (
-            names["ORIGINS"].values()
-        )
-    else:
-        assert path.read_text() == "as it was"
+    fit = fitting.fitted_to(mixed, price, start)
+    printed = capsys.readouterr().out
+    assert fit.confirmed is confirmed
+    assert ("not confirmed" in printed) is not confirmed
+    moved = [n for n in fitting.KINDS if getattr(fit.constants, n) != getattr(start, n)]
+    shown = [f"{n} = {getattr(fit.constants, n)!r}" for n in moved]
+    assert moved and all((line in printed) is confirmed for line in shown)
 
 
 def test_an_interrupt_ends_the_search_and_keeps_what_it_found() -> None:

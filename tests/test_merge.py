@@ -19,8 +19,14 @@ from specedit.decode.budget import DraftBudgets
 from specedit.decode.drafters import Draft, SmallModel
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.decode.drafters.model_drafter import guide_of
-from specedit.decode.drafters.small_model import Guide
-from specedit.decode.merge import MERGED, combined, likeliest_tree, main_part, merge_drafts
+from specedit.decode.tree import (
+    MERGED,
+    DraftTree,
+    combined,
+    likeliest_tree,
+    main_part,
+    merge_drafts,
+)
 from specedit.decode.width import Widths
 from specedit.engines.base import Choices
 from specedit.engines.scripted import ScriptedEngine
@@ -207,7 +213,7 @@ def test_a_small_model_checks_what_others_say_in_one_pass(trees: bool) -> None:
     alone = small.after([30, 31], 2)
     assert [one.token for one in alone] == [0]
     before = engine.passes
-    said = small.after([30, 31], 2, Guide([0, 9, 1, 2, 7], [-1, -1, 0, 2, 3]))
+    said = small.after([30, 31], 2, DraftTree([0, 9, 1, 2, 7], [-1, -1, 0, 2, 3]))
     assert engine.passes == before + 1
     assert [one.token for one in said] == [0, 1, 2, 3], "as far as the guide is right, and one more"
     assert 7 in [id for id, _ in said[-1].others], "what the guide says there is weighed, too"

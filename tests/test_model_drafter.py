@@ -21,8 +21,7 @@ from test_trees import CURVE, FLAT, SAMPLED, answered
 
 from specedit.decode import drafters
 from specedit.decode.drafters import LoadedHeads, SmallModel
-from specedit.decode.drafters.candidates import CandidatesDrafter, candidate_tree
-from specedit.decode.drafters.model_drafter import ModelDrafter
+from specedit.decode.drafters.model_drafter import CandidatesDrafter, ModelDrafter, candidate_tree
 from specedit.decode.drafters.small_model import Next
 from specedit.engines.base import GREEDY, Choices, Sampling
 from specedit.engines.exact import open_exact

@@ -16,8 +16,7 @@ from effort import FULL
 from specedit.decode import rejection
 from specedit.decode.cost import Curve
 from specedit.decode.drafters import Draft, Drafter, SmallModel
-from specedit.decode.drafters.candidates import CandidatesDrafter
-from specedit.decode.drafters.model_drafter import ModelDrafter
+from specedit.decode.drafters.model_drafter import CandidatesDrafter, ModelDrafter
 from specedit.decode.events import Chunk
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specedit.decode.drafters.drafter import Draft
+from specedit.decode.drafter import Draft
 from specedit.decode.tree import verified_ids
 
 MAX_LOSS = 1.5  # passes that a drafter may lose before it is asked rarely

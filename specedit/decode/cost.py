@@ -117,7 +117,7 @@ def _nearest(width: int) -> int:
     )
 
 
-def measure(engine: Engine, token: int = 0, *, widest: int = WIDTHS[-1]) -> Curve:
+def measure(engine: Engine, *, widest: int = WIDTHS[-1]) -> Curve:
     """Measure an engine's curve behind the current cache; the cache is unchanged afterwards.
 
     Narrow widths are timed in turn, `ROUNDS` times, and the best time is used, so that a busy
@@ -129,7 +129,7 @@ def measure(engine: Engine, token: int = 0, *, widest: int = WIDTHS[-1]) -> Curv
     best: dict[int, float] = {}
     for number, width in enumerate((*widths[:1], *widths, *narrow * (ROUNDS - 1))):
         started = time.perf_counter()
-        engine.forward([token] * width)
+        engine.forward([0] * width)
         seconds = time.perf_counter() - started
         engine.crop(base)
         if number:

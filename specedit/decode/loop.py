@@ -13,12 +13,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from specedit.decode import merge
-from specedit.decode.drafters.drafter import Costly, Draft, Drafter, Guided, Watcher
+from specedit.decode import tree as merge
+from specedit.decode.drafter import Costly, Draft, Drafter, Guided, Watcher
 from specedit.decode.events import FREE, Chunk, Done
 from specedit.decode.tree import accepted_path, is_chain, likeliest_chain, pass_parents
 from specedit.decode.width import Widths
-from specedit.engines.base import GREEDY, Choices, Engine, Prefill, Sampling, common, depths
+from specedit.engines.base import GREEDY, Engine, Prefill, Sampling, common, depths
 from specedit.errors import UsageError
 
 
@@ -46,8 +46,8 @@ def decode(
     watchers = [drafter for drafter in drafters if isinstance(drafter, Watcher)]
     engine.watch(bool(watchers))
     trees = engine.info.trees
-    rejecting = _RejectionSampler(sampling) if sampling.rejects else None
-    if rejecting is None:
+    noise = random.Random(f"choices {sampling.seed}").random
+    if not sampling.rejects:
         yield from engine.begin(prompt, sampling, audit=audit)
     else:  # choices are made here, from the logits
         yield from engine.begin(prompt, GREEDY, audit=True)
@@ -68,8 +68,13 @@ def decode(
         choices = engine.forward([last, *ids], parents)
         forwarded = time.perf_counter()
         path: Sequence[int]
-        if rejecting is not None:
-            path, chosen_ids = rejecting.settle([last, *ids], parents, choices, drafts)
+        if sampling.rejects:
+            from specedit.decode import rejection
+
+            samples = [draft.samples for draft in drafts if draft.samples is not None]
+            path, chosen_ids = rejection.settle(
+                [last, *ids], parents, choices.rows or (), samples, sampling, noise
+            )
         elif parents is None:
             path = range(common(ids, choices.ids) + 1)
             chosen_ids = choices.ids[: len(path)]
@@ -139,28 +144,6 @@ def _proposals(drafters: Sequence[Drafter], widths: Widths, room: int, trees: bo
             if draft:
                 drafts.append(draft if trees else _as_chain(draft))
     return drafts
-
-
-class _RejectionSampler:
-    """Choices by `decode.rejection`, with random numbers of the answer's own seed."""
-
-    def __init__(self, sampling: Sampling) -> None:
-        from specedit.decode import rejection
-
-        self._rule = rejection
-        self._sampling = sampling
-        self._noise = random.Random(f"choices {sampling.seed}").random
-
-    def settle(
-        self,
-        ids: Sequence[int],
-        parents: Sequence[int] | None,
-        choices: Choices,
-        drafts: Sequence[Draft],
-    ) -> tuple[list[int], list[int]]:
-        samples = [draft.samples for draft in drafts if draft.samples is not None]
-        rows = choices.rows or ()
-        return self._rule.settle(ids, parents, rows, samples, self._sampling, self._noise)
 
 
 def _as_chain(draft: Draft) -> Draft:

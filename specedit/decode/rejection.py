@@ -13,21 +13,13 @@ value of a sample must not decide whether it is tested.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from specedit.decode.drafter import SampledIds
 from specedit.engines.base import Sampling
 from specedit.engines.sampling import Numbers, distribution, sampled
-
-
-@dataclass(frozen=True)
-class SampledIds:
-    """Consecutive sampled ids, each with the distribution that it was sampled from."""
-
-    ids: Sequence[int]
-    distributions: Sequence[Numbers]
 
 
 def accepts(target: float, draft: float, noise: float) -> bool:

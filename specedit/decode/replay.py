@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specedit.decode import drafters
-from specedit.decode.constants import Constants
 from specedit.decode.cost import Curve
 from specedit.decode.drafters import Codec
 from specedit.decode.events import Chunk
-from specedit.decode.fitted import FITTED
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.engines.scripted import ScriptedEngine
@@ -55,7 +53,6 @@ def replay(
     instruction: Sequence[int] = (),
     names: Sequence[str] = drafters.FREE_NAMES,
     curve: Curve = ENGINE,
-    constants: Constants = FITTED,
 ) -> Replay:
     """Decode `after` with `before` as the prediction; both end with `end`."""
     prompt = [*before, end, *instruction, end]
@@ -69,9 +66,8 @@ def replay(
                 prediction=[*before, end],
                 codec=codec,
                 instruction=instruction,
-                constants=constants,
             ),
-            widths=Widths(curve, constants=constants),
+            widths=Widths(curve),
             ends=lambda token: token == end,
             limit=len(after) + 1,
         )

@@ -17,8 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from specedit.decode.constants import Constants
-from specedit.decode.fitted import FITTED
+from specedit.decode import constants
 
 NEAREST = 4  # occurrences that are considered on each side of the divergence
 LONGEST = 24  # last ids of the answer that are compared
@@ -94,10 +93,10 @@ def _distance(d: int) -> int:
 
 
 @lru_cache(maxsize=8)
-def _tables(constants: Constants) -> tuple[tuple[float, ...], ...]:
+def _tables(fitted: constants.Constants) -> tuple[tuple[float, ...], ...]:
     """The log odds of each feature, in the order of `features`."""
-    distance = constants.forward + constants.behind
-    return constants.held, distance, constants.occurrences, constants.since, constants.fresh_line
+    distance = fitted.forward + fitted.behind
+    return fitted.held, distance, fitted.occurrences, fitted.since, fitted.fresh_line
 
 
 def candidates(
@@ -135,15 +134,14 @@ def best_resync(
     lost: int,
     since: int,
     fresh_line: bool,
-    constants: Constants = FITTED,
 ) -> ResyncPoint | None:
     """The likeliest position after `answer`; None when there is no candidate."""
-    tables = _tables(constants)
+    tables = _tables(constants.FITTED)
     best: ResyncPoint | None = None
     for at, matched, count in candidates(index, answer, lost, since, fresh_line):
         if at >= len(index.ids):
             continue
-        score = constants.start
+        score = constants.FITTED.start
         for table, bin_ in zip(
             tables, features(matched, at - lost, count, since, fresh_line), strict=True
         ):

@@ -1,12 +1,19 @@
-"""Draft trees: the parent of each id, and the path through them that the model confirmed.
+"""Draft trees: the parent of each id, the path that the model confirmed, several drafts as one.
 
 The ids of a tree come parents first, so any prefix of a tree is also a tree. The parent -1 is the
-last committed id.
+last committed id. In a tree of several drafts, the same id after the same ids is one node. At each
+position, a language model's probabilities come first, then those of copied text, then those of
+other guesses (`combined`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import heapq
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from specedit.decode.drafter import Draft
 
 
 def pass_parents(parents: Sequence[int]) -> list[int]:
@@ -18,19 +25,23 @@ def is_chain(parents: Sequence[int] | None) -> bool:
     return parents is None or all(parent == at - 1 for at, parent in enumerate(parents))
 
 
+def children_of(parents: Sequence[int]) -> dict[int, list[int]]:
+    """The rows that follow each row."""
+    children: dict[int, list[int]] = {}
+    for row, parent in enumerate(parents):
+        children.setdefault(parent, []).append(row)
+    return children
+
+
 def accepted_path(ids: Sequence[int], parents: Sequence[int], choices: Sequence[int]) -> list[int]:
     """The accepted rows of a pass, from the first on: each is its parent's choice."""
-    children: dict[int, list[int]] = {}
-    for row in range(1, len(ids)):
-        children.setdefault(parents[row], []).append(row)
-    path, at = [0], 0
+    children, path = children_of(parents), [0]
     while True:
-        choice = choices[at]
-        child = next((row for row in children.get(at, ()) if ids[row] == choice), None)
+        below = children.get(path[-1], ())
+        child = next((row for row in below if ids[row] == choices[path[-1]]), None)
         if child is None:
             return path
         path.append(child)
-        at = child
 
 
 def verified_ids(
@@ -41,9 +52,7 @@ def verified_ids(
     The model's own choice counts as well where the draft continues beyond what was offered."""
     if parents is None:
         return [(n, ids[n] == tokens[n]) for n in range(min(len(ids), len(tokens)))]
-    children: dict[int, list[int]] = {}
-    for index, parent in enumerate(parents):
-        children.setdefault(parent, []).append(index)
+    children = children_of(parents)
     results: list[tuple[int, bool]] = []
     at = -1
     for token in tokens:
@@ -67,3 +76,99 @@ def likeliest_chain(parents: Sequence[int]) -> list[int]:
         at = parents.index(at)
         chain.append(at)
     return chain
+
+
+MERGED = "merged"  # the source of a merged draft; the chunk names the part that helped most
+
+
+@dataclass
+class DraftTree:
+    """Nodes in order of probability, parents before their children.
+
+    `proposers[n]`: the numbers of the drafts that have node n."""
+
+    ids: list[int] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    chances: list[float] = field(default_factory=list)
+    proposers: list[tuple[int, ...]] = field(default_factory=list)
+
+
+def likeliest_tree(drafts: Sequence[tuple[Draft, Sequence[float]]], limit: int) -> DraftTree:
+    """The likeliest `limit` ids of several drafts with their probabilities."""
+    children = [
+        children_of(range(-1, len(draft.ids) - 1) if draft.parents is None else draft.parents)
+        for draft, _ in drafts
+    ]
+    tree = DraftTree()
+    # (negated probability of the path, order, parent, id, chance, row of the id in each draft)
+    queue: list[tuple[float, int, int, int, float, tuple[tuple[int, int], ...]]] = []
+    order = 0
+
+    def grow(parent: int, path_chance: float, rows: Sequence[tuple[int, int]]) -> None:
+        nonlocal order
+        places: dict[int, list[tuple[int, int]]] = {}
+        claims: list[dict[int, float]] = []
+        for number, row in rows:
+            claim: dict[int, float] = {}
+            for child in children[number].get(row, ()):
+                id = drafts[number][0].ids[child]
+                places.setdefault(id, []).append((number, child))
+                claim[id] = drafts[number][1][child]
+            claims.append(claim)
+        for id, chance in combined(claims).items():
+            entry = (-path_chance * chance, order, parent, id, chance, tuple(places[id]))
+            heapq.heappush(queue, entry)
+            order += 1
+
+    by_trust = sorted(range(len(drafts)), key=lambda number: not drafts[number][0].from_model)
+    grow(-1, 1.0, [(number, -1) for number in by_trust])
+    while queue and len(tree.ids) < limit:
+        negated, _, parent, id, chance, rows = heapq.heappop(queue)
+        tree.ids.append(id)
+        tree.parents.append(parent)
+        tree.chances.append(chance)
+        tree.proposers.append(tuple(sorted(number for number, _ in rows)))
+        grow(len(tree.ids) - 1, -negated, rows)
+    return tree
+
+
+def combined(claims: Sequence[Mapping[int, float]]) -> dict[int, float]:
+    """The probabilities of one position's ids by several claims, the most trusted claim first.
+
+    An id that two claims name gets the higher probability. An id that only a later claim names gets
+    a share of what the earlier claims leave."""
+    result: dict[int, float] = {}
+    for claim in claims:
+        agreed = {id: max(result[id], chance) for id, chance in claim.items() if id in result}
+        over = max(1.0, sum(agreed.values()))
+        agreed = {id: chance / over for id, chance in agreed.items()}
+        rest = sum(chance for id, chance in result.items() if id not in agreed)
+        free = max(0.0, 1.0 - sum(agreed.values()))
+        if rest > free:
+            result = {id: chance * free / rest for id, chance in result.items()}
+        result |= agreed
+        left = max(0.0, 1.0 - sum(result.values()))
+        result |= {id: chance * left for id, chance in claim.items() if id not in result}
+    return result
+
+
+def merge_drafts(drafts: Sequence[Draft], chances: Sequence[Sequence[float]], limit: int) -> Draft:
+    """One draft of the likeliest `limit` ids of all of them."""
+    tree = likeliest_tree(list(zip(drafts, chances, strict=True)), limit)
+    return Draft(
+        tree.ids,
+        tree.chances,
+        MERGED,
+        parents=tree.parents,
+        parts=drafts,
+        proposers=tree.proposers,
+    )
+
+
+def main_part(draft: Draft, offered: int, accepted: Sequence[int]) -> Draft:
+    """The part of a merged draft with the most accepted ids, or where none was accepted, with the
+    most offered ids."""
+    if not draft.parts:
+        return draft
+    counts = Counter(draft.proposers[row][0] for row in accepted or range(offered))
+    return draft.parts[max(counts, key=lambda number: (counts[number], -number))]

@@ -14,7 +14,7 @@ few ids however much of it is offered, the next pass comes anyway, and such an i
 id costs at the best length.
 
 Drafters that cost time have budgets of their own beside the common limit (`decode.budget`), and
-their proposals are merged with all other drafts of a pass into one tree (`decode.merge`).
+their proposals are merged with all other drafts of a pass into one tree (`decode.tree`).
 """
 
 from __future__ import annotations
@@ -27,13 +27,11 @@ from functools import lru_cache
 from itertools import accumulate
 from operator import mul
 
+from specedit.decode import constants
 from specedit.decode.budget import DraftBudgets
-from specedit.decode.constants import Constants
 from specedit.decode.cost import TYPICAL, Clock, Curve
-from specedit.decode.drafters.drafter import Draft
-from specedit.decode.fitted import FITTED
-from specedit.decode.merge import merge_drafts
-from specedit.decode.tree import is_chain, verified_ids
+from specedit.decode.drafter import Draft
+from specedit.decode.tree import is_chain, merge_drafts, verified_ids
 
 WIDEST = 512
 FREE_RATIO = 1.02  # a pass up to this ratio of the narrowest one's cost counts as free
@@ -114,9 +112,7 @@ class Widths:
         *,
         widest: int = WIDEST,
         clock: Clock | None = None,
-        constants: Constants = FITTED,
     ) -> None:
-        self._constants = constants
         self._widest = widest
         self._clock = clock
         self.set_curve(clock.curve if clock else curve)
@@ -124,14 +120,14 @@ class Widths:
 
     def begin(self) -> None:
         """Start a new answer: results of earlier answers do not apply to it."""
-        self._calibration = Calibration(self._constants.inertia)
+        self._calibration = Calibration(constants.FITTED.inertia)
         self._credit = INITIAL_CREDIT * self._cost[1]
         self._budgets = DraftBudgets()
 
     def set_curve(self, curve: Curve) -> None:
         self.curve = curve
         self._cost, each, self._free = _priced(curve, self._widest)
-        self._each = self._constants.overhead * each
+        self._each = constants.FITTED.overhead * each
 
     @property
     def wait(self) -> int:

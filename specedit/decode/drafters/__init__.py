@@ -5,16 +5,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 
-from specedit.decode.constants import Constants
-from specedit.decode.drafters.candidates import CandidatesDrafter
-from specedit.decode.drafters.drafter import Codec, Costly, Draft, Drafter, Watcher
+from specedit.decode.drafter import Codec, Costly, Draft, Drafter, Watcher
 from specedit.decode.drafters.heads_drafter import LoadedHeads
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
-from specedit.decode.drafters.model_drafter import ModelDrafter
+from specedit.decode.drafters.model_drafter import CandidatesDrafter, ModelDrafter
 from specedit.decode.drafters.prediction_drafter import PredictionDrafter
 from specedit.decode.drafters.predictions import PredictionsDrafter
 from specedit.decode.drafters.small_model import SmallModel
-from specedit.decode.fitted import FITTED
 from specedit.engines.base import GREEDY, Sampling
 from specedit.errors import UsageError
 
@@ -91,7 +88,6 @@ def build(
     predictions: Sequence[Sequence[int]] = (),
     codec: Codec | None,
     instruction: Sequence[int] = (),
-    constants: Constants = FITTED,
     small: SmallModel | None = None,
     sampling: Sampling = GREEDY,
     trees: bool = False,
@@ -104,11 +100,11 @@ def build(
     drafters: list[Drafter] = []
     for name in resolved_names(names, small, heads or {}, trees=trees):
         if name == "prediction" and predictions:
-            drafters.append(PredictionsDrafter(several, codec, instruction, constants))
+            drafters.append(PredictionsDrafter(several, codec, instruction))
         elif name == "prediction" and prediction:
-            drafters.append(PredictionDrafter(prediction, codec, instruction, constants))
+            drafters.append(PredictionDrafter(prediction, codec, instruction))
         elif name == "lookup":
-            drafters.append(LookupDrafter(instruction, constants))
+            drafters.append(LookupDrafter(instruction))
         elif name in HEADS_NAMES:
             loaded = (heads or {}).get(name)
             if loaded is None:

@@ -1,6 +1,6 @@
 """Drafts from trained heads: a tree of the likeliest ids after the last hidden state.
 
-Heads are small trained additions to the target model; the engine computes them (`HeadsGuesser`).
+Heads are small trained additions to the target model; the engine computes them (`Guesser`).
 Each step costs time, so the tree grows by one depth only while the ids that it adds are worth it.
 """
 
@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from specedit.decode.drafters.drafter import Draft
+from specedit.decode.drafter import Draft
 from specedit.engines.base import Row
+
+if TYPE_CHECKING:
+    from specedit.engines.exact.guessing import Guess, Guesser
 
 DEEPER = 2  # depths beyond the trained ones that chained heads may add
 WIDE = 8  # nodes of a depth that are continued
@@ -22,41 +25,11 @@ EXPECTED_HITS = 0.5  # expected probability of a node's children, relative to th
 SMOOTHING = 0.9  # weight of earlier measurements of a step's time
 
 
-class Guessed(Protocol):
-    """The guesses after one hidden state."""
-
-    @property
-    def state(self) -> Row: ...
-
-    @property
-    def ids(self) -> Sequence[int]: ...
-
-    @property
-    def chances(self) -> Sequence[float]:
-        """Logarithms of the probabilities."""
-        ...
-
-
-class HeadsGuesser(Protocol):
-    """Heads as the engine runs them."""
-
-    @property
-    def depth(self) -> int: ...
-
-    def begin(self) -> None: ...
-
-    def add(self, ids: Iterable[int]) -> None: ...
-
-    def guess(
-        self, step: int, states: Sequence[Row], ids: Sequence[int], most: int
-    ) -> Sequence[Guessed]: ...
-
-
 @dataclass(frozen=True)
 class LoadedHeads:
     """Heads of one kind, loaded."""
 
-    guesser: HeadsGuesser
+    guesser: Guesser
     chained: bool
     most: int  # guesses after one state
 
@@ -78,7 +51,7 @@ class HeadsDrafter:
     """Guesses after the last hidden state. With `chained` each depth continues the one before;
     without, all depths guess from the same state, independently."""
 
-    def __init__(self, name: str, guesser: HeadsGuesser, *, chained: bool, most: int) -> None:
+    def __init__(self, name: str, guesser: Guesser, *, chained: bool, most: int) -> None:
         self.name = name
         self._guesser = guesser
         self._chained = chained
@@ -155,7 +128,7 @@ class HeadsDrafter:
                 break
         return nodes
 
-    def _guesses(self, depth: int, nodes: Sequence[_Node]) -> Sequence[Guessed]:
+    def _guesses(self, depth: int, nodes: Sequence[_Node]) -> Sequence[Guess]:
         if self._chained:
             ids = [node.id for node in nodes]
             return self._guesser.guess(depth, [node.state for node in nodes], ids, self._most)

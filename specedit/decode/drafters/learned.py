@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
-from specedit.decode.constants import Constants
+from specedit.decode import constants
+from specedit.decode.drafter import Codec
 from specedit.decode.drafters import renamed_words
-from specedit.decode.drafters.drafter import Codec
-from specedit.decode.fitted import FITTED
 from specedit.engines.base import common
 
 MOST = 48  # ids of the longest change that is learned
@@ -59,9 +58,7 @@ class Learned:
         ids: Sequence[int],
         codec: Codec | None,
         instruction: Sequence[int] = (),
-        constants: Constants = FITTED,
     ) -> None:
-        self._constants = constants
         self._ids = ids
         self._codec = codec
         self._requested: list[tuple[str, str]] = []
@@ -133,7 +130,7 @@ class Learned:
             if known is None or known[1].ids != tuple(new) or known[0] != old:
                 self._context[key] = (
                     old,
-                    Substitution(span, tuple(new), Trust(*self._constants.context_rule)),
+                    Substitution(span, tuple(new), Trust(*constants.FITTED.context_rule)),
                 )
         self._learn_word(at, span, new, follow)
 
@@ -156,7 +153,7 @@ class Learned:
     def _add_rename(self, pair: tuple[str, str], start: int, requested: bool = False) -> None:
         """Add word rules for the prediction's text from byte `start` on."""
         self._pairs.add(pair)
-        known = self._constants.asked_words if requested else self._constants.learned_words
+        known = constants.FITTED.asked_words if requested else constants.FITTED.learned_words
         trusts = {
             kind: Trust(prior, 1.0) for kind, prior in zip(renamed_words.KINDS, known, strict=True)
         }

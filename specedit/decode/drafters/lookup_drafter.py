@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from specedit.decode.constants import Constants
-from specedit.decode.drafters.drafter import Draft
-from specedit.decode.fitted import FITTED
+from specedit.decode import constants
+from specedit.decode.drafter import Draft
 
 ORDERS = (8, 6, 4, 3)  # context lengths that point to their last occurrence
 SHORT = (2, 1)  # context lengths that count what followed
@@ -32,8 +31,8 @@ class LookupDrafter:
 
     name = "lookup"
 
-    def __init__(self, instruction: Sequence[int] = (), constants: Constants = FITTED) -> None:
-        self._chances = _by_length(constants.contexts)
+    def __init__(self, instruction: Sequence[int] = ()) -> None:
+        self._chances = _by_length(constants.FITTED.contexts)
         self._instruction = list(instruction)
         self.begin(())
 

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from specedit.decode.drafters.drafter import ContinuesFrom, Draft
-from specedit.decode.drafters.small_model import CATCH_UP, Guide, Next, SmallModel
-from specedit.decode.merge import likeliest_tree
+from specedit.decode.drafter import ContinuesFrom, Draft, SampledIds
+from specedit.decode.drafters.small_model import CATCH_UP, Next, SmallModel
+from specedit.decode.tree import DraftTree, likeliest_tree
 from specedit.engines.base import Sampling
-
-if TYPE_CHECKING:
-    from specedit.decode.rejection import SampledIds
 
 LONGEST = 16  # ids of a draft
 GUIDING = 8  # ids of other drafts that one pass of the small model verifies
@@ -83,7 +79,10 @@ class ModelDrafter:
         if not chain:
             return None
         ids, chances, parents = self._draft_ids(chain, room)
-        samples = _samples(chain) if self._sampling.rejects else None
+        samples = None
+        if self._sampling.rejects:
+            distributions = [guess.sampled_from for guess in chain]
+            samples = SampledIds([guess.token for guess in chain], distributions)
         return Draft(
             ids,
             chances,
@@ -136,13 +135,51 @@ class ModelDrafter:
         self._slow_passes += len(tokens) <= FEW
 
 
-def guide_of(drafts: Sequence[Draft]) -> Guide:
+def guide_of(drafts: Sequence[Draft]) -> DraftTree:
     """The likeliest ids of the drafts, as a guide."""
-    nodes = likeliest_tree([(draft, draft.chances) for draft in drafts], GUIDING)
-    return Guide(nodes.ids, nodes.parents)
+    return likeliest_tree([(draft, draft.chances) for draft in drafts], GUIDING)
 
 
-def _samples(chain: list[Next]) -> SampledIds:
-    from specedit.decode.rejection import SampledIds
+MOST = 4  # ids at one position, the chain's own included
+LEAST = 0.02  # probability of a path below which an id is dropped
 
-    return SampledIds([guess.token for guess in chain], [guess.sampled_from for guess in chain])
+
+class CandidatesDrafter(ModelDrafter):
+    """Proposes the small model's chain and its next best ids."""
+
+    name = "candidates"
+
+    count = MOST
+
+    def _draft_ids(
+        self, chain: list[Next], room: int
+    ) -> tuple[list[int], list[float], list[int] | None]:
+        return candidate_tree(chain, room, self._small.vocabulary)
+
+
+def candidate_tree(
+    chain: list[Next], room: int, known: int
+) -> tuple[list[int], list[float], list[int] | None]:
+    """The tree of a chain and its candidates: ids, probabilities given the parent, and parents."""
+    nodes: list[tuple[float, int, int, float, int]] = []  # path, depth, rank, chance, token
+    alive = 1.0
+    for depth, guess in enumerate(chain):
+        ranked = ((guess.token, guess.chance), *guess.others)
+        for rank, (token, chance) in enumerate(ranked):
+            if not rank or (alive * chance >= LEAST and token < known):
+                nodes.append((alive * chance, depth, rank, chance, token))
+        alive *= guess.chance
+    # a chain's id is never less likely than its descendants, so parents stay before children; equal
+    # ones are ordered by depth
+    nodes.sort(key=lambda node: (-node[0], node[1], node[2]))
+    spine: dict[int, int] = {-1: -1}  # depth -> index of the chain's id
+    ids: list[int] = []
+    chances: list[float] = []
+    parents: list[int] = []
+    for _, depth, rank, chance, token in nodes[:room]:
+        if not rank:
+            spine[depth] = len(ids)
+        ids.append(token)
+        chances.append(chance)
+        parents.append(spine[depth - 1])
+    return ids, chances, parents

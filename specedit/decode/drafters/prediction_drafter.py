@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from specedit.decode.constants import Constants
-from specedit.decode.drafters.drafter import Codec, Draft
+from specedit.decode import constants
+from specedit.decode.drafter import Codec, Draft
 from specedit.decode.drafters.learned import Learned, Substitution
-from specedit.decode.fitted import FITTED
 from specedit.decode.resync import Index, best_resync
 
 SETTLED = 3  # matching ids in a row after which a change counts as finished
@@ -55,13 +54,11 @@ class PredictionDrafter:
         prediction: Sequence[int],
         codec: Codec | None = None,
         instruction: Sequence[int] = (),
-        constants: Constants = FITTED,
     ) -> None:
-        self._constants = constants
-        self._risks = _by_run(constants.risks)
+        self._risks = _by_run(constants.FITTED.risks)
         self._ids = list(prediction)
         self._codec = codec
-        self._learned = Learned(self._ids, codec, instruction, constants)
+        self._learned = Learned(self._ids, codec, instruction)
         self._restart()
 
     @cached_property
@@ -185,9 +182,8 @@ class PredictionDrafter:
             self._lost,
             since,
             bool(answer and answer[-1] in self._newlines),
-            self._constants,
         )
-        same_text = self._constants.same_text
+        same_text = constants.FITTED.same_text
         chance = same_text[min(since, len(same_text) - 1)]
         if self._mark >= 0 and chance > (point.chance if point else 0.0):
             bridge = self._learned.bridge(self._lost, answer[self._mark :])
@@ -223,13 +219,13 @@ class PredictionDrafter:
         steps: list[Waypoint] = []
         sure: float | None = self._chance if self._fresh else None
         applied = -1
-        constants = self._constants
-        first = constants.first_risk * (constants.foreseen if self._learned.foreseen else 1)
+        fitted = constants.FITTED
+        first = fitted.first_risk * (fitted.foreseen if self._learned.foreseen else 1)
         if self._rule is not None:
             rule, part = self._rule
             for n in range(part, len(rule.ids)):
                 after = at + rule.span if n + 1 == len(rule.ids) else at
-                steps.append(Waypoint(rule.ids[n], sure or constants.inside, after, rule, n))
+                steps.append(Waypoint(rule.ids[n], sure or fitted.inside, after, rule, n))
                 run, sure = run + 1, None
             applied, at, sure = at, at + rule.span, None
         alive, risks = 1.0, self._risks
@@ -246,7 +242,7 @@ class PredictionDrafter:
                     after = at + rule_here.span if n + 1 == len(rule_here.ids) else at
                     steps.append(Waypoint(token, chance * stay, after, rule_here, n))
                     alive *= chance * stay
-                    chance, stay = constants.inside, 1.0
+                    chance, stay = fitted.inside, 1.0
                     run += 1
                 applied, at = at, at + rule_here.span
                 continue

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
-from specedit.decode.constants import Constants
-from specedit.decode.drafters.drafter import Codec, Draft
+from specedit.decode.drafter import Codec, Draft
 from specedit.decode.drafters.prediction_drafter import PredictionDrafter
-from specedit.decode.fitted import FITTED
+from specedit.engines.base import common
 
 MOST = 16  # predictions that are followed; each costs time at every id
 DECAY = 0.9  # weight of a disagreement after each later one
@@ -30,10 +30,9 @@ class PredictionsDrafter:
         predictions: Sequence[Sequence[int]],
         codec: Codec | None = None,
         instruction: Sequence[int] = (),
-        constants: Constants = FITTED,
     ) -> None:
         self._tracks = [
-            PredictionDrafter(ids, codec, instruction, constants)
+            PredictionDrafter(ids, codec, instruction)
             for ids in list(dict.fromkeys(map(tuple, predictions)))[:MOST]
         ]
         self._restart()
@@ -44,12 +43,7 @@ class PredictionsDrafter:
         self._right = [PRIOR * (count - at) / count for at in range(count)]
         self._wrong = [PRIOR * (at + 1) / count for at in range(count)]
         self._drafts: list[Draft | None] = [None] * count
-        self._which = 0
-
-    @property
-    def which(self) -> int:
-        """The number of the prediction that the last draft came from."""
-        return self._which
+        self._which = 0  # the prediction that the last draft came from
 
     def begin(self, prompt: Sequence[int]) -> None:
         for track in self._tracks:
@@ -80,14 +74,13 @@ class PredictionsDrafter:
         apart = len(best.ids)
         for other in others:
             if other is not None and other is not best:
-                apart = min(apart, _common(best.ids, other.ids))
-        if apart >= len(best.ids):
-            return Draft(
-                best.ids, best.chances, best.source, best.resynced, best.beyond, which=self._which
-            )
+                same = common(best.ids, other.ids)
+                if same < len(other.ids):
+                    apart = min(apart, same)
         chances = list(best.chances)
-        chances[apart] = min(chances[apart], max(0.5, self._trust(self._which)))
-        return Draft(best.ids, chances, best.source, best.resynced, best.beyond, which=self._which)
+        if apart < len(chances):
+            chances[apart] = min(chances[apart], max(0.5, self._trust(self._which)))
+        return replace(best, chances=chances, which=self._which)
 
     def commit(self, tokens: Sequence[int]) -> None:
         self._judge(tokens)
@@ -123,11 +116,3 @@ class PredictionsDrafter:
 
 def _odds(chance: float) -> float:
     return math.log(max(chance, 1e-6) / max(1 - chance, 1e-6))
-
-
-def _common(ids: Sequence[int], others: Sequence[int]) -> int:
-    """How many leading ids agree; the longer length where one is a prefix of the other."""
-    for at, (one, other) in enumerate(zip(ids, others, strict=False)):
-        if one != other:
-            return at
-    return max(len(ids), len(others))

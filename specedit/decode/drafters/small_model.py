@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from specedit.decode.drafters.drafter import Draft
+from specedit.decode.drafter import Draft
 from specedit.decode.drafters.heads_drafter import LoadedHeads
-from specedit.decode.tree import is_chain, likeliest_chain
+from specedit.decode.tree import DraftTree, is_chain, likeliest_chain
 from specedit.engines.base import GREEDY, Choices, Engine, Narrows, Sampling, common
 
 CATCH_UP = 24  # unread ids that are fed in one pass; more are read in chunks
@@ -33,18 +33,6 @@ class Next:
     chance: float
     others: tuple[tuple[int, float], ...] = ()
     sampled_from: Any = None  # the distribution, with rejection sampling
-
-
-@dataclass(frozen=True)
-class Guide:
-    """A tree of ids that other drafters propose. Verifying it costs the small model little more
-    than its next id."""
-
-    ids: Sequence[int] = ()
-    parents: Sequence[int] = ()
-
-
-NO_GUIDE = Guide()
 
 
 class SmallModel:
@@ -66,7 +54,7 @@ class SmallModel:
             self._heads = heads.drafter("")
             engine.watch(True)
         self._heads_guide = False  # whether its own heads guide the next pass
-        self._pace = 1.0  # ids per pass that its heads guided
+        self.pace = 1.0  # ids per pass that its heads guided
         self.name = name
         self._frequent = frequent
         # ids that both models have: padding of a vocabulary is not a token
@@ -80,11 +68,6 @@ class SmallModel:
     def each(self) -> float:
         """Seconds of a narrow pass; 0.0 until it is known."""
         return statistics.median(self._times) if self._times else 0.0
-
-    @property
-    def pace(self) -> float:
-        """Ids per pass, with its own heads as the guide."""
-        return self._pace
 
     def warm(self) -> None:
         """Read the weights once, so that the first draft is not slower than the others."""
@@ -130,10 +113,13 @@ class SmallModel:
             self._read = took / before
         return took
 
-    def after(self, ids: Sequence[int], count: int = 1, guide: Guide = NO_GUIDE) -> list[Next]:
-        """The choice after `ids` with the `count` likeliest ids there, and the same after each id
-        that it chooses as long as `guide` has it too, all in one pass. Where the guide differs, its
-        ids are among the likeliest."""
+    def after(
+        self, ids: Sequence[int], count: int = 1, guide: DraftTree | None = None
+    ) -> list[Next]:
+        """The choice after `ids` with the `count` likeliest ids there, and, in the same pass, the
+        same after each chosen id that `guide` has too: ids that other drafters propose. Where the
+        guide differs, its ids are among the likeliest."""
+        guide = guide or DraftTree()
         start = min(common(self._read_ids, ids), len(ids) - 1)
         if len(ids) - start > CATCH_UP or not self._read_ids:
             self.read(ids)
@@ -144,7 +130,7 @@ class SmallModel:
         is_line = is_chain(guide.parents)
         if not is_line and not self.engine.info.trees:
             rows = likeliest_chain(guide.parents)
-            guide = Guide([guide.ids[row] for row in rows], range(-1, len(rows) - 1))
+            guide = DraftTree([guide.ids[row] for row in rows], list(range(-1, len(rows) - 1)))
             is_line = True
         size = len(fed)
         above = [*range(-1, size - 1), *(parent + size for parent in guide.parents)]
@@ -170,7 +156,7 @@ class SmallModel:
             self._heads.see([choices.states[path[-1]]])
             self._heads.commit([*fed, *(one.token for one in chain)])
             if self._heads_guide:
-                self._pace = self._pace * SMOOTHING + len(chain) * (1 - SMOOTHING)
+                self.pace = self.pace * SMOOTHING + len(chain) * (1 - SMOOTHING)
         self._heads_guide = False
         return chain
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import islice
 
 from specedit.decode.cost import Curve
-from specedit.decode.drafters.drafter import Codec, Draft
+from specedit.decode.drafter import Codec, Draft
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.decode.drafters.prediction_drafter import PredictionDrafter
 from specedit.decode.drafters.predictions import MOST as MANY

@@ -13,6 +13,14 @@ from specedit.engines.base import Row
 
 
 @dataclass(frozen=True)
+class SampledIds:
+    """Consecutive ids that a draft model sampled, each with the distribution that it came from."""
+
+    ids: Sequence[int]
+    distributions: Sequence[Any]
+
+
+@dataclass(frozen=True)
 class Draft:
     """Ids for the next pass, with their probabilities.
 
@@ -34,7 +42,7 @@ class Draft:
     which: int = 0  # the number of the prediction that it came from
     parents: Sequence[int] | None = None  # None: a chain
     from_model: bool = False  # the probabilities are a language model's own
-    samples: Any = None  # the `decode.rejection.SampledIds`, where ids were sampled
+    samples: SampledIds | None = None  # for `decode.rejection`
     parts: Sequence[Draft] = ()  # of a merged draft: the drafts it was made of,
     proposers: Sequence[Sequence[int]] = ()  # and for each id, the numbers of those that have it
 
