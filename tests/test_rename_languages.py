@@ -36,6 +36,7 @@ OWN = {
     "name of a field": "name value body type parameters result element",
     "word of many languages, compared with the text": "this super",
     "word of a sentence": "in line",
+    "value of a setting": "auto",
 }
 # Tables of a language's own words, and of yes and no, hold no node types.
 WORDS = {one.name for one in fields(Tables) if one.type == "bool"} | {

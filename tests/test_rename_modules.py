@@ -92,4 +92,4 @@ def test_over_many_files_only_the_project_s_own_is_renamed(
         assert "a member of requests" in work.notes[0] or "import" in work.notes[0]
     else:
         assert not isinstance(work, Edit)
-        assert work.plan.prediction == after
+        assert work.known == after

@@ -105,7 +105,9 @@ def test_a_name_that_is_taken_anywhere_leaves_every_file(desk: Hooked) -> None:
 
 def test_one_answer_that_is_refused_leaves_every_file(desk: Hooked) -> None:
     Path(desk.repo.env["SPECEDIT_SCRIPT"]).write_text(json.dumps({"answer": "x = 1\n" * 5000}))
-    code, _, err = desk.specedit(*CODE)
+    path = "shop/page.py"
+    desk.repo.commit({path: desk.repo.read(path) + "# of a user name\n"})
+    code, _, err = desk.specedit("rename", "user_name", "login")
     assert code == 2 and touched(desk) == set()
     assert "cut off by the limit" in err
 

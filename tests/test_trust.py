@@ -74,7 +74,7 @@ def tastes() -> list[str]:
 def test_what_is_taste_is_said_here_and_everything_else_is_power() -> None:
     assert tastes() == [
         *("threads", "draft", "max_tokens", "temperature", "top_p", "sampling", "seed", "scope"),
-        *("tries", "test_timeout", "require_green"),
+        *("no_model", "tries", "test_timeout", "require_green"),
         *("focus", "whole", "compare", "audit", "verbose", "margin", "hook"),
     ]
     assert {about(name)["kind"] for name in names()} == {"open", "restricted"}

@@ -25,18 +25,12 @@ WARNINGS = DEFAULT.keys() | {  # notes that a reader should look at twice
     "left",  # the name itself stands in comments or strings, where the scope does not reach
     "undecided",  # of a rename: what a place means cannot be told, so it stays
     "elsewhere",  # other files use what was renamed, and were not named
-    "disagreed",  # the model and tree-sitter say different things of a place
-    "dropped",  # the model wanted more than the scope allows
+    "disagreed",  # of a rename: a mention that the model left as it was
     "uncommitted",  # the file's text before was in no commit
 }
 
 
-DETAILS = frozenset(  # notes shown with `-v` only
-    (
-        "dropped",  # what the model wanted, and no place of the identifier is about
-        "other",  # places of the name that are known to mean something else
-    )
-)
+DETAILS = frozenset({"other"})  # shown with `-v` only: places of the name known to mean another
 
 
 @dataclass(frozen=True)
@@ -46,8 +40,9 @@ class Finding:
     Kinds that refuse: "syntax", "placeholder", "lost-definition" and "empty" of `check.answer`,
     "cut-off", those of a `FileError`, and those of `check.kinds` whose verdict says so.
     Others: those of WARNINGS, "outside" (another name, or another thing of that name, that the
-    scope leaves alone), "skipped" (nothing was asked, and why), "backend" (what answered),
-    "focused" (which regions of a large file were asked about), "whole" (why all of one was)."""
+    scope leaves alone), "by-rule" (mentions decided without a model), "skipped" (nothing was
+    asked, and why), "backend" (what answered), "focused" (which regions of a large file were asked
+    about), "whole" (why all of one was)."""
 
     kind: str
     text: str

@@ -47,8 +47,8 @@ def _edits(names: tuple[str, ...], planner: Planner) -> Iterator[Edit]:
 
 
 def _expected(job: Job) -> Edit:
-    """What becomes of a file where the model agrees."""
-    judged = job.judge(job.guess if job.guess is not None else job.source.text)
+    """What becomes of a file by rule."""
+    judged = job.judge(job.known or job.source.text)
     edit = replace(outcome(job.source, judged.text), changes=judged.changes)
     return edit.noting(*job.findings, *judged.findings)
 
@@ -59,8 +59,8 @@ def _lines(edit: Edit) -> Iterator[str]:
         old = " ".join(one.old.split())
         yield f"{edit.path}:{one.line}:{one.column}: {old} -> {one.new}  ({why})"
     for text in edit.findings:
-        if text.kind == "focused":
-            continue  # nobody verified anything
+        if text.kind == "by-rule":
+            continue  # a list asks no model
         yield from _said(edit.path, text)
 
 

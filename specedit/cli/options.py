@@ -31,7 +31,7 @@ EVERYDAY = (
     *("model", "server", "allow_extra", "quiet", "verbose"),
 )
 SHORT = {"quiet": ("-q",), "verbose": ("-v",)}
-SPELLED = {"ask": ("--ask/--yes",)}
+SPELLED = {"ask": ("--ask/--yes",), "no_model": ("--no-model",)}
 SHARED = (
     *("diff", "check", "ask", "json", "stdin_filename"),
     *("test", "tries", "test_timeout", "require_green", "keep_best"),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from specedit.settings import Settings
 
 
-@settings_options("scope", *SHARED, asks=True)
+@settings_options("scope", "no_model", *SHARED, asks=True)
 def rename(
     old: Annotated[str, typer.Argument(help="The identifier, or Class.member")],
     new: Annotated[str, typer.Argument(help="The new name")],
@@ -38,7 +38,9 @@ def rename(
     *,
     resolved: Resolved,
 ) -> int:
-    """Rename an identifier: syntax trees give the places, and the model verifies the result."""
+    """Rename an identifier: syntax gives the places in code, and the model decides mentions."""
+    from dataclasses import replace
+
     from specedit.cli.work import Targets, nothing, resolve_targets, work
     from specedit.files.recorder import Wish
     from specedit.syntax.identifiers import sought
@@ -57,6 +59,7 @@ def rename(
     names, settings = targets.names, targets.settings
     if not names and wanted.from_git:
         return nothing("rename", settings)
+    settings = replace(settings, no_model=True) if dry_list else settings
     planner = _planner(names, wanted, old, new, line, settings)
     if dry_list:
         from specedit.cli.dry_list import dry_list as listing

@@ -76,6 +76,8 @@ def judge(work: Job, answer: Answer) -> Judged:
 
 def measured(work: Job, backend: Backend) -> Generator[Event, None, tuple[Answer, Figures]]:
     """The answer to a Job, in regions where it has them, and what it cost."""
+    if work.known is not None:
+        return Answer(work.known, "stop", closed=True), Figures()
     if work.regions:
         return (yield from answer_regions(work, backend))
     return (yield from run(work.plan, work.source.name, backend))

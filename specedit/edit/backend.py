@@ -55,11 +55,11 @@ class Answer:
     text: str
     reason: str
     closed: bool
-    prompt: int
-    reused: int
-    completion: int
-    prefill_s: float
-    decode_s: float
+    prompt: int = 0
+    reused: int = 0
+    completion: int = 0
+    prefill_s: float = 0.0
+    decode_s: float = 0.0
     logits_digest: str | None = None
     passes: int = 0  # that a remote server tells; 0: each Written was one
     appeared: int = 0  # ids of the prediction that the completion has, where they were counted

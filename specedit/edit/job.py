@@ -45,7 +45,7 @@ class Job:
     feedback: str = ""  # what was wrong with an earlier answer, if the model sees that
     regions: tuple[RegionJob, ...] = ()  # of a large file: the answer is theirs, and the rest stays
     findings: tuple[Finding, ...] = ()  # said in the report, whatever happens
-    guess: str | None = None  # the whole text, where planning knows what it will be
+    known: str | None = None  # the new text, where there is nothing to ask a model
     original: Source | None = None  # what is asked about, where the file holds another text by now
 
     @property

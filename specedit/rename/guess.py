@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -16,6 +17,7 @@ class Place:
     replacement: str
     column: int = 0  # from 1
     why: str = ""  # what makes this place one that is renamed
+    undecided: bool = False  # a mention that may be ordinary language: the model is asked
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,6 @@ class RenameGuess:
     collisions: tuple[Collision, ...] = ()
     scopes: int = 0  # how many things of that name were renamed
     notes: tuple[Doubt, ...] = ()  # where a reader should look twice
-    allowed: tuple[tuple[str, str], ...] = ()  # every (replaced, replacement) the scope permits
-
     undecided: tuple[Doubt, ...] = ()  # places that stay, because nobody can say what they mean
 
     @property
@@ -72,3 +72,13 @@ class RenameGuess:
         """Nothing to look at twice: no note, no collision, the name itself is nowhere left."""
         left = any(one.itself for one in self.outside)
         return not self.notes and not self.collisions and not left
+
+
+def applied(text: str, places: Iterable[tuple[int, Place]]) -> str:
+    """The text with places replaced, each at its offset."""
+    parts: list[str] = []
+    at = 0
+    for offset, place in sorted(places, key=lambda one: one[0]):
+        parts += [text[at:offset], place.replacement]
+        at = offset + len(place.replaced)
+    return "".join([*parts, text[at:]])

@@ -44,20 +44,45 @@ def comment_rewrites(
             if not _speaks(text, offset, there):
                 continue
             start = part.start + len(text[:offset].encode())
-            results.append(Rewrite(start, start + len(there.encode()), there, put_there, "comment"))
-            results += _article(text, offset, start, there, put_there)
+            end = start + len(there.encode())
+            asked = there != old or not _is_reference(text, offset, there)
+            one = Rewrite(start, end, there, put_there, "comment", undecided=asked)
+            results += [one, *_article(text, offset, one)]
     return results
 
 
-def _article(text: str, offset: int, start: int, old: str, new: str) -> Iterator[Rewrite]:
+_BEFORE = re.compile(  # what ends in front of a name that is a reference to code
+    r"""(?: \{@\w+\s+[^}\s]*
+          | \b(?:cref|name)\s*=\s*["'][^"'\s]*
+          | [@\\:](?:param|see|link)\b[^\n:]*\s
+          | \w(?:\.|::|->|\#) )$""",
+    re.VERBOSE,
+)
+_SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")  # a code span of one line
+
+
+def _is_reference(text: str, offset: int, name: str) -> bool:
+    """Whether a mention of the name itself can only be code: several words in one, a code span, a
+    link of a documentation tool, a call."""
+    if len(names.words_of(name)) > 1:
+        return True
+    first = text.rfind("\n", 0, offset) + 1
+    end = offset + len(name)
+    line = text[first:].partition("\n")[0]
+    if any(m.start() < offset - first < m.end() for m in _SPAN.finditer(line)):
+        return True
+    return text[end : end + 1] == "(" or _BEFORE.search(text[first:offset]) is not None
+
+
+def _article(text: str, offset: int, of: Rewrite) -> Iterator[Rewrite]:
     """ "a username" becomes "an email"."""
     before = re.search(r"\b([Aa])(n?) $", text[:offset])
-    if before is None or names.is_voiced(old) == names.is_voiced(new):
+    if before is None or names.is_voiced(of.old) == names.is_voiced(of.new):
         return
-    if bool(before[2]) == names.is_voiced(old):
-        written = before[1] + ("n" if names.is_voiced(new) else "")
-        at = start - len(before[0])
-        yield Rewrite(at, start - 1, before[1] + before[2], written, "comment")
+    if bool(before[2]) == names.is_voiced(of.old):
+        written = before[1] + ("n" if names.is_voiced(of.new) else "")
+        old, at = before[1] + before[2], of.start - len(before[0])
+        yield Rewrite(at, of.start - 1, old, written, "comment", undecided=of.undecided)
 
 
 def _speaks(text: str, offset: int, there: str) -> bool:
@@ -84,25 +109,26 @@ def derived_rewrites(
                 start = leaf.end - len(name.encode())
                 results.append(Rewrite(start, leaf.end, name, written, "derived"))
     spellings = names.variants(old, new)
+    in_code = {rewrite.old for rewrite in results}  # a mention of one of these follows it
     for part in parts:
         if part.kind not in ("string", "comment"):
             continue
         text = data[part.start : part.end].decode("utf-8", "replace")
-        taken = set()
+        places = []
         if part.kind == "string":
             for offset, there, put_there in names.mentions(text, spellings):
-                taken.add(offset)
-                start = part.start + len(text[:offset].encode())
-                results.append(
-                    Rewrite(start, start + len(there.encode()), there, put_there, "string")
-                )
+                whole = text.strip("'\"`") == there
+                asked = there != old or not (whole or _is_reference(text, offset, there))
+                places.append((offset, there, put_there, "string", asked))
+        taken = {place[0] for place in places}
         for match in names.NAME.finditer(text):
             if match[0] in spellings or match.start() in taken:
                 continue
-            written = names.derived(match[0], old, new)
-            if written is not None:
-                start = part.start + len(text[: match.start()].encode())
-                results.append(
-                    Rewrite(start, start + len(match[0].encode()), match[0], written, "derived")
-                )
+            if (written := names.derived(match[0], old, new)) is not None:
+                asked = match[0] not in in_code
+                places.append((match.start(), match[0], written, "derived", asked))
+        for offset, there, put_there, kind, asked in places:
+            start = part.start + len(text[:offset].encode())
+            end = start + len(there.encode())
+            results.append(Rewrite(start, end, there, put_there, kind, undecided=asked))
     return results

@@ -1,8 +1,4 @@
-"""`rename`: where a name means what, what to write there, and the file that predicts.
-
-Tree-sitter finds the places; the model verifies them; `specedit.rename.guard` keeps both to what
-the scope allows.
-"""
+"""The places of a name in one file: which of them are renamed, and the renamed text."""
 
 from __future__ import annotations
 
@@ -123,7 +119,6 @@ def guessed(
         tuple(Collision(*one) for one in clashing.items()),
         len(chosen),
         tuple(notes),
-        tuple(sorted({(rewrite.old, rewrite.new) for rewrite in kept})),
     )
 
 
@@ -146,8 +141,7 @@ def _of_here(one: Meaning, typing: Typing) -> Meaning:
 
 def _receiver(text: str, old: str, new: str, rewrites: list[Rewrite], said: str) -> RenameGuess:
     written, places = _finish(text, text.encode("utf-8", "surrogatepass"), old, new, rewrites)
-    allowed = tuple(sorted({(one.old, one.new) for one in rewrites}))
-    return RenameGuess(old, new, written, places, (), (), 1, (Doubt(said),), allowed)
+    return RenameGuess(old, new, written, places, (), (), 1, (Doubt(said),))
 
 
 def _check(text: str, old: str, new: str, scope: str) -> None:
@@ -229,7 +223,8 @@ def _finish(
         at, offset, line = rewrite.start, offset + len(passed), line + passed.count("\n")
         column = offset - text.rfind("\n", 0, offset)
         why = rewrite.why or SAID.get(rewrite.kind, "")
-        places.append(Place(offset, line, rewrite.kind, rewrite.old, rewrite.new, column, why))
+        same = (rewrite.kind, rewrite.old, rewrite.new, column, why, rewrite.undecided)
+        places.append(Place(offset, line, *same))
     return out.decode("utf-8", "surrogatepass"), tuple(places)
 
 
@@ -276,5 +271,4 @@ def _words(text: str, language: Language | None, old: str, new: str, scope: str)
         tuple(_outside(data, levels, taken, old)),
         scopes=1,
         notes=(Doubt(message),),
-        allowed=tuple(sorted({(rewrite.old, rewrite.new) for rewrite in kept})),
     )

@@ -1,28 +1,28 @@
-"""Renames as Jobs: tree-sitter writes the expected file, the model verifies it, the guard decides.
+"""Renames as Jobs: syntax decides the places in code, and the model is asked about mentions alone.
 
-Does not run models and writes nothing.
+Runs no model and writes nothing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
 from specedit.check.answer import Checks
 from specedit.check.kinds import parsed_verdicts, verdicts_of_rename
 from specedit.edit.job import Job, expected, job
-from specedit.edit.outcome import Judge, Judged
+from specedit.edit.outcome import Judge, Judged, guarded
+from specedit.edit.plan import Plan
 from specedit.edit.report import Edit, Finding, Replaced, Spot
 from specedit.edit.splice import whole
 from specedit.errors import InputError, RefusedEdit, UsageError
 from specedit.files.source import Source
-from specedit.rename.guard import guard_rename
-from specedit.rename.guess import Outside, Place, RenameGuess
+from specedit.rename.asking import Question, by_rule, left_by, question_of
+from specedit.rename.guess import Outside, Place, RenameGuess, applied
 from specedit.rename.modules import is_here
 from specedit.rename.places import rename_places
-from specedit.rename.windows import checked_in, windows_of
 from specedit.scoping.languages import rules_of
 from specedit.settings import Settings
 from specedit.syntax.identifiers import sought, split_member
@@ -31,7 +31,7 @@ SHOWN_LINES = 3
 INSTRUCTION = (
     "Rename the identifier `{old}` to `{new}` everywhere in this file{reach}. Change nothing else."
 )
-SAID = {  # of a scope, to the model
+REACHING = {  # of a scope, to the model
     "code": ", in code only: leave comments and strings as they are",
     "comments": ", in code and where comments and documentation mention it",
     "derived": ", with the names built from it, in code, comments and strings",
@@ -103,27 +103,44 @@ def old_name_left(source: Source, old: str, new: str, settings: Settings) -> str
 
 
 def job_of(source: Source, guess: RenameGuess, settings: Settings) -> Job:
-    """The Job of a file whose places are known."""
-    asked = settings.prediction
-    prediction = guess.text if asked == "original" else expected(source, whole(source), settings)
-    work = job(
-        source,
-        whole(source),
-        INSTRUCTION.format(old=guess.old, new=guess.new, reach=SAID[settings.scope]),
-        settings,
-        prediction,
-        checks_of_rename(settings),
-    )
-    windows = windows_of(source, guess, settings)
+    """The Job of a file whose places are known. Its text is known too, unless it holds mentions
+    that the model decides."""
+    reason = by_rule(settings) if any(place.undecided for place in guess.places) else ""
+    question = None if reason else question_of(source, guess)
+    instruction = INSTRUCTION.format(old=guess.old, new=guess.new, reach=REACHING[settings.scope])
+    checks = checks_of_rename(settings)
+    if question is None:
+        work = Job(
+            source,
+            Plan(()),
+            whole(source),
+            instruction,
+            partial(guarded, source, instruction, checks),
+            known=guess.text,
+        )
+    else:
+        about = question.excerpt
+        prediction: str | None = question.prediction
+        if settings.prediction != "original":
+            prediction = expected(about, whole(about), settings)
+        work = job(about, whole(about), instruction, settings, prediction, checks)
+        work = replace(work, source=source, original=about, plan=replace(work.plan, copies=True))
+    judge = partial(guarded, source, instruction, checks)
+    asked = question.asked if question is not None else []
+    rest = [one for one in guess.places if one.undecided and one not in asked]
     return replace(
         work,
-        regions=windows,
-        plan=replace(work.plan, copies=True),
-        judge=partial(settled, source, guess, settings, work.judge),
+        checks=checks,
+        judge=partial(settled, source, guess, question, judge),
         divisible=False,
-        guess=guess.text,
-        findings=(*findings(guess), *checked_in(windows)),
+        findings=(*findings(guess), *_by_rule(rest, reason or "too many for one question")),
     )
+
+
+def _by_rule(places: list[Place], reason: str) -> Iterator[Finding]:
+    if places:
+        lines = sorted({place.line for place in places})
+        yield Finding("by-rule", f"mentions were decided by rule ({reason})", _spots(lines))
 
 
 def checks_of_rename(settings: Settings) -> Checks:
@@ -175,18 +192,19 @@ def _skipped(why: str) -> Finding:
 
 
 def settled(
-    source: Source, guess: RenameGuess, settings: Settings, checked: Judge, wanted: str
+    source: Source, guess: RenameGuess, question: Question | None, checked: Judge, answer: str
 ) -> Judged:
-    """The text to write where the model wanted `wanted`: what it wants beyond the places that the
-    scope allows is dropped and said."""
-    kept = guard_rename(
-        source.text, guess, wanted, source.language, settings.scope, settings.allow_extra
+    """The text to write after an answer, and its places: all but the mentions that it leaves."""
+    left = left_by(question, answer) if question is not None else []
+    places = [place for place in guess.places if place not in left]
+    text = applied(source.text, [(place.offset, place) for place in places])
+    verdict = checked(text)
+    disagreed = (
+        Finding(
+            "disagreed",
+            f"line {place.line}: the model keeps `{place.replaced}`, so it was kept",
+            (Spot(place.line),),
+        )
+        for place in left
     )
-    verdict = checked(kept.text)
-    disagreed = (Finding("disagreed", str(d), (Spot(d.line),)) for d in kept.disagreements)
-    dropped = (
-        Finding("disagreed" if d.of_name else "dropped", str(d), (Spot(d.line),))
-        for d in kept.dropped
-    )
-    results = (*disagreed, *dropped, *verdict.findings)
-    return Judged(verdict.text, results, changes(kept.places))
+    return Judged(verdict.text, (*disagreed, *verdict.findings), changes(places))

@@ -17,6 +17,7 @@ class Rewrite:
     new: str
     kind: str
     why: str = ""  # this is a place that is renamed
+    undecided: bool = False  # a mention that may be ordinary language
 
 
 def means_member(one: Meaning) -> bool:

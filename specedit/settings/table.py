@@ -108,11 +108,14 @@ class Settings:
         "comments",
         "derived",
     )
+    no_model: bool = _open(
+        False, "Decide mentions in comments and strings by rule; load no model (rename)"
+    )
     check: bool = _restricted(False, "Write nothing; exit 1 if a file would change")
     diff: bool = _restricted(False, "Write nothing; print a patch on stdout")
     json: bool = _restricted(False, "Print one JSON object on stdout")
     ask: bool = _restricted(False, "Show each hunk and ask before it is applied")
-    allow_extra: bool = _restricted(False, "Accept a lost definition, and changes beyond a rename")
+    allow_extra: bool = _restricted(False, "Accept a lost definition, and a new name that is taken")
     gate: str = _restricted("", "Choose what each kind of finding does: KIND=refuse|note|off, …")
     strict: bool = _restricted(False, "Refuse an edit that would only get a note")
     allow: str = _restricted("", "Only note these kinds of finding, comma-separated")

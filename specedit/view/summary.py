@@ -113,17 +113,17 @@ def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool
 
 def _about_all(console: Console, report: Report, *, verbose: bool) -> None:
     """What is said where nobody wanted quiet."""
-    many = _skipped(report) if len(report.edits) > SEVERAL else {}
+    many = _shared(report) if len(report.edits) > SEVERAL else {}
     for edit in report.edits:
         if verbose:
             for change in edit.changes:
                 _about(console, edit, _change(change), "dim")
         for one in edit.findings:
-            told = one.kind == "skipped" and one.text in many
+            told = (one.kind, one.text) in many
             if not (one.refuses or told) and (verbose or not one.is_detail):
                 _about(console, edit, one.text, "yellow" if one.warns else "")
-    for why, names in many.items():
-        _left(console, why, names, len(names) if verbose else NAMED)
+    for (kind, why), names in many.items():
+        _named(console, kind, why, names, len(names) if verbose else NAMED)
     if (result := tries.table(report)) is not None:
         console.print(result)
     if verbose:
@@ -136,22 +136,24 @@ def _about_all(console: Console, report: Report, *, verbose: bool) -> None:
             say(console, compared(edit.compared, what))
 
 
-def _skipped(report: Report) -> dict[str, list[str]]:
-    """Why files were not asked about, and which, for each reason that several share."""
-    results: dict[str, list[str]] = {}
+def _shared(report: Report) -> dict[tuple[str, str], list[str]]:
+    """Findings that several files share (why a file was left as it is, or decided by rule), and
+    the names of these files."""
+    results: dict[tuple[str, str], list[str]] = {}
     for edit in report.edits:
         for one in edit.findings:
-            if one.kind == "skipped":
-                results.setdefault(one.text, []).append(code.name(edit.path))
-    return {why: names for why, names in results.items() if len(names) > 1}
+            if one.kind in ("skipped", "by-rule"):
+                results.setdefault((one.kind, one.text), []).append(code.name(edit.path))
+    return {key: names for key, names in results.items() if len(names) > 1}
 
 
-def _left(console: Console, why: str, names: list[str], most: int) -> None:
-    """The files that share a reason, by name as far as a person reads on."""
+def _named(console: Console, kind: str, why: str, names: list[str], most: int) -> None:
+    """A finding with the first `most` files that share it."""
     message = ", ".join(names[:most])
     if len(names) > most:
         message += f" and {len(names) - most} more (-v names them)"
-    say(console, Text(f"{count(len(names), 'file')} left as they are: {why}: {message}"))
+    left = " left as they are" if kind == "skipped" else ""
+    say(console, Text(f"{count(len(names), 'file')}{left}: {why}: {message}"))
 
 
 def _about(console: Console, edit: Edit, what: str, style: str) -> None:

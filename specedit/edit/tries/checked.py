@@ -54,6 +54,8 @@ def checked_tries(
         first_unchanged = first_unchanged or (edit if unchanged else None)
         if first_unchanged is not None and len(tries) >= (settings.tries or MAX_UNCHANGED):
             break
+        if job.known is not None:
+            break  # there is no other answer
         if any(one.kind == "cut-off" for one in edit.findings):
             break  # the next answer would be cut off as well, and each takes the longest time
         earlier.append(as_earlier(answered, unchanged))

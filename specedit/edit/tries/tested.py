@@ -149,6 +149,8 @@ class TestedTries:
             if whole.kept:
                 yield from self._ended(files, attempt.number - 1)
                 return
+            if all(file.job.known is not None for file in files):
+                break  # there is no other answer
             for file in files:  # feedback for the next try
                 last = file.earlier[-1]
                 problem = last.problem or self._failures.text(whole)
