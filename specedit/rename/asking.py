@@ -26,7 +26,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Question:
+class MentionQuestion:
     """The windows of one file as one text. Offsets of `places` count in that text."""
 
     excerpt: Source
@@ -57,7 +57,7 @@ def _is_here(model: str) -> bool:
         return True  # loading it says what is wrong
 
 
-def question_of(source: Source, guess: RenameGuess) -> Question | None:
+def question_of(source: Source, guess: RenameGuess) -> MentionQuestion | None:
     """What the model is asked about a file; None where every mention is decided."""
     wanted = [place for place in guess.places if place.undecided]
     if not wanted:
@@ -89,7 +89,7 @@ def question_of(source: Source, guess: RenameGuess) -> Question | None:
     if not any(place.undecided for _, place in inside):
         return None
     text = "".join(parts)
-    return Question(
+    return MentionQuestion(
         Source(source.name, text, text.encode("utf-8", "surrogatepass")),
         applied(text, inside),
         tuple(inside),
@@ -108,7 +108,7 @@ def _windows(numbers: Sequence[int], count: int) -> list[Span]:
     return result
 
 
-def left_by(question: Question, answer: str) -> list[Place]:
+def left_by(question: MentionQuestion, answer: str) -> list[Place]:
     """The mentions that the model leaves as they are, each with its article. An answer that also
     leaves code as it was renames nothing: it decides nothing."""
     unchanged = list(_unchanged(question.excerpt.text, answer))

@@ -19,7 +19,7 @@ from specedit.edit.report import Edit, Finding, Replaced, Spot
 from specedit.edit.splice import whole
 from specedit.errors import InputError, RefusedEdit, UsageError
 from specedit.files.source import Source
-from specedit.rename.asking import Question, by_rule, left_by, question_of
+from specedit.rename.asking import MentionQuestion, by_rule, left_by, question_of
 from specedit.rename.guess import Outside, Place, RenameGuess, applied
 from specedit.rename.modules import is_here
 from specedit.rename.places import rename_places
@@ -192,7 +192,11 @@ def _skipped(why: str) -> Finding:
 
 
 def settled(
-    source: Source, guess: RenameGuess, question: Question | None, checked: Judge, answer: str
+    source: Source,
+    guess: RenameGuess,
+    question: MentionQuestion | None,
+    checked: Judge,
+    answer: str,
 ) -> Judged:
     """The text to write after an answer, and its places: all but the mentions that it leaves."""
     left = left_by(question, answer) if question is not None else []
