@@ -14,8 +14,8 @@ def main() -> None:
         raise_interrupts()
         from specedit.cli import run, streams
 
-        streams.fill()
-        code = streams.end(run(sys.argv[1:]))
+        streams.open_closed()
+        code = streams.flush_all(run(sys.argv[1:]))
     except KeyboardInterrupt:  # before there is a command, or after it
         code = 130
         _say("specedit: interrupted; nothing half-written\n")

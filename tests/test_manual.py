@@ -29,7 +29,7 @@ from hook_repository import PACKAGE
 
 from specedit import cli, manual, settings
 from specedit.integrations.hook.hook_rules import rules
-from specedit.view import page
+from specedit.view.terminal import show_page
 
 Done = subprocess.CompletedProcess[bytes]
 Run = Callable[..., Done]
@@ -361,7 +361,7 @@ def rendered(text: str, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys, "stdout", Terminal())
-    page.show(text)
+    show_page(text)
     found: str = sys.stdout.getvalue()  # type: ignore[attr-defined]
     return found
 

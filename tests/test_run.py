@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from scripted_backend import Scripted
 
-from specedit.cli.follower import Follower
+from specedit.cli.work import Follower
 from specedit.edit.backend import Answer, Event, Ready
 from specedit.edit.inputs import Input, Planner, of_files, of_stdin
 from specedit.edit.job import Planned, plan_edit

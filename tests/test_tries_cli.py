@@ -553,7 +553,7 @@ def test_killed_and_changed_since_what_stands_there_is_kept_aside(
     tree.write("calc.py", "mine = 1\n")
     undone = specedit("undo").stderr.decode()
     assert tree.read("calc.py") == CALC
-    aside = Path("".join(undone.rpartition("what stood there is in ")[2].split()))
+    aside = Path("".join(undone.rpartition("the text that was there is in ")[2].split()))
     assert aside.read_text() == "mine = 1\n"
     aside.unlink()
 

@@ -15,8 +15,9 @@ from rich.console import Console
 from specedit.decode.events import FREE, Chunk
 from specedit.edit.backend import Written
 from specedit.edit.report import Edit
-from specedit.view import code, diff_view, patch_view
+from specedit.view import code, diff_view
 from specedit.view import provenance as prov
+from specedit.view.terminal import show_patch
 
 BEFORE = "class User:\n    def username(self):\n        return self._username\n"
 AFTER = BEFORE.replace("username", "email")
@@ -141,8 +142,7 @@ def test_a_patch_on_a_terminal_is_coloured_and_cannot_drive_it(
 
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("sys.stdout", shown := Terminal())
-    assert patch_view.for_people()
-    patch_view.show(f"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-{HOSTILE}\n+--- new\n")
+    show_patch(f"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-{HOSTILE}\n+--- new\n")
     text = shown.getvalue()
     assert "\x1b[32m+--- new\x1b[0m" in text and "\x1b[1m--- a/x\x1b[0m" in text
     assert not set(plain(text)) & set("\x1b\x07\x08\r\x9b\u202e\u2066")

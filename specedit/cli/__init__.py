@@ -1,22 +1,22 @@
 """The command line: typer commands, one module per family, and the one error boundary.
 
-Doors hold no logic: a command reads flags, calls the layer below, shows what it yields and turns
-the outcome into an exit code. Importing this loads no torch, no grammar and no git.
+A command reads flags, calls the layer below, shows what it yields and turns the outcome into an
+exit code. Importing this loads no torch, no grammar and no git.
 """
 
 from __future__ import annotations
 
 import contextlib
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
-from specedit.cli import filters
+from specedit.cli.streams import copy_stdin, is_filter, say
 from specedit.errors import DONE, FAILED, INTERRUPTED, WOULD_CHANGE, SpeceditError
-from specedit.view.terminal import harmless
 
 app = typer.Typer(
     name="specedit",
@@ -46,29 +46,11 @@ def _root(
 
 
 COMMANDS = (
-    "edit",
-    "refine",
-    "ask",
-    "rename",
-    "model",
-    "heads",
-    "hook",
-    "serve",
-    "vllm",
-    "warm",
-    "lsp",
-    "editor",
-    "undo",
-    "view",
-    "bench",
-    "replay",
-    "config",
-    "trust",
-    "help",
+    *("edit", "refine", "ask", "rename", "model", "heads", "hook", "serve", "vllm", "warm", "lsp"),
+    *("editor", "undo", "view", "bench", "replay", "config", "trust", "help"),
 )
-
-
-LONG = ("edit", "refine", "rename")  # commands whose help shows what one needs every day
+MODULES = {"refine": "edit", "warm": "serve", "lsp": "editor"}  # of commands in another's module
+LONG = ("edit", "refine", "rename")  # commands whose --help shows the everyday options only
 HELP_ALL = "--help-all"
 
 
@@ -77,17 +59,16 @@ def _register(*names: str) -> None:
     known = {one.name for one in app.registered_commands}
     known |= {one.name for one in app.registered_groups}
     for name in (name for name in names or COMMANDS if name not in known):
-        module = import_module(f"specedit.cli.{name}")
-        if hasattr(module, "app"):
+        module = import_module(f"specedit.cli.{MODULES.get(name, name)}")
+        if hasattr(module, "app") and name not in MODULES:
             app.add_typer(module.app, name=name)
         else:
-            how = getattr(module, "CONTEXT", None)
-            more = f"Every option: specedit {name} --help-all" if name in LONG else None
-            app.command(name, context_settings=how, epilog=more)(getattr(module, name))
+            epilog = f"Every option: specedit {name} --help-all" if name in LONG else None
+            app.command(name, epilog=epilog)(getattr(module, name))
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line; every error ends here, as words on stderr and an exit code."""
+    """Run one command line; every error ends here, as a message on stderr and an exit code."""
     _register(*(name for name in arguments[:1] if name in COMMANDS))
     if "undo" not in arguments[:1]:  # which chooses its run first
         recover()
@@ -95,13 +76,13 @@ def run(arguments: Sequence[str]) -> int:
     if arguments[:1] and arguments[0] in LONG and HELP_ALL in arguments:
         arguments = _with_every_option(command, arguments)
     code = _ended(command, arguments)
-    if code not in (DONE, WOULD_CHANGE) and filters.wanted(command, arguments):
-        filters.give_back()
+    if code not in (DONE, WOULD_CHANGE) and is_filter(command, arguments):
+        copy_stdin()  # guarantee 5
     return code
 
 
 def recover(but: str | None = None) -> None:
-    """Complete or revert what a killed run left unfinished, and say so. `but`: a run's name."""
+    """Complete or revert what killed runs left unfinished, all `but` the run of this name."""
     from specedit.files.place import home, marks
 
     with contextlib.suppress(Exception):  # it must not stop the command itself
@@ -111,7 +92,7 @@ def recover(but: str | None = None) -> None:
         from specedit.files import recovery
 
         for line in recovery.recover(store, but=but):
-            _say(line, "")
+            say(line)
 
 
 def _with_every_option(command: Any, arguments: Sequence[str]) -> list[str]:
@@ -127,46 +108,26 @@ def _ended(command: Any, arguments: Sequence[str]) -> int:
     try:
         code = command.main(list(arguments), prog_name="specedit", standalone_mode=False)
     except SpeceditError as error:
-        _say(error.message, error.hint)
+        say(error.message, error.hint)
         return error.code
     except (KeyboardInterrupt, typer.Abort):
-        _say("interrupted; nothing half-written", "")
+        say("interrupted; nothing half-written")
         return INTERRUPTED
     except SystemExit as end:
         if not isinstance(end.__context__, OSError):
             raise
-        return FAILED  # nobody reads stdout any more: typer then exits with 1
+        return FAILED  # the reader of stdout is gone: typer then exits with 1
     except OSError as error:
-        where = error.filename or "stdin, stdout or stderr"
-        _say(f"{where}: {error.strerror or error}", "")
+        say(f"{error.filename or 'stdin, stdout or stderr'}: {error.strerror or error}")
         return FAILED
     except Exception as error:
-        if hasattr(error, "show"):  # typer's own errors show themselves; it exports no base
-            _once(error)
+        if hasattr(error, "show"):  # typer's own errors, which share no exported base
+            if "Did you mean" in str(getattr(error, "message", "")):
+                error.possibilities = None  # type: ignore[attr-defined]  # not said twice
             error.show(sys.stderr)
             return FAILED
-        _say_unexpected(error)
+        with contextlib.suppress(OSError):
+            traceback.print_exception(error)
+        say("this is a bug in specedit; the lines above are what a report of it needs")
         return FAILED
     return code if isinstance(code, int) else DONE
-
-
-def _once(error: Any) -> None:
-    """The nearest name is said once: typer and what is below it both add it."""
-    text, result = str(getattr(error, "message", "")), getattr(error, "possibilities", None)
-    if result and "Did you mean" in text:
-        error.possibilities = None
-
-
-def _say(message: str, hint: str) -> None:
-    with contextlib.suppress(OSError):
-        print(f"specedit: {harmless(message)}", file=sys.stderr)
-        if hint:
-            print(f"  {harmless(hint)}", file=sys.stderr)
-
-
-def _say_unexpected(error: Exception) -> None:
-    import traceback
-
-    with contextlib.suppress(OSError):
-        traceback.print_exception(error)
-    _say("this is a bug in specedit; the lines above are what a report of it needs", "")

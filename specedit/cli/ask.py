@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from specedit.cli.options import lines_range, settings_options
+from specedit.cli.streams import put, put_object, say
+from specedit.errors import InputError, UsageError
 from specedit.settings import Resolved
 from specedit.view.terminal import harmless
 
 if TYPE_CHECKING:
     from specedit.files.source import Source
 
-NAMES = (
-    *("model", "engine", "device", "threads", "precision", "draft", "draft_model"),
-    *("max_tokens", "temperature"),
-    *("top_p", "seed", "server", "profile", "warm", "json", "quiet", "stdin_filename"),
+
+@settings_options(
+    *("model", "engine", "device", "threads", "precision", "draft", "draft_model", "max_tokens"),
+    *("temperature", "top_p", "seed", "server", "profile", "warm", "json", "quiet"),
+    "stdin_filename",
 )
-
-
-@settings_options(*NAMES)
 def ask(
     question: Annotated[str, typer.Argument(help="The question, in words")],
     file: Annotated[
@@ -32,7 +32,7 @@ def ask(
     symbol: Annotated[
         str | None, typer.Option(metavar="NAME", help="Ask about this function, method or class")
     ] = None,
-    known: Annotated[
+    context: Annotated[
         list[str] | None,
         typer.Option(
             "--with", metavar="FILE", help="Show the model this file too; repeat for more"
@@ -42,64 +42,53 @@ def ask(
     resolved: Resolved,
 ) -> int:
     """Answer a question about a file on stdout; the file does not change."""
-    from specedit.cli.output import put, put_object
     from specedit.edit import context_files
     from specedit.edit.backend import Answer, Loading, Written
     from specedit.edit.question_plan import plan_ask
-    from specedit.errors import InputError
     from specedit.server.connect import connect, window
     from specedit.view.contract import asked_json
 
     settings = resolved.values
     source = _read(file, settings.stdin_filename)
+    beside = context_files.read(context, window(settings)) if context else ()
     plan = plan_ask(
-        source,
-        question,
-        settings,
-        lines=lines_range(lines),
-        symbol=symbol,
-        beside=context_files.read(known, window(settings)) if known else (),
+        source, question, settings, lines=lines_range(lines), symbol=symbol, beside=beside
     )
     answer: Answer | None = None
-    shown = sys.stdout.isatty()
+    on_terminal = sys.stdout.isatty()
     waiting = sys.stderr.isatty() and not settings.quiet
     with closing(connect(settings)) as backend:
         for event in backend.run(plan):
             match event:
                 case Loading() if waiting:
-                    print("specedit: the model is loading…", file=sys.stderr)
+                    say("the model is loading…")
                     waiting = False
                 case Written() if not settings.json:
-                    put(harmless(event.text) if shown else event.text)
+                    put(harmless(event.text) if on_terminal else event.text)
                 case Answer():
                     answer = event
-        notes = backend.notes
+        notes = list(backend.notes)
     if answer is None:
         raise InputError("the backend gave no answer.", file=source.name)
     if settings.json:
         put_object(asked_json(source.name, question, answer))
     elif not answer.text.endswith("\n"):
         put("\n")
-    cut = answer.reason == "length"
-    messages = [
-        *notes,
-        *(["the answer is cut off by the limit; raise --max-tokens"] if cut else []),
-    ]
-    for note in [] if settings.quiet else messages:
-        print(f"specedit: {harmless(note)}", file=sys.stderr)
+    if answer.reason == "length":
+        notes.append("the answer is cut off by the limit; raise --max-tokens")
+    for note in [] if settings.quiet else notes:
+        say(note)
     return 0
 
 
 def _read(name: str, stdin_filename: str) -> Source:
-    from specedit.errors import UsageError
     from specedit.files import source as sources
-    from specedit.files.source import Source
     from specedit.files.worktree import check_within
 
     if name == "-":
-        return Source.from_bytes(stdin_filename or "stdin", sys.stdin.buffer.read())
+        return sources.Source.from_bytes(stdin_filename or "stdin", sys.stdin.buffer.read())
     if stdin_filename:
         raise UsageError("--stdin-filename goes with `-`.")
-    result = sources.read(name)
+    source = sources.read(name)
     check_within(name)
-    return result
+    return source

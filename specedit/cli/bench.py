@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from specedit.cli.options import settings_options
+from specedit.cli.streams import put_object, say
 from specedit.errors import UsageError
 from specedit.settings import Resolved
 
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", int, float)
 BEFORE_PASSES = 1024  # positions before the passes of --engine-table
-NAMES = ("model", "draft_model", "engine", "threads", "precision", "json", "quiet")
 
 
-@settings_options(*NAMES)
+@settings_options("model", "draft_model", "engine", "threads", "precision", "json", "quiet")
 def bench(
     cases: Annotated[
         Path | None,
@@ -89,31 +88,28 @@ def bench(
             progress("measuring passes")
             result.widths = Own(load(settings)).passes(BEFORE_PASSES, WIDTHS)
         else:
-            item = None if cases is None else read_cases(cases, "instruction", first=first)
+            chosen = [] if cases is None else read_cases(cases, "instruction", first=first)
             if drafters:
                 result.drafters, limit = True, limit or drafting.LIMIT
-                item, names = item or drafting.built_in(), drafting.NAMES
+                chosen, names = chosen or drafting.built_in(), drafting.NAMES
             else:
-                item, names = item or _generated(kinds, lines)[: first or None], selected(against)
+                chosen = chosen or _generated(kinds, lines)[: first or None]
+                names = selected(against)
             options = speed.SpeedOptions(rounds, own, limit)
-            result.speeds = speed.measure(item, names, settings, options, progress)
+            result.speeds = speed.measure(chosen, names, settings, options, progress)
             if cost:
                 dollars = _numbers(prices, float)
                 result.cost = speed.hosted_bill(result.speeds.rows, settings, *dollars)
-    value = result.json()
-    if settings.json:
-        print(json.dumps(value, indent=2, ensure_ascii=False))
-    else:
-        result.show()
+    put_object(result.json()) if settings.json else result.show()
     if plots is not None:
         from specedit.bench.plots import draw
 
-        for path in draw(value, plots):
-            print(f"drew {path}", file=sys.stderr)
+        for path in draw(result.json(), plots):
+            say(f"wrote {path}")
     if result.speeds.interrupted:
-        print("interrupted: what was measured until now is shown", file=sys.stderr)
+        say("interrupted: what was measured until now is shown")
     if result.conclusion and not settings.quiet:
-        print(result.conclusion, file=sys.stderr)
+        say(result.conclusion)
     return 0
 
 
@@ -135,14 +131,14 @@ def _numbers(text: str, kind: type[T]) -> list[T]:
 
 @contextlib.contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Says what is measured now, in one line of the terminal."""
+    """Shows what is measured now, in one line of the terminal."""
     shown = not quiet and sys.stderr.isatty()
 
-    def say(text: str) -> None:
+    def show(text: str) -> None:
         if shown:
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
     try:
-        yield say
+        yield show
     finally:
-        say("")
+        show("")

@@ -7,8 +7,10 @@ from typing import Annotated
 import typer
 
 from specedit.cli.options import settings_options
-from specedit.files import regular
-from specedit.settings import Resolved
+from specedit.cli.streams import put, put_object, say
+from specedit.errors import UsageError
+from specedit.settings import Resolved, checked, names, nearest
+from specedit.settings.table import about
 
 
 @settings_options("json")
@@ -30,90 +32,81 @@ def config(
     resolved: Resolved,
 ) -> int:
     """Print each setting, its value and where it comes from."""
-    from specedit.errors import UsageError
-    from specedit.settings import names, nearest
-
-    if user:
-        return _user(name, unset, resolved)
-    if unset or (name is not None and "=" in name):
+    wanted, equals, value = (name or "").partition("=")
+    wanted = wanted.strip().replace("-", "_")
+    if not user and (unset or equals):
         raise UsageError("Only --user settings are set from here.", hint="specedit config --user …")
-    rows = list(resolved.rows())
-    if name is not None:
-        rows = [row for row in rows if row[0] == name.replace("-", "_")]
-        if not rows:
-            raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, names()))
+    if name is not None and wanted not in names():
+        raise UsageError(f"There is no setting {wanted!r}.", hint=nearest(wanted, names()))
+    if unset and (equals or not wanted):
+        raise UsageError("--unset takes the NAME of a setting.")
+    if equals or unset:
+        _change(wanted, value if equals else None)
+    elif user:
+        _show_user(wanted, as_json=resolved.values.json)
+    else:
+        _show(wanted, resolved)
+    return 0
+
+
+def _show(wanted: str, resolved: Resolved) -> None:
+    rows = [row for row in resolved.rows() if not wanted or row[0] == wanted]
     if resolved.values.json:
-        import json
-
-        from specedit.settings.table import about
-
-        results = {
-            key: {"value": value, "from": origin, "kind": about(key)["kind"]}
-            for key, value, origin, _ in rows
-        }
-        typer.echo(json.dumps(results, indent=2))
-        return 0
+        put_object(
+            {
+                key: {"value": value, "from": origin, "kind": about(key)["kind"]}
+                for key, value, origin, _ in rows
+            }
+        )
+        return
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table("setting", "value", "from", "what it is", box=None, pad_edge=False)
-    for key, value, origin, help in rows:
-        # Text: what stands in a file is no markup of ours
-        table.add_row(key, Text(_seen(_shown(value))), Text(_seen(origin)), Text(help))
+    for key, value, origin, help in rows:  # Text: a file's content has no markup
+        table.add_row(key, Text(_visible(_shown(value))), Text(_visible(origin)), Text(help))
     Console().print(table)
-    return 0
 
 
-def _seen(text: str) -> str:
-    """Harmless on a terminal; a byte that is no character stays the byte it is in a file's name."""
+def _show_user(wanted: str, *, as_json: bool) -> None:
+    """The user's own file as it is, or one value of it."""
+    from specedit.files import regular
+    from specedit.settings.folder import user_file, user_values
+
+    path, values = user_file(), user_values()
+    if wanted:
+        put(f"{_shown(values[wanted])}\n" if wanted in values else "")
+    elif as_json:
+        put_object({"path": str(path), "values": values})
+    else:
+        put(f"# {path}\n" + (regular.read(path).decode("utf-8-sig") if path.exists() else ""))
+
+
+def _change(name: str, text: str | None) -> None:
+    """Set one value of the user's own file; None: remove it."""
+    from specedit.settings.checks import parsed
+    from specedit.settings.folder import no_rules, set_user, user_file
+    from specedit.settings.paths import own
+
+    path, value = user_file(), None
+    if text is not None:
+        no_rules({name: text}, str(path))
+        value = own(name, checked(name, parsed(name, text, "--user"), "--user"), "--user")
+    set_user(name, value)
+    say(f"{path}: {name} " + ("removed" if text is None else f"= {_shown(value)}"))
+
+
+def _visible(text: str) -> str:
+    """Harmless on a terminal; a byte of a file's name that is not UTF-8 stays that byte."""
     from specedit.view.terminal import name
 
     return "".join(c if "\udca0" <= c <= "\udcff" else name(c) for c in text)
 
 
-def _user(wanted: str | None, unset: bool, resolved: Resolved) -> int:
-    """The user's own file: shown as it is, or with one value changed."""
-    import sys
-
-    from specedit.cli.output import put
-    from specedit.errors import UsageError
-    from specedit.settings import checked, names, nearest
-    from specedit.settings.checks import parsed
-    from specedit.settings.folder import no_rules, set_user, user_file, user_values
-    from specedit.settings.paths import own
-
-    name, item, text = (wanted or "").partition("=")
-    name = name.strip().replace("-", "_")
-    if name and name not in names():
-        raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, names()))
-    if unset and (item or not name):
-        raise UsageError("--unset takes the NAME of a setting.")
-    path = user_file()
-    if item or unset:
-        value = None
-        if item:
-            no_rules({name: text}, str(path))
-            value = own(name, checked(name, parsed(name, text, "--user"), "--user"), "--user")
-        set_user(name, value)
-        message = f"{name} = {_shown(value)}" if item else f"{name} taken out"
-        print(f"specedit: {path}: {message}", file=sys.stderr)
-        return 0
-    result = user_values()
-    if name:
-        put(f"{_shown(result[name])}\n" if name in result else "")
-    elif resolved.values.json:
-        import json
-
-        put(json.dumps({"path": str(path), "values": result}, indent=2) + "\n")
-    else:
-        put(f"# {path}\n" + (regular.read(path).decode("utf-8-sig") if path.exists() else ""))
-    return 0
-
-
 def _shown(value: object) -> str:
     if isinstance(value, bool):
-        return "true" if value else "false"
+        return str(value).lower()
     if isinstance(value, list):
         return f"{len(value)} rules"
     return str(value) if value != "" else "-"

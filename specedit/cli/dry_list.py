@@ -1,4 +1,4 @@
-"""`rename --dry-list`: every place of a rename by file, with its reason. No model is asked."""
+"""`rename --dry-list`: every place of a rename by file, with its reason. No model runs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
-from specedit.check.finding import Finding
-from specedit.cli.links import allowed
-from specedit.cli.output import put_json
+from specedit.cli.streams import put_json
+from specedit.cli.targets import allowed_links
 from specedit.edit.inputs import Planner, of_files
 from specedit.edit.job import Job
 from specedit.edit.outcome import failed, outcome
@@ -16,6 +15,8 @@ from specedit.edit.report import Edit, Report
 from specedit.errors import FileError
 from specedit.settings import Settings
 from specedit.view.terminal import harmless
+
+SIGNS = {"undecided": "?", "other": "=", "outside": "=", "left": "="}  # by kind of finding
 
 
 def dry_list(names: tuple[str, ...], planner: Planner, settings: Settings) -> int:
@@ -33,21 +34,16 @@ def dry_list(names: tuple[str, ...], planner: Planner, settings: Settings) -> in
 
 
 def _edits(names: tuple[str, ...], planner: Planner) -> Iterator[Edit]:
-    for item in of_files(names, (), allowed(list(names))):
+    for item in of_files(names, (), allowed_links(names)):
         try:
-            source = item.read()
-            planned = planner(source)
+            planned = planner(item.read())
+            yield planned if isinstance(planned, Edit) else _expected(planned)
         except FileError as problem:
             yield failed(item.name, problem)
-            continue
-        if isinstance(planned, Edit):
-            yield planned
-            continue
-        yield _expected(planned)
 
 
 def _expected(job: Job) -> Edit:
-    """What becomes of a file by rule."""
+    """The Edit by rule, without a model."""
     judged = job.judge(job.known or job.source.text)
     edit = replace(outcome(job.source, judged.text), changes=judged.changes)
     return edit.noting(*job.findings, *judged.findings)
@@ -58,16 +54,10 @@ def _lines(edit: Edit) -> Iterator[str]:
         why = f"{one.kind}: {one.why}" if one.kind == "code" else one.why
         old = " ".join(one.old.split())
         yield f"{edit.path}:{one.line}:{one.column}: {old} -> {one.new}  ({why})"
-    for text in edit.findings:
-        if text.kind == "by-rule":
-            continue  # a list asks no model
-        yield from _said(edit.path, text)
-
-
-def _said(path: str, said: Finding) -> Iterator[str]:
-    at = f"{path}:{said.places[0].line}" if said.places else path
-    sign = {"undecided": "?", "other": "=", "outside": "=", "left": "="}.get(said.kind, "!")
-    yield f"{at}: {sign} {said.text}"
+    for finding in edit.findings:
+        if finding.kind != "by-rule":  # a list never asks a model
+            at = f"{edit.path}:{finding.places[0].line}" if finding.places else edit.path
+            yield f"{at}: {SIGNS.get(finding.kind, '!')} {finding.text}"
 
 
 def _sum(edits: tuple[Edit, ...]) -> str:

@@ -1,4 +1,4 @@
-"""`specedit edit INSTRUCTION FILE...`"""
+"""`specedit edit INSTRUCTION FILE...`, and `specedit refine INSTRUCTION`, which continues it."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specedit.cli.options import (
-    SHARED,
-    Changed,
-    Since,
-    Staged,
-    lines_range,
-    settings_options,
-)
+from specedit.cli.options import SHARED, Changed, Since, Staged, lines_range, settings_options
+from specedit.errors import UsageError
 from specedit.settings import Resolved
 
 if TYPE_CHECKING:
     from specedit.edit.job import Job
     from specedit.files.source import Source
+
+Context = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--with", metavar="FILE", help="Show the model this file too, unchanged; repeat for more"
+    ),
+]
 
 
 @settings_options(*SHARED, asks=True)
@@ -45,24 +46,17 @@ def edit(
     staged: Staged = False,
     changed: Changed = False,
     since: Since = None,
-    known: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--with",
-            metavar="FILE",
-            help="Show the model this file too, unchanged; repeat for more",
-        ),
-    ] = None,
+    context: Context = None,
     *,
     resolved: Resolved,
 ) -> int:
     """Change files as instructed; `-` reads stdin and writes the new text to stdout."""
-    from specedit.cli.work import Targets, resolve_targets, work
+    from specedit.cli.targets import Targets, resolve_targets
+    from specedit.cli.work import work
     from specedit.edit import context_files
     from specedit.edit.job import plan_edit
     from specedit.edit.refining import part_of
     from specedit.edit.splice import lines_of
-    from specedit.errors import UsageError
     from specedit.files.recorder import Wish
     from specedit.server.connect import window
 
@@ -71,33 +65,64 @@ def edit(
             f"What is to be done to {instruction}? The instruction is missing.",
             hint=f'specedit edit "what to do" {instruction}',
         )
-    part = lines_range(lines)
-    check_words(instruction)
-    if selected is not None and (part or symbol):
+    chosen_lines = lines_range(lines)
+    _check_encoding(instruction)
+    if selected is not None and (chosen_lines or symbol):
         raise UsageError("--selected, --lines and --symbol all name the part to edit; give one.")
-
-    others = context_files.read(known, window(resolved.values)) if known else ()
+    settings = resolved.values
+    beside = context_files.read(context, window(settings)) if context else ()
 
     def planner(source: Source) -> Job:
-        held = lines_of(source.text, selected, near) if selected is not None else part
-        return plan_edit(
-            source, instruction, resolved.values, lines=held, symbol=symbol, beside=others
-        )
+        part = chosen_lines if selected is None else lines_of(source.text, selected, near)
+        return plan_edit(source, instruction, settings, lines=part, symbol=symbol, beside=beside)
 
-    return work(
-        "edit",
-        resolve_targets(
-            Targets(tuple(files or ()), staged=staged, changed=changed, since=since), resolved
+    targets = Targets(tuple(files or ()), staged=staged, changed=changed, since=since)
+    wish = Wish(instruction, part_of(chosen_lines, symbol, selected, near))
+    return work("edit", resolve_targets(targets, resolved), planner, wish)
+
+
+@settings_options(*(name for name in SHARED if name != "stdin_filename"), asks=True)
+def refine(
+    instruction: Annotated[str, typer.Argument(help="What to do differently, or in addition")],
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE...]", help="Files; without them: all that the last edit changed"
         ),
-        planner,
-        Wish(instruction, part_of(part, symbol, selected, near)),
-    )
+    ] = None,
+    context: Context = None,
+    *,
+    resolved: Resolved,
+) -> int:
+    """Continue the last edit: the same files, the earlier instructions, and a new one."""
+    from specedit.cli.targets import Targets, near, resolve_targets
+    from specedit.cli.undo import of_here
+    from specedit.cli.work import work
+    from specedit.edit import context_files
+    from specedit.edit.refining import conversation, plan_refine
+    from specedit.files.journal import home, runs
+    from specedit.files.recorder import Wish
+    from specedit.server.connect import window
+
+    _check_encoding(instruction)
+    if not instruction.strip():
+        raise UsageError("The instruction is empty.", hint='specedit refine "what to do otherwise"')
+    if files and "-" in files:
+        raise UsageError("refine continues an edit of files; `-` has no earlier run.")
+    store, settings = home(), resolved.values
+    earlier = conversation(store, of_here(runs(store)))
+    beside = context_files.read(context, window(settings)) if context else ()
+
+    def planner(source: Source) -> Job:
+        return plan_refine(source, instruction, earlier, settings, beside)
+
+    targets = Targets(tuple(files or map(near, earlier.paths)))
+    wish = Wish(instruction, earlier.turns[0].part, earlier.last.name)
+    return work("refine", resolve_targets(targets, resolved), planner, wish)
 
 
-def check_words(instruction: str) -> None:
-    """What a shell hands over need not be text."""
-    from specedit.errors import UsageError
-
+def _check_encoding(instruction: str) -> None:
+    """Refuse an argument that is not text; a shell passes any bytes."""
     try:
         instruction.encode()
     except UnicodeEncodeError:

@@ -1,13 +1,15 @@
-"""`specedit editor NAME [--install]`"""
+"""`specedit editor NAME [--install]`, and `specedit lsp`, the language server."""
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
-from specedit.errors import DONE
+from specedit.cli.options import settings_options
+from specedit.cli.streams import put, say
+from specedit.errors import DONE, UsageError
+from specedit.settings import Resolved
 
 
 def editor(
@@ -21,20 +23,24 @@ def editor(
     ] = False,
 ) -> int:
     """Print the configuration for an editor, or install it."""
-    from specedit.cli.output import put
-    from specedit.errors import UsageError
     from specedit.integrations import editors
 
     if name is None:
         if install:
             raise UsageError("--install needs an editor.", hint=", ".join(editors.names()))
-        put("".join(f"{result}\n" for result in editors.names()))
+        put("".join(f"{known}\n" for known in editors.names()))
         return DONE
-    result = editors.editor(name)
-    if not install:
-        put(editors.snippet(result))
-        return DONE
-    print(f"specedit: wrote {editors.install(result)}", file=sys.stderr)
-    if result.then:
-        print(f"  {result.then}", file=sys.stderr)
+    setup = editors.editor(name)
+    if install:
+        say(f"wrote {editors.install(setup)}", setup.then)
+    else:
+        put(editors.snippet(setup))
     return DONE
+
+
+@settings_options("scope", "model", "engine", "device", "threads", "server", "warm", "allow_extra")
+def lsp(*, resolved: Resolved) -> int:
+    """Serve editors over LSP on stdio: rename in the work tree, edit a selection, undo."""
+    from specedit.integrations.lsp.language_server import serve
+
+    return serve(resolved.values)

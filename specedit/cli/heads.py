@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from specedit.cli.model import model_in_use
+from specedit.cli.streams import put_object, say
 from specedit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,32 +70,32 @@ def train(
     share = SHARED if KINDS[kind].shared else SEPARATE
     sizes = HeadsSizes(kind, hidden, max(64, round(hidden * share / 64) * 64), DEPTH)
     held = sum(text.held for text in texts)
-    _say(f"{len(texts) - held} files to learn from, {held} held out; at most {minutes:g} minutes")
+    say(f"{len(texts) - held} files to learn from, {held} held out; at most {minutes:g} minutes")
     try:
         accepted = _shown(train(target, texts, folder, sizes, minutes * 60))
     except KeyboardInterrupt:
-        _say("interrupted; the next run continues from here")
+        say("interrupted; the next run continues from here")
         raise
     path = folder.file(kind)
-    _say(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")
+    say(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")
     if accepted:
-        _say(f"accepted on held-out files: {_percentages(accepted)}")
-    _say("Edits use these heads from now on: --draft auto")
+        say(f"accepted on held-out files: {_percentages(accepted)}")
+    say("Edits use these heads from now on: --draft auto")
 
 
 @app.command("list")
 def list_heads(
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON array on stdout")] = False,
 ) -> None:
-    """List every file of heads: its model, what it learnt from, how often it is right."""
+    """List every file of heads: its model, its training texts, how often it is right."""
     from specedit.models.head_store import entries
     from specedit.models.store import store_path
 
-    found = list(entries(store_path()))
+    listed = list(entries(store_path()))
     if as_json:
-        print(json.dumps([_json(entry) for entry in found], indent=2))
+        print(json.dumps([_json(entry) for entry in listed], indent=2))
         return
-    for entry in found:
+    for entry in listed:
         print(f"{entry.path}{' (came with specedit)' if entry.shipped else ''}")
         if entry.heads is None:
             print(f"  {entry.problem}")
@@ -108,8 +110,8 @@ def list_heads(
         print(f"  accepted on held-out files: {_percentages(about.accepted)}")
         if about.note:
             print(f"  {about.note}")
-    if not found:
-        _say("There are no heads. Train some: specedit heads train")
+    if not listed:
+        say("There are no heads. Train some: specedit heads train")
 
 
 def _json(entry: HeadsEntry) -> dict[str, Any]:
@@ -147,7 +149,7 @@ def evaluate(
         )
     score = evaluate(target, texts, heads, places)
     if as_json:
-        print(json.dumps({**asdict(score), "ids_per_pass": score.ids_per_pass}, indent=2))
+        put_object({**asdict(score), "ids_per_pass": score.ids_per_pass})
         return
     print(f"{score.places:,} places of {score.texts} texts, {kind} heads")
     print(f"  accepted by depth  {_percentages(score.accepted)}")
@@ -165,10 +167,9 @@ def remove(
     from specedit.models.resolve import present
     from specedit.models.store import sized, store_path
 
-    files = present(model or _model_in_use())
+    files = present(model or model_in_use())
     freed = HeadsFolder(store_path(), source_of(files)).remove(kind)
-    freed_text = f"{sized(freed)} freed" if freed else "there were none"
-    _say(f"heads of {files.name} removed: {freed_text}")
+    say(f"heads of {files.name} removed: {f'{sized(freed)} freed' if freed else 'there were none'}")
 
 
 def _target(model: str | None, threads: int) -> tuple[HeadsTarget, HeadsFolder]:
@@ -183,7 +184,7 @@ def _target(model: str | None, threads: int) -> tuple[HeadsTarget, HeadsFolder]:
     from specedit.models.template import load_template
     from specedit.models.vocabulary import load_tokenizer
 
-    files, store = present(model or _model_in_use()), store_path()
+    files, store = present(model or model_in_use()), store_path()
     if reason := available(files, store):
         raise UsageError(
             f"Heads need the exact engine's compiled kernels: {reason}.",
@@ -196,9 +197,11 @@ def _target(model: str | None, threads: int) -> tuple[HeadsTarget, HeadsFolder]:
 
 
 def _shown(stages: Iterator[Stage]) -> tuple[float, ...]:
-    """Show a bar with loss and acceptance; without a terminal, a line when something changes.
-    Returns the acceptance at the end."""
+    """Show a bar with loss and acceptance; without a terminal, a line for each change. Returns the
+    acceptance at the end."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from specedit.view.colours import terminal
 
     columns = (
         TextColumn("{task.description}"),
@@ -206,9 +209,9 @@ def _shown(stages: Iterator[Stage]) -> tuple[float, ...]:
         TextColumn("{task.fields[text]}"),
         TimeElapsedColumn(),
     )
-    terminal = sys.stderr.isatty()
+    on_terminal = sys.stderr.isatty()
     last: Stage | None = None
-    with Progress(*columns, console=_console(), transient=True, disable=not terminal) as bar:
+    with Progress(*columns, console=terminal(), transient=True, disable=not on_terminal) as bar:
         task = bar.add_task("", total=1.0, text="")
         for stage in stages:
             text = stage.text
@@ -217,27 +220,11 @@ def _shown(stages: Iterator[Stage]) -> tuple[float, ...]:
                 text = f"loss {stage.loss:.2f}, accepted {accepted}; {text}"
             bar.update(task, description=TITLES[stage.what], completed=stage.done, text=text)
             news = last is None or (last.what, last.accepted) != (stage.what, stage.accepted)
-            if news and not terminal and stage.what != "write":
-                _say(f"{TITLES[stage.what]}: {text}")
+            if news and not on_terminal and stage.what != "write":
+                say(f"{TITLES[stage.what]}: {text}")
             last = stage
     return last.accepted if last else ()
 
 
 def _percentages(shares: Iterable[float]) -> str:
     return ", ".join(f"{100 * share:.0f} %" for share in shares)
-
-
-def _model_in_use() -> str:
-    from specedit.cli.consent import settled
-
-    return settled().values.model
-
-
-def _say(text: str) -> None:
-    _console().print(text, markup=False)
-
-
-def _console() -> Any:
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False, soft_wrap=True)

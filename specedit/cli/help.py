@@ -18,14 +18,14 @@ def help(
     from specedit import manual
 
     if topic is not None:
-        from specedit.view import page
+        from specedit.view.terminal import show_page
 
-        page.show(manual.page(manual.topic(topic)))
+        show_page(manual.page(manual.topic(topic)))
         return DONE
-    result = manual.listing()
-    width = max(len(name) for name, _ in result)
+    topics = manual.listing()
+    width = max(len(name) for name, _ in topics)
     print("specedit help TOPIC shows a page of the manual:\n")
-    for name, about in result:
+    for name, about in topics:
         print(f"  {name:<{width}}  {about}")
     print("\nspecedit COMMAND --help lists the flags of a command.")
     return DONE

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from specedit.cli.streams import put, say
+from specedit.cli.trust import settled
 from specedit.errors import DONE, FAILED, WOULD_CHANGE
-from specedit.view.terminal import harmless, name
+from specedit.view.terminal import name
 
 if TYPE_CHECKING:
     from specedit.files.git import Staged
@@ -21,14 +23,9 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Apply the rules of pyproject.toml to every commit.", no_args_is_help=True)
 
 
-def _say(text: str) -> None:
-    print(harmless(text), file=sys.stderr)
-
-
 def _rules(root: Path) -> tuple[list[Rule], Settings, str]:
     """The rules, the settings, and the reason if there are no rules. Only the pyproject.toml at
     `root` counts, not that of a repository around it."""
-    from specedit.cli.consent import settled
     from specedit.integrations.hook.hook_rules import rules
 
     resolved = settled(start=root)
@@ -49,9 +46,9 @@ def install() -> int:
     root = git.top(here())
     rules, _, why = _rules(root)
     for line in git_hook.install(root):
-        _say(line)
+        say(line)
     if not rules:
-        _say(f"{root / 'pyproject.toml'} {why} yet: the hook does nothing.")
+        say(f"{root / 'pyproject.toml'} {why} yet: the hook does nothing.")
     return DONE
 
 
@@ -63,7 +60,7 @@ def uninstall() -> int:
     from specedit.settings import here
 
     for line in git_hook.uninstall(git.top(here())):
-        _say(line)
+        say(line)
     return DONE
 
 
@@ -85,7 +82,7 @@ def run(
     root = git.top(here())
     rules, settings, why = _rules(root)
     if not rules:
-        _say(f"specedit: this repository's pyproject.toml {why}")
+        say(f"this repository's pyproject.toml {why}")
         return DONE
     entries = git.indexed(root, git.from_top(root, files)) if files else git.staged_files(root)
     entries = [entry for entry in entries if any(rule.wants(entry.name) for rule in rules)]
@@ -124,11 +121,11 @@ def _report(run: HookRun, entries: Sequence[Staged]) -> int:
                 case Skipped():
                     lines.append(f"{name(item.name)}: {item.reason}")
     for line in lines:
-        _say(f"specedit: {line}")
+        say(f"{line}")
     if fixed:
-        _say("specedit: review the changes, stage them (git add), then commit again")
+        say("review the changes, stage them (git add), then commit again")
     if code == FAILED:
-        _say("specedit: git commit --no-verify skips the hook")
+        say("git commit --no-verify skips the hook")
     return code
 
 
@@ -164,6 +161,4 @@ def _show(result: StepResult) -> None:
 
         diff_view.show(Console(highlight=False), edit)
         return
-    from specedit.cli.output import put
-
     put(edit.diff)

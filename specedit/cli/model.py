@@ -1,21 +1,24 @@
 """`specedit model list | suggest | pull | verify | path | remove`: what is in the store.
 
-Reads flags, shows what `models` yields. Paths and JSON go to stdout, the rest to stderr.
+Paths, tables and JSON go to stdout, the rest to stderr.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from specedit.cli.streams import put_object, say
+from specedit.cli.trust import settled
+from specedit.errors import ModelError
 
+if TYPE_CHECKING:
+    from specedit.models.suggest import Machine, Row
 
 app = typer.Typer(
     help="List, fetch and remove models.", no_args_is_help=True, rich_markup_mode=None
@@ -34,31 +37,31 @@ def list_models(
     """List the known models: size, licence, digest, and whether each is installed."""
     from specedit.models import inventory, store
 
-    root = store.store_path()
-    rows = list(inventory.items(root))
+    root, used = store.store_path(), model_in_use()
+    items = list(inventory.items(root))
     if as_json:
-        results = [_plain(item) for item in rows]
-        print(json.dumps(results, indent=2))
+        rows = []
+        for item in items:
+            row = {key: value for key, value in asdict(item).items() if key != "slot"}
+            path = str(item.slot.path) if item.state == "here" else None
+            rows.append({**row, "path": path, "in_use": item.name == used})
+        print(json.dumps(rows, indent=2))
         return
-    from rich.console import Console
-    from rich.table import Table
 
-    table = Table(box=None, pad_edge=False)
-    for heading in ("name", "size", "state", "licence", "sha-256", "source"):
-        table.add_column(heading, no_wrap=heading in ("name", "size"))
-    for item in rows:
+    def cells(item: inventory.Item) -> Sequence[str]:
         state = {"absent": "-", "part": f"{item.have * 100 // item.size} %"}
-        name = f"{item.name} *" if item.name == _in_use() else item.name
-        cells = (
+        return (
+            f"{item.name} *" if item.name == used else item.name,
             store.sized(item.size),
             state.get(item.state, item.state),
             item.licence,
             item.sha256[:12] if item.pinned else f"not pinned {item.sha256[:12]}".strip(),
+            item.source,
         )
-        table.add_row(name, *cells, item.source)
-    out = Console(highlight=False)
-    Console(highlight=False, width=out.width if out.is_terminal else 200).print(table)
-    _console().print(f"* in use. Store: {root}", markup=False)
+
+    headings = ("name", "size", "state", "licence", "sha-256", "source")
+    _print_table(headings, map(cells, items), whole=("name", "size"))
+    say(f"* in use. Store: {root}")
 
 
 @app.command()
@@ -76,67 +79,53 @@ def suggest(
     rows = models.rows(machine)
     best = models.best(rows)
     if as_json:
-        print(json.dumps(_suggested(rows, best, machine), indent=2))
+        put_object(_suggested(rows, best, machine))
         return
-    from rich.console import Console
-    from rich.table import Table
 
-    table = Table(box=None, pad_edge=False)
-    headings = ("name", "parameters", "download", "memory", "licence", "")
-    for heading in headings:
-        right = heading in headings[1:4]
-        table.add_column(heading, justify="right" if right else "left", no_wrap=heading != "")
-    for row in rows:
+    def cells(row: Row) -> Sequence[str]:
         entry = row.entry
-        messages = [] if row.fits else ["too large for this machine"]
-        messages += [] if entry.pinned else ["not pinned"]
-        table.add_row(
+        notes = [] if row.fits else ["too large for this machine"]
+        notes += [] if entry.pinned else ["not pinned"]
+        return (
             f"{entry.name} *" if row is best else entry.name,
             f"{entry.parameters:.1f} billion",
             store.sized(entry.size),
             store.sized(entry.memory),
             entry.licence,
-            "; ".join([*messages, *([entry.note] if entry.note else [])]),
+            "; ".join([*notes, *([entry.note] if entry.note else [])]),
         )
-    out = Console(highlight=False)
-    Console(highlight=False, width=out.width if out.is_terminal else 200).print(table)
+
+    numbers = ("parameters", "download", "memory")
+    headings = ("name", *numbers, "licence", "")
+    _print_table(headings, map(cells, rows), right=numbers, whole=headings[:-1])
     memory = f"{store.sized(machine.memory)} of memory, " if machine.memory else ""
-    _console().print(
+    say(
         f"* suits this machine: {memory}{machine.cores} cores. An edit takes as many times longer "
         f'as the model is larger. Choose it with `model = "{best.entry.name}"` in your settings, '
-        "or --model.",
-        markup=False,
+        "or --model."
     )
 
 
-def _suggested(rows: Any, best: Any, machine: Any) -> dict[str, Any]:
+def _suggested(rows: Iterable[Row], best: Row, machine: Machine) -> dict[str, Any]:
     """The one object of `suggest --json`."""
+
+    def plain(row: Row) -> dict[str, Any]:
+        entry = row.entry
+        names = ("name", "size", "memory", "licence", "pinned", "hub")
+        return {
+            **{name: getattr(entry, name) for name in names},
+            "parameters": round(entry.parameters * 1e9),
+            "fits": row.fits,
+            "note": entry.note or None,
+            "suits": row.suits,
+        }
+
     return {
         "suggested": best.entry.name,
         "memory": machine.memory or None,
         "cores": machine.cores,
-        "rows": [
-            {
-                "name": row.entry.name,
-                "parameters": round(row.entry.parameters * 1e9),
-                "size": row.entry.size,
-                "memory": row.entry.memory,
-                "fits": row.fits,
-                "licence": row.entry.licence,
-                "pinned": row.entry.pinned,
-                "hub": row.entry.hub,
-                "note": row.entry.note or None,
-                "suits": row.suits,
-            }
-            for row in rows
-        ],
+        "rows": [plain(row) for row in rows],
     }
-
-
-def _plain(item: Any) -> dict[str, Any]:
-    rest = {key: value for key, value in asdict(item).items() if key != "slot"}
-    path = str(item.slot.path) if item.state == "here" else None
-    return {**rest, "path": path, "in_use": item.name == _in_use()}
 
 
 @app.command()
@@ -145,18 +134,16 @@ def pull(name: Name = None) -> None:
     from specedit.models import resolve
     from specedit.models.store import ModelFiles, size_of, sized
 
-    console = _console()
-    here = resolve.local(name or _in_use())
+    wanted = name or model_in_use()
+    here = resolve.local(wanted)
     try:
-        files = here or _watched(resolve.resolve(name or _in_use()), console)
+        files = here or _watched(resolve.resolve(wanted))
     except KeyboardInterrupt:
-        console.print("interrupted; what was fetched is kept, the next pull goes on from there")
+        say("interrupted; what was fetched is kept, and the next pull continues from there")
         raise
     assert isinstance(files, ModelFiles)
-    message = "is already here" if here else "is here"
-    console.print(
-        f"{files.name} {message}: {files.path} ({sized(size_of(files.path))})", markup=False
-    )
+    state = "is already here" if here else "is here"
+    say(f"{files.name} {state}: {files.path} ({sized(size_of(files.path))})")
 
 
 @app.command()
@@ -170,24 +157,22 @@ def verify(name: Name = None) -> None:
         chosen = [inventory.find(name, root)]
     else:
         chosen = [item for item in inventory.items(root) if item.state == "here"]
-    console = _console()
     for item in chosen:
-        _watched(inventory.verify(item), console)
-        console.print(f"{item.name} is whole: SHA-256 {item.sha256}", markup=False)
+        _watched(inventory.verify(item))
+        say(f"{item.name} is whole: SHA-256 {item.sha256}")
         for path, wrong in conversion.verify(root, item.sha256):
-            gone = f"was deleted, and the next edit makes it again: {wrong}"
-            console.print(f"{path} {gone if wrong else 'is whole'}", markup=False)
+            deleted = f"was deleted, and the next edit makes it again: {wrong}"
+            say(f"{path} {deleted if wrong else 'is whole'}")
     if not chosen:
-        console.print(f"no model in {root}", markup=False)
+        say(f"no model in {root}")
 
 
 @app.command()
 def path(name: Name = None) -> None:
     """Print the path of a model."""
-    from specedit.errors import ModelError
     from specedit.models import resolve
 
-    wanted = name or _in_use()
+    wanted = name or model_in_use()
     files = resolve.local(wanted)
     if files is None:
         raise ModelError(
@@ -205,51 +190,54 @@ def remove(
 
     item = inventory.find(name, store.store_path())
     freed = inventory.remove(item)
-    message = (
-        f"removed {item.name}: {store.sized(freed)} freed" if freed else f"{item.name}: not here"
-    )
-    _console().print(message, markup=False)
+    say(f"removed {item.name}: {store.sized(freed)} freed" if freed else f"{item.name}: not here")
 
 
-def _in_use() -> str:
-    from specedit.cli.consent import settled
-
+def model_in_use() -> str:
     return settled().values.model
 
 
-def _console() -> Console:
+def _print_table(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Sequence[str] = (),
+    whole: Sequence[str] = (),
+) -> None:
+    """A table on stdout. Columns that are `whole` are not broken between words."""
     from rich.console import Console
+    from rich.table import Table
 
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    table = Table(box=None, pad_edge=False)
+    for heading in headings:
+        justify: Any = "right" if heading in right else "left"
+        table.add_column(heading, justify=justify, no_wrap=heading in whole)
+    for cells in rows:
+        table.add_row(*cells)
+    Console(highlight=False, width=None if sys.stdout.isatty() else 200).print(table)
 
 
-def _watched(steps: Iterator[Any], console: Console) -> Any:
+def _watched(steps: Iterator[Any]) -> Any:
     """Show a bar while anything is fetched or hashed; returns the last step that is a result."""
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
+    from rich import progress
     from rich.table import Column
 
     from specedit.models.download import FetchProgress
+    from specedit.view.colours import terminal
 
     def fixed() -> Column:
         return Column(no_wrap=True)
 
     columns = (
-        TextColumn("{task.description}", table_column=fixed()),
-        BarColumn(bar_width=None, table_column=Column(ratio=1, min_width=8, max_width=40)),
-        DownloadColumn(table_column=fixed()),
-        TransferSpeedColumn(table_column=fixed()),
-        TimeRemainingColumn(compact=True, table_column=fixed()),
+        progress.TextColumn("{task.description}", table_column=fixed()),
+        progress.BarColumn(bar_width=None, table_column=Column(ratio=1, min_width=8, max_width=40)),
+        progress.DownloadColumn(table_column=fixed()),
+        progress.TransferSpeedColumn(table_column=fixed()),
+        progress.TimeRemainingColumn(compact=True, table_column=fixed()),
     )
     last: Any = None
-    with Progress(
-        *columns, console=console, transient=True, disable=not sys.stderr.isatty()
+    with progress.Progress(
+        *columns, console=terminal(), transient=True, disable=not sys.stderr.isatty()
     ) as bar:
         shown: tuple[str, str] | None = None
         task = bar.add_task("", total=None, visible=False)
@@ -258,8 +246,8 @@ def _watched(steps: Iterator[Any], console: Console) -> Any:
                 last = step
                 continue
             if step.note:
-                bar.console.print(f"{step.name}: {step.note}", markup=False)
-            if shown != (step.stage, step.source):  # a new rate for every stage
+                bar.console.print(f"{step.name}: {step.note}", soft_wrap=True)
+            if shown != (step.stage, step.source):  # every stage has a rate of its own
                 shown = (step.stage, step.source)
                 bar.remove_task(task)
                 task = bar.add_task(step.title, total=step.total, completed=step.done)

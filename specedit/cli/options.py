@@ -1,21 +1,17 @@
-"""Flags from the settings table: names, types and help texts are typed once, there.
-
-`settings_options` gives a command every shared flag without naming it again.
-"""
+"""Flags made from the settings table, which holds their names, types and help texts."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
-from specedit.cli.consent import settled
+from specedit.cli.streams import say
+from specedit.cli.trust import settled
 from specedit.settings.table import about, types
-from specedit.view.terminal import harmless
 
 Staged = Annotated[bool, typer.Option("--staged", help="Choose the files in git's index")]
 Changed = Annotated[
@@ -30,8 +26,12 @@ EVERYDAY = (
     *("diff", "check", "ask", "json", "test", "tries", "whole"),
     *("model", "server", "allow_extra", "quiet", "verbose"),
 )
-SHORT = {"quiet": ("-q",), "verbose": ("-v",)}
-SPELLED = {"ask": ("--ask/--yes",), "no_model": ("--no-model",)}
+SPELLED = {
+    "ask": ("--ask/--yes",),
+    "no_model": ("--no-model",),
+    "quiet": ("--quiet/--no-quiet", "-q"),
+    "verbose": ("--verbose/--no-verbose", "-v"),
+}
 SHARED = (
     *("diff", "check", "ask", "json", "stdin_filename"),
     *("test", "tries", "test_timeout", "require_green", "keep_best"),
@@ -44,17 +44,17 @@ SHARED = (
 )
 
 
-def _parameter(name: str, *, rare: bool) -> inspect.Parameter:
-    """`rare`: leave out of --help what is not in EVERYDAY."""
+def _parameter(name: str, *, short_help: bool) -> inspect.Parameter:
+    """The flag of a setting. `short_help`: --help shows it only if it is in EVERYDAY."""
     entry, kind = about(name), types()[name]
     dashed = "--" + name.replace("_", "-")
     names = SPELLED.get(name, (f"{dashed}/--no-{dashed[2:]}" if kind is bool else dashed,))
-    text = entry["help"]
-    if entry["choices"]:
-        text += f" ({', '.join(entry['choices'])})"
-    hidden = name in SHARED and name not in EVERYDAY
+    choices = f" ({', '.join(entry['choices'])})" if entry["choices"] else ""
     option = typer.Option(
-        *names, *SHORT.get(name, ()), help=text, show_default=False, hidden=hidden and rare
+        *names,
+        help=entry["help"] + choices,
+        show_default=False,
+        hidden=short_help and name in SHARED and name not in EVERYDAY,
     )
     return inspect.Parameter(
         name,
@@ -69,26 +69,26 @@ def settings_options(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a command these settings as flags; it receives `resolved`, flags over everything.
 
-    `asks`: a person waits for it, and may be asked whether to trust a repository."""
+    `asks`: the user waits for it, and may be asked whether to trust a repository."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         own = inspect.signature(command, eval_str=True)
-        kept = [p for p in own.parameters.values() if p.name != "resolved"]
-        shown = [*kept, *(_parameter(n, rare=asks) for n in names)]
+        parameters = [p for p in own.parameters.values() if p.name != "resolved"]
+        parameters += [_parameter(name, short_help=asks) for name in names]
 
         @functools.wraps(command)
-        def call(**given: Any) -> Any:
-            flags = {n: given.pop(n) for n in names}
-            free = asks and "-" not in (given.get("files") or ())  # stdin is the text of a filter
-            resolved = settled(flags, asks=free)
+        def call(**arguments: Any) -> Any:
+            flags = {name: arguments.pop(name) for name in names}
+            is_filter = "-" in (arguments.get("files") or ())  # then stdin holds the text
+            resolved = settled(flags, asks=asks and not is_filter)
             if resolved.values.verbose and not resolved.values.quiet:
                 show_notes()
-            return command(**given, resolved=resolved)
+            return command(**arguments, resolved=resolved)
 
         call.__signature__ = own.replace(  # type: ignore[attr-defined]
-            parameters=sorted(shown, key=lambda p: p.kind), return_annotation=None
+            parameters=sorted(parameters, key=lambda p: p.kind), return_annotation=None
         )
-        call.__annotations__ = {p.name: p.annotation for p in shown}
+        call.__annotations__ = {p.name: p.annotation for p in parameters}
         return call
 
     return decorate
@@ -100,7 +100,7 @@ def show_notes() -> None:
 
     class Notes(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            print(f"specedit: {harmless(record.getMessage())}", file=sys.stderr)
+            say(record.getMessage())
 
     log = logging.getLogger("specedit")
     log.setLevel(logging.INFO)
@@ -109,7 +109,7 @@ def show_notes() -> None:
 
 
 def lines_range(text: str | None) -> tuple[int, int] | None:
-    """`A:B`, `A:` is not one; `A` alone is that line."""
+    """The two numbers of `A:B`; `A` alone is one line."""
     if text is None:
         return None
     first, _, last = text.partition(":")

@@ -10,7 +10,7 @@ from specedit.cli.options import SHARED, Changed, Since, Staged, settings_option
 from specedit.settings import Resolved
 
 if TYPE_CHECKING:
-    from specedit.cli.work import Targets
+    from specedit.cli.targets import Targets
     from specedit.edit.inputs import Planner
     from specedit.settings import Settings
 
@@ -41,7 +41,8 @@ def rename(
     """Rename an identifier: syntax gives the places in code, and the model decides mentions."""
     from dataclasses import replace
 
-    from specedit.cli.work import Targets, nothing, resolve_targets, work
+    from specedit.cli.targets import Targets, resolve_targets
+    from specedit.cli.work import nothing, work
     from specedit.files.recorder import Wish
     from specedit.syntax.identifiers import sought
 

@@ -1,4 +1,4 @@
-"""`specedit replay CASES`: drafting without a model. JSON lines, or a table, on stdout."""
+"""`specedit replay CASES`: drafting without a model. Prints JSON lines or a table."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ def replay(
     from specedit.edit.reader import end_of
 
     settings = resolved.values
-    wanted = read_cases(Path(cases), "after", first=limit)
+    chosen = read_cases(Path(cases), "after", first=limit)
     names = [name.strip() for name in settings.draft.split(",")]
     tokenizer = tokenizer_of(settings)
     (end,) = end_of(tokenizer)
     curves = [curve] if curve else list(CURVES[:1] if settings.json else CURVES)
     rows = []
     for name in curves:
-        on = curve_of(name)
+        cost = curve_of(name)
         replays = []
-        for case in wanted:
+        for case in chosen:
             before, after = tokenizer.encode(case.before), tokenizer.encode(case.after or "")
             one = replaying.replay(
                 before,
@@ -59,7 +59,7 @@ def replay(
                 codec=tokenizer,
                 instruction=tokenizer.encode(case.instruction),
                 names=names,
-                curve=on,
+                curve=cost,
             )
             replays.append(one)
             if settings.json:
@@ -67,10 +67,10 @@ def replay(
                     "id": case.id,
                     "tokens": one.tokens,
                     "passes": [list(counts) for counts in one.passes],
-                    "bound": round(1000 * one.bound(on), 3),  # milliseconds
+                    "bound": round(1000 * one.bound(cost), 3),  # milliseconds
                 }
                 print(json.dumps(line))
-        rows.append(_row(name, replays, on))
+        rows.append(_row(name, replays, cost))
     if not (settings.json and settings.quiet):
         print("\n".join([HEAD, *rows]), file=sys.stderr if settings.json else sys.stdout)
     return 0
@@ -95,13 +95,16 @@ HEAD = (
 )
 
 
-def _row(name: str, replays: Sequence[Replay], on: Curve) -> str:
+def _row(name: str, replays: Sequence[Replay], cost: Curve) -> str:
     """The sums on one curve; `worst` is the largest share of a case's own plain decoding."""
     passes = [counts for one in replays for counts in one.passes]
     proposed, accepted = sum(p for p, _ in passes), sum(a for _, a in passes)
-    seconds, plain = sum(one.seconds(on) for one in replays), sum(one.plain(on) for one in replays)
-    bound = sum(one.bound(on) for one in replays)
-    worst = max(one.seconds(on) / one.plain(on) for one in replays)
+    seconds, plain = (
+        sum(one.seconds(cost) for one in replays),
+        sum(one.plain(cost) for one in replays),
+    )
+    bound = sum(one.bound(cost) for one in replays)
+    worst = max(one.seconds(cost) / one.plain(cost) for one in replays)
     return (
         f"{name:>9} {len(replays):>6} {sum(one.tokens for one in replays):>8} {len(passes):>7} "
         f"{accepted / max(1, proposed):>9.1%} {seconds:>9.1f} {seconds / bound:>7.3f} "
@@ -110,7 +113,7 @@ def _row(name: str, replays: Sequence[Replay], on: Curve) -> str:
 
 
 def tokenizer_of(settings: Settings) -> Any:
-    """The model's; its weights are not opened. The scripted engine's ids are bytes."""
+    """The model's tokenizer, without its weights. The scripted engine's ids are bytes."""
     if settings.engine == "scripted":
         from specedit.engines.scripted import ScriptedTokenizer
 

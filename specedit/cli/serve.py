@@ -1,23 +1,24 @@
-"""`specedit serve`, `serve status`, `serve stop`: the warm server.
+"""`specedit serve`, `serve status`, `serve stop`, `warm`: the warm server.
 
 The server's addresses go to stderr, `status` to stdout.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from specedit.cli.options import settings_options
+from specedit.cli.streams import put_object, say
 from specedit.errors import ServerError
 from specedit.settings import Resolved, Settings, checked
+from specedit.view.terminal import name as shown
 
 if TYPE_CHECKING:
-    from specedit.server.runtime import ServerRecord
+    from specedit.server.listener import Options
+    from specedit.server.runtime import RuntimeFolder, ServerRecord
 
 app = typer.Typer(
     help="Keep a model in memory for later commands, and serve OpenAI's API.", rich_markup_mode=None
@@ -75,60 +76,85 @@ def serve(
     on `specedit serve stop`, or in the background after some time without work."""
     if context.invoked_subcommand is not None:
         return 0
-    settings = resolved.values
-    if idle_minutes is not None:
-        idle_minutes = checked("idle_minutes", idle_minutes, "--idle-minutes")
-        settings = replace(settings, idle_minutes=idle_minutes)
-    if background:
-        flags = ["--host", host] if port is None else ["--host", host, "--port", str(port)]
-        flags = ["--socket-only"] if socket_only else flags
-        flags += [word for name in alias or () for word in ("--alias", name)]
-
-        def listens_so(record: ServerRecord) -> bool:
-            if not set(alias or ()) <= set(record.aliases):
-                return False
-            fits = record.url.endswith(f":{port}") if port else bool(record.url)
-            return (socket_only or fits) and (not token or token == record.token)
-
-        return _background(settings, flags, token, listens_so, replaces=replaces)
     from specedit.server.listener import PORT, Options
     from specedit.server.runtime import runtime_folder
     from specedit.server.service import RunningError
     from specedit.server.service import serve as run
 
-    always = not detached and idle_minutes is None  # a server in a terminal
+    settings = resolved.values
+    if idle_minutes is not None:
+        idle_minutes = checked("idle_minutes", idle_minutes, "--idle-minutes")
+        settings = replace(settings, idle_minutes=idle_minutes)
+    forever = not (background or detached) and idle_minutes is None  # a server in a terminal
     options = Options(
         host=host,
         port=None if socket_only else PORT if port is None else port,
         any_port=port is None,
         token=token,
-        idle_s=0.0 if always else settings.idle_minutes * 60,
-        background=detached,
+        idle_s=0.0 if forever else settings.idle_minutes * 60,
+        background=background or detached,
         aliases=tuple(dict.fromkeys(alias or ())),
     )
     folder = runtime_folder()
+    if background:
+        return _background(settings, options, folder, replaces=replaces)
     if replaces and (record := folder.record()) is not None:
         from specedit.server import processes
 
         processes.stop(folder, record)
-        _say(f"the server (process {record.pid}) was replaced")
+        say(f"the server (process {record.pid}) was replaced")
     try:
         return run(settings, options, folder, _listening)
     except RunningError as error:
-        if detached:  # another client was first: its server will do
+        if detached:  # another client was first: its server is used
             return 0
-        raise _running(folder.record()) or error from None
+        if (record := folder.record()) is None:
+            raise error from None
+        addresses = ", ".join(dict.fromkeys([record.address, record.url or "no TCP"]))
+        about = f"{addresses} (process {record.pid}, model {record.model})"
+        raise ServerError(
+            f"A server is running already: {about}.",
+            hint="To start this one in its place: the same command with --replace.",
+        ) from None
 
 
-def _running(record: ServerRecord | None) -> ServerError | None:
-    """Where the server listens that is there already, and how to have another."""
-    if record is None:
-        return None
-    addresses = ", ".join(dict.fromkeys([record.address, record.url or "no TCP"]))
-    return ServerError(
-        f"A server is running already: {addresses} (process {record.pid}, model {record.model}).",
-        hint="To start this one in its place: the same command with --replace.",
-    )
+def _background(
+    settings: Settings, options: Options, folder: RuntimeFolder, *, replaces: bool
+) -> int:
+    """Start this same command again, detached from the terminal."""
+    from specedit.server import processes
+
+    with folder.starting():
+        record = folder.record()
+        if record is not None and processes.answers(record, settings) and _fits(record, options):
+            _listening(record)
+            return 0
+        if replaces and record is not None:
+            processes.stop(folder, record)
+        try:
+            note = processes.replace(folder, settings)
+        except processes.LeftAloneError as problem:
+            hint = "specedit serve stop, or the same command with --replace"
+            raise ServerError(problem.message, hint=hint) from None
+        if note:
+            say(note)
+        flags = ["--socket-only"] if options.port is None else ["--host", options.host]
+        if options.port is not None and not options.any_port:
+            flags += ["--port", str(options.port)]
+        flags += [word for name in options.aliases for word in ("--alias", name)]
+        _listening(processes.launch(folder, settings, flags, options.token))
+    return 0
+
+
+def _fits(record: ServerRecord, options: Options) -> bool:
+    """Whether a running server listens as these options ask."""
+    if not set(options.aliases) <= set(record.aliases):
+        return False
+    if options.token and options.token != record.token:
+        return False
+    fixed_port = options.port and not options.any_port
+    suffix = f":{options.port}" if fixed_port else ""
+    return options.port is None or bool(record.url and record.url.endswith(suffix))
 
 
 @app.command()
@@ -138,8 +164,6 @@ def status(
     ] = False,
 ) -> int:
     """Show the running server: model, memory, uptime, cache, requests."""
-    import json
-
     from specedit.server import client
     from specedit.server.runtime import runtime_folder
 
@@ -147,7 +171,7 @@ def status(
     if record is None:
         raise ServerError("No server is running.", hint="specedit serve --background")
     state = client.status(record)
-    print(json.dumps(state, indent=2) if as_json else _table(state))
+    put_object(state) if as_json else print(_table(state))
     return 0
 
 
@@ -160,54 +184,19 @@ def stop() -> int:
     folder = runtime_folder()
     record = folder.record()
     if record is None:
-        _say("no server is running")
+        say("no server is running")
         return 0
     processes.stop(folder, record)
-    _say(f"the server (process {record.pid}) has ended")
-    return 0
-
-
-def _background(
-    settings: Settings,
-    flags: list[str],
-    token: str,
-    listens_so: Callable[[ServerRecord], bool],
-    *,
-    replaces: bool,
-) -> int:
-    """Start this same command again, detached from the terminal."""
-    from specedit.server import processes
-    from specedit.server.runtime import runtime_folder
-
-    folder = runtime_folder()
-    with folder.starting():
-        record = folder.record()
-        if record is not None and processes.answers(record, settings) and listens_so(record):
-            _listening(record)
-            return 0
-        if replaces and record is not None:
-            processes.stop(folder, record)
-        try:
-            note = processes.replace(folder, settings)
-        except processes.LeftAloneError as problem:
-            hint = "specedit serve stop, or the same command with --replace"
-            raise ServerError(problem.message, hint=hint) from None
-        if note:
-            _say(note)
-        _listening(processes.launch(folder, settings, flags, token))
+    say(f"the server (process {record.pid}) has ended")
     return 0
 
 
 def _listening(record: ServerRecord) -> None:
-    _say(f"listening on {record.address} (process {record.pid})")
+    say(f"listening on {record.address} (process {record.pid})")
     if record.url:
-        _say(f"OpenAI clients: base_url={record.url}/v1")
+        say(f"OpenAI clients: base_url={record.url}/v1")
     if record.token:
-        _say("TCP clients send the token as their API key")
-
-
-def _say(text: str) -> None:
-    print(f"specedit: {text}", file=sys.stderr, flush=True)
+        say("TCP clients send the token as their API key")
 
 
 def _table(state: dict[str, Any]) -> str:
@@ -226,3 +215,36 @@ def _table(state: dict[str, Any]) -> str:
         "requests": ", ".join(f"{count} {name}" for name, count in requests.items()),
     }
     return "\n".join(f"{name:<9} {value}" for name, value in rows.items())
+
+
+@settings_options("model", "engine", "device", "threads", "precision", "focus", "whole", "quiet")
+def warm(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="Files, named as the edit will name them")
+    ],
+    *,
+    resolved: Resolved,
+) -> int:
+    """Read files into the server's cache (for editors, when a file is opened). Starts a server in
+    the background when none runs."""
+    from specedit.edit.job import plan_edit
+    from specedit.edit.regions.narrowing import shared_beginnings
+    from specedit.engines.base import Prefill
+    from specedit.files import source as sources
+    from specedit.server.processes import find
+
+    settings = replace(resolved.values, warm=True, server="auto")
+    server, why = find(settings)
+    if server is None:
+        raise ServerError(why, hint="specedit serve status")
+    for name in files:
+        source = sources.read(name)
+        read = known = total = 0
+        for plan in shared_beginnings(plan_edit(source, "-", settings), settings):
+            last = Prefill(0, 0, 0, 0.0)
+            for event in server.warm(plan):
+                last = event if isinstance(event, Prefill) else last
+            read, known, total = read + last.done, known + last.reused, total + last.total
+        if not settings.quiet:
+            say(f"{shown(name)}: {read} of {total} tokens read, {known} known before")
+    return 0

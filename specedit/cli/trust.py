@@ -1,18 +1,70 @@
-"""`specedit trust [PATH]`, `--list`, `--forget`: which repositories the user trusts."""
+"""`specedit trust [PATH]`, `--list`, `--forget`; and the settings of every command, which ask the
+user at a terminal whether to trust a repository's restricted settings.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
-from specedit.errors import DONE
+from specedit.errors import DONE, SpeceditError, UsageError
+from specedit.settings import Resolved, checked, resolve
+from specedit.settings.checks import shown
+from specedit.settings.layers import Repository
 from specedit.view.terminal import name
 
-if TYPE_CHECKING:
-    from specedit.settings.layers import Repository
+
+def settled(
+    flags: Mapping[str, Any] | None = None, *, start: Path | None = None, asks: bool = False
+) -> Resolved:
+    """The settings of a command. If restricted settings of the repository are ignored, the user is
+    asked at the terminal (if this command `asks`), or one line says so. Only the user's own `quiet`
+    hides it."""
+    resolved = resolve(flags, start=start)
+    if not resolved.ignored or resolved.values.quiet:
+        return resolved
+    if asks and sys.stdin.isatty() and sys.stderr.isatty() and _trusted_now(resolved.repository):
+        return settled(flags, start=start)
+    _say(resolved.ignored_note)
+    return resolved
+
+
+def restricted_lines(repository: Repository) -> list[str]:
+    """The repository's restricted settings, a line each, with control characters made visible."""
+    values = repository.values
+    return [name(f"{n} = {_value(n, values[n])}") for n in repository.restricted]
+
+
+def _value(setting: str, value: object) -> str:
+    try:
+        value = checked(setting, value, "")
+    except UsageError:
+        return f"{shown(value)} (not valid)"
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def _trusted_now(repository: Repository | None) -> bool:
+    """Ask once; the answer is recorded until the settings change."""
+    from specedit.settings import trust
+
+    if repository is None or repository.state == trust.DECLINED:
+        return False
+    changed = " and has changed since you trusted it" if repository.state == trust.CHANGED else ""
+    _say(f"{repository.pyproject} has restricted settings{changed}:")
+    for line in restricted_lines(repository):
+        print(f"    {line}", file=sys.stderr)
+    print("  Trust this repository? [y/N] ", end="", file=sys.stderr, flush=True)
+    answer = sys.stdin.readline()
+    if not answer:
+        print(file=sys.stderr)
+        return False
+    trusted = answer.strip().lower() in ("y", "yes")
+    trust.decide(repository.folder, repository.digest, trusted=trusted)
+    return trusted
 
 
 def trust(
@@ -29,42 +81,34 @@ def trust(
 ) -> int:
     """Trust the restricted settings (server, model, …) in a repository's pyproject.toml, until the
     file's settings change."""
-    from specedit.errors import UsageError
     from specedit.settings import here
 
     if listed:
         if path is not None or forget:
             raise UsageError("--list takes no other argument.")
-        return _list()
-    place = here() if path is None else path
-    if forget:
-        return _forget(place)
-    return _trust(place)
+        _list()
+    elif forget:
+        _forget(path or here())
+    else:
+        _trust(path or here())
+    return DONE
 
 
-def _trust(place: Path) -> int:
-    from specedit.errors import UsageError
+def _trust(place: Path) -> None:
     from specedit.settings import layers, trust
 
     if not place.exists():
         raise UsageError(f"{place} does not exist.")
-    result = layers.repository(place if place.is_dir() else place.parent)
-    if result is None or not result.restricted:
-        where = result.pyproject if result else f"no pyproject.toml at or above {place}"
+    repository = layers.repository(place if place.is_dir() else place.parent)
+    if repository is None or not repository.restricted:
+        where = repository.pyproject if repository else f"no pyproject.toml at or above {place}"
         _say(f"{where}: has no restricted settings")
-        return DONE
-    trust.decide(result.folder, result.digest, trusted=True)
-    _say(f"trusted, as it is now: {result.pyproject}")
-    _show(result)
-    return DONE
-
-
-def _show(found: Repository) -> None:
-    from specedit.cli.consent import restricted_lines
-
-    for line in restricted_lines(found):
+        return
+    trust.decide(repository.folder, repository.digest, trusted=True)
+    _say(f"trusted, as it is now: {repository.pyproject}")
+    for line in restricted_lines(repository):
         print(f"    {line}", file=sys.stderr)
-    if "server" in found.restricted:
+    if "server" in repository.restricted:
         print(
             "  Files go to that server, but no key: only a server that you name yourself gets one "
             "(specedit config --user server=URL).",
@@ -72,33 +116,30 @@ def _show(found: Repository) -> None:
         )
 
 
-def _forget(place: Path) -> int:
+def _forget(place: Path) -> None:
     from specedit.settings import find_pyproject, trust
 
-    near = find_pyproject(place) if place.is_dir() else None
-    at = near.parent if near else place
-    known = trust.forget(at)
-    _say(f"{at}: {'forgotten' if known else 'was not trusted'}")
-    return DONE
+    pyproject = find_pyproject(place) if place.is_dir() else None
+    folder = pyproject.parent if pyproject else place
+    known = trust.forget(folder)
+    _say(f"{folder}: {'forgotten' if known else 'was not trusted'}")
 
 
-def _list() -> int:
-    from specedit.cli.output import put
-    from specedit.errors import SpeceditError
+def _list() -> None:
+    from specedit.cli.streams import put
     from specedit.settings import layers, trust
 
     for place, decision in sorted(trust.decisions().items()):
         state = trust.TRUSTED if decision.trusted else trust.DECLINED
         try:
-            result = layers.repository(Path(place)) if Path(place).is_dir() else None
+            repository = layers.repository(Path(place)) if Path(place).is_dir() else None
         except SpeceditError:
-            result = None
-        if result is None or trust.key(result.folder) != place:
+            repository = None
+        if repository is None or trust.key(repository.folder) != place:
             state += ", gone"
-        elif result.digest != decision.digest:
+        elif repository.digest != decision.digest:
             state += ", changed since"
         put(f"{place}\t{state}\n")
-    return DONE
 
 
 def _say(text: str) -> None:

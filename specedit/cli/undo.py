@@ -1,15 +1,15 @@
-"""`specedit undo`: put back what the last run changed."""
+"""`specedit undo`: restore what the last run changed."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from specedit.cli import recover
-from specedit.cli.work import near
+from specedit.cli.streams import put_object, say
+from specedit.cli.targets import near
 from specedit.errors import DONE, FAILED
 
 if TYPE_CHECKING:
@@ -57,19 +57,18 @@ def undo(
         return _list(store, journal.runs(store), as_json)
     if forget:
         run = drop(store, name)
-        _put_json(_run(run)) if as_json else _say(f"forgotten: {run.label}")
+        put_object(_run(run)) if as_json else say(f"forgotten: {run.label}")
         return DONE
     done = put_back(store, name, partly=partly)
     if as_json:
-        _put_json(_undone(done))
+        put_object(_undone(done))
     else:
         _show(done)
     return FAILED if done.refused else DONE
 
 
 def of_here(runs: list[JournalRun]) -> str | None:
-    """The last run that wrote to the work tree one stands in, or to this folder; None where no run
-    is kept at all."""
+    """The last run that wrote to the current work tree or folder; None if the journal is empty."""
     from specedit.errors import UsageError
     from specedit.files.worktree import real, top_of
 
@@ -103,7 +102,7 @@ def _show(done: Undone) -> None:
         }.get(one.status, "was as before already")
         path = code.name(near(one.path))
         if one.aside:
-            word += f"; what stood there is in {code.name(one.aside)}"
+            word += f"; the text that was there is in {code.name(one.aside)}"
         console.print(Text.assemble((path, "bold"), ": ", (word, style)), soft_wrap=True)
     if done.refused:
         rest = any(one.status == LEFT for one in done.files)
@@ -114,7 +113,7 @@ def _show(done: Undone) -> None:
 
 def _list(store: Path, runs: list[JournalRun], as_json: bool) -> int:
     if as_json:
-        _put_json({"schema": 1, "command": "undo", "runs": [_run(r) for r in runs]})
+        put_object({"schema": 1, "command": "undo", "runs": [_run(r) for r in runs]})
         return DONE
     from rich.console import Console
     from rich.text import Text
@@ -123,7 +122,7 @@ def _list(store: Path, runs: list[JournalRun], as_json: bool) -> int:
 
     out = Console(markup=False, emoji=False, highlight=False)
     if not runs:
-        _say("There is nothing to undo.")
+        say("there is nothing to undo")
     next_one = _next(runs)
     for run in runs:
         mark = ("  <- specedit undo", "green") if run.name == next_one else ""
@@ -140,7 +139,7 @@ def _list(store: Path, runs: list[JournalRun], as_json: bool) -> int:
 
 
 def _next(runs: list[JournalRun]) -> str | None:
-    """The run that `specedit undo` would take here."""
+    """The run that `specedit undo` undoes here."""
     from specedit.errors import UsageError
 
     try:
@@ -164,13 +163,3 @@ def _run(run: JournalRun) -> dict[str, Any]:
 def _undone(done: Undone) -> dict[str, Any]:
     files = [{"path": o.path, "status": o.status, "problem": o.problem or None} for o in done.files]
     return {"schema": 1, "command": "undo", "undone": {**_run(done.run), "files": files}}
-
-
-def _put_json(data: dict[str, Any]) -> None:
-    import json
-
-    print(json.dumps(data, indent=2))
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr)

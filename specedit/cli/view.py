@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from specedit.errors import InputError
-from specedit.files import atomic
+from specedit.cli.streams import put
+from specedit.errors import DONE, InputError
 
 
 def view(
@@ -24,47 +24,38 @@ def view(
     ] = None,
 ) -> int:
     """Make an HTML page of a trace: tokens by origin, passes, widths."""
-    from specedit.cli.output import put
     from specedit.view.html import page
     from specedit.view.trace import read
 
-    source = _found(Path(trace))
+    source = Path(trace)
+    if not source.exists() and (lines := source.with_suffix(".jsonl")).exists():
+        source = lines  # the page is named before it exists
     text = page(read(source))
     if output == "-":
         put(text)
-        return 0
+        return DONE
     target = Path(output) if output else source.with_suffix(".html")
-    if output is None or _same(target, source):
+    if target.exists() and (output is None or target.samefile(source)):
         _refuse_foreign(target)
-    _replace(target, text, source)
+    _write(target, text, source)
     typer.echo(target)
-    return 0
-
-
-def _found(trace: Path) -> Path:
-    """`run.html` may be asked for before there is one: then `run.jsonl` is what it is made of."""
-    lines = trace.with_suffix(".jsonl")
-    return lines if not trace.exists() and lines.exists() else trace
-
-
-def _same(target: Path, source: Path) -> bool:
-    return target.exists() and target.samefile(source)
+    return DONE
 
 
 def _refuse_foreign(target: Path) -> None:
     from specedit.view.html import GENERATOR
 
-    if not target.exists():
-        return
     if GENERATOR not in target.read_bytes()[:2000].decode("utf-8", "replace"):
         raise InputError(
-            f"{target}: exists, and is no page of a trace",
+            f"{target}: exists, and is not a page of a trace",
             hint="-o names another file for the page.",
         )
 
 
-def _replace(target: Path, text: str, trace: Path) -> None:
-    """Write the page; nobody may read it who may not read its trace."""
+def _write(target: Path, text: str, trace: Path) -> None:
+    """Write the page, readable by the users who may read its trace."""
+    from specedit.files import atomic
+
     try:
         atomic.whole(target, text.encode("utf-8"), stat.S_IMODE(trace.stat().st_mode) & 0o666)
     except OSError as error:

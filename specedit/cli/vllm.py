@@ -1,6 +1,6 @@
 """`specedit vllm serve | args | check | manifest`: vLLM with Predicted Outputs, by its own command.
 
-Reads words and hands them on: every flag that is not ours is vLLM's.
+Every flag that is not ours is passed to vLLM.
 """
 
 from __future__ import annotations
@@ -13,38 +13,33 @@ from typing import Annotated
 
 import typer
 
+from specedit.cli.streams import say
 from specedit.errors import DONE, FAILED
 
 app = typer.Typer(help="Serve Predicted Outputs inside vLLM.", rich_markup_mode=None)
-ITS_OWN = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+WITHOUT_HELP = {**PASSED_ON, "help_option_names": []}  # --help is vLLM's, too
 
 
-@app.command(context_settings=ITS_OWN)
+@app.command(context_settings=WITHOUT_HELP)
 def serve(
     context: typer.Context,
     model: Annotated[str, typer.Argument(help="The model: a hub id or a folder")],
 ) -> int:
     """Start `vllm serve MODEL` with predictions; further flags are vLLM's own."""
-    from specedit.integrations.vllm.launch import (
-        capability,
-        command,
-        environment,
-        installed,
-        warning,
-    )
+    from specedit.integrations.vllm import launch
 
-    words = command(model, context.args)
-    more = environment(installed(), capability())
-    for line in warning():
-        print(f"specedit: {line}", file=sys.stderr)
-    shown = shlex.join([*(f"{name}={value}" for name, value in more.items()), *words])
-    print(f"specedit: {shown}", file=sys.stderr, flush=True)
+    words = launch.command(model, context.args)
+    variables = launch.environment(launch.installed(), launch.capability())
+    for line in launch.warning():
+        say(line)
+    say(shlex.join([*(f"{name}={value}" for name, value in variables.items()), *words]))
     if sys.platform == "win32":
-        return subprocess.call(words, env={**os.environ, **more})
-    os.execve(words[0], words, {**os.environ, **more})
+        return subprocess.call(words, env={**os.environ, **variables})
+    os.execve(words[0], words, {**os.environ, **variables})
 
 
-@app.command(context_settings=ITS_OWN)
+@app.command(context_settings=WITHOUT_HELP)
 def args(context: typer.Context) -> int:
     """Print the flags for your own launcher: `vllm serve MODEL $(specedit vllm args)`."""
     from specedit.integrations.vllm.launch import flags
@@ -53,7 +48,7 @@ def args(context: typer.Context) -> int:
     return DONE
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.command(context_settings=PASSED_ON)
 def manifest(
     context: typer.Context,
     kind: Annotated[str, typer.Argument(help="image (a Dockerfile), kubernetes or compose")],
@@ -69,9 +64,9 @@ def manifest(
     """Print a manifest for a cluster; further flags are vLLM's own."""
     from specedit.integrations.vllm.manifest import Cluster, manifest
 
-    items = {"model": model, "image": image, "name": name, "storage": storage}
-    messages = {word: value for word, value in items.items() if value}
-    print(manifest(kind, Cluster(gpus=gpus, replicas=replicas, **messages), context.args), end="")
+    options = {"model": model, "image": image, "name": name, "storage": storage}
+    named = {option: value for option, value in options.items() if value}
+    print(manifest(kind, Cluster(gpus=gpus, replicas=replicas, **named), context.args), end="")
     return DONE
 
 
@@ -80,11 +75,11 @@ def check() -> int:
     """Say whether the installed vLLM is a tested version, and what does not work in it."""
     from specedit.integrations.vllm.launch import installed, warning
 
-    result = installed()
-    if result is None:
+    vllm = installed()
+    if vllm is None:
         print("vLLM is not installed in this environment.")
         return FAILED
-    print(f"{result.name} {result.version}: {'tested' if result.tested else 'not tested'}")
+    print(f"{vllm.name} {vllm.version}: {'tested' if vllm.tested else 'not tested'}")
     for line in warning():
         print(line)
-    return DONE if result.tested else FAILED
+    return DONE if vllm.tested else FAILED

@@ -1,8 +1,14 @@
-"""Text that somebody else wrote, made harmless to look at."""
+"""Text of others made harmless, and what a terminal shows of a patch and of a manual page.
+
+rich is imported when something is rendered.
+"""
 
 from __future__ import annotations
 
-# What would move the cursor, ring, or turn the reading order around is shown, not obeyed.
+import re
+import sys
+
+# Characters that move the cursor, ring, or change the reading order are shown as symbols.
 _BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C, 0x2028, 0x2029)
 _HARMLESS = {
     **{c: 0x2400 + c for c in range(0x20) if c not in (0x09, 0x0A)},
@@ -21,3 +27,39 @@ def harmless(text: str) -> str:
 def name(path: str) -> str:
     """A file's name on one line."""
     return harmless(path.replace("\n", "\u240a").replace("\t", "\u2409"))
+
+
+WIDEST = 100  # columns of a page: longer lines are hard to read
+_PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
+_LINK = re.compile(r"\[[^\]]*\]\((\w+)\.md\)")
+_HEAD_STYLES = (("diff ", "bold"), ("--- ", "bold"), ("+++ ", "bold"))
+_LINE_STYLES = (("@@", "cyan"), ("+", "green"), ("-", "red"), ("\\", "dim"))
+
+
+def show_patch(patch: str) -> None:
+    """Print a patch on a terminal, coloured as git colours it."""
+    from rich.console import Console
+    from rich.text import Text
+
+    out = Console(markup=False, emoji=False, highlight=False)
+    head = True
+    for line in patch.removesuffix("\n").split("\n"):
+        head = line.startswith("diff ") or (head and not line.startswith("@@"))
+        rules = (*_HEAD_STYLES, *_LINE_STYLES) if head else _LINE_STYLES
+        style = next((s for start, s in rules if line.startswith(start)), "")
+        out.print(Text(harmless(line), style), soft_wrap=True)
+
+
+def show_page(text: str) -> None:
+    """Print a page of Markdown on stdout: rendered on a terminal, otherwise as it is. Pictures are
+    left out, and a link to another page becomes the command that shows it."""
+    if not sys.stdout.isatty():
+        print(text, end="")
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console(markup=False, emoji=False, highlight=False)
+    shown = _LINK.sub(r"`specedit help \1`", _PICTURE.sub("", text))
+    page = Markdown(shown, code_theme="ansi_dark", inline_code_theme=None, hyperlinks=False)
+    console.print(page, width=min(console.width, WIDEST))

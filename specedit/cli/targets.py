@@ -1,0 +1,205 @@
+"""The files of a command line: named, in folders, behind links, or chosen by git."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from specedit.cli.streams import say
+from specedit.errors import UsageError
+from specedit.files.worktree import beyond, in_work_tree, real, top_of
+from specedit.view.terminal import name as shown
+
+if TYPE_CHECKING:
+    from specedit.settings import Resolved, Settings
+
+STDIN = ("-",)
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Which files a command line selects."""
+
+    names: tuple[str, ...]
+    staged: bool = False
+    changed: bool = False
+    since: str | None = None
+    containing: tuple[str, ...] = ()  # a file holds one of these texts; the first is the name
+    any_case: bool = False  # of `containing`
+
+    @property
+    def from_git(self) -> bool:
+        return self.staged or self.changed or self.since is not None
+
+
+@dataclass(frozen=True)
+class ResolvedTargets:
+    """The files of a command line and the settings of its run, checked for conflicts."""
+
+    names: tuple[str, ...]  # STDIN: standard input
+    settings: Settings
+
+
+def resolve_targets(targets: Targets, resolved: Resolved) -> ResolvedTargets:
+    """Check the flags against each other, and list the files; git is asked where it chooses."""
+    settings = _settings(targets, resolved)
+    _refuse_conflicts(targets, settings)
+    _refuse_untested(settings, resolved)
+    names = targets.names if targets.names == STDIN else tuple(_files_of(targets))
+    return ResolvedTargets(names, settings)
+
+
+def _settings(targets: Targets, resolved: Resolved) -> Settings:
+    """The settings; a test command of a settings file applies only to runs that can be tested."""
+    settings = resolved.values
+    if resolved.origins["test"] == "flag" and not settings.test:
+        raise UsageError(
+            "--test is empty: nothing would judge the edit.",
+            hint="Is a variable of the shell empty? SPECEDIT_TEST= is how to run without a test.",
+        )
+    untestable = targets.names == STDIN or settings.ask or settings.compare
+    if settings.test and untestable and resolved.origins["test"] != "flag":
+        return replace(settings, test="")
+    return settings
+
+
+def _refuse_conflicts(targets: Targets, settings: Settings) -> None:
+    """An error where flags contradict each other."""
+    stdin = targets.names == STDIN
+    if "" in targets.names:
+        raise UsageError("A file's name is empty.", hint="Is a variable of the shell empty?")
+    if "-" in targets.names and not stdin:
+        raise UsageError("`-` reads stdin and stands alone.")
+    if targets.names and targets.from_git:
+        raise UsageError("Name files, or let git choose them; not both.")
+    if settings.json and settings.diff:
+        raise UsageError("--json and --diff both want stdout.", hint="--json holds the diff.")
+    if settings.ask and (settings.check or settings.diff or settings.json):
+        raise UsageError("--ask writes files; it does not go with --check, --diff or --json.")
+    if settings.ask and stdin:
+        raise UsageError("--ask reads answers from stdin, and `-` reads the text from it.")
+    if settings.test and stdin:
+        raise UsageError("--test runs in a work tree with the edit in it; `-` has no file there.")
+    if settings.test and settings.ask:
+        raise UsageError("--test and --ask both judge an edit.", hint="Give one of them.")
+    if settings.test and settings.compare:
+        raise UsageError("--compare measures one answer, and --test may ask for several.")
+    if settings.stdin_filename and not stdin:
+        raise UsageError("--stdin-filename goes with `-`.")
+    if settings.server not in ("auto", "off") and settings.audit:
+        raise UsageError("--audit reads logits, which no remote server gives.")
+
+
+def _refuse_untested(settings: Settings, resolved: Resolved) -> None:
+    """An error for flags that only say how to test, where nothing is tested."""
+    if settings.test:
+        return
+    for name in ("keep_best", "require_green", "test_timeout"):
+        if resolved.origins[name] == "flag":
+            flag = f"--{name.replace('_', '-')}"
+            if not resolved.values.test:
+                raise UsageError(f"{flag} goes with --test COMMAND.")
+            other = "--ask" if settings.ask else "--compare" if settings.compare else "`-`"
+            raise UsageError(f"{flag} goes with a test, and {other} runs without one.")
+
+
+def _files_of(targets: Targets) -> list[str]:
+    """The files named, or those that git chooses."""
+    if targets.names and not targets.from_git:
+        return _once(one for name in targets.names for one in _expanded(name))
+    if not targets.from_git and not targets.containing:
+        raise UsageError("Which file?", hint="Name files, `-`, or --staged, --changed, --since REF")
+    from specedit.files import git
+
+    paths = git.choose(
+        Path.cwd(),
+        containing=targets.containing or None,
+        any_case=targets.any_case,
+        staged=targets.staged,
+        changed=targets.changed,
+        since=targets.since,
+    )
+    if not paths and targets.from_git:
+        what = f" that holds {targets.containing[0]!r}" if targets.containing else ""
+        say(f"git names no file{what}; nothing to do")
+    return [str(path) for path in paths]
+
+
+def _expanded(name: str) -> list[str]:
+    """A folder of a work tree as the files in it that git tracks and whose language is known. Any
+    other folder stays itself, which is an error later."""
+    if not (Path(name).is_dir() and top_of(Path(name).absolute())):
+        return [name]
+    from specedit.files import git
+    from specedit.syntax.languages import language_of
+
+    paths = [str(path) for path in git.under(Path(name))]
+    known = [one for one in paths if (kind := language_of(one)) is not None and kind.grammar]
+    if not known:
+        say(f"{shown(name)} holds no tracked file of a known language; nothing to do")
+    return known
+
+
+def _once(names: Iterable[str]) -> list[str]:
+    """The names without second names of a file: `a.py ./a.py`, a link beside its file, two hard
+    links. A run that writes its files together would read its own text in the second."""
+    results: dict[Path | tuple[int, int], str] = {}
+    for name in names:
+        results.setdefault(Path(name) if beyond(name) else _identity(name), name)
+    return list(results.values())
+
+
+def _identity(name: str) -> Path | tuple[int, int]:
+    """What is equal for every name of a file, hard links included."""
+    try:
+        stat = Path(name).stat()
+    except (OSError, ValueError):
+        return real(name)  # its own run says why it cannot be read
+    return (stat.st_dev, stat.st_ino) if stat.st_nlink > 1 and stat.st_ino else real(name)
+
+
+def near(path: str) -> str:
+    """The path relative to the current folder, if the file is below it."""
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return path
+
+
+def uncommitted(names: Iterable[str], settings: Settings) -> set[str]:
+    """Of the files named, those whose text is in no commit; an error with --clean-only."""
+    names = list(names)
+    if not any(map(in_work_tree, names)):  # GitPython takes 0.1 s to import
+        return set()
+    from specedit.files import git
+
+    dirty = git.dirty(Path(name) for name in names)
+    listed = [name for name in names if Path(name) in dirty]  # as they were named: `./a.py`
+    if listed and settings.clean_only:
+        raise UsageError(
+            f"Uncommitted changes in {', '.join(listed)}.",
+            hint="Commit or stash them, or run without --clean-only. Nothing was changed.",
+        )
+    return set(listed)
+
+
+def allowed_links(names: Iterable[str]) -> dict[str, Path]:
+    """Of these names, the links out of a work tree that the user at the terminal allows to follow,
+    with their targets. Without a terminal: none."""
+    links = {name: target for name in names if (target := beyond(name)) is not None}
+    if not links or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return {}
+    return {name: target for name, target in links.items() if _confirmed(name, target)}
+
+
+def _confirmed(name: str, target: Path) -> bool:
+    text = f"specedit: {name} is a link to {target}, outside its work tree. Edit that file? [y/N] "
+    print(shown(text), end="", file=sys.stderr, flush=True)
+    try:
+        return input().strip().lower() in ("y", "yes")
+    except EOFError:
+        print(file=sys.stderr)
+        return False
