@@ -41,8 +41,9 @@ class Finding:
     "cut-off", those of a `FileError`, and those of `check.kinds` whose verdict says so.
     Others: those of WARNINGS, "outside" (another name, or another thing of that name, that the
     scope leaves alone), "by-rule" (mentions decided without a model), "skipped" (nothing was
-    asked, and why), "backend" (what answered), "focused" (which regions of a large file were asked
-    about), "whole" (why all of one was)."""
+    asked, and why), "backend" (what answered), "imports" (an import that was added, moved or
+    removed), "focused" (which regions of a large file were asked about), "whole" (why all of one
+    was)."""
 
     kind: str
     text: str

@@ -53,6 +53,15 @@ class ParsedText:
         return Typing(declared_scopes(self.text, self.language))
 
     @cached_property
+    def imports(self) -> list[tuple[Declared, str]]:
+        """The names that its imports declare, each with the module that the import names."""
+        if self._typing is None:
+            return []
+        scopes, module_of = self._typing.scopes, self._typing.rules.module_of
+        declared = scopes.by_leaf.values()
+        return [(one, module_of(scopes, one)) for one in declared if one.kind == "import"]
+
+    @cached_property
     def free_names(self) -> dict[str, list[Branch]]:
         """The bare names that nothing in the text declares, and where they are used."""
         if self._typing is None:

@@ -6,7 +6,7 @@ they make.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from specedit.check.answer import Checks
 from specedit.check.kinds import QUESTION, REFUSE
 from specedit.check.question import is_question
 from specedit.edit import prompt
+from specedit.edit.imports.completion import judged_with_imports
 from specedit.edit.outcome import USUAL, Judge, checks_of, guarded
 from specedit.edit.plan import Plan
 from specedit.edit.splice import Region, around, region_of, taken, whole
@@ -102,7 +103,8 @@ def plan_edit(
     refuse_question(instruction, source.name, settings)
     region = region_of(source, lines, symbol)
     known = expected(source, region, settings)
-    return job(source, region, instruction, settings, known, beside=beside)
+    work = job(source, region, instruction, settings, known, beside=beside)
+    return replace(work, judge=partial(judged_with_imports, source, instruction, work.checks))
 
 
 def refuse_question(instruction: str, name: str, settings: Settings) -> None:

@@ -1,0 +1,1 @@
+"""Completes the imports of an edited file: adds what is missing, removes what became unused."""

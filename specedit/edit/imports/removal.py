@@ -1,0 +1,211 @@
+"""Imports that an edit made unused, and those that it wrote in the middle of a file."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import PurePath
+
+from specedit.check import builtin_names
+from specedit.check.parsed import ParsedText
+from specedit.edit.imports.placing import with_import
+from specedit.edit.imports.statements import (
+    IMPORTS,
+    NAMESPACE,
+    SCRIPTS,
+    STATIC,
+    Import,
+    Stated,
+    stated_imports,
+    written,
+)
+from specedit.edit.imports.work_tree import WorkTree
+from specedit.syntax.branch import Branch
+from specedit.syntax.languages import Language
+
+KEEPS = re.compile(r"(?i)\b(?:imports?|imported|usings?|requires?|keep|unused)\b")
+_WHOLE = {  # a line that is one import; Python's may stand in a function
+    "python": r"(?:from [\w.]+ )?import [\w., ]+",
+    "go": r'import (?:(?P<alias>\w+) )?"(?P<module>[^"\n]+)"',
+    "java": r"import (?P<static>static )?(?P<module>[\w.]+)\s*;",
+    "csharp": r"using (?P<module>[A-Z][\w.]*)\s*;",
+    "rust": r"",
+    **dict.fromkeys(
+        SCRIPTS,
+        r"import (?:type )?(?:(?P<default>\w+)|\* as (?P<all>\w+)|\{(?P<names>[^{}\n]*)\})"
+        r" from (?P<quote>['\"])(?P<module>[^'\"\n]+)(?P=quote);?",
+    ),
+}
+_USING_COMMENT = re.compile(r"\btype:|@|>>>")  # comments that tools read
+
+
+def without_misplaced(before: ParsedText, text: str, tree: WorkTree) -> tuple[str, list[str]]:
+    """The text with imports that the edit wrote in its middle moved to the others."""
+    language = before.language
+    pattern = re.compile(_WHOLE[language.name]) if _WHOLE[language.name] else None
+    if pattern is None:
+        return text, []
+    after = ParsedText(text, language)
+    known = Counter(line.strip() for line in before.text.split("\n"))
+    lines = text.split("\n")
+    protected = _protected_lines(after)
+    end = _block_end(after)
+    moved: list[tuple[int, str]] = []
+    for number, line in enumerate(lines):
+        indented = line != line.lstrip()
+        if number <= end or number in protected or (language.name == "python" and indented):
+            continue
+        if pattern.fullmatch(line.strip()) and not known[line.strip()]:
+            moved.append((number, line.strip()))
+    if not moved:
+        return text, []
+    for number, _ in reversed(moved):
+        blank = not "".join(lines[number + 1 : number + 2]).strip()
+        opens = number == 0 or not lines[number - 1].strip() or lines[number - 1].endswith("{")
+        del lines[number : number + (2 if blank and opens else 1)]
+    current = ParsedText("\n".join(lines), language)
+    for _, line in moved:
+        for what in _imports_of(line, pattern, language):
+            if what not in {one.what for one in stated_imports(current)} and line not in lines:
+                current = ParsedText(with_import(what, current, tree), language)
+    notes = [f"moved `{line}` to the imports of the file" for _, line in moved]
+    return current.text, list(dict.fromkeys(notes))
+
+
+def _imports_of(line: str, pattern: re.Pattern[str], language: Language) -> Iterable[Import]:
+    if language.name in ("python", *SCRIPTS):
+        return [one.what for one in stated_imports(ParsedText(line + "\n", language))]
+    match = pattern.fullmatch(line)
+    assert match is not None
+    groups = match.groupdict()
+    return [
+        Import(groups["module"], STATIC if groups.get("static") else "", groups.get("alias") or "")
+    ]
+
+
+def _block_end(parsed: ParsedText) -> int:
+    """The last line of the imports at the top of a file, or of what stands before them."""
+    end = -1
+    for child in parsed.root.children:
+        first = child.line - 1
+        if child.type in IMPORTS[parsed.language.name] or "package" in child.type:
+            end = first + parsed.text_of(child).rstrip("\n").count("\n")
+        elif (
+            "comment" in child.type
+            or child.type == "file_scoped_namespace_declaration"
+            or (child.type == "expression_statement" and child.first("assignment") is None)
+        ):
+            continue
+        elif child.type in ("namespace_declaration", "if_statement", "try_statement"):
+            inner = [one for one in child.walk() if one.type in IMPORTS[parsed.language.name]]
+            end = max([end, *(one.line - 1 for one in inner)])
+        elif child.type not in ("lexical_declaration", "variable_declaration"):
+            break
+    return end
+
+
+def _protected_lines(parsed: ParsedText) -> set[int]:
+    """The lines inside comments and strings of several lines."""
+    results: set[int] = set()
+    for one in parsed.root.walk():
+        if "comment" in one.type or "string" in one.type:
+            first = one.line - 1
+            last = first + parsed.text_of(one).rstrip("\n").count("\n")
+            results |= set(range(first + ("string" in one.type), last + 1))
+    return results
+
+
+def without_unused(
+    before: ParsedText, after: ParsedText, instruction: str, tree: WorkTree
+) -> tuple[ParsedText, list[str]]:
+    """The new text without the imports that the edit made unused."""
+    if KEEPS.search(instruction) or PurePath(tree.path or "x").name == "__init__.py":
+        return after, []
+    notes = []
+    earlier = {(one.what, one.local) for one in stated_imports(before)}
+    unused = {local for _, local in earlier if local in _words(before)} - _words(after)
+    for local in sorted(unused):
+        same = [one for one in stated_imports(after) if one.local == local]
+        if len(same) != 1 or (same[0].what, local) not in earlier or _stays(same[0], after, tree):
+            continue
+        shorter = ParsedText(_without(same[0], after), after.language)
+        if len(shorter.errors) > len(after.errors):
+            continue
+        notes.append(f"removed `{written(same[0].what, after)}`: nothing uses it any more")
+        after = shorter
+    return after, notes
+
+
+def _stays(one: Stated, after: ParsedText, tree: WorkTree) -> bool:
+    """Whether an import may be needed although its name is not used."""
+    language, what = after.language.name, one.what
+    if one.requires or what.module == "__future__" or language == "csharp":
+        return True
+    if language == "rust":  # a trait is used without its name
+        return one.local not in builtin_names.RUST_TYPES or "pub" in after.text_of(one.statement)
+    if language in SCRIPTS and (one.local in ("React", "h") or what.name == NAMESPACE):
+        return True
+    line = after.text.split("\n")[one.part.line - 1]
+    if re.search(r"#|//", line.partition("import")[2].replace("://", "")):
+        return True
+    if language != "python" or not tree.path:
+        return False
+    stem = re.escape(PurePath(tree.path).stem)
+    name = re.escape(one.local)
+    uses = rf"\b{stem}\.{name}\b|\bfrom\s+[\w.]*\b{stem}\s+import\b[^\n]*(?:\b{name}\b|\($|\*)"
+    return next(tree.holding(uses), None) is not None
+
+
+@lru_cache(maxsize=4)
+def _words(parsed: ParsedText) -> frozenset[str]:
+    """The words of a text outside its imports, and outside comments that no tool reads."""
+    data = bytearray(parsed.data)
+    for node in parsed.root.walk():
+        ignored = node.type in IMPORTS[parsed.language.name]
+        if "comment" in node.type and parsed.language.name != "java":
+            ignored = not _USING_COMMENT.search(parsed.text_of(node))
+        if ignored:
+            data[node.start : node.end] = b" " * (node.end - node.start)
+    return frozenset(re.findall(r"[\w$]+", data.decode("utf-8", "replace")))
+
+
+def _beside(one: Stated, parsed: ParsedText) -> list[Stated]:
+    return [other for other in stated_imports(parsed) if other.statement is one.statement]
+
+
+def _without(one: Stated, parsed: ParsedText) -> str:
+    """The text without one name of an import, or without its statement."""
+    data = parsed.data
+    others = _beside(one, parsed)
+    node: Branch = one.statement
+    if parsed.language.name == "go":
+        specs = [up for up in one.part.up() if up.type == "import_spec_list"]
+        if specs and len([s for s in specs[0].children if s.type == "import_spec"]) > 1:
+            node = one.part
+        others = [one]
+    if len(others) == 1 and not _has_star(node):
+        start = data.rfind(b"\n", 0, node.start) + 1
+        end = data.find(b"\n", node.end - 1 if data[node.end - 1 : node.end] == b"\n" else node.end)
+        end = len(data) if end < 0 else end + 1
+        above, below = data[:start], data[end:]
+        if (not above.strip() or above.endswith(b"\n\n")) and below.startswith(b"\n"):
+            below = below[1:] if above.strip() or not below.strip() else below.lstrip(b"\n")
+        return (above + below).decode("utf-8", "surrogatepass")
+    start, end = one.part.start, one.part.end
+    behind = re.match(rb"[ \t]*,[ \t]*(\n[ \t]*)?", data[end:])
+    ahead = re.search(rb",\s*$", data[:start])
+    if behind is not None:
+        end += behind.end()
+        if behind[1] is not None and not ahead and b"\n" not in data[one.statement.start : start]:
+            end -= len(behind[1])
+    elif ahead is not None:
+        start = ahead.start()
+    else:
+        return parsed.text
+    return (data[:start] + data[end:]).decode("utf-8", "surrogatepass")
+
+
+def _has_star(node: Branch) -> bool:
+    return any(one.type == "wildcard_import" for one in node.walk())

@@ -1,0 +1,178 @@
+"""The import statements of a text: what each brings in, and how one is written."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from specedit.check.parsed import ParsedText
+from specedit.scoping.scope import Declared
+from specedit.syntax.branch import Branch
+
+DEFAULT, NAMESPACE, STATIC = "default", "*", "static"
+IMPORTS = {  # the statements that import, by language
+    "python": ("import_statement", "import_from_statement", "future_import_statement"),
+    "go": ("import_declaration",),
+    "java": ("import_declaration",),
+    "csharp": ("using_directive",),
+    "javascript": ("import_statement",),
+    "typescript": ("import_statement",),
+    "tsx": ("import_statement",),
+    "rust": ("use_declaration",),
+}
+SCRIPTS = ("javascript", "typescript", "tsx")
+_REQUIRE = re.compile(r"\brequire\(\s*(['\"])([^'\"]+)\1\s*\)\s*;?\s*$")
+
+
+@dataclass(frozen=True)
+class Import:
+    """What one import brings in. `name`: the part of the module; empty for the module itself."""
+
+    module: str
+    name: str = ""
+    alias: str = ""  # the local name, where the import states one
+    type_only: bool = False  # TypeScript's `import type`
+
+
+@dataclass(frozen=True)
+class Stated:
+    """An import as a text states it, with its statement and the part of it that names it."""
+
+    what: Import
+    local: str
+    statement: Branch
+    part: Branch
+    requires: bool = False  # CommonJS's `require`
+
+
+def stated_imports(parsed: ParsedText) -> Iterator[Stated]:
+    """The imports at the top level of a text, one for each name."""
+    for declared, module in parsed.imports:
+        statement = next((one for one in declared.leaf.up() if one.parent is parsed.root), None)
+        if statement is not None and statement.type in IMPORTS[parsed.language.name]:
+            yield _stated(parsed, declared, module, statement)
+    if parsed.language.name in SCRIPTS:
+        for child in parsed.root.children:
+            yield from _required(parsed, child)
+
+
+def _stated(parsed: ParsedText, declared: Declared, module: str, statement: Branch) -> Stated:
+    leaf, text, local = declared.leaf, parsed.text_of, declared.name
+    part = leaf.parent or leaf
+    name, alias, type_only = "", "", False
+    language = parsed.language.name
+    if language == "python":
+        if part.type == "dotted_name" and part.parent is not None:
+            part = part.parent if part.parent.type == "aliased_import" else part
+        aliased = part.type == "aliased_import"
+        alias = local if aliased else ""
+        if statement.type != "import_statement":
+            original = part.part("name") if aliased else None
+            name = text(original) if original is not None else local
+    elif language == "go":
+        part = declared.node if declared.node.type == "import_spec" else part
+        alias = local if part.part("name") is not None else ""
+    elif language == "java":
+        name = STATIC if statement.first("static") else ""
+    elif language == "rust":
+        aliased = part.type == "use_as_clause"
+        path = text(part.children[0]) if aliased else ""
+        module, _, name = module.rpartition("::")
+        name = path.rpartition("::")[2] if aliased else name
+        alias = local if aliased else ""
+    elif language in SCRIPTS:
+        type_only = statement.first("type") is not None
+        if leaf.place == "import_clause.":
+            name, alias, part = DEFAULT, local, leaf
+        elif leaf.place == "namespace_import.":
+            name, alias = NAMESPACE, local
+        else:
+            original = part.part("name")
+            name = text(original) if original is not None else local
+            alias = local if part.part("alias") is not None else ""
+            type_only = type_only or part.first("type") is not None
+    return Stated(Import(module, name, alias, type_only), local, statement, part)
+
+
+def _required(parsed: ParsedText, statement: Branch) -> Iterator[Stated]:
+    """`const a = require("a")` and `const {b} = require("./b")`."""
+    declarator = statement.first("variable_declarator")
+    match = _REQUIRE.search(parsed.text_of(statement)) if declarator is not None else None
+    target = declarator.part("name") if declarator is not None else None
+    value = declarator.part("value") if declarator is not None else None
+    if match is None or target is None or value is None or value.type != "call_expression":
+        return
+    if target.type == "identifier":
+        local = parsed.text_of(target)
+        yield Stated(Import(match[2], DEFAULT, local), local, statement, target, requires=True)
+    for one in target.children if target.type == "object_pattern" else ():
+        if one.type == "shorthand_property_identifier_pattern":
+            local = parsed.text_of(one)
+            yield Stated(Import(match[2], local), local, statement, one, requires=True)
+
+
+def wildcards(parsed: ParsedText) -> Iterator[str]:
+    """The modules or namespaces of which all names are visible."""
+    language = parsed.language.name
+    for one in parsed.root.walk(("class_body", "block", "method_declaration")):
+        if language == "csharp" and one.type == "using_directive" and one.part("name") is None:
+            yield parsed.text_of(one.named_children()[-1])
+        if language == "csharp" and "namespace_declaration" in one.type:
+            name = one.part("name")
+            parts = parsed.text_of(name).split(".") if name is not None else []
+            yield from (".".join(parts[:n]) for n in range(1, len(parts) + 1))
+        if language == "java" and one.type == "import_declaration" and one.first("asterisk"):
+            yield parsed.text_of(one.named_children()[0])
+
+
+def specifier(what: Import, language: str) -> str:
+    """What stands for an import in the list of names of its statement."""
+    as_ = ": " if language == "require" else " as "
+    return what.name + (as_ + what.alias if what.alias else "")
+
+
+def written(what: Import, parsed: ParsedText) -> str:
+    """The statement of one import, in the style of the file."""
+    language, alias = parsed.language.name, what.alias
+    if language == "python":
+        if what.name:
+            return f"from {what.module} import {specifier(what, language)}"
+        return f"import {what.module}" + (f" as {alias}" if alias else "")
+    if language == "go":
+        return f'import {alias + " " if alias else ""}"{what.module}"'
+    if language == "java":
+        return f"import {'static ' if what.name == STATIC else ''}{what.module};"
+    if language == "csharp":
+        return f"using {what.module};"
+    if language == "rust":
+        return f"use {what.module}::{specifier(what, language)};"
+    return _script(what, parsed)
+
+
+def _script(what: Import, parsed: ParsedText) -> str:
+    known = list(stated_imports(parsed))
+    lines = [parsed.text_of(one.statement) for one in known] or parsed.text.split("\n")
+    quotes = Counter(sign for line in lines for sign in line if sign in "'\"")
+    quote = quotes.most_common(1)[0][0] if quotes else "'"
+    semicolon = ";" if sum(line.rstrip().endswith(";") for line in lines) * 2 >= len(lines) else ""
+    if not known:
+        semicolon = ";" if ";\n" in parsed.text else ""
+    module = f"{quote}{what.module}{quote}"
+    space = "" if any(re.search(r"[\w,] *\{\w", line) for line in lines) else " "
+    names = f"{{{space}{specifier(what, 'require' if requires(parsed) else '')}{space}}}"
+    if requires(parsed):
+        kinds = Counter(line.split(" ", 1)[0] for line in lines if "require(" in line)
+        target = what.alias if what.name in (DEFAULT, NAMESPACE) else names
+        kind = kinds.most_common(1)[0][0] if kinds else "const"
+        return f"{kind} {target} = require({module}){semicolon}"
+    target = {DEFAULT: what.alias, NAMESPACE: f"* as {what.alias}"}.get(what.name, names)
+    return f"import {'type ' if what.type_only else ''}{target} from {module}{semicolon}"
+
+
+def requires(parsed: ParsedText) -> bool:
+    """Whether a JavaScript file is a CommonJS module."""
+    if parsed.root.first("import_statement", "export_statement") is not None:
+        return False
+    return re.search(r"\brequire\(|\bmodule\.exports\b|^exports\.", parsed.text, re.M) is not None
