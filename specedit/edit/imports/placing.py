@@ -43,7 +43,7 @@ Key = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class Line:
+class ImportLine:
     """A statement among others: its lines from 0, its group, its place in it."""
 
     first: int
@@ -116,7 +116,7 @@ def _on_own_line(what: Import, parsed: ParsedText, tree: WorkTree) -> str:
     if inside:  # Go's block
         statement = statement.removeprefix("import ")
     indent = re.match(r"\s*", lines[known[0].first])[0] if known else ""  # type: ignore[index]
-    new = Line(0, 0, _group(what.module, parsed, tree), _key(what, language))
+    new = ImportLine(0, 0, _group(what.module, parsed, tree), _key(what, language))
     if not known:
         return _first(statement, parsed, lines)
     if language == "go" and not inside and len(known) == 1:
@@ -138,7 +138,7 @@ def _on_own_line(what: Import, parsed: ParsedText, tree: WorkTree) -> str:
     return "\n".join([*lines[:at], *added, *lines[at:]])
 
 
-def _as_block(one: Line, new: Line, statement: str, lines: list[str]) -> str:
+def _as_block(one: ImportLine, new: ImportLine, statement: str, lines: list[str]) -> str:
     """The text with Go's only import and a new one in a block."""
     both = [(one, lines[one.first]), (new, statement)]
     both.sort(key=lambda pair: (pair[0].group, pair[0].key))
@@ -148,7 +148,7 @@ def _as_block(one: Line, new: Line, statement: str, lines: list[str]) -> str:
     return "\n".join([*lines[: one.first], "import (", *block, ")", *lines[one.last + 1 :]])
 
 
-def _statements(parsed: ParsedText, tree: WorkTree) -> tuple[list[Line], bool]:
+def _statements(parsed: ParsedText, tree: WorkTree) -> tuple[list[ImportLine], bool]:
     """The first run of imports, and whether it is a Go block with a line for each."""
     language = parsed.language.name
     if language == "go":
@@ -178,11 +178,11 @@ def _container(parsed: ParsedText) -> Branch:
     return parsed.root
 
 
-def _line(node: Branch, parsed: ParsedText, tree: WorkTree) -> Line:
+def _line(node: Branch, parsed: ParsedText, tree: WorkTree) -> ImportLine:
     text = parsed.text_of(node).rstrip("\n")
     what = _import_of(text, parsed.language.name)
     first = node.line - 1
-    return Line(
+    return ImportLine(
         first,
         first + text.count("\n"),
         _group(what.module, parsed, tree),
@@ -239,7 +239,7 @@ def _key(what: Import, language: str) -> Key:
     return (what.module,)
 
 
-def _spaced(known: list[Line], lines: list[str], language: str) -> bool:
+def _spaced(known: list[ImportLine], lines: list[str], language: str) -> bool:
     """Whether a blank line stands between groups."""
     pairs = [(a, b) for a, b in pairwise(known) if a.group != b.group]
     if not pairs:
