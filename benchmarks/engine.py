@@ -20,7 +20,7 @@ from benchmarks.common import parser, resolved, run
 from specedit.bench.peers.own import Own, load, medians
 from specedit.bench.process import peak_mb
 from specedit.decode.cost import WIDTHS
-from specedit.engines.exact.cores import physical_cores
+from specedit.engines.devices import physical_cores
 from specedit.engines.exact.engine import ExactEngine
 from specedit.models.resolve import present
 from specedit.settings import Settings

@@ -10,14 +10,14 @@ import pytest
 from model_sources import tiny_gguf
 
 from specedit.edit.plan import Plan
-from specedit.engines.exact import cores
+from specedit.engines import devices
 from specedit.errors import ModelError
 from specedit.server.connect import LocalBackend
 from specedit.settings import Settings
 
 
 def test_there_are_some_and_not_more_than_processors() -> None:
-    assert 1 <= cores.physical_cores() <= (os.cpu_count() or 1)
+    assert 1 <= devices.physical_cores() <= (os.cpu_count() or 1)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux says which processors share a core")
@@ -41,9 +41,9 @@ def test_two_threads_of_a_core_are_one(
 ) -> None:
     for number, text in enumerate(siblings):
         (tmp_path / str(number)).write_text(f"{text}\n", "ascii")
-    monkeypatch.setattr(cores, "SIBLINGS", str(tmp_path / "{}"))
+    monkeypatch.setattr(devices, "SIBLINGS", str(tmp_path / "{}"))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: may)
-    assert cores.physical_cores() == expected
+    assert devices.physical_cores() == expected
 
 
 @pytest.mark.parametrize(("wanted", "expected"), [(0, None), (1, 1), (2, 2), (3, 2), (4096, 2)])

@@ -23,8 +23,9 @@ from exact_models import kernel, kernels_here, save
 from kernel_sources import copied
 
 from specedit.engines import devices
-from specedit.engines.exact import open_exact, opening
+from specedit.engines.exact import open_exact
 from specedit.engines.exact.engine import ExactEngine
+from specedit.engines.exact.kernels import library
 from specedit.engines.exact.kernels.library import VARIANTS, Library, library_name, load
 from specedit.errors import UsageError
 
@@ -100,7 +101,7 @@ def test_without_kernels_an_error_says_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = save("llama, no bias", tmp_path / "model")[1]
-    monkeypatch.setattr(opening, "load", lambda: "the kernels were not compiled: no compiler")
+    monkeypatch.setattr(library, "load", lambda: "the kernels were not compiled: no compiler")
     with pytest.raises(UsageError, match="not compiled: no compiler") as found:
         open_exact(files, store=tmp_path)
     assert "a wheel" in found.value.hint and "--engine huggingface" in found.value.hint
@@ -334,8 +335,7 @@ def test_threads_that_pass_at_once_wait_for_each_other(engine: ExactEngine) -> N
 ENDS_IN_A_PASS = """
 import sys, threading, time
 from pathlib import Path
-from specedit.engines import devices
-from specedit.engines.exact import open_exact, opening
+from specedit.engines.exact import open_exact
 from specedit.models.store import ModelFiles
 engine = open_exact(ModelFiles("small", Path(sys.argv[1]), "folder"), store=Path(sys.argv[1]))
 engine.passes.use_threads(2)

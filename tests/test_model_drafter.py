@@ -25,7 +25,7 @@ from specedit.decode.drafters.model_drafter import CandidatesDrafter, ModelDraft
 from specedit.decode.drafters.small_model import Next
 from specedit.engines.base import GREEDY, Choices, Sampling
 from specedit.engines.exact import open_exact
-from specedit.engines.likely import likeliest
+from specedit.engines.sampling import likeliest
 from specedit.engines.scripted import ScriptedEngine
 from specedit.errors import UsageError
 

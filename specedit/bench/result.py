@@ -17,7 +17,7 @@ from specedit.bench.drafters import NAMES, summed
 from specedit.bench.generated import share_changed
 from specedit.bench.peers import OWN
 from specedit.bench.speed import SpeedRow, Speeds
-from specedit.engines.exact.cores import processor_name
+from specedit.engines.devices import processor_name
 
 SCHEMA = 1
 COLUMNS = 110  # of a table that is not shown on a terminal

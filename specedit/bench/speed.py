@@ -13,7 +13,7 @@ from specedit.bench.peers import OWN, PLAIN, PeerName
 from specedit.bench.peers.task import PeerOptions, PeerRun, Task, Words
 from specedit.bench.process import PeerLine, PeerProcess
 from specedit.edit.plan import Plan
-from specedit.engines.exact.cores import physical_cores
+from specedit.engines.devices import physical_cores
 from specedit.errors import ModelError
 from specedit.server.protocol import appeared
 from specedit.settings import Settings

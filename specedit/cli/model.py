@@ -71,7 +71,7 @@ def suggest(
     ] = False,
 ) -> None:
     """Name the model that suits this machine's memory and cores."""
-    from specedit.engines.exact.cores import physical_cores
+    from specedit.engines.devices import physical_cores
     from specedit.models import store
     from specedit.models import suggest as models
 

@@ -17,12 +17,11 @@ from specedit.errors import ModelError
 from specedit.models import rope, shards
 from specedit.models.configuration import Fields
 
-if TYPE_CHECKING:  # nothing here needs numpy until weights are read
+if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     from specedit.models.gguf import Gguf
-from specedit.models.numbers import Config
 
 FAMILIES = ("qwen2", "qwen3", "llama")
 INTERLEAVED = ("llama",)  # families whose GGUF files pair a head's rotating rows (0, 1), not halves
@@ -54,10 +53,29 @@ _RECURRENT = re.compile(
 
 
 @dataclass(frozen=True)
-class Architecture(Config):
+class Architecture:
     """The numbers of one model of a known family, and what its tensors are."""
 
-    rope_magnitude: float = 1.0  # of cosines and sines
+    family: str  # qwen2 | qwen3 | llama
+    layers: int
+    hidden: int
+    inner: int  # width of the gated layer
+    heads: int
+    kv_heads: int
+    head_size: int
+    vocabulary: int
+    window: int
+    epsilon: float
+    rope_base: float
+    head_norm: bool = False  # queries and keys are normalised per head (Qwen3)
+    bias: bool = False  # queries, keys and values have a bias (Qwen2)
+    rope_factors: tuple[float, ...] = ()  # each frequency is divided by its factor (Llama 3)
+    rope_magnitude: float = 1.0  # of cosines and sines (YaRN)
+
+    @property
+    def group(self) -> int:
+        """Query heads per key head."""
+        return self.heads // self.kv_heads
 
     def shape(self, name: str) -> tuple[int, ...] | None:
         """The shape of a tensor of this model; None if the model has none of that name."""

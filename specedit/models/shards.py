@@ -1,6 +1,6 @@
 """A folder with safetensors: its headers, and what in it is never opened.
 
-A header is read here before anybody else reads the file, so that whatever it claims is compared
+A header is read here before any library reads the file, so that whatever it claims is compared
 with what the file holds. Nothing in a folder runs: one that needs code of its own is refused, and
 weights in any other form (pickles) are left alone.
 """
@@ -37,9 +37,11 @@ CODE = (
 class Header:
     """One tensor as the header of its file describes it."""
 
+    file: Path
     shape: tuple[int, ...]
     dtype: str
     nbytes: int
+    offset: int  # from the start of the file
 
 
 def check_folder(folder: Path) -> dict[str, Any]:
@@ -65,7 +67,7 @@ def _check_index(folder: Path, index: Path) -> None:
     """Every file that an index names is a safetensors file of this very folder."""
     shards = Fields(index, read_json(index)).inside("weight_map")
     if not index.name.endswith(".safetensors.index.json"):
-        return  # of weights in another form, which nobody opens
+        return  # of weights in another form, which are never opened
     for name in {str(name) for name in (shards.known.values() if shards else ())}:
         if not name.endswith(".safetensors") or Path(name).name != name or "\\" in name:
             raise ModelError(f"{index} names {name[:80]!r}, which is no safetensors file beside it")
@@ -109,29 +111,24 @@ def header_of(path: Path) -> dict[str, Header]:
     about = known.pop("__metadata__", {})
     if not isinstance(about, dict) or not all(isinstance(one, str) for one in about.values()):
         raise _damaged(path, "its __metadata__ is no list of texts")
-    places: list[tuple[int, int]] = []
-    results = {}
-    for name, told in known.items():
-        header, start = _tensor(path, name, told)
-        results[name] = header
-        places.append((start, start + header.nbytes))
-    end = 0
-    for start, stop in sorted(places):
-        if start != end:
+    results = {name: _tensor(path, name, entry, 8 + length) for name, entry in known.items()}
+    end = 8 + length
+    for header in sorted(results.values(), key=lambda one: (one.offset, one.nbytes)):
+        if header.offset != end:
             raise _damaged(path, "its tensors overlap or leave gaps")
-        end = stop
-    if end != size - 8 - length:
-        raise _damaged(path, f"it holds {size - 8 - length:,} bytes of {end:,}")
+        end += header.nbytes
+    if end != size:
+        raise _damaged(path, f"it holds {size - 8 - length:,} bytes of {end - 8 - length:,}")
     return results
 
 
-def _tensor(path: Path, name: str, told: Any) -> tuple[Header, int]:
-    about: dict[str, Any] = told if isinstance(told, dict) else {}
+def _tensor(path: Path, name: str, entry: Any, base: int) -> Header:
+    about: dict[str, Any] = entry if isinstance(entry, dict) else {}
     shape: Any = about.get("shape")
     dtype: Any = about.get("dtype")
     offsets: Any = about.get("data_offsets")
     if not (_sizes(shape) and _sizes(offsets) and len(offsets) == 2):
-        raise _damaged(path, f"of {name[:80]!r} it says {json.dumps(told)[:120]}")
+        raise _damaged(path, f"of {name[:80]!r} it says {json.dumps(entry)[:120]}")
     if not isinstance(dtype, str) or dtype not in BITS:
         raise ModelError(
             f"{path}: tensor {name[:80]!r} has type {str(dtype)[:40]}, which is unknown"
@@ -139,15 +136,15 @@ def _tensor(path: Path, name: str, told: Any) -> tuple[Header, int]:
     bits = math.prod(shape) * BITS[dtype]
     if bits % 8 or bits // 8 != offsets[1] - offsets[0]:
         raise _damaged(path, f"tensor {name[:80]!r} has not the size of its shape")
-    return Header(tuple(shape), dtype, bits // 8), offsets[0]
+    return Header(path, tuple(shape), dtype, bits // 8, base + offsets[0])
 
 
-def _sizes(given: Any) -> bool:
-    """A short list of whole numbers, none below 0."""
+def _sizes(value: Any) -> bool:
+    """Whether it is a short list of whole numbers, none below 0."""
     return (
-        isinstance(given, list)
-        and len(given) <= 8
-        and all(type(one) is int and 0 <= one < 1 << 62 for one in given)
+        isinstance(value, list)
+        and len(value) <= 8
+        and all(type(one) is int and 0 <= one < 1 << 62 for one in value)
     )
 
 

@@ -16,7 +16,7 @@ from specedit.decode import cost
 from specedit.edit.backend import Event, Loading
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Engine
-from specedit.engines.exact.cores import logical_cores
+from specedit.engines.devices import logical_cores
 from specedit.errors import UsageError
 from specedit.server.loaded import Loaded
 from specedit.settings import Settings

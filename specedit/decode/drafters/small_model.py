@@ -170,8 +170,7 @@ class SmallModel:
         return draft
 
     def _next(self, choices: Choices, at: int, count: int, also: Sequence[int]) -> Next:
-        from specedit.engines.likely import likeliest
-        from specedit.engines.sampling import distribution, sampled
+        from specedit.engines.sampling import distribution, likeliest, sampled
 
         assert choices.rows is not None, "the draft model's engine audits"
         chosen, sampled_from = choices.ids[at], None

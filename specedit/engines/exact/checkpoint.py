@@ -5,41 +5,38 @@ Names, shapes and families are those of `specedit.models.architecture`; numpy re
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+import mmap
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from specedit.engines.exact.geometry import unsuitable
-from specedit.engines.exact.safetensors import TYPES, Tensor, open_safetensors
 from specedit.errors import ModelError
+from specedit.files import regular
 from specedit.models import architecture, shards
 from specedit.models.architecture import Architecture
 from specedit.models.gguf import open_gguf
-from specedit.models.numbers import Config
 from specedit.models.store import ModelFiles
 
 if TYPE_CHECKING:
     from specedit.engines.exact.weights import Array
 
-    Reader = Callable[[str, int, int | None], Array]
+TYPES = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}  # of safetensors; numpy lacks bf16
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Numbers, tensor names with row counts, and how to read rows as float32."""
+    """Numbers, tensor names, and how to read a tensor's rows as float32: all, or from one row to
+    another."""
 
-    path: Path
-    config: Config
-    tensors: dict[str, int]
-    rows: Reader
-    release: Callable[[str], None]
-
-    def matrix(self, name: str, start: int = 0, stop: int | None = None) -> Array:
-        """Rows of a weight."""
-        if name not in self.tensors:
-            raise ModelError(f"{self.path} has no tensor {name}.", hint="specedit model verify")
-        return self.rows(name, start, stop)
+    config: Architecture
+    tensors: Collection[str]
+    matrix: Callable[..., Array]
 
     def vector(self, name: str) -> Array:
         return self.matrix(name).reshape(-1)
@@ -49,9 +46,9 @@ def unsupported(files: ModelFiles) -> str | None:
     """Why the exact engine cannot run this model, in words; None when it can."""
     try:
         if files.kind == "gguf":
-            _config(files.path, architecture.of_gguf(open_gguf(files.path, arrays=False)))
+            _suitable(files.path, architecture.of_gguf(open_gguf(files.path, arrays=False)))
         else:
-            _config(files.path, architecture.of_folder(files.path))
+            _suitable(files.path, architecture.of_folder(files.path))
     except ModelError as error:
         return error.message
     return None
@@ -62,50 +59,55 @@ def open_checkpoint(files: ModelFiles) -> Checkpoint:
     return _open_gguf(files.path) if files.kind == "gguf" else _open_folder(files.path)
 
 
-def _config(path: Path, found: Architecture) -> Config:
-    if found.rope_magnitude != 1.0:
-        raise ModelError(
-            f"{path}: the exact engine does not run YaRN scaling of RoPE",
-            hint="--engine huggingface",
-        )
-    numbers = vars(found)
-    config = Config(**{name: numbers[name] for name in Config.__dataclass_fields__})
-    if reason := unsuitable(config):
+def _suitable(path: Path, model: Architecture) -> Architecture:
+    """The same numbers, if the kernels can run a model of them."""
+    if reason := unsuitable(model):
         raise ModelError(f"{path}: {reason}", hint="--engine huggingface")
-    return config
+    return model
 
 
 def _open_gguf(path: Path) -> Checkpoint:
     file = open_gguf(path, arrays=False)
-    found = architecture.of_gguf(file)
+    model = _suitable(path, architecture.of_gguf(file))
 
-    def rows(name: str, start: int, stop: int | None) -> Array:
-        return architecture.rows(file, found, name, start, stop)
+    def rows(name: str, start: int = 0, stop: int | None = None) -> Array:
+        return architecture.rows(file, model, name, start, stop)
 
-    tensors = {name: info.rows for name, info in file.tensors.items()}
-    return Checkpoint(path, _config(path, found), tensors, rows, file.release)
+    return Checkpoint(model, file.tensors.keys(), rows)
 
 
 def _open_folder(path: Path) -> Checkpoint:
-    found = architecture.of_folder(path)
-    known = {architecture.our_name(name): one for name, one in shards.headers(path).items()}
-    shapes = {name: header.shape for name, header in known.items()}
-    architecture.check_tensors(path, found, shapes, "--engine huggingface")
-    places: dict[str, tuple[Tensor, str]] = {}
+    model = _suitable(path, architecture.of_folder(path))
+    headers = {architecture.our_name(name): one for name, one in shards.headers(path).items()}
+    shapes = {name: header.shape for name, header in headers.items()}
+    architecture.check_tensors(path, model, shapes, "--engine huggingface")
+    mapped = cache(_mapped)
+
+    def rows(name: str, start: int = 0, stop: int | None = None) -> Array:
+        header = headers[name]
+        if header.dtype not in TYPES:
+            raise ModelError(f"{path}: tensor {name} has type {header.dtype}, which is not read.")
+        return _rows(header, mapped(header.file), start, stop)
+
+    return Checkpoint(model, headers.keys(), rows)
+
+
+def _mapped(path: Path) -> mmap.mmap:
     try:
-        for part in sorted(path.glob("*.safetensors")):
-            for name, tensor in open_safetensors(part).items():
-                places[architecture.our_name(name)] = (tensor, name)
+        with regular.reading(path) as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (ValueError, OSError) as error:
-        raise ModelError(f"{path} has a damaged safetensors file: {error}.") from error
+        raise ModelError(f"{path} cannot be read: {error}.") from error
 
-    def rows(name: str, start: int, stop: int | None) -> Array:
-        tensor, theirs = places[name]
-        if tensor.type not in TYPES:
-            raise ModelError(
-                f"{path}: tensor {theirs} has type {tensor.type}, which cannot be read."
-            )
-        return tensor.read(start, stop)
 
-    tensors = {name: shape[0] if len(shape) > 1 else 1 for name, shape in shapes.items()}
-    return Checkpoint(path, _config(path, found), tensors, rows, lambda name: None)
+def _rows(header: shards.Header, data: mmap.mmap, start: int, stop: int | None) -> Array:
+    """Rows as float32; a vector is read whole."""
+    shape = header.shape if len(header.shape) > 1 else (1, *header.shape)
+    width, dtype = math.prod(shape[1:]), np.dtype(TYPES[header.dtype])
+    count = (shape[0] if stop is None else stop) - start
+    at = header.offset + start * width * dtype.itemsize
+    raw = np.frombuffer(data, dtype, count * width, at)
+    if header.dtype == "BF16":
+        raw = (raw.astype(np.uint32) << 16).view(np.float32)
+    rows = raw.astype(np.float32, copy=False).reshape(count, *shape[1:])
+    return rows if len(header.shape) > 1 else rows.reshape(-1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from specedit.models.numbers import Config
+from specedit.models.architecture import Architecture
 
 LANES = 16  # outputs of a panel; half a head is a multiple of it
 STEP = 64  # inputs of a product are a multiple of it
@@ -21,7 +21,7 @@ LIMITS = {  # of specedit.h, as they concern a model's numbers
 }
 
 
-def unsuitable(config: Config) -> str | None:
+def unsuitable(config: Architecture) -> str | None:
     """Why the kernels cannot run a model of these numbers, in words; None when they can."""
     for name, most in LIMITS.items():
         if not 1 <= getattr(config, name) <= most:
@@ -30,6 +30,8 @@ def unsuitable(config: Config) -> str | None:
             )
     if config.heads % config.kv_heads:
         return f"{config.heads} heads do not share {config.kv_heads} key heads"
+    if config.rope_magnitude != 1.0:
+        return "the exact engine does not run YaRN scaling of RoPE"
     if config.head_size % 2:
         return f"the exact engine takes heads of an even size, and these have {config.head_size}"
     return None
@@ -51,7 +53,7 @@ class Geometry:
     vocabulary: int  # outputs of the output layer
 
     @classmethod
-    def of(cls, config: Config) -> Geometry:
+    def of(cls, config: Architecture) -> Geometry:
         half = up_to(config.head_size // 2, LANES)
         return cls(
             hidden=up_to(config.hidden, STEP),
@@ -62,7 +64,7 @@ class Geometry:
             vocabulary=up_to(config.vocabulary, LANES),
         )
 
-    def tensors(self, config: Config) -> dict[str, tuple[str, tuple[int, ...]]]:
+    def tensors(self, config: Architecture) -> dict[str, tuple[str, tuple[int, ...]]]:
         """Type and shape of every tensor of a converted file."""
         floats = "float32"
         found: dict[str, tuple[str, tuple[int, ...]]] = {

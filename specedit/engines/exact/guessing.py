@@ -94,18 +94,12 @@ def _head(heads: Heads, depth: int) -> calls.CHead:
     sizes, none = heads.about.sizes, calls.CLinear()
     step = min(depth, sizes.steps - 1)
     return calls.CHead(
-        _linear(heads, f"{step}.state"),
-        _linear(heads, f"{step}.id") if sizes.of.chained else none,
-        _linear(heads, f"{step}.down"),
+        calls.linear_of(heads, f"{step}.state"),
+        calls.linear_of(heads, f"{step}.id") if sizes.of.chained else none,
+        calls.linear_of(heads, f"{step}.down"),
         none,  # set by `_resize`
         heads.address(f"{depth}.bias"),
         0,
         int(sizes.of.gated),
         heads.about.sharpness[depth],
     )
-
-
-def _linear(heads: Heads, name: str) -> calls.CLinear:
-    panels, quads, lanes, four = heads.entries[f"{name}.panels"]["shape"]
-    addresses = (heads.address(f"{name}.{part}") for part in ("panels", "scales", "offsets"))
-    return calls.CLinear(*addresses, panels * lanes, quads * four, quads * four)

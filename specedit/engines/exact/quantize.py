@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from specedit.engines.exact.geometry import LANES, STEP, up_to
-from specedit.models.numbers import Config
+from specedit.models.architecture import Architecture
 
 Array = npt.NDArray[Any]
 ZERO_POINT = 128  # of the kernels' quantized activations
@@ -100,7 +100,7 @@ def interleaved(gate: Quantized, up: Quantized) -> Quantized:
     return Quantized(both(gate.weight, up.weight), both(gate.scales, up.scales), gate.group_size)
 
 
-def rope_frequencies(config: Config) -> Array:
+def rope_frequencies(config: Architecture) -> Array:
     """Radians a position, in double: by decimal arithmetic, which is the same on every machine."""
     half = config.head_size // 2
     with localcontext() as context:

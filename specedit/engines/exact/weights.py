@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from specedit.engines.exact.geometry import LIMITS, Geometry, unsuitable
 from specedit.files import regular
-from specedit.models.numbers import Config
+from specedit.models.architecture import Architecture
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -83,7 +83,7 @@ class _Buffer(ctypes.Structure):
 class Weights:
     """The mapped file. It stays mapped while anything that came from here is in use."""
 
-    config: Config
+    config: Architecture
     source: str
     entries: dict[str, dict[str, Any]]
     data: mmap.mmap
@@ -121,7 +121,7 @@ class Weights:
 
 
 def write(
-    file: BinaryIO, config: Config, source: str, tensors: Iterable[tuple[str, Array]]
+    file: BinaryIO, config: Architecture, source: str, tensors: Iterable[tuple[str, Array]]
 ) -> Iterable[tuple[str, int]]:
     """Write the file, yielding the name and size of each tensor once it is down."""
     import numpy as np
@@ -180,8 +180,8 @@ def open_weights(path: Path, source: str) -> Weights:
     return Weights(config, source, known["tensors"], data)
 
 
-def _config(numbers: dict[str, Any]) -> Config:
-    config = Config(**{**numbers, "rope_factors": tuple(numbers["rope_factors"])})
+def _config(numbers: dict[str, Any]) -> Architecture:
+    config = Architecture(**{**numbers, "rope_factors": tuple(numbers["rope_factors"])})
     for name in LIMITS:
         if type(getattr(config, name)) is not int:
             raise ValueError(f"{name} is not an integer")
@@ -190,7 +190,7 @@ def _config(numbers: dict[str, Any]) -> Config:
     return config
 
 
-def _check_tensors(config: Config, entries: dict[str, dict[str, Any]], size: int) -> None:
+def _check_tensors(config: Architecture, entries: dict[str, dict[str, Any]], size: int) -> None:
     expected = Geometry.of(config).tensors(config)
     if entries.keys() != expected.keys():
         raise ValueError("it does not have the model's tensors")

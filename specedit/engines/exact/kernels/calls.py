@@ -1,9 +1,15 @@
-"""The kernels' call interface in ctypes: structures and signatures of specedit.h."""
+"""The kernels' call interface in ctypes: structures and signatures of specedit.h,
+and a converted file as structures that point into the mapped file."""
 
 from __future__ import annotations
 
 import ctypes
 from ctypes import POINTER, c_char_p, c_float, c_int, c_int8, c_int32, c_uint64, c_void_p
+
+from specedit.engines.exact.geometry import GROUP_SIZE, Geometry
+from specedit.engines.exact.weights import Weights
+from specedit.models.architecture import Architecture
+from specedit.models.head_file import Heads
 
 INTERFACE = 5
 
@@ -132,3 +138,62 @@ def bind(library: ctypes.CDLL) -> ctypes.CDLL:
         function = getattr(library, f"specedit_{name}")
         function.restype, function.argtypes = result, arguments
     return library
+
+
+def shape_of(config: Architecture, close: bool) -> Shape:
+    """A model's numbers; `close`: activations keep a residual."""
+    widths = Geometry.of(config)
+    return Shape(
+        config.layers,
+        widths.hidden,
+        config.hidden,
+        widths.inner,
+        min(GROUP_SIZE, widths.inner),
+        config.heads,
+        config.kv_heads,
+        widths.half,
+        config.head_size // 2,
+        config.vocabulary,
+        int(close),
+        config.epsilon,
+    )
+
+
+def weights_of(weights: Weights) -> CWeights:
+    """Every tensor's address."""
+    layers = (CLayer * weights.config.layers)(
+        *(_layer(weights, f"layer.{index}") for index in range(weights.config.layers))
+    )
+    return CWeights(
+        layers,
+        weights.address("embedding"),
+        weights.address("norm"),
+        linear_of(weights, "head"),
+        weights.address("speeds"),
+    )
+
+
+def linear_of(weights: Weights | Heads, name: str) -> CLinear:
+    """A product's addresses and sizes."""
+    panels, quads, lanes, four = weights.entries[f"{name}.panels"]["shape"]
+    groups, inputs = weights.entries[f"{name}.scales"]["shape"][1], quads * four
+    return CLinear(
+        *(weights.address(f"{name}.{part}") for part in ("panels", "scales", "offsets")),
+        panels * lanes,
+        inputs,
+        inputs if groups == 1 else GROUP_SIZE,
+    )
+
+
+def _layer(weights: Weights, at: str) -> CLayer:
+    return CLayer(
+        weights.address(f"{at}.norm"),
+        linear_of(weights, f"{at}.qkv"),
+        weights.address(f"{at}.bias"),
+        weights.address(f"{at}.query_norm"),
+        weights.address(f"{at}.key_norm"),
+        linear_of(weights, f"{at}.out"),
+        weights.address(f"{at}.inner_norm"),
+        linear_of(weights, f"{at}.gate_up"),
+        linear_of(weights, f"{at}.down"),
+    )

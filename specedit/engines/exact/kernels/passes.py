@@ -9,10 +9,8 @@ from ctypes import c_float, c_int32, c_void_p
 from typing import Any
 
 from specedit.engines.exact.kernels import calls
-from specedit.engines.exact.kernels.layout import shape_of, weights_of
 from specedit.engines.exact.kernels.library import Library
-from specedit.engines.exact.kernels.memory import KernelCache, Pool, check, free_with
-from specedit.engines.exact.subset import OutputSubset
+from specedit.engines.exact.kernels.memory import KernelCache, OutputSubset, Pool, check, free_with
 from specedit.engines.exact.weights import Weights
 from specedit.errors import ModelError
 
@@ -30,7 +28,7 @@ class KernelPasses:
         self._pool = Pool(lib, threads)
         self._busy = threading.Lock()  # passes share the model's buffers: one at a time
         self._model = lib.specedit_model_new(
-            library.variant, shape_of(self.config, close), weights_of(weights)
+            library.variant, calls.shape_of(self.config, close), calls.weights_of(weights)
         )
         if not self._model:
             raise ModelError(
