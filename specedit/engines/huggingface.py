@@ -5,13 +5,9 @@ Its logits are not bit-equal at any chunking: passes of different widths may rou
 
 from __future__ import annotations
 
-import contextlib
-import os
-import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -26,12 +22,10 @@ from specedit.engines.base import (
     depths,
 )
 from specedit.engines.sampling import choose
-from specedit.errors import ModelError, SpeceditError, UsageError
-from specedit.models import shards
-from specedit.models.architecture import LAYERS
+from specedit.engines.transformers_model import errors_of, load
+from specedit.errors import ModelError, UsageError
 from specedit.models.store import ModelFiles
 
-TABLES = 1 << 28  # most numbers of a model's buffers
 PREFILL = 256  # positions per prefill pass, for progress that is visible
 
 
@@ -64,88 +58,8 @@ def open_huggingface(
     where = pick_device(device)
     dtype = pick_dtype(where)
     model = load(files, dtype)
-    with _errors_of(files):
+    with errors_of(files):
         return HuggingFaceEngine(model.to(where).eval())
-
-
-def load(files: ModelFiles, dtype: torch.dtype) -> Any:
-    """transformers' model of `files`, on the CPU."""
-    os.environ.setdefault("USE_HUB_KERNELS", "NO")  # else a config.json can name code to fetch
-    from transformers.utils import logging
-
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    with _errors_of(files):
-        if files.kind == "gguf":
-            from specedit.engines.gguf_model import build
-
-            return build(files.path, dtype)
-        return _of_folder(files.path, dtype)
-
-
-@contextlib.contextmanager
-def _errors_of(files: ModelFiles) -> Iterator[None]:
-    """Whatever a file makes transformers raise becomes a `ModelError` about the file."""
-    try:
-        yield
-    except SpeceditError:
-        raise
-    except Exception as error:
-        reason = (str(error).strip().splitlines() or [""])[0][:300]
-        raise ModelError(
-            f"{files.path} cannot be loaded by transformers: {type(error).__name__}: {reason}",
-            hint="specedit model verify, or another --model.",
-        ) from error
-
-
-def _of_folder(folder: Path, dtype: torch.dtype) -> Any:
-    """The model of a safetensors folder: no code of its own, no pickle, no weight made up."""
-    from transformers import AutoConfig, AutoModelForCausalLM
-
-    safe = {"trust_remote_code": False, "local_files_only": True}
-    known = shards.check_folder(folder)
-    stored = sum(header.nbytes for header in shards.headers(folder).values())
-    _check_layers(folder, known)
-    config = AutoConfig.from_pretrained(str(folder), **safe)
-    # The engine's choice, not the file's: a file may name an implementation on the hub.
-    config._attn_implementation = config._experts_implementation = None
-    with torch.device("meta"):
-        hollow = AutoModelForCausalLM.from_config(config, trust_remote_code=False)  # type: ignore[no-untyped-call]
-    numbers = sum(one.numel() for one in hollow.parameters())
-    tables = sum(one.numel() for one in hollow.buffers())
-    if numbers > 4 * stored or tables > TABLES:  # four bits a number are the fewest
-        raise ModelError(
-            f"{folder / 'config.json'} describes a model of {max(numbers, tables):,} numbers; "
-            f"the safetensors files hold {stored:,} bytes",
-            hint="specedit model verify, or another --model.",
-        )
-    loaded: Any = AutoModelForCausalLM.from_pretrained(
-        str(folder),
-        config=config,
-        dtype=dtype,
-        use_safetensors=True,
-        output_loading_info=True,
-        **safe,
-    )
-    model, report = loaded
-    if missing := sorted(report["missing_keys"]):
-        raise ModelError(
-            f"{folder} lacks {len(missing)} of the model's tensors ({', '.join(missing[:3])}, …)",
-            hint="specedit model verify, or another --model.",
-        )
-    return model
-
-
-def _check_layers(folder: Path, known: Mapping[str, Any]) -> None:
-    """Refuse numbers of layers or experts that no model has, before any is made."""
-    for key, value in known.items():
-        if isinstance(value, dict):
-            _check_layers(folder, value)
-        elif _COUNTED.search(key) and isinstance(value, int) and value > LAYERS:
-            raise ModelError(f"{folder / 'config.json'}: {key} is {value}; no model has so many")
-
-
-_COUNTED = re.compile(r"(layers?|experts|blocks|depth)$")
 
 
 class HuggingFaceEngine:

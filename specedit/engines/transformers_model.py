@@ -1,0 +1,169 @@
+"""transformers' model of a folder or a GGUF file, checked before weights are read.
+
+GGUF tensors come from our reader under transformers' names: transformers itself reads GGUF more
+slowly, and only with a further package. Families, names and shapes that
+`specedit.models.architecture` does not know are refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from specedit.errors import ModelError, SpeceditError
+from specedit.models import architecture, shards
+from specedit.models.architecture import LAYERS, Architecture
+from specedit.models.gguf import Gguf, open_gguf
+from specedit.models.store import ModelFiles
+
+TABLES = 1 << 28  # most numbers of a model's buffers
+_COUNTED = re.compile(r"(layers?|experts|blocks|depth)$")
+
+
+def load(files: ModelFiles, dtype: torch.dtype) -> Any:
+    """transformers' model of `files`, on the CPU."""
+    os.environ.setdefault("USE_HUB_KERNELS", "NO")  # else a config.json can name code to fetch
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    with errors_of(files):
+        if files.kind == "gguf":
+            return build(files.path, dtype)
+        return _of_folder(files.path, dtype)
+
+
+@contextlib.contextmanager
+def errors_of(files: ModelFiles) -> Iterator[None]:
+    """Whatever a file makes transformers raise becomes a `ModelError` about the file."""
+    try:
+        yield
+    except SpeceditError:
+        raise
+    except Exception as error:
+        reason = (str(error).strip().splitlines() or [""])[0][:300]
+        raise ModelError(
+            f"{files.path} cannot be loaded by transformers: {type(error).__name__}: {reason}",
+            hint="specedit model verify, or another --model.",
+        ) from error
+
+
+def _of_folder(folder: Path, dtype: torch.dtype) -> Any:
+    """The model of a safetensors folder: no code of its own, no pickle, no weight made up."""
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    safe = {"trust_remote_code": False, "local_files_only": True}
+    known = shards.check_folder(folder)
+    stored = sum(header.nbytes for header in shards.headers(folder).values())
+    _check_layers(folder, known)
+    config = AutoConfig.from_pretrained(str(folder), **safe)
+    # The engine's choice, not the file's: a file may name an implementation on the hub.
+    config._attn_implementation = config._experts_implementation = None
+    with torch.device("meta"):
+        hollow = AutoModelForCausalLM.from_config(config, trust_remote_code=False)  # type: ignore[no-untyped-call]
+    numbers = sum(one.numel() for one in hollow.parameters())
+    tables = sum(one.numel() for one in hollow.buffers())
+    if numbers > 4 * stored or tables > TABLES:  # four bits a number are the fewest
+        raise ModelError(
+            f"{folder / 'config.json'} describes a model of {max(numbers, tables):,} numbers; "
+            f"the safetensors files hold {stored:,} bytes",
+            hint="specedit model verify, or another --model.",
+        )
+    loaded: Any = AutoModelForCausalLM.from_pretrained(
+        str(folder),
+        config=config,
+        dtype=dtype,
+        use_safetensors=True,
+        output_loading_info=True,
+        **safe,
+    )
+    model, report = loaded
+    if missing := sorted(report["missing_keys"]):
+        raise ModelError(
+            f"{folder} lacks {len(missing)} of the model's tensors ({', '.join(missing[:3])}, …)",
+            hint="specedit model verify, or another --model.",
+        )
+    return model
+
+
+def _check_layers(folder: Path, known: Mapping[str, Any]) -> None:
+    """Refuse numbers of layers or experts that no model has, before any is made."""
+    for key, value in known.items():
+        if isinstance(value, dict):
+            _check_layers(folder, value)
+        elif _COUNTED.search(key) and isinstance(value, int) and value > LAYERS:
+            raise ModelError(f"{folder / 'config.json'}: {key} is {value}; no model has so many")
+
+
+def build(path: Path, dtype: torch.dtype) -> Any:
+    """The model of a GGUF file, dequantised to `dtype`, on the CPU."""
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    gguf = open_gguf(path, arrays=False)
+    found = architecture.of_gguf(gguf)
+    tied = "output.weight" not in gguf.tensors
+    config = AutoConfig.for_model(found.family, **_numbers(found), tie_word_embeddings=tied)
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(config, dtype=dtype)  # type: ignore[no-untyped-call]
+    state = dict(_state(gguf, found, dtype))
+    if tied:
+        state["lm_head.weight"] = state["model.embed_tokens.weight"]
+    model.load_state_dict(state, strict=True, assign=True)
+    model.tie_weights()
+    _fill_buffers(model, found)
+    return model
+
+
+def _numbers(found: Architecture) -> dict[str, Any]:
+    numbers = {
+        "hidden_size": found.hidden,
+        "intermediate_size": found.inner,
+        "num_hidden_layers": found.layers,
+        "num_attention_heads": found.heads,
+        "num_key_value_heads": found.kv_heads,
+        "head_dim": found.head_size,
+        "vocab_size": found.vocabulary,
+        "max_position_embeddings": found.window,
+        "rms_norm_eps": found.epsilon,
+        "rope_parameters": {"rope_type": "default", "rope_theta": found.rope_base},
+    }
+    if found.family == "qwen2":  # it always has the bias
+        return numbers
+    return {**numbers, "attention_bias": found.bias}
+
+
+def _state(gguf: Gguf, found: Architecture, dtype: torch.dtype) -> Iterator[tuple[str, Any]]:
+    for name, info in gguf.tensors.items():
+        if name == architecture.ROPE_FACTORS:
+            continue
+        taken = architecture.rows(gguf, found, name).reshape(info.shape)
+        if not taken.flags.writeable:  # a view of the file
+            taken = taken.copy()
+        tensor = torch.from_numpy(taken).to(dtype)
+        gguf.release(name)
+        yield architecture.their_name(name), tensor
+    if found.bias and found.family != "qwen2":  # transformers wants one behind attention, too
+        for layer in range(found.layers):
+            yield f"model.layers.{layer}.self_attn.o_proj.bias", torch.zeros(found.hidden).to(dtype)
+
+
+def _fill_buffers(model: Any, found: Architecture) -> None:
+    """RoPE tables are computed, not stored; on the meta device they are still empty.
+
+    Scaled frequencies are put in as they are, whatever the scaling is called: every model with
+    them computes cosines of `inv_freq` times the position, and multiplies by `attention_scaling`.
+    """
+    for module in model.modules():
+        if hasattr(module, "inv_freq") and module.inv_freq.is_meta:
+            fresh = type(module)(module.config)
+            if found.rope_factors:
+                fresh.inv_freq /= torch.tensor(found.rope_factors)
+            for name, _ in fresh.named_buffers(recurse=False):
+                module.register_buffer(name, fresh.inv_freq.clone(), persistent=False)
+            module.attention_scaling = found.rope_magnitude
