@@ -113,6 +113,14 @@ PYTHON: tuple[Case, ...] = (
         "import os\n",
     ),
     (
+        "another-thing-of-that-name",
+        "a.py",
+        "import os\n",
+        "\nX = os\n",
+        "\nX = os, Text('a'), Literal.String, Iterator()\n",
+        "import os\n",
+    ),
+    (
         "star-import",
         "a.py",
         "from os import *\n",
@@ -270,6 +278,14 @@ CSHARP: tuple[Case, ...] = (
         "\nclass A { void F() { } }\n",
         "\nclass A { void F() { var b = new StringBuilder(); } }\n",
         "using System;\nusing System.Text;\nusing System.Threading;\n",
+    ),
+    (
+        "two-of-one-namespace",
+        "A.cs",
+        "using System;\n",
+        "\nclass A { void F() { } }\n",
+        "\nclass A { List<int> F(Dictionary<int, int> d) { return null; } }\n",
+        "using System;\nusing System.Collections.Generic;\n",
     ),
     (
         "no-usings",

@@ -10,7 +10,7 @@ from specedit.check.parsed import ParsedText, parsed_text
 from specedit.edit.imports import removal
 from specedit.edit.imports.offers import missing_names, needed_import
 from specedit.edit.imports.placing import with_import
-from specedit.edit.imports.statements import IMPORTS, written
+from specedit.edit.imports.statements import IMPORTS, Import, written
 from specedit.edit.imports.work_tree import WorkTree
 from specedit.edit.outcome import Judged, guarded
 from specedit.files.source import Source
@@ -42,10 +42,12 @@ def completed_imports(
     if len(after.errors) > len(before.errors):
         return text, ()
     answer = after
-    missing = missing_names(before, answer)
-    for name, leaves in list(missing.items())[:MOST]:
-        if (what := needed_import(name, leaves, answer, tree)) is None:
+    added: set[Import] = set()
+    for name, leaves in missing_names(before, answer).items():
+        what = needed_import(name, leaves, answer, tree) if len(added) < MOST else None
+        if what is None or what in added:
             continue
+        added.add(what)
         statement = written(what, after)
         longer = ParsedText(with_import(what, after, tree), language)
         brings_it = language.name == "csharp" or name not in longer.free_names

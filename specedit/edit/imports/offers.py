@@ -170,6 +170,10 @@ def _of_python(name: str, leaves: list[Branch], after: ParsedText) -> Iterator[I
         if not all(one.place in called for one in leaves):
             return
     modules = python_library.modules_offering(name)
+    if name not in python_library.CALLED and any(
+        one.place in ("call.function", "attribute.object") for one in leaves
+    ):
+        modules = [one for one in modules if one not in ("typing", "collections.abc")]
     stated = {one.what.module for one in stated_imports(after)}
     modules.sort(key=lambda module: module not in stated)  # the file's own choice first
     yield from (Import(module, name) for module in modules)

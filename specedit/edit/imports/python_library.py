@@ -20,6 +20,9 @@ FROM_MODULES = (  # whose names are imported one by one; the first that has a na
     *("pathlib", "dataclasses", "collections", "collections.abc", "functools", "itertools"),
     *("contextlib", "abc", "enum", "datetime", "decimal", "typing"),
 )
+CALLED = words(  # names of `typing` that code calls
+    "TypeVar NamedTuple TypedDict NewType ParamSpec TypeVarTuple cast overload"
+)
 OF_CLASS = words(  # called on the class `datetime`, not on the module
     "now utcnow today strptime fromisoformat fromtimestamp utcfromtimestamp combine"
 )

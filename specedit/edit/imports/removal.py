@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
@@ -54,8 +55,9 @@ def without_misplaced(before: ParsedText, text: str, tree: WorkTree) -> tuple[st
     end = _block_end(after)
     moved: list[tuple[int, str]] = []
     for number, line in enumerate(lines):
-        indented = line != line.lstrip()
-        if number <= end or number in protected or (language.name == "python" and indented):
+        if number <= end or number in protected:
+            continue
+        if language.name == "python" and not _of_library(line):
             continue
         if pattern.fullmatch(line.strip()) and not known[line.strip()]:
             moved.append((number, line.strip()))
@@ -72,6 +74,12 @@ def without_misplaced(before: ParsedText, text: str, tree: WorkTree) -> tuple[st
                 current = ParsedText(with_import(what, current, tree), language)
     notes = [f"moved `{line}` to the imports of the file" for _, line in moved]
     return current.text, list(dict.fromkeys(notes))
+
+
+def _of_library(line: str) -> bool:
+    """Whether a line of Python without an indent imports from the standard library."""
+    match = re.match(r"(?:from|import) (\w+)", line)
+    return match is not None and match[1] in sys.stdlib_module_names
 
 
 def _imports_of(line: str, pattern: re.Pattern[str], language: Language) -> Iterable[Import]:
