@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 Replacements = tuple[tuple[str, str], ...]
-SPECIAL = frozenset({"imports", "comments", "*"})
+SPECIAL = frozenset({"imports", "comments", "main", "*"})
 
 
 class Edited:
@@ -59,10 +59,10 @@ class Case:
     kind: str
     instruction: str
     right: Replacements  # of strings that occur once: one right answer
-    # What may change: definitions ("Class.method"), "imports", "comments" (and doc strings),
-    # "new:Class" (new members), "new:" (new definitions at the top), "doc:Class" (its doc string
-    # and the comments above it), "*" (anything). Added imports that are used, and the removal of
-    # imports that the edit made unused, are always allowed.
+    # What may change: definitions ("Class.method"), "imports", "comments" (and doc strings), "main"
+    # (Python's main block), "new:Class" (new members), "new:" (new definitions at the top),
+    # "doc:Class" (its doc string and the comments above it), "*" (anything). Added imports that are
+    # used, and the removal of imports that the edit made unused, are always allowed.
     where: tuple[str, ...]
     asked: tuple[Predicate, ...]
     keeps: tuple[Predicate, ...] = ()
@@ -264,6 +264,8 @@ def _skeleton(code: Code, other: Code, where: tuple[str, ...]) -> list[Line]:
                 regions[one.top] = (f"<{name}>", max(one.end, regions.get(one.top, ("", 0))[1]))
             else:
                 dropped.update(range(one.top, one.end))
+    if "main" in where and code.main:
+        regions[code.main.start] = ("<main>", code.main.stop)
     found: list[Line] = []
     blank: list[str] = []
     beside, row = False, 0

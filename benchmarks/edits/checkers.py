@@ -145,6 +145,38 @@ def before(symbol: str | None, first: str, second: str) -> Predicate:
     return holds
 
 
+def renames(symbol: str | None, old: str, new: str) -> Predicate:
+    """Every `old` of the definition's code, comments and doc strings aside, is called `new`."""
+
+    @_labelled("renames", symbol, old, new)
+    def holds(edited: Edited) -> bool:
+        was, now = edited.before.bare(symbol), edited.after.bare(symbol)
+        count = sum(len(_words(was, one)) for one in (old, new))
+        return not _words(now, old) and len(_words(now, new)) == count > 0
+
+    return holds
+
+
+def only_renames(symbol: str | None, old: str, new: str) -> Predicate:
+    """Nothing but this name changed; it may have changed in comments too."""
+
+    @_labelled("only_renames", symbol, old, new)
+    def holds(edited: Edited) -> bool:
+        texts = (edited.old(symbol, comments=True), edited.symbol(symbol, comments=True))
+        was, now = (re.sub(_word_pattern(old), new, text) for text in texts)
+        return was == now
+
+    return holds
+
+
+def _words(text: str, name: str) -> list[str]:
+    return re.findall(_word_pattern(name), text)
+
+
+def _word_pattern(name: str) -> str:
+    return rf"(?<![\w$]){re.escape(name)}(?![\w$])"
+
+
 def changed_lines_at_most(symbol: str | None, count: int) -> Predicate:
     """At most `count` lines of the definition's new text are not in its old text."""
 

@@ -138,6 +138,14 @@ class Code:
     # -- definitions -------------------------------------------------------------------------------
 
     @cached_property
+    def main(self) -> range:
+        """The lines of Python's `if __name__ == "__main__"`."""
+        for node in self.root.named_children if self.language.name == "python" else ():
+            if node.type == "if_statement" and "__name__" in _text(node).split("\n")[0]:
+                return _rows(node)
+        return range(0)
+
+    @cached_property
     def definitions(self) -> tuple[Definition, ...]:
         outlined = {
             (one.own_name, one.first_line - 1, number): (one.qualified, one.last_line)
@@ -154,7 +162,9 @@ class Code:
         return tuple(
             Definition(name, self._top(first), first, end)
             for name, first, end in found
-            if first not in inside and not any(first in body for body in self._bodies)
+            if first not in inside
+            and first not in self.main
+            and not any(first in body for body in self._bodies)
         )
 
     @cached_property
@@ -218,13 +228,22 @@ class Code:
 
     def source(self, name: str | None, *, comments: bool = False) -> str:
         """The text of a definition, or of the whole file, without comments unless asked for."""
-        lines = self.lines if comments else self.code.split("\n")
-        if name is None:
-            return "\n".join(lines)
-        spans = self.named(name)
-        return "\n".join(
-            "\n".join(lines[(one.top if comments else one.first) : one.end]) for one in spans
-        )
+        if comments:
+            return self._pick(self.lines, [(one.top, one.end) for one in self._spans(name)])
+        spans = [(one.first, one.end) for one in self._spans(name)]
+        return self._pick(self.code.split("\n"), spans)
+
+    def bare(self, name: str | None) -> str:
+        """The text of a definition, or of the whole file, without comments and doc strings."""
+        lines = self.blanked((*self.comments, *self.docstrings)).split("\n")
+        return self._pick(lines, [(one.first, one.end) for one in self._spans(name)])
+
+    def _spans(self, name: str | None) -> list[Definition]:
+        return self.named(name) if name else [Definition("", 0, 0, len(self.lines))]
+
+    @staticmethod
+    def _pick(lines: list[str], spans: list[tuple[int, int]]) -> str:
+        return "\n".join("\n".join(lines[first:end]) for first, end in spans)
 
     # -- imports -----------------------------------------------------------------------------------
 
