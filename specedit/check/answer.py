@@ -14,7 +14,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
 from specedit.check import external
-from specedit.check.definitions import lost_definitions, renamed_definitions
+from specedit.check.copied import copied_lines
+from specedit.check.definitions import (
+    lost_definitions,
+    renamed_definitions,
+    repeated_definitions,
+    shortened_definitions,
+)
 from specedit.check.elsewhere import changes_elsewhere
 from specedit.check.finding import Finding, Spot
 from specedit.check.kinds import CHECKER, NOTHING, OFF, REFUSE, Verdicts, verdicts
@@ -50,6 +56,7 @@ class Checks:
     allow_extra: bool = False  # lost definitions are not looked for
     verdicts: Verdicts = field(default_factory=verdicts)
     check_with: str = ""  # commands that the user named
+    shown: tuple[tuple[str, str], ...] = ()  # name and text of what the model saw beside the file
 
 
 def check_answer(
@@ -67,6 +74,7 @@ def check_answer(
     if before == after:
         return list(_by_verdict([Finding(NOTHING, "the answer changes nothing")], checks))
     findings = [*_empty(after, instruction), *_placeholders(before, after)]
+    findings += copied_lines(before, after, checks.shown)
     if language is None or not language.grammar:
         named = f"no grammar for {language.name}" if language else "the language is unknown"
         findings.append(Finding("not-checked", f"syntax not checked: {named}"))
@@ -169,3 +177,5 @@ def _lost(change: Change) -> Iterator[Finding]:
         named = ", ".join(names[:NAMED])
         text = f"lost definitions the instruction does not take away: {named}{more}"
         yield _refusal("lost-definition", text)
+    for one in (*shortened_definitions(change), *repeated_definitions(change)):
+        yield replace(one, refuses=True)

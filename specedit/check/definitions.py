@@ -13,12 +13,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from specedit.check.finding import Finding, at
-from specedit.check.parsed import Change
+from specedit.check.parsed import Change, ParsedText
 from specedit.syntax.identifiers import words_of
 from specedit.syntax.outline import Symbol
 
 ALIKE = 0.6  # share of common words from which a definition continues under another name
-MEMBERS = 3  # members gone without a word; fewer is what many honest edits do
+SHORTER = 0.5  # share of a definition's lines below which it is refused as cut,
+LINES = 8  # where it had so many
 
 TAKES = re.compile(  # a word that takes something away, or makes another thing of it
     r"(?i)\b(?:remov|delet|drop(?!d)|strip|clean|prun|renam|replac|inlin|merg|mov(?:e|ing)|extract"
@@ -29,6 +30,10 @@ _KINDS = (
     r"code|functions?|methods?|class(?:es)?|definitions?|declarations?|helpers?|types?|symbols?"
     r"|tests?|constants?|variables?|interfaces?|structs?|enums?|macros?|members?|fields?"
     r"|propert(?:y|ies)|everything|stuff"
+)
+LESS = re.compile(  # a word that asks for less code
+    r"(?i)\b(?:simplif|shorten|refactor|rewrit|reduc|compact|comprehension|one[- ]?line|dedup|reus"
+    r"|delegat|use\b|using\b|call\b|generator|compute|optimi[sz]|only\b)"
 )
 CLEARS = re.compile(  # "remove unused methods" names nothing and means several
     r"(?i)\b(?:remov|delet|drop|strip|clean|prun)\w*\b[^.;\n]*\b(?:unused|obsolete|dead|deprecated"
@@ -52,13 +57,15 @@ _VERBS = frozenset(
 # "Change it to count all, instead of the first": the verb says what to do, and not a name.
 _MILD = re.compile(r"(?i)\b(?:chang|switch|instead|longer)\w*")
 _NAMED_KINDS = frozenset({"function", "method", "class"})
+_WITHOUT_OVERLOADS = frozenset({"python", "javascript", "go", "rust", "ruby", "php"})
 
 
 def lost_definitions(change: Change) -> list[str]:
     """The names of definitions that are gone and that nothing accounts for."""
     old, new = change.before.symbols, change.after.symbols
-    remaining = {symbol.name for symbol in new}
-    gone = [symbol for symbol in old if symbol.name not in remaining]
+    places, count = {one.qualified for one in new}, Counter(one.name for one in new)
+    had = Counter(one.name for one in old)
+    gone = [one for one in old if one.qualified not in places and count[one.name] < had[one.name]]
     if not gone:
         return []
     words, after = list(_words(change.instruction)), change.after.text
@@ -69,10 +76,57 @@ def lost_definitions(change: Change) -> list[str]:
     names = {symbol.name for symbol in old}
     added = [symbol for symbol in new if symbol.name not in names]
     gone = list(_discontinued(gone, added, change, words))
-    if top := [symbol.name for symbol in gone if symbol.depth == 0]:
-        return top
-    members = [symbol.qualified for symbol in gone]
-    return members if len(members) >= MEMBERS and len(old) - len(new) >= MEMBERS else []
+    outer = {symbol.qualified for symbol in gone}
+    return [one.qualified for one in gone if one.qualified.rpartition(".")[0] not in outer]
+
+
+def shortened_definitions(change: Change) -> Iterator[Finding]:
+    """Definitions that lost more than half of their lines although the instruction does not ask
+    for less code."""
+    if TAKES.search(change.instruction) or LESS.search(change.instruction):
+        return
+    old, new = _unique(change.before), _unique(change.after)
+    for name, (symbol, lines) in old.items():
+        if name not in new or symbol.kind not in _NAMED_KINDS or lines < LINES:
+            continue
+        after, left = new[name]
+        if left < SHORTER * lines:
+            text = (
+                f"`{name}` has {left} lines of {lines}, and the instruction does not ask for less"
+            )
+            yield at("lost-definition", after.first_line, text)
+
+
+def repeated_definitions(change: Change) -> Iterator[Finding]:
+    """Definitions that stand in the text more often than before, where a language has no
+    overloads."""
+    if change.before.language.name not in _WITHOUT_OVERLOADS:
+        return
+    old, new = (
+        Counter(one.qualified for one in text.symbols if one.kind in _NAMED_KINDS)
+        for text in (change.before, change.after)
+    )
+    lines = change.after.text.split("\n")
+    for one in change.after.symbols:
+        if new[one.qualified] > max(1, old[one.qualified]) and one.kind in _NAMED_KINDS:
+            if lines[one.first_line - 1].lstrip().startswith("@"):
+                continue  # a property's setter, an overload
+            new[one.qualified] = 0
+            yield at("repeated", one.first_line, f"`{one.qualified}` is defined twice")
+
+
+def _unique(parsed: ParsedText) -> dict[str, tuple[Symbol, int]]:
+    """The definitions whose name stands there once, each with its lines that are not blank."""
+    count = Counter(one.qualified for one in parsed.symbols)
+    lines = parsed.text.split("\n")
+    return {
+        one.qualified: (
+            one,
+            sum(bool(line.strip()) for line in lines[one.first_line - 1 : one.last_line]),
+        )
+        for one in parsed.symbols
+        if count[one.qualified] == 1
+    }
 
 
 def renamed_definitions(change: Change) -> Iterator[Finding]:

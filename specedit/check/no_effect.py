@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from specedit.check.finding import Finding, at
 from specedit.check.kinds import NOTHING
 from specedit.check.parsed import Change, ParsedText
-from specedit.syntax.lines import opcodes
+from specedit.syntax.lines import changed_runs, opcodes
 from specedit.syntax.passages import COMMENTS
 
 LEAST = 5  # lines; many right edits tidy fewer beside what they do
@@ -43,7 +43,7 @@ def whitespace_changes(change: Change) -> Iterator[Finding]:
         return
     old, new = change.before.text.split("\n"), change.after.text.split("\n")
     space_only = changed = at_end = first_line = 0
-    for a, b, c, d in _changed_lines(old, new):
+    for a, b, c, d in changed_runs(old, new):
         if _bare(old[a:b]) != _bare(new[c:d]):
             changed += max(b - a, d - c)
         elif b == len(old) and not _bare(old[a:b]):
@@ -57,20 +57,6 @@ def whitespace_changes(change: Change) -> Iterator[Finding]:
         lines = "1 line" if space_only == 1 else f"{space_only} lines"
         text = f"{lines} changed in white space only"
         yield at("whitespace", first_line, text if changed else f"nothing but white space: {text}")
-
-
-def _changed_lines(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int]]:
-    """Changed lines of both; with nothing but blank lines between them they are one change."""
-    pending: tuple[int, int, int, int] | None = None
-    for tag, a, b, c, d in opcodes(old, new):
-        if tag == "equal":
-            if pending is not None and _bare(old[a:b]):
-                yield pending
-                pending = None
-            continue
-        pending = (a, b, c, d) if pending is None else (pending[0], b, pending[2], d)
-    if pending is not None:
-        yield pending
 
 
 def _bare(lines: list[str]) -> str:

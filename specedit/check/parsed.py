@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -14,6 +15,7 @@ from specedit.syntax import trees
 from specedit.syntax.branch import Branch, grow
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import Symbol
+from specedit.syntax.passages import passages
 from specedit.syntax.trees import SyntaxFault
 
 
@@ -44,6 +46,16 @@ class ParsedText:
 
     def text_of(self, node: Branch) -> str:
         return self.data[node.start : node.end].decode("utf-8", "replace")
+
+    @cached_property
+    def code_lines(self) -> list[str]:
+        """Its lines without comments and doc strings."""
+        rules, data = rules_of(self.language.name), bytearray(self.data)
+        for one in passages(self.root, self.data, rules.strings if rules else frozenset()):
+            if one.kind == "comment":
+                blank = re.sub(rb"[^\n]", b" ", data[one.start : one.end])
+                data[one.start : one.end] = blank
+        return data.decode("utf-8", "replace").split("\n")
 
     @cached_property
     def _typing(self) -> Typing | None:

@@ -9,6 +9,7 @@ from specedit.check.finding import Finding, Spot
 from specedit.edit.backend import Answer, Backend, Event
 from specedit.edit.fold import run
 from specedit.edit.job import Job, Planned, job
+from specedit.edit.minimal import minimal
 from specedit.edit.outcome import Judged, conclude
 from specedit.edit.regions.assemble import answer_regions, part_of_changed
 from specedit.edit.regions.narrowing import in_parts, with_regions
@@ -70,7 +71,11 @@ def judge(work: Job, answer: Answer) -> Judged:
                 "the model stopped before it said that it was done: is the end missing?",
             )
         )
-    verdict = work.judge(spliced(work.about, work.region, answer.text))
+    text = spliced(work.about, work.region, answer.text)
+    if work.tidies:
+        text, reverted = minimal(work.about.text, text, work.about.language, work.instruction)
+        results += reverted
+    verdict = work.judge(text)
     return replace(verdict, findings=(*results, *verdict.findings))
 
 
@@ -115,7 +120,7 @@ def narrow(work: Job, settings: Settings, problem: TooLong) -> Job:
         ) from problem
     region = region_of(source, (best.first_line, best.last_line))
     expected = None if work.plan.prediction is None else taken(source, region)
-    smaller = job(source, region, work.instruction, settings, expected, beside=work.beside)
+    smaller = job(source, region, work.instruction, settings, expected, work.checks, work.beside)
     lines = f"lines {best.first_line}:{best.last_line}"
     message = f"too long for the window: only {best.qualified} was edited ({lines})"
     note = Finding("narrowed", message, (Spot(best.first_line),))

@@ -41,6 +41,7 @@ class Job:
     instruction: str
     judge: Judge  # what of the whole new text may be written, and what is to be said of it
     checks: Checks = USUAL
+    tidies: bool = False  # changes of form alone that nobody asked for are reverted
     divisible: bool = True  # where the file is too long, a part that the instruction names will do
     beside: tuple[Beside, ...] = ()  # files that the model is shown, read-only
     feedback: str = ""  # what was wrong with an earlier answer, if the model sees that
@@ -71,6 +72,7 @@ class RegionJob:
     chance: float  # that the change belongs there
     expected: str | None = None  # what it is predicted to become; None: what it is
     context: str | None = None  # what it is shown with; None: `regions.context`'s
+    why: str = ""  # why it is open to change
 
     @property
     def lines(self) -> tuple[int, int]:
@@ -103,8 +105,10 @@ def plan_edit(
     refuse_question(instruction, source.name, settings)
     region = region_of(source, lines, symbol)
     known = expected(source, region, settings)
-    work = job(source, region, instruction, settings, known, beside=beside)
-    return replace(work, judge=partial(judged_with_imports, source, instruction, work.checks))
+    checks = replace(checks_of(settings), shown=tuple((one.name, one.text) for one in beside))
+    planned = job(source, region, instruction, settings, known, checks, beside)
+    judge = partial(judged_with_imports, source, instruction, checks)
+    return replace(planned, judge=judge, tidies=True)
 
 
 def refuse_question(instruction: str, name: str, settings: Settings) -> None:

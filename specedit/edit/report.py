@@ -41,6 +41,7 @@ class EditedRegion:
     chance: float  # that the change belongs there, as it was thought before
     changed: bool
     passes: int
+    why: str = ""  # why it was open to change
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ Knows strings. A line is what stands between two "\\n"; nothing else ends one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 CAREFUL = 4_000_000  # lines x lines up to which every repeated line is worth comparing
@@ -34,6 +34,21 @@ def opcodes(before: Sequence[object], after: Sequence[object]) -> list[Opcode]:
     if end:
         codes.append(("equal", len(before) - end, len(before), len(after) - end, len(after)))
     return codes
+
+
+def changed_runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
+    """Changed lines of both, [a, b) and [c, d); with nothing but blank lines between them they are
+    one run."""
+    pending: tuple[int, int, int, int] | None = None
+    for tag, a, b, c, d in opcodes(old, new):
+        if tag == "equal":
+            if pending is not None and any(line.strip() for line in old[a:b]):
+                yield pending
+                pending = None
+            continue
+        pending = (a, b, c, d) if pending is None else (pending[0], b, pending[2], d)
+    if pending is not None:
+        yield pending
 
 
 def lines_of(text: str) -> list[str]:

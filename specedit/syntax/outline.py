@@ -81,6 +81,9 @@ KINDS = {
     "variable_declarator": "value",
     "const_spec": "value",
     "var_spec": "value",
+    "assignment": "value",  # Python's, of a module or a class
+    "assignment_expression": "function",  # JavaScript's, of a function to a property
+    "pair": "method",  # a function in an object literal
     # containers that are no definitions of their own
     "namespace_declaration": "namespace",
     "file_scoped_namespace_declaration": "namespace",
@@ -96,6 +99,8 @@ WRAPPERS = frozenset(
     {"decorated_definition", "export_statement", "template_declaration", "ambient_declaration"}
 )
 CALLABLE = frozenset({"function", "method"})
+FUNCTIONS = frozenset({"function_expression", "arrow_function", "function", "generator_function"})
+_OF_FUNCTIONS = ("assignment_expression", "pair")
 HIDES = frozenset({"function", "method", "property", "value"})
 
 
@@ -133,12 +138,21 @@ def outline(root: Node) -> Iterator[Symbol]:
                 yield Symbol(name, qualified, kind, whole.start_point[0] + 1, last, depth)
                 depth += 1
             prefix = qualified
-            inside = inside or kind in HIDES
+            inside = inside or (kind in HIDES and not _is_object(node))
         waiting.extend((child, prefix, depth, inside) for child in reversed(node.named_children))
 
 
 def _counts(node: Node, kind: str, inside: bool) -> bool:
     """Whether this is a definition to list: a declaration's body, not a mention or a local."""
+    if node.type in _OF_FUNCTIONS:
+        value = node.child_by_field_name("right") or node.child_by_field_name("value")
+        left = node.child_by_field_name("left") or node.child_by_field_name("key")
+        named = left is not None and left.type in ("member_expression", "property_identifier")
+        return not inside and named and value is not None and value.type in FUNCTIONS
+    if node.type == "assignment":
+        left, parent = node.child_by_field_name("left"), node.parent
+        alone = parent is not None and parent.type == "expression_statement"
+        return not inside and alone and left is not None and left.type == "identifier"
     if node.type in ("class_specifier", "struct_specifier", "union_specifier", "enum_specifier"):
         return node.child_by_field_name("body") is not None
     if node.type == "field_declaration" and node.child_by_field_name("declarator"):
@@ -148,9 +162,18 @@ def _counts(node: Node, kind: str, inside: bool) -> bool:
     return not inside or kind not in CALLABLE
 
 
+def _is_object(node: Node) -> bool:
+    """Whether a value is an object literal, whose functions are definitions."""
+    value = node.child_by_field_name("value")
+    return value is not None and value.type == "object"
+
+
 def _wrapped(node: Node) -> Node:
     parent = node.parent
-    if node.type == "variable_declarator" and parent is not None:
+    if (
+        node.type in ("variable_declarator", "assignment", *_OF_FUNCTIONS[:1])
+        and parent is not None
+    ):
         node, parent = parent, parent.parent
     while parent is not None and parent.type in WRAPPERS:
         node, parent = parent, parent.parent
@@ -160,6 +183,10 @@ def _wrapped(node: Node) -> Node:
 def definition_name(node: Node) -> str:
     """The name a definition gives itself, or ""."""
     name = node.child_by_field_name("name")
+    if name is None and node.type in ("assignment", "assignment_expression", "pair"):
+        name = node.child_by_field_name("left") or node.child_by_field_name("key")
+        if name is not None and name.type == "member_expression":
+            name = name.child_by_field_name("property")
     if name is None and node.type == "impl_item":
         name = node.child_by_field_name("type")
         if name is not None and name.type == "generic_type":

@@ -1,6 +1,6 @@
 """The regions of a large file: which parts an instruction is about, and one answer for each.
 
-`blocks` cuts the file, `evidence` compares the instruction with each block (`words`, `named`),
+`blocks` cuts the file, `evidence` compares the instruction with each block,
 `chances` turns that into probabilities and `choice` takes the blocks that are enough. `narrowing`
 makes a Job with regions of a Job for a whole file, and asks the model where words leave it open
 (`listing`). `assemble` asks about each region, shown with its `context`, and joins the answers.

@@ -146,7 +146,9 @@ def _figures(source: Source, done: Sequence[_Done], total_s: float) -> Figures:
         changed = fitted(before, one.answer.text) != before
         target = one.target
         regions.append(
-            EditedRegion(target.lines, target.symbol, target.chance, changed, one.figures.passes)
+            EditedRegion(
+                target.lines, target.symbol, target.chance, changed, one.figures.passes, target.why
+            )
         )
     digest = _one_answer(source, done).logits_digest
     return replace(total, total_s=total_s, logits_digest=digest, regions=tuple(regions))

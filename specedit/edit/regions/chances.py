@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 from specedit.edit.regions.blocks import Block
 from specedit.edit.regions.evidence import FEATURES, FROM_WORDS, Evidence
 
-BY_WORDS = (3.0, 2.2, 2.6, 0.2, 0.5, 3.3, 1.0, 1.0, 1.5, 0.0, 0.0)  # in the order of FEATURES
-AFTER_ASKING = (1.1, 2.1, 2.6, 0.0, 0.5, 3.0, 1.3, 0.7, 1.4, 1.7, 0.3)
+BY_WORDS = (3.0, 2.2, 2.6, 0.2, 2.5, 3.3, 1.0, 1.0, 1.5, 0.0, 0.0)  # in the order of FEATURES
+AFTER_ASKING = (1.1, 2.1, 2.6, 0.0, 2.5, 3.0, 1.3, 0.7, 1.4, 1.7, 0.3)
 # The part of a block's chance that is handed on, once the model has been asked: to each block that
 # uses what it defines, and to the block behind it.
 TO_USERS, TO_NEXT = 0.3, 0.3

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from specedit.edit.regions.blocks import COMMENT, Block
 from specedit.edit.regions.instruction_words import Query, count_stems, query, stems
-from specedit.edit.regions.named import named_outright, revalued, values_of
 from specedit.syntax.lines import lines_of
 
 FEATURES = (
@@ -20,7 +19,7 @@ FEATURES = (
     "called",  # a plain word of it is the definition's name
     "holder",  # it names what the definition is a member of
     "mention",  # how rare the rarest name of it is that stands in the block
-    "quoted",  # the block holds a text that it quotes; less, the more blocks do
+    "quoted",  # the block holds a text or a phrase of it; less, the more blocks do
     "words",  # its words in the block, against the block that has most of them
     "covered",  # how much of what it says stands in the block
     "titled",  # how much of what it says stands in the definition's name
@@ -32,6 +31,7 @@ FROM_WORDS = 8  # of them come from the instruction
 SHORT = 2  # letters of a name that is too short to be told from others
 SAME = 3  # definitions of one name, beyond which a use of it tells nothing
 K1, B = 1.2, 0.5  # BM25: how soon repetitions stop counting, how much long blocks pay
+_WORD = re.compile(r"[^\W_]+")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _OF_COMMENTS = re.compile(  # words with which an instruction means the comment a file begins with
     r"(?i)\b(?:comments?|licen[cs]\w*|copyrights?|headers?|authors?|banner|shebang|years?|spdx"
@@ -45,7 +45,6 @@ class Evidence:
 
     block: Block
     row: tuple[float, ...]  # one number for each of FEATURES
-    outright: bool = False  # it belongs to the one definition that the instruction names outright
     uses: tuple[int, ...] = ()  # the numbers of the blocks that define what it names
 
     @property
@@ -73,12 +72,10 @@ def evidence_of(text: str, blocks: Sequence[Block], instruction: str) -> list[Ev
     rarity = _rarity(asked, names)
     best = max(scores, default=0.0)
     titled = _titled(asked, [frozenset(stems(one.own_name)) for one in blocks])
-    values = [values_of(one, text) for one, text in zip(blocks, texts, strict=True)]
-    constant = revalued(instruction, asked, blocks, values)
     rows = []
     for n, one in enumerate(blocks):
         holders = set(one.name.split(".")[:-1])
-        named = one.name in asked.code or one.own_name in asked.code or one in constant
+        named = one.name in asked.code or one.own_name in asked.code
         rows.append(
             (
                 float(named),
@@ -94,12 +91,8 @@ def evidence_of(text: str, blocks: Sequence[Block], instruction: str) -> list[Ev
                 0.0,
             )
         )
-    outright = named_outright(instruction, asked, blocks, names) or constant
     uses = _uses(blocks, names)
-    return [
-        Evidence(one, row, one in outright, used)
-        for one, row, used in zip(blocks, rows, uses, strict=True)
-    ]
+    return [Evidence(*one) for one in zip(blocks, rows, uses, strict=True)]
 
 
 def _uses(blocks: Sequence[Block], names: Sequence[frozenset[str]]) -> list[tuple[int, ...]]:
@@ -151,9 +144,16 @@ def _rarity(asked: Query, names: Sequence[frozenset[str]]) -> list[float]:
 
 
 def _quotes(asked: Query, texts: Sequence[str]) -> list[float]:
-    """1 for the only block that holds a text that is quoted, a half for two, and so on."""
-    holding = {q: sum(q in one for one in texts) for q in asked.quoted}
-    return [max((1 / holding[q] for q in asked.quoted if q in one), default=0.0) for one in texts]
+    """1 for the only block that holds a text that is quoted, or a phrase of the instruction; a half
+    for two, and so on."""
+    spoken = [f" {' '.join(_WORD.findall(one.lower()))} " for one in texts]
+    scores = [0.0] * len(texts)
+    wanted = [(q, texts) for q in asked.quoted] + [(f" {p} ", spoken) for p in asked.phrases]
+    for piece, held in wanted:
+        holding = [n for n, one in enumerate(held) if piece in one]
+        for n in holding:
+            scores[n] = max(scores[n], 1 / len(holding))
+    return scores
 
 
 def _titled(asked: Query, titles: Sequence[frozenset[str]]) -> list[float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -34,6 +35,7 @@ changed changes code correct do ensure fix fixed fixes handle implement improve 
 refactor remove removed rename replace replaced set support update updated
 """
 STOP = frozenset(_EVERYDAY.split())
+PHRASE = 3  # words that say where when they stand in the file one behind the other
 _ENDS = ("ations", "ation", "ings", "ing", "edly", "ed", "ies", "es", "s", "er", "e")
 
 
@@ -76,6 +78,7 @@ class Query:
     names: frozenset[str]  # identifiers, and every word that may be one
     code: frozenset[str]  # of these, what can only be code: `marked`, dotted(), snake_case
     quoted: tuple[str, ...]  # texts that it quotes
+    phrases: tuple[str, ...] = ()  # of PHRASE words, in lower case
 
 
 def query(instruction: str) -> Query:
@@ -101,7 +104,17 @@ def query(instruction: str) -> Query:
         frozenset(n for n in names if n.lower() not in STOP and len(n) > 1),
         frozenset(n for n in code if len(n) > 1),
         (*quoted, *(span for span in _CODE.findall(text) if not _DOTTED.fullmatch(span))),
+        tuple(_phrases(text)),
     )
+
+
+def _phrases(text: str) -> Iterator[str]:
+    """Words that follow each other, some of them not everyday ones."""
+    words = re.findall(r"[^\W_]+", text.lower())
+    for n in range(len(words) - PHRASE + 1):
+        piece = words[n : n + PHRASE]
+        if sum(one not in STOP and not one.isdigit() for one in piece) >= PHRASE - 1:
+            yield " ".join(piece)
 
 
 def _is_code(name: str) -> bool:

@@ -13,7 +13,7 @@ from specedit.decode.cost import TYPICAL, Curve
 from specedit.edit import prompt
 from specedit.edit.backend import Answer, Backend, Event, Written
 from specedit.edit.fold import run
-from specedit.edit.job import Job
+from specedit.edit.job import Job, RegionJob
 from specedit.edit.plan import Plan
 from specedit.edit.regions.assemble import plan_of, region_job, region_name
 from specedit.edit.regions.blocks import LONG, Block, blocks_of
@@ -28,10 +28,12 @@ from specedit.edit.regions.choice import (
 )
 from specedit.edit.regions.evidence import Evidence, evidence_of
 from specedit.edit.regions.listing import MOST, BlockListing, listing_of
+from specedit.edit.regions.targets import Target, targets_of
 from specedit.edit.report import Figures
 from specedit.edit.splice import whole
 from specedit.files.source import Source
 from specedit.settings import Settings
+from specedit.syntax import trees
 from specedit.syntax.lines import lines_of, opcodes
 
 CHARACTERS = 3.5  # of source, a token
@@ -42,6 +44,7 @@ SHOWN = 600  # tokens of a region's context,
 NARROW = 12  # and narrow passes around its change
 WIDTH = 8
 TWICE = 2.0  # regions must be so much faster than the whole file to be worth their risk
+TOP = frozenset({"function", "method", "class", "interface", "enum", "type", "value", "property"})
 NAMED = 8  # regions that the report names
 ANSWER = 60  # tokens of the answer to which parts are meant
 
@@ -51,11 +54,18 @@ def with_regions(
 ) -> Generator[Event, None, tuple[Job, Figures | None]]:
     """The Job with its regions, or as it was; and the cost of asking the model, if it was asked."""
     source = work.about
-    if not is_divided(work, settings):
+    if not may_divide(work, settings):
         return work, None
+    large = is_large(source, settings)
     if not readable(source.text):
-        return _whole(work, "its lines are too long to be lines of source"), None
+        return (
+            _whole(work, "its lines are too long to be lines of source") if large else work
+        ), None
     blocks = blocks_of(source.text, source.language)
+    if regions := _named_regions(work, blocks):
+        return _with(work, regions), None
+    if not large:
+        return work, None
     evidence = evidence_of(source.text, blocks, work.instruction)
     choice = choose(evidence, work.instruction)
     if work.original is not None:
@@ -67,11 +77,13 @@ def with_regions(
     return (_whole(work, choice.why) if choice.whole else _some(work, choice)), asked
 
 
-def is_divided(work: Job, settings: Settings) -> bool:
-    """Whether regions are to be chosen in this file: the user has named none, and it pays."""
+def may_divide(work: Job, settings: Settings) -> bool:
+    """Whether regions may be chosen in this file: the user has named none, and wants no whole file."""
     if settings.prediction not in ("original", "none"):  # a file's is one of the whole answer
         return False
-    return work.divisible and work.region == whole(work.about) and is_large(work.about, settings)
+    if settings.whole or settings.focus == "off":
+        return False
+    return work.divisible and work.region == whole(work.about)
 
 
 def is_large(source: Source, settings: Settings) -> bool:
@@ -95,7 +107,9 @@ def pays(tokens: float, curve: Curve = TYPICAL) -> bool:
 def shared_beginnings(work: Job, settings: Settings) -> Iterator[Plan]:
     """The Plans whose prompts begin as those of any instruction on the same file do: for a large
     file its outline, and a region with its imports; else the file."""
-    if not is_divided(work, settings) or not readable(work.about.text):
+    if not (may_divide(work, settings) and is_large(work.about, settings)) or not readable(
+        work.about.text
+    ):
         yield work.plan
         return
     blocks = blocks_of(work.about.text, work.about.language)
@@ -151,6 +165,56 @@ def _changed(work: Job, blocks: Sequence[Block]) -> list[Block]:
     return [one for one in blocks if any(a < one.last and one.first <= b for a, b in spans)]
 
 
+def _named_regions(work: Job, blocks: Sequence[Block]) -> tuple[RegionJob, ...]:
+    """The regions that the instruction names outright; none where it names none, or where nothing
+    but the imports would be left."""
+    source = work.about
+    if work.original is not None or about_all(work.instruction):
+        return ()
+    symbols = trees.symbols(source.text, source.language)
+    targets = targets_of(symbols, source.text, work.instruction)
+    spans = [_with_lead(one, blocks) for one in targets]
+    if not any(
+        one.kind in TOP and not any(a <= one.first_line and one.last_line <= b for a, b in spans)
+        for one in symbols
+    ):
+        return ()
+    regions: list[RegionJob] = []
+    for (first, last), target in sorted(zip(spans, targets, strict=True), key=lambda one: one[0]):
+        if regions and first <= regions[-1].lines[1]:
+            continue  # inside of the one before
+        block = Block(first, last, target.symbol, "target")
+        regions.append(replace(region_job(source, [block], 1.0), why=target.why))
+    return tuple(regions)
+
+
+def _with_lead(target: Target, blocks: Sequence[Block]) -> tuple[int, int]:
+    """The lines of a target with the comments right above it."""
+    first = next(
+        (
+            one.first
+            for one in blocks
+            if one.name and one.first <= target.first <= one.last and one.head
+        ),
+        target.first,
+    )
+    own = [one for one in blocks if one.name == target.symbol]
+    return (min(first, target.first) if own else target.first), target.last
+
+
+def _with(work: Job, regions: tuple[RegionJob, ...]) -> Job:
+    """The Job with these regions, and which they are."""
+    names = ", ".join(region_name(one.symbol, one.lines) for one in regions[:NAMED])
+    more = f" and {len(regions) - NAMED} more" if len(regions) > NAMED else ""
+    why = next(iter(dict.fromkeys(one.why for one in regions)))
+    note = Finding(
+        "focused",
+        f"open to change: {names}{more}: {why}; --whole opens all of the file",
+        tuple(Spot(one.lines[0]) for one in regions),
+    )
+    return replace(work, regions=regions, findings=(*work.findings, note))
+
+
 def _whole(work: Job, why: str) -> Job:
     note = Finding("whole", f"all of it was read and written: {why}")
     return replace(work, findings=(*work.findings, note))
@@ -159,18 +223,13 @@ def _whole(work: Job, why: str) -> Job:
 def _some(work: Job, choice: BlockChoice) -> Job:
     chances = {one.block: one.chance for one in choice.blocks}
     regions = tuple(
-        region_job(work.about, group, min(1.0, sum(chances[one] for one in group)))
+        replace(
+            region_job(work.about, group, min(1.0, sum(chances[one] for one in group))),
+            why=choice.why,
+        )
         for group in grouped(list(chances), LONG)
     )
-    likeliest = sorted(regions, key=lambda one: -one.chance)[:NAMED]
-    names = ", ".join(region_name(one.symbol, one.lines) for one in likeliest)
-    more = f" and {len(regions) - NAMED} more" if len(regions) > NAMED else ""
-    note = Finding(
-        "focused",
-        f"only the likely places were edited: {names}{more}; --whole edits all of it",
-        tuple(Spot(one.lines[0]) for one in regions),
-    )
-    return replace(work, regions=regions, findings=(*work.findings, note))
+    return _with(work, regions)
 
 
 def _question(work: Job, outline: BlockListing) -> Plan:

@@ -1,7 +1,8 @@
 """The attempts of a run: how each try differs, its Job, and one answer to it.
 
-The first attempt is what a run without tries asks for. Later ones sample from the same prompt, or
-show the model what was wrong with the try before; those shown often give the same answer again.
+The first attempt is what a run without tries asks for. With a test command later ones sample from
+the same prompt, or show the model what was wrong with the try before; without one a second try shows
+the model why the first was refused.
 Seeds are fixed (the settings' seed and the number of the try): the same command line gives the same
 tries. Earlier answers are predictions of later ones, which changes the speed and never the text.
 """
@@ -21,7 +22,8 @@ from specedit.engines.base import Sampling
 from specedit.errors import TooLong
 from specedit.settings import Settings
 
-DEFAULT_TRIES = 6  # where the settings do not say how many
+DEFAULT_TRIES = 6  # with a test command, where the settings do not say how many
+UNTESTED_TRIES = 2  # without one: the second is greedy and sees why the first was refused
 TOP_P = 0.95  # of a sampled try, where the settings do not say
 MOST_PREDICTIONS = 8  # earlier answers that are followed; the newest
 
@@ -66,13 +68,20 @@ def max_tries(settings: Settings) -> int:
     """How many tries there are at most."""
     if settings.compare and not settings.tries:
         return 1
+    if not settings.test:
+        return min(settings.tries or UNTESTED_TRIES, UNTESTED_TRIES)
     return settings.tries or DEFAULT_TRIES
 
 
 def attempts(settings: Settings) -> Iterator[Attempt]:
-    """The tries, in order."""
+    """The tries, in order. Without a test command none but the first is sampled: what passes the
+    checks by luck is worse than no answer."""
     first = sampling_of(settings)
     yield Attempt(1, first)
+    if not settings.test:
+        if max_tries(settings) > 1:
+            yield Attempt(2, replace(first, temperature=0.0), with_feedback=True)
+        return
     for number in range(2, max_tries(settings) + 1):
         at = number - 2
         variation = (

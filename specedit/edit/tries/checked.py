@@ -1,4 +1,4 @@
-"""Tries that the checks alone judge: a refused answer is asked for again with other sampling."""
+"""Tries that the checks alone judge: after a refusal the model is told why, once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from specedit.edit.tries.attempts import (
 from specedit.edit.tries.items import Tried, Trying
 from specedit.settings import Settings
 
-MAX_UNCHANGED = 3  # tries without a change after which the file is left as it is
 UNCHANGED = (NOTHING, "whitespace")  # kinds of finding of an answer without a change
 
 
@@ -52,8 +51,6 @@ def checked_tries(
             yield edit if len(tries) == 1 else with_all_tries(edit, tries)
             return
         first_unchanged = first_unchanged or (edit if unchanged else None)
-        if first_unchanged is not None and len(tries) >= (settings.tries or MAX_UNCHANGED):
-            break
         if job.known is not None:
             break  # there is no other answer
         if any(one.kind == "cut-off" for one in edit.findings):

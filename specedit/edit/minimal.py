@@ -1,0 +1,92 @@
+"""Changes that the instruction does not ask for are reverted: white space, quotes, wrapping,
+comments; and all of the code where it asks for comments only.
+
+A change of form alone is reverted where it stands alone. A changed line beside it may need it: new
+indentation, a comment about the new code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from specedit.check.finding import Finding, Spot
+from specedit.check.no_effect import ABOUT_COMMENTS, ABOUT_SPACE
+from specedit.check.parsed import parsed_text
+from specedit.syntax.languages import Language
+from specedit.syntax.lines import changed_runs, lines_of
+
+ABOUT_QUOTES = re.compile(r"(?i)quot|style|format|consisten|lint|string literal")
+COMMENTS_ONLY = re.compile(
+    r"(?i)^\W*(?:please\s+)?(?:translate|correct|fix|spell[- ]?check|improve|reword|rephrase|rewrite"
+    r"|update|capitali[sz]e|proofread|shorten|clarify|add|write|complete|remove|delete)\b"
+    r"[^.;\n]*?\b(?:comments?|doc ?strings?|javadocs?|jsdocs?|doc comments?|documentation"
+    r"|xml docs?|license header|copyright)\b"
+    r"(?!.*\b(?:and|then|also)\s+(?:add|change|rename|remove|make|use|return|raise|convert)\b)"
+    r"(?!.*\b(?:type hints?|annotations?|strings? literals?|messages?)\b)"
+)
+INDENTED = frozenset({"python", "yaml"})  # where indentation alone has a meaning
+PROSE = frozenset({"markdown", "html", "yaml", "toml", "css", "json"})
+
+
+def minimal(
+    before: str, after: str, language: Language | None, instruction: str
+) -> tuple[str, list[Finding]]:
+    """`after` without the changes that the instruction does not ask for."""
+    if language is None or not language.grammar or language.name in PROSE or before == after:
+        return after, []
+    old, new = lines_of(before), lines_of(after)
+    old_code, new_code = (parsed_text(text, language).code_lines for text in (before, after))
+    comments_only = bool(COMMENTS_ONLY.search(instruction))
+    pieces: list[str] = []
+    form: list[Spot] = []
+    code: list[Spot] = []
+    at = 0
+    for a, b, c, d in changed_runs(old, new):
+        pieces += new[at:c]
+        at = d
+        same_code = _bare(old_code[a:b], False) == _bare(new_code[c:d], False)
+        if comments_only and not same_code:
+            code.append(Spot(a + 1))
+        elif _is_form(old[a:b], new[c:d], language.name, instruction, same_code):
+            form.append(Spot(a + 1))
+        else:
+            pieces += new[c:d]
+            continue
+        pieces += old[a:b]
+    findings = [
+        Finding("reverted", f"reverted, as the instruction does not ask for it: {what}", (*spots,))
+        for what, spots in (("white space, quotes or comments", form), ("changes of code", code))
+        if spots
+    ]
+    return ("".join([*pieces, *new[at:]]) if findings else after), findings
+
+
+def _is_form(
+    old: Sequence[str], new: Sequence[str], language: str, instruction: str, same_code: bool
+) -> bool:
+    """Whether two runs of lines say the same in another form."""
+    if language in INDENTED and not _same_depth(old, new):
+        return False
+    quotes = not ABOUT_QUOTES.search(instruction)
+    if _bare(old, quotes) == _bare(new, quotes):
+        return not ABOUT_SPACE.search(instruction)
+    removes = any(line.strip() for line in old)  # new comments alone may be what is asked for
+    return same_code and removes and not ABOUT_COMMENTS.search(instruction)
+
+
+def _same_depth(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether the lines stand equally deep, or are wrapped otherwise from the same depth."""
+    before, after = (
+        [len(line) - len(line.lstrip()) for line in lines if line.strip()] for lines in (old, new)
+    )
+    if not before or not after or before == after:
+        return True
+    return len(before) != len(after) and before[0] == after[0]
+
+
+def _bare(lines: Sequence[str], quotes: bool) -> str:
+    """The lines without what does not change their meaning."""
+    text = "".join("".join(line.split()) for line in lines)
+    text = re.sub(r",(?=[)\]}])", "", text)
+    return text.replace("'", '"') if quotes else text

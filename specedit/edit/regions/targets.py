@@ -1,0 +1,346 @@
+"""What an instruction names outright: the definitions that it may change, and why each.
+
+`in the write method`, `Cart.total`, `let save() return early`, `change LIMIT to 20`. A name that the
+instruction only uses (`call f`, `like g`), or that it renames or removes everywhere, is not a target.
+A new definition stands behind the one that the instruction compares it with, else at the end of the
+class that the instruction names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from specedit.errors import InputError
+from specedit.syntax.identifiers import words_of
+from specedit.syntax.outline import CALLABLE, Symbol
+
+TYPES = frozenset({"class", "interface", "enum"})
+SMALL_CLASS = 60  # lines of a class that is one region
+LARGE_TARGET = 250  # lines of targets beyond which words choose among their parts
+_KIND = (
+    r"(?:functions?|methods?|class(?:es)?|structs?|interfaces?|enums?|traits?|types?|constructors?"
+    r"|propert(?:y|ies)|fields?|constants?|const|members?|helpers?|getters?|setters?|hooks?"
+    r"|components?|handlers?|def|func|fn|test)"
+)
+_KIND_BEFORE = re.compile(rf"(?i)\b{_KIND}\s+[`'\"]?$")
+_KIND_BEHIND = re.compile(rf"(?i)[`'\"]?(?:\(\))?(?:'s)?\s+{_KIND}\b")
+# Words before a name that is not a definition of the file.
+_LOCAL = re.compile(
+    r"(?i)\b(?:variables?|locals?|parameters?|params?|arguments?|args?|attributes?|keys?|flags?"
+    r"|options?|columns?|keyword|named|called|import|exception|error|type|string|value|module"
+    r"|package|library|header|alias|annotation|decorator)\s+[`'\"]?$"
+)
+_ADDED = re.compile(
+    r"(?i)\b(?:add|create|introduce|implement|define|write|provide)\s+(?:an?\s+|the\s+|another\s+"
+    r"|new\s+|static\s+|public\s+|private\s+|async\s+)*[`'\"]?(?:[\w$.]+\.)?$"
+)
+_USED = re.compile(  # words before a name that is used, not changed
+    r"(?i)\b(?:us(?:e|es|ed|ing)|call(?:s|ed|ing)?|invok(?:e|es|ing)|via|with|than|through"
+    r"|instead of|rais(?:e|es|ing)|throw(?:s|ing)?|catch(?:es|ing)?|return(?:s|ing)?|pass(?:es|ing)?"
+    r"|set(?:s|ting)? to|equals?|instance of|subclass of|extend(?:s|ing)?|deriv(?:e|es|ing) from"
+    r"|delegat(?:e|es|ing) to|import(?:s|ing)?|if|when|unless|until|while|and then|is an?|as an?"
+    r"|before|after|once)"
+    r"(?:\s+(?:of|to|by|the|an?|its|their|our|existing|result|value|function|method|class))*"
+    r"\s+[`'\"]?(?:[\w$]+(?:\.|::|->|#))*$"
+)
+_LIKE = re.compile(  # words before a name that a new definition is compared with
+    r"(?i)\b(?:like|similar to|same (?:way )?as|as in|analogous to|modell?ed (?:on|after)|next to"
+    r"|besides?|behind|after|before|below|under|above|following|counterpart (?:of|to|for))"
+    r"(?:\s+(?:the|its|existing|sibling|function|method|class))*\s+[`'\"]?(?:[\w$]+(?:\.|::|->|#))*$"
+)
+_EVERYWHERE = re.compile(  # words before a name that goes, with its uses
+    r"(?i)\b(?:renam(?:e|es|ed|ing)|replac(?:e|es|ed|ing)|remov(?:e|es|ed|ing)"
+    r"|delet(?:e|es|ed|ing)|drop|mov(?:e|es|ed|ing)|inlin(?:e|es|ed|ing)|(?:uses|usages?|calls|"
+    r"callers|references|occurrences)\s+(?:of|to))"
+    r"(?:\s+(?:the|to|function|method|class|constant|unused|dead|old))*\s+[`'\"]?"
+    r"(?:[\w$]+(?:\.|::|->|#))*$"
+)
+_SUBJECT_BEFORE = re.compile(  # where a plain word is a name: `in write only`
+    r"(?i)(?:^\W*|\b(?:in|inside|within|of|to|for|from|let|make|have|on)\s+)[`'\"]?$"
+)
+_SUBJECT_BEHIND = re.compile(
+    r"[`'\"]?(?:[:.,;](?:\s|$)|\s*$|\s+(?:should|must|shall|only|so|accept|return|raise|throw|take|with|when|that|and|if|which|whose"
+    r"|as|by|instead|before|after|unless|using|where)\b)"
+)
+_NEW = re.compile(  # a new definition is asked for
+    r"(?i)\b(?:add|create|introduce|implement|write|provide|define)\s+"
+    r"(?:(?!(?:to|in|for|of|on|into|from|with|that|parameter|argument|param|docs?|comments?|hints?"
+    r"|docstrings?|annotations?|checks?|calls?|logging|guard|case|import)\b)[`'\w$().-]+\s+){0,6}?"
+    r"(?:method|function|helper|class|struct|interface|enum|constructor|getter|setter|overload|test"
+    r"|property)s?\b(?!\s+(?:parameter|argument|call|name|comment|doc\w*|type|signature)\b)"
+    r"(?!\s*(?:,\s*)?(?:should|must)\b)"
+)
+_NEW_FIELD = re.compile(
+    r"(?i)\badd\s+(?:(?!(?:to|in|for|of|on|into|from|with|that)\b)[`'\w$().:<>\[\]-]+\s+){0,7}?"
+    r"(?:field|attribute|member|member variable|instance variable)s?\b"
+)
+_VALUE = re.compile(
+    r"(?i)\b(?:change|set|let|make|raise|lower|reduce|increase|decrease|double|halve|bump|turn"
+    r"|update|rewrite|extend)\s+(?:(?:the|default|value|constant|limit|of)\s+)*[`'\"]?(?:[\w$]+\.)*$"
+)
+_VALUE_BEHIND = re.compile(r"(?i)[`'\"]?\s+(?:should|must|shall|has to|is to)\s+")
+_SIGNATURE = re.compile(
+    r"(?i)\b(?:remove|delete|drop|rename|reorder|swap)\b.*\b(?:param\w*|arg\w*)\b|\basync\b"
+    r"|\brequired\s+(?:param\w*|arg\w*)"
+)
+LONG_QUOTE = 8  # characters of a word that is quoted and says where
+_QUOTED = re.compile(
+    r"""(?<!\w)"([^"\n]{3,120})"|(?<!\w)'([^'\n]{3,120})'(?!\w)|`([^`\n]{3,120})`"""
+)
+_SEVERAL = re.compile(r"(?i)\b(?:all|every|each|both|any)\b")
+_CODE = re.compile(r"_|\d|[a-z$][A-Z]|[A-Z]{2,}[a-z]|\$")
+_CONSTRUCTORS = frozenset({"__init__", "constructor", "new", "init", "__new__"})
+NAMED = "named in the instruction"
+
+
+@dataclass(frozen=True)
+class Target:
+    """Lines [first, last] that the edit may change, from 1, without the comments above them."""
+
+    first: int
+    last: int
+    symbol: str
+    why: str = NAMED
+
+
+@dataclass(frozen=True)
+class _Mention:
+    """A definition where the instruction names it."""
+
+    symbol: Symbol
+    before: str  # the instruction's text on both sides of the name
+    behind: str
+    dotted: bool  # it is named with what it is a member of
+
+
+def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[Target]:
+    """The definitions that an instruction names as the place of the change, in the file's order;
+    none where it names none or is about every use of one."""
+    mentions = _mentions(symbols, instruction)
+    if any(_EVERYWHERE.search(one.before) for one in mentions):
+        return []
+    new = bool(_NEW.search(instruction))
+    named = _named(mentions, instruction, new)
+    if new:
+        return _beside_new(symbols, mentions, named, instruction)
+    named = _without_holders(named)
+    if _NEW_FIELD.search(instruction):
+        return _for_field(symbols, named)
+    chosen = [one for one in named if one.kind in CALLABLE] or named
+    if not chosen:
+        return _by_quote(symbols, text, instruction)
+    classes = [one for one in chosen if one.kind in TYPES]
+    if any(one.last_line - one.first_line >= LARGE_TARGET for one in classes):
+        return []
+    targets = {one: Target(one.first_line, one.last_line, one.qualified) for one in chosen}
+    if _SIGNATURE.search(instruction):
+        for one in _callers(symbols, text, chosen):
+            names = ", ".join(each.own_name for each in chosen)
+            targets.setdefault(
+                one, Target(one.first_line, one.last_line, one.qualified, f"calls {names}")
+            )
+    return sorted(targets.values(), key=lambda one: one.first)
+
+
+def _mentions(symbols: Sequence[Symbol], instruction: str) -> list[_Mention]:
+    """Where the instruction names definitions, in a way that only a name is written."""
+    by_name: dict[str, list[Symbol]] = {}
+    for one in symbols:
+        by_name.setdefault(one.own_name, []).append(one)
+    mentions = []
+    for name, held in by_name.items():
+        for match in _places(name, instruction):
+            before, behind = instruction[: match.start()], instruction[match.end() :]
+            prefix = re.search(r"[\w$.:#>-]*?([\w$]+)(?:\.|::|->|#)$", before)
+            members = [
+                one
+                for one in held
+                if prefix and f".{one.qualified}".endswith(f".{prefix[1]}.{name}")
+            ]
+            if _LOCAL.search(before) or _ADDED.search(before):
+                continue
+            if not members and not _is_name(name, before, behind, held):
+                continue
+            chosen = members or ([] if prefix and prefix[1] not in ("this", "self") else held)
+            mentions += [_Mention(one, before, behind, bool(members)) for one in chosen]
+    return mentions
+
+
+def _places(name: str, instruction: str) -> Iterator[re.Match[str]]:
+    yield from re.finditer(rf"(?<![\w$]){re.escape(name)}(?:\(\))?(?![\w$])", instruction)
+    words = words_of(name)
+    if len(words) > 1:  # "the lookup path method"
+        spoken = r"[\s-]+".join(map(re.escape, words))
+        yield from re.finditer(rf"(?i)(?<![\w$.]){spoken}(?=\s+{_KIND}\b)", instruction)
+
+
+def _is_name(name: str, before: str, behind: str, held: Sequence[Symbol]) -> bool:
+    """Whether a word stands as a name and not as a word of English."""
+    if _CODE.search(name) or before.endswith("`") or behind.startswith(("(", "`")):
+        return True
+    if before.endswith(("'", '"')) and behind.startswith(before[-1]):
+        return True
+    if _KIND_BEFORE.search(before) or _KIND_BEHIND.match(behind):
+        return True
+    if name[:1].isupper() and before.strip() and any(one.kind in TYPES for one in held):
+        return True
+    if name.isupper() and len(name) > 2:
+        return True
+    return bool(_SUBJECT_BEFORE.search(before) and _SUBJECT_BEHIND.match(behind))
+
+
+def _named(mentions: Sequence[_Mention], instruction: str, new: bool) -> list[Symbol]:
+    """The definitions that are named as the place, without those that are only used."""
+    chosen: dict[str, list[Symbol]] = {}
+    for one in mentions:
+        if _USED.search(one.before) or (new and _LIKE.search(one.before)):
+            continue
+        valued = _VALUE.search(one.before) or _VALUE_BEHIND.match(one.behind)
+        if one.symbol.kind in CALLABLE or one.symbol.kind in TYPES or valued:
+            chosen.setdefault(one.symbol.own_name, []).append(one.symbol)
+    holders = {n for n, held in chosen.items() if any(one.kind in TYPES for one in held)}
+    results: list[Symbol] = []
+    for name, held in chosen.items():
+        unique = list(dict.fromkeys(held))
+        if len({one.qualified for one in unique}) > 1:
+            unique = _told_apart(unique, name, holders, instruction)
+        results += unique
+    return results
+
+
+def _told_apart(
+    held: Sequence[Symbol], name: str, holders: set[str], instruction: str
+) -> list[Symbol]:
+    """Of several definitions of one name, those of the class that the instruction names."""
+    members = [one for one in held if set(one.qualified.split(".")[:-1]) & holders]
+    if members or _SEVERAL.search(instruction):
+        return members or list(held)
+    bodies = [one for one in held if one.last_line > one.first_line]
+    if len(bodies) == 1:  # the others only declare it
+        return bodies
+    places = ", ".join(f"{one.qualified} (line {one.first_line})" for one in held)
+    raise InputError(
+        f"defines {name} {len(held)} times: {places}.",
+        hint="Name it as Class.member in the instruction, or with --symbol or --lines A:B.",
+    )
+
+
+def _without_holders(named: Sequence[Symbol]) -> list[Symbol]:
+    """Without the classes of which a member is named: they only say where that is."""
+    return [
+        one
+        for one in named
+        if not any(other.qualified.startswith(f"{one.qualified}.") for other in named)
+    ]
+
+
+def _beside_new(
+    symbols: Sequence[Symbol],
+    mentions: Sequence[_Mention],
+    named: Sequence[Symbol],
+    instruction: str,
+) -> list[Target]:
+    """Where a new definition is added: behind the one that it is compared with, else at the end of
+    the class that is named, or of the file where the file has one class or none."""
+    like = [one.symbol for one in mentions if _LIKE.search(one.before)]
+    siblings = [one for one in like if one.kind in CALLABLE] or like
+    classes = [one for one in named if one.kind in TYPES]
+    if siblings:
+        within = {one.qualified for one in classes}
+        inside = [one for one in siblings if one.qualified.rpartition(".")[0] in within]
+        last = (inside or siblings)[-1]
+        return [Target(last.first_line, last.last_line, last.qualified, "the new one follows it")]
+    functions = [one for one in named if one.kind in CALLABLE]
+    if functions and not classes:  # "extract a helper from f", "call it in f"
+        return [Target(one.first_line, one.last_line, one.qualified) for one in functions]
+    if not classes:
+        all_classes = [one for one in symbols if one.kind in TYPES and one.depth == 0]
+        if len(all_classes) != 1 or not re.search(r"(?i)\bmethods?\b", instruction):
+            return []
+        classes = all_classes
+    if len(classes) > 1:
+        return []
+    holder = classes[0]
+    members = [one for one in symbols if _is_member(one, holder) and one.kind in CALLABLE]
+    targets = [Target(one.first_line, one.last_line, one.qualified) for one in functions]
+    if holder.last_line - holder.first_line < SMALL_CLASS or not members:
+        return [*targets, Target(holder.first_line, holder.last_line, holder.qualified)]
+    last = _most_alike(members, instruction) or members[-1]
+    return [
+        *targets,
+        Target(last.first_line, last.last_line, last.qualified, "the new one follows it"),
+    ]
+
+
+def _is_member(one: Symbol, holder: Symbol) -> bool:
+    return one.qualified.rpartition(".")[0] == holder.qualified or (
+        one.name.rpartition(".")[0] == holder.name  # Go: methods stand outside of their type
+    )
+
+
+def _most_alike(members: Sequence[Symbol], instruction: str) -> Symbol | None:
+    """The member that shares a word of its name with the new one's: `get_int` beside `get_str`."""
+    new = {
+        w.lower()
+        for one in re.findall(r"[\w$]+", instruction)
+        if _CODE.search(one)
+        for w in words_of(one)
+    }
+    rated = [
+        (len(new & {w.lower() for w in words_of(one.own_name)}), n) for n, one in enumerate(members)
+    ]
+    count, n = max(rated, default=(0, 0))
+    return members[n] if count else None
+
+
+def _for_field(symbols: Sequence[Symbol], named: Sequence[Symbol]) -> list[Target]:
+    """The class that gets a field: all of a small one, else its lines before the first method and
+    its constructor."""
+    classes = [one for one in named if one.kind in TYPES]
+    if len(classes) != 1:
+        return [Target(one.first_line, one.last_line, one.qualified) for one in named]
+    holder = classes[0]
+    if holder.last_line - holder.first_line < SMALL_CLASS:
+        return [Target(holder.first_line, holder.last_line, holder.qualified)]
+    members = [one for one in symbols if _is_member(one, holder) and one.kind in CALLABLE]
+    first = min((one.first_line for one in members), default=holder.last_line + 1)
+    targets = [Target(holder.first_line, max(holder.first_line, first - 1), holder.qualified)]
+    for one in members:
+        if one.own_name in _CONSTRUCTORS or one.own_name == holder.own_name:
+            targets.append(Target(one.first_line, one.last_line, one.qualified, "its constructor"))
+    return targets
+
+
+def _by_quote(symbols: Sequence[Symbol], text: str, instruction: str) -> list[Target]:
+    """The definitions that hold the only place of a text that the instruction quotes, or the lines
+    of it where no definition does."""
+    targets: dict[str, Target] = {}
+    for one in _QUOTED.finditer(instruction):
+        quoted = next(filter(None, one.groups()))
+        if (len(quoted) < LONG_QUOTE and " " not in quoted) or text.count(quoted) != 1:
+            continue
+        line = text.count("\n", 0, text.index(quoted)) + 1
+        holders = [s for s in symbols if s.first_line <= line <= s.last_line]
+        inner = holders[-1] if holders else None
+        if inner is None or inner.kind in TYPES:
+            last = line + quoted.count("\n")
+            targets[str(line)] = Target(line, last, "", f"`{quoted[:40]}` is there")
+        else:
+            span = (inner.first_line, inner.last_line)
+            targets[inner.qualified] = Target(*span, inner.qualified, f"`{quoted[:40]}` is there")
+    return sorted(targets.values(), key=lambda one: one.first)
+
+
+def _callers(symbols: Sequence[Symbol], text: str, chosen: Sequence[Symbol]) -> Iterator[Symbol]:
+    """The functions that call what changes its signature."""
+    names = [one.own_name for one in chosen if one.kind in CALLABLE]
+    if not names:
+        return
+    call = re.compile(rf"(?<![\w$])(?:{'|'.join(map(re.escape, names))})\s*\(")
+    lines = text.split("\n")
+    for one in symbols:
+        if one.kind in CALLABLE and one not in chosen:
+            if call.search("\n".join(lines[one.first_line - 1 : one.last_line])):
+                yield one

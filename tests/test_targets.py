@@ -1,0 +1,165 @@
+"""Where an instruction says that a file may change."""
+
+from __future__ import annotations
+
+import pytest
+from scripted_backend import Scripted, perform
+
+from specedit.edit.job import plan_edit
+from specedit.edit.regions.targets import targets_of
+from specedit.edit.report import Edit
+from specedit.errors import InputError
+from specedit.files.source import Source
+from specedit.settings import Settings
+from specedit.syntax.trees import language_of, symbols
+
+SHOP = """\
+import os
+
+STEP = 3
+LIMIT = 10
+
+
+class Basket:
+    size = 5
+
+    def __init__(self, fruit):
+        self.fruit = fruit
+        self.seen = {}
+
+    def heaviest(self, of):
+        return max(one.weight for one in self.fruit)
+
+    def lightest(self):
+        return self.heaviest(1)
+
+    def write(self, path):
+        return "the basket is empty"
+
+
+class Crate:
+    def heaviest(self, of):
+        return max(one.weight for one in self.fruit)
+
+
+def heaviest_of(baskets):
+    return max(one.heaviest(STEP) for one in baskets)
+
+
+def load(path):
+    return os.stat(path)
+"""
+NAMED = {
+    "member": ("Basket.heaviest must be None for empty baskets", ["Basket.heaviest"]),
+    "colons": ("Let Basket::heaviest be None", ["Basket.heaviest"]),
+    "class-says-where": ("In `Basket`, let `lightest` be None", ["Basket.lightest"]),
+    "call": ("Let scales.heaviest_of() skip empty baskets", []),
+    "code": ("Let heaviest_of skip the heaviest fruit", ["heaviest_of"]),
+    "two": ("Let `heaviest_of` and `lightest` skip baskets", ["Basket.lightest", "heaviest_of"]),
+    "plain-in-only": ("Rename the local variable a to b in write only", ["Basket.write"]),
+    "plain-with-kind": ("Make the write method return None", ["Basket.write"]),
+    "plain-in-when": ("Return None in load when there is no path", ["load"]),
+    "plain-parameter": ("Add a timeout parameter to load", ["load"]),
+    "plain-subject": ("load: raise for an empty path", ["load"]),
+    "plain-possessive": ("Fix the load function's parameter names", ["load"]),
+    "spoken": ("Simplify the heaviest of function", ["heaviest_of"]),
+    "english": ("Handle an empty load of fruit", []),
+    "used": ("Use `heaviest_of` where baskets are compared", []),
+    "called": ("In load, call heaviest_of() first", ["load"]),
+    "renamed": ("Rename `Basket.lightest` to `smallest`", []),
+    "calls-of": ("Replace calls of heaviest_of() by a loop", []),
+    "constant": ("Change STEP to 7", ["STEP"]),
+    "constant-should": ("LIMIT should be 7", ["LIMIT"]),
+    "constant-used": ("Use STEP in load", ["load"]),
+    "constant-in": ("In load, begin at `STEP`", ["load"]),
+    "field": ("Change size to 7", ["Basket.size"]),
+    "class": ("Make the class Crate iterable", ["Crate"]),
+    "unknown": ("Let `Basket.smallest` exist", []),
+    "nothing": ("Let empty baskets be None", []),
+    "empty": ("", []),
+    "new-like": ("Add a smallest method like lightest", ["Basket.lightest"]),
+    "new-in-class": ("Add a count method to Crate", ["Crate"]),
+    "parameter-of-method": ("Add a `strict` parameter to the write method", ["Basket.write"]),
+    "signature": ("Remove the parameter of from Basket.heaviest", ["Basket.heaviest", "Basket.lightest", "heaviest_of"]),
+    "quoted": ('Change "the basket is empty" to "no fruit"', ["Basket.write"]),
+}  # fmt: skip
+
+
+def names(instruction: str, text: str = SHOP, file: str = "a.py") -> list[str]:
+    return [one.symbol for one in targets_of(symbols(text, language_of(file)), text, instruction)]
+
+
+@pytest.mark.parametrize(("instruction", "expected"), NAMED.values(), ids=NAMED)
+def test_what_is_named_as_the_place_is_open_to_change(
+    instruction: str, expected: list[str]
+) -> None:
+    assert names(instruction) == expected
+
+
+def test_two_definitions_of_one_name_are_not_guessed_between() -> None:
+    with pytest.raises(InputError, match=r"Basket\.heaviest \(line 14\), Crate\.heaviest"):
+        names("Let `heaviest` skip empty baskets")
+    assert names("Let `heaviest` of both classes skip") == ["Basket.heaviest", "Crate.heaviest"]
+    assert names("In class Crate, let `heaviest` skip") == ["Crate.heaviest"]
+
+
+LANGUAGES = {
+    "go": ("a.go", "package a\n\ntype Cart struct{}\n\nfunc (c *Cart) Total() int {\n\treturn 0\n}\n\n"
+           "func Total() int {\n\treturn 1\n}\n", "Let Cart.Total return 2", ["Cart.Total"]),
+    "rust": ("a.rs", "struct C;\nimpl C {\n    fn total(&self) -> i32 { 0 }\n}\nfn f() {}\n",
+             "Let C::total return 2", ["C.total"]),
+    "csharp": ("A.cs", "class A {\n  [X]\n  public int Total() => 1;\n  int B() => 2;\n}\n",
+               "Let the Total method return 2", ["A.Total"]),
+    "java-overloads": ("A.java", "class A {\n  int f() { return 1; }\n  int f(int a) { return a; }\n"
+                       "  int g() { return 2; }\n}\n", "In f, return 0", ["A.f", "A.f"]),
+    "exports": ("a.js", "exports.foo = function (a) {\n  return a;\n};\nexports.bar = () => 1;\n",
+                "In foo, return 1", ["foo"]),
+    "object": ("a.js", "const api = {\n  get(a) {\n    return a;\n  },\n  put: (b) => b,\n};\n",
+               "In api.put, return 1", ["api.put"]),
+    "arrow": ("a.ts", "export const load = async (a: string) => {\n  return a;\n};\nlet b = 1;\n",
+              "Make the load function sync", ["load"]),
+    "interface": ("a.ts", "interface I {\n  run(): void;\n}\nclass C implements I {\n  run() {\n"
+                  "    return;\n  }\n}\n", "In run, return early", ["C.run"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "instruction", "expected"), LANGUAGES.values(), ids=LANGUAGES
+)
+def test_in_every_language(file: str, text: str, instruction: str, expected: list[str]) -> None:
+    assert names(instruction, text, file) == expected
+
+
+def edited(instruction: str, answer: str, text: str = SHOP, name: str = "a.py") -> Edit:
+    source = Source.from_bytes(name, text.encode())
+    backend = Scripted(answer + "\n```")
+    *_, edit = perform(plan_edit(source, instruction, Settings()), backend, Settings())
+    assert isinstance(edit, Edit)
+    return edit
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("first", ["", "\ufeff"])
+def test_guarantee_11_outside_of_a_named_definition_every_byte_stays(end: str, first: str) -> None:
+    text = first + SHOP.replace("\n", end)
+    edit = edited(
+        "Let load return 1", "def load(path):\n    return 1  # was: the file's state\n", text
+    )
+    expected = text.replace("return os.stat(path)", "return 1  # was: the file's state")
+    assert edit.after.decode() == expected
+    (region,) = edit.figures.regions
+    assert (region.symbol, region.why) == ("load", "named in the instruction")
+
+
+LOST = {
+    "method": ("Make the class Crate iterable", "class Crate:\n    pass\n"),
+    "constant": ("Change LIMIT to 7", "\n"),
+    "cut": ("In `Basket.write`, write a header", "    def write(self, path):\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("instruction", "answer"), LOST.values(), ids=LOST)
+def test_guarantee_11_no_definition_is_lost(instruction: str, answer: str) -> None:
+    edit = edited(instruction, answer)
+    assert edit.status == "refused"
+    assert edit.after == b"" or edit.problems
