@@ -154,80 +154,6 @@ def test_a_place_that_is_named_is_the_place(instruction: str, expected: list[str
     assert picked(python(), instruction) == expected
 
 
-HOLDS = '''\
-STEP = 3
-
-
-class Basket:
-    def __init__(self, fruit):
-        self.fruit = fruit
-        self.seen = {}
-
-    def heaviest(self, of):
-        best = 0
-        for one in self.fruit:
-            best = max(best, one.weight)
-        return best
-
-    def lightest(self):
-        best = self.heaviest(1)
-        for one in self.fruit:
-            best = min(best, one.weight)
-        return best
-
-
-class Crate:
-    def heaviest(self, of):
-        """The heaviest fruit of the crate, as in a basket."""
-        return max(one.weight for one in self.fruit)
-
-
-def heaviest_of(baskets):
-    """The heaviest fruit of all baskets, none for empty ones."""
-    return max(one.heaviest(1) for one in baskets)
-'''
-
-
-@pytest.mark.parametrize(
-    ("instruction", "alone"),
-    [
-        ("Basket.heaviest must be None at once for a basket without fruit", "Basket.heaviest"),
-        ("Basket::heaviest must be None for empty baskets", "Basket.heaviest"),
-        ("In `Basket`, let `lightest` be None for empty baskets", "Basket.lightest"),
-        ("Let scales.heaviest_of() skip empty baskets", "heaviest_of"),
-        ("Let heaviest_of skip the heaviest fruit", "heaviest_of"),
-        ("Let `heaviest` skip empty baskets", ""),  # two have that name
-        ("Let `heaviest_of` and `lightest` skip empty baskets", ""),
-        ("Use `heaviest_of` where baskets are compared", ""),
-        ("Rename `Basket.lightest` to `smallest`", ""),
-        ("Replace calls of heaviest_of() by a loop", ""),
-        ("Let `lightest` begin at `STEP`", ""),  # which stands elsewhere
-        ("Let `Basket` count its fruit", ""),  # a class is its members, too
-        ("Let `Basket.smallest` exist", ""),
-        ("Let empty baskets be None", ""),
-        ("", ""),
-    ],
-)
-def test_the_only_definition_that_is_named_is_meant_outright(instruction: str, alone: str) -> None:
-    found = blocks_of(HOLDS, language_of("a.py"))
-    evidence = evidence_of(HOLDS, found, instruction)
-    assert [one.block.name for one in evidence if one.outright] == [alone] * bool(alone)
-
-
-def test_what_is_to_be_raised_is_no_other_place() -> None:
-    text = HOLDS + "\n\ndef checked(basket):\n    raise ValueError(basket)\n"
-    found = blocks_of(text, language_of("a.py"))
-    evidence = evidence_of(text, found, "In heaviest_of, raise ValueError for no baskets")
-    assert [one.block.name for one in evidence if one.outright] == ["heaviest_of"]
-
-
-def test_what_is_meant_outright_is_taken_alone_and_else_others_are_too() -> None:
-    text = HOLDS + "\n\n" + python()
-    said = "must be None at once for a basket without fruit, whose heaviest fruit weighs nothing"
-    assert picked(text, f"Basket.heaviest {said}") == ["Basket.heaviest"]
-    assert len(picked(text, f"`heaviest` {said}")) != 1
-
-
 @pytest.mark.parametrize(
     "instruction",
     ["Mend the crash", "Make the zeppelin faster", "", "   ", "🍋", "x" * 5000],
@@ -435,7 +361,7 @@ def test_focus_can_be_left_out(chosen: dict[str, object]) -> None:
 def test_a_number_of_lines_says_from_when_on() -> None:
     text = python(8)
     said = model(("total = 4\n", "total = 99\n"))
-    assert performed(LET, said, text)[1].regions == ()
+    assert performed(LET, said, text, focus="5000")[1].regions == ()
     assert performed(LET, said, text, focus="20")[1].regions
 
 

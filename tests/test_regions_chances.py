@@ -74,7 +74,7 @@ def likelihoods(lines: Sequence[int], chances: Sequence[float]) -> list[Likely]:
     [
         ([0.9, 0.1], [10, 90], [0]),
         ([0.5, 0.35, 0.15], [10, 10, 80], [0, 1]),
-        ([0.5, 0.2, 0.3], [10, 10, 80], []),  # the third is long, and the two are not likely
+        ([0.5, 0.2, 0.3], [10, 10, 80], [0]),  # the third is long
         ([0.6, 0.2, 0.2], [10, 70, 20], [0]),  # MORE is enough where a fifth holds no more
         ([0.9, 0.1], [90, 10], [0]),  # the first, however long it is
         ([0.2] * 5, [20] * 5, []),

@@ -107,30 +107,3 @@ def test_a_licence_outlives_an_edit_of_the_imports() -> None:
     edit = edited(dropping, "Let `LOWEST` be 7000")
     assert edit.figures.regions
     assert edit.after == file().replace("LOWEST = 10", "LOWEST = 7000").encode()
-
-
-@pytest.mark.parametrize(
-    ("instruction", "names"),
-    [
-        ("Change BASE to 7", ["imports"]),
-        ("Let `BASE` be 7", ["imports"]),
-        ("BASE should be 7", ["imports"]),
-        ("Double the constant BASE", ["imports"]),
-        ("Change weight to 7", ["Shop"]),  # a field of the class
-        ("Use BASE in fetch_all", ["fetch_all"]),
-        ("In fetch_all, change BASE to 7", ["fetch_all"]),
-        ("fetch: return early", ["Shop.fetch"]),
-        ("Print the name in fetch", ["Shop.fetch"]),
-    ],
-)
-def test_a_constant_and_a_plain_word_are_named_outright_by_what_is_said_of_them(
-    instruction: str, names: list[str]
-) -> None:
-    text = (
-        "import os\n\nBASE = 10\n\n\nclass Shop:\n    weight = 3\n\n    def fetch(self):\n"
-        "        local = BASE\n        return local\n\n\ndef fetch_all(shop):\n    return BASE\n"
-        + "".join(f"\n\ndef f{n}(shop):\n    base = {n}\n    return base\n" for n in range(9))
-    )
-    found = blocks_of(text, language_of("a.py"))
-    meant = [e.block for e in evidence_of(text, found, instruction) if e.outright]
-    assert [one.name or one.kind for one in meant] == names

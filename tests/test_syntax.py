@@ -82,7 +82,7 @@ def test_no_grammar_is_none_not_nothing() -> None:
         (
             "python",
             "@d\nclass A:\n    x = 1\n    def m(self):\n        def inner(): 1\n\ndef f(): 2\n",
-            [("A", 1, 5), ("A.m", 4, 5), ("f", 7, 7)],
+            [("A", 1, 5), ("A.x", 3, 3), ("A.m", 4, 5), ("f", 7, 7)],
         ),
         (
             "csharp",

@@ -7,7 +7,9 @@ runs last, on what nothing refuses.
 
 from __future__ import annotations
 
+import ast
 import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -145,6 +147,8 @@ def _syntax(change: Change) -> Iterator[Finding]:
     language, after = change.after.language, change.after.text
     old, new = change.before.errors, change.after.errors
     if len(new) <= len(old):
+        if language.name == "python":
+            yield from _compiles(change)
         return
     if len(old) >= UNREADABLE and len(new) <= len(old) * 1.15:
         text = f"syntax not checked: {len(old)} places of the file before do not parse either"
@@ -171,11 +175,32 @@ def _syntax(change: Change) -> Iterator[Finding]:
     )
 
 
+def _compiles(change: Change) -> Iterator[Finding]:
+    """One where Python's own parser refuses the new text and not the old one: the grammar accepts
+    a function without a body."""
+    problems: list[SyntaxError | None] = []
+    with warnings.catch_warnings():  # of escapes in strings
+        warnings.simplefilter("ignore")
+        for text in (change.before.text, change.after.text):
+            try:
+                ast.parse(text)
+                problems.append(None)
+            except SyntaxError as problem:
+                problems.append(problem)
+            except (ValueError, RecursionError, MemoryError):
+                return
+    before, after = problems
+    if before is None and after is not None:
+        line = after.lineno or 1
+        yield _refusal("syntax", f"line {line}: does not parse as python: {after.msg}", line)
+
+
 def _lost(change: Change) -> Iterator[Finding]:
     if names := lost_definitions(change):
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         named = ", ".join(names[:NAMED])
         text = f"lost definitions the instruction does not take away: {named}{more}"
         yield _refusal("lost-definition", text)
+        return
     for one in (*shortened_definitions(change), *repeated_definitions(change)):
         yield replace(one, refuses=True)

@@ -76,8 +76,8 @@ def lost_definitions(change: Change) -> list[str]:
     names = {symbol.name for symbol in old}
     added = [symbol for symbol in new if symbol.name not in names]
     gone = list(_discontinued(gone, added, change, words))
-    outer = {symbol.qualified for symbol in gone}
-    return [one.qualified for one in gone if one.qualified.rpartition(".")[0] not in outer]
+    held_by_gone = {one.qualified for one in old} - places  # what is gone goes with its members
+    return [one.qualified for one in gone if one.qualified.rpartition(".")[0] not in held_by_gone]
 
 
 def shortened_definitions(change: Change) -> Iterator[Finding]:
@@ -216,7 +216,7 @@ def _words(instruction: str) -> Iterator[_Word]:
             taken_by = -1
             continue
         yield _Word(match[2], bool(match[1] or match[3]), taken_by)
-        if TAKES.match(match[2]):
+        if TAKES.match(match[2]) and not match[2].lower().startswith("chang"):
             taken_by = index
         index += 1
 

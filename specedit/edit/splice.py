@@ -113,6 +113,8 @@ def _symbol_lines(source: Source, name: str) -> tuple[int, int]:
     from specedit.syntax import trees as syntax
 
     result = syntax.find_symbol(source.text, source.language, name)
+    if len(result) > 1:  # a field of the same name is seldom the one to edit
+        result = [one for one in result if one.kind not in ("value", "property")] or result
     if len(result) == 1:
         return result[0].first_line, result[0].last_line
     if result:

@@ -61,6 +61,8 @@ def with_regions(
         return (
             _whole(work, "its lines are too long to be lines of source") if large else work
         ), None
+    if not large and settings.focus != "auto":
+        return work, None
     blocks = blocks_of(source.text, source.language)
     if regions := _named_regions(work, blocks):
         return _with(work, regions), None

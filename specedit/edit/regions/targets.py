@@ -57,8 +57,9 @@ _EVERYWHERE = re.compile(  # words before a name that goes, with its uses
     r"(?:\s+(?:the|to|function|method|class|constant|unused|dead|old))*\s+[`'\"]?"
     r"(?:[\w$]+(?:\.|::|->|#))*$"
 )
+_QUALIFIES = re.compile(r"(?:\.|::|->|#)[\w$]")  # behind a name that only says where
 _SUBJECT_BEFORE = re.compile(  # where a plain word is a name: `in write only`
-    r"(?i)(?:^\W*|\b(?:in|inside|within|of|to|for|from|let|make|have|on)\s+)[`'\"]?$"
+    r"(?i)(?:^\W*|\b(?:in|inside|within|of|to|for|from|let|make|have|on|like|to|beside|behind|after|before)\s+)[`'\"]?$"
 )
 _SUBJECT_BEHIND = re.compile(
     r"[`'\"]?(?:[:.,;](?:\s|$)|\s*$|\s+(?:should|must|shall|only|so|accept|return|raise|throw|take|with|when|that|and|if|which|whose"
@@ -87,7 +88,7 @@ _SIGNATURE = re.compile(
 )
 LONG_QUOTE = 8  # characters of a word that is quoted and says where
 _QUOTED = re.compile(
-    r"""(?<!\w)"([^"\n]{3,120})"|(?<!\w)'([^'\n]{3,120})'(?!\w)|`([^`\n]{3,120})`"""
+    r"""(?<!\w)"([^"\n]{3,120})"|(?<!\w)'([^'\n]{3,120})'(?!\w)|`([^`\n]*\s[^`\n]*)`"""
 )
 _SEVERAL = re.compile(r"(?i)\b(?:all|every|each|both|any)\b")
 _CODE = re.compile(r"_|\d|[a-z$][A-Z]|[A-Z]{2,}[a-z]|\$")
@@ -159,7 +160,7 @@ def _mentions(symbols: Sequence[Symbol], instruction: str) -> list[_Mention]:
                 for one in held
                 if prefix and f".{one.qualified}".endswith(f".{prefix[1]}.{name}")
             ]
-            if _LOCAL.search(before) or _ADDED.search(before):
+            if _LOCAL.search(before) or _ADDED.search(before) or _QUALIFIES.match(behind):
                 continue
             if not members and not _is_name(name, before, behind, held):
                 continue
@@ -188,6 +189,8 @@ def _is_name(name: str, before: str, behind: str, held: Sequence[Symbol]) -> boo
         return True
     if name.isupper() and len(name) > 2:
         return True
+    if _VALUE.search(before) and re.match(r"\s+(?:to|from|by|should|must)\b", behind):
+        return all(one.kind in ("value", "property") for one in held)
     return bool(_SUBJECT_BEFORE.search(before) and _SUBJECT_BEHIND.match(behind))
 
 
@@ -341,6 +344,6 @@ def _callers(symbols: Sequence[Symbol], text: str, chosen: Sequence[Symbol]) -> 
     call = re.compile(rf"(?<![\w$])(?:{'|'.join(map(re.escape, names))})\s*\(")
     lines = text.split("\n")
     for one in symbols:
-        if one.kind in CALLABLE and one not in chosen:
+        if one.kind in CALLABLE and one not in chosen and one.own_name not in names:
             if call.search("\n".join(lines[one.first_line - 1 : one.last_line])):
                 yield one
