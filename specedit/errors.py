@@ -67,6 +67,10 @@ class InputError(FileError):
     """A file cannot be read as text, cannot be written, or changed under our hands."""
 
 
+class NotDefined(InputError):
+    """An instruction names a definition that a file does not have."""
+
+
 class TooLong(FileError):
     """The prompt and the answer do not fit the model's window."""
 

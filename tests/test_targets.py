@@ -8,7 +8,7 @@ from scripted_backend import Scripted, perform
 from specedit.edit.job import plan_edit
 from specedit.edit.regions.targets import targets_of
 from specedit.edit.report import Edit
-from specedit.errors import InputError
+from specedit.errors import InputError, NotDefined
 from specedit.files.source import Source
 from specedit.settings import Settings
 from specedit.syntax.trees import language_of, symbols
@@ -48,6 +48,10 @@ def heaviest_of(baskets):
 
 def load(path):
     return os.stat(path)
+
+
+def clear(path):
+    os.remove(path)
 """
 NAMED = {
     "member": ("Basket.heaviest must be None for empty baskets", ["Basket.heaviest"]),
@@ -80,7 +84,8 @@ NAMED = {
     "new-like": ("Add a smallest method like lightest", ["Basket.lightest"]),
     "new-in-class": ("Add a count method to Crate", ["Crate"]),
     "parameter-of-method": ("Add a `strict` parameter to the write method", ["Basket.write"]),
-    "signature": ("Remove the parameter of from Basket.heaviest", ["Basket.heaviest", "Basket.lightest", "heaviest_of"]),
+    "signature": ("Remove the parameter of from Basket.heaviest",
+                  ["Basket.heaviest", "Basket.lightest", "heaviest_of"]),
     "quoted": ('Change "the basket is empty" to "no fruit"', ["Basket.write"]),
 }  # fmt: skip
 
@@ -103,15 +108,44 @@ def test_two_definitions_of_one_name_are_not_guessed_between() -> None:
     assert names("In class Crate, let `heaviest` skip") == ["Crate.heaviest"]
 
 
+@pytest.mark.parametrize(
+    ("instruction", "near"),
+    [
+        ("In the function `heviest_of`, skip baskets", "heaviest_of"),
+        ("Return early in the ligthest() method", "Basket.lightest"),
+    ],
+)
+def test_a_name_that_is_not_there_is_an_error_with_the_nearest_one(
+    instruction: str, near: str
+) -> None:
+    with pytest.raises(NotDefined) as caught:
+        names(instruction)
+    assert near in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        "Add a function heaviest_all that calls heaviest_of",
+        "In the main loop function, stop early",
+        "Return early in the first method",
+        "In the class fruit, weigh",
+    ],
+)
+def test_a_word_that_may_be_english_is_not_missed(instruction: str) -> None:
+    names(instruction)
+
+
 LANGUAGES = {
-    "go": ("a.go", "package a\n\ntype Cart struct{}\n\nfunc (c *Cart) Total() int {\n\treturn 0\n}\n\n"
-           "func Total() int {\n\treturn 1\n}\n", "Let Cart.Total return 2", ["Cart.Total"]),
+    "go": ("a.go", "package a\n\ntype Cart struct{}\n\nfunc (c *Cart) Total() int {\n\treturn 0\n}"
+           "\n\nfunc Total() int {\n\treturn 1\n}\n", "Let Cart.Total return 2", ["Cart.Total"]),
     "rust": ("a.rs", "struct C;\nimpl C {\n    fn total(&self) -> i32 { 0 }\n}\nfn f() {}\n",
              "Let C::total return 2", ["C.total"]),
     "csharp": ("A.cs", "class A {\n  [X]\n  public int Total() => 1;\n  int B() => 2;\n}\n",
                "Let the Total method return 2", ["A.Total"]),
-    "java-overloads": ("A.java", "class A {\n  int f() { return 1; }\n  int f(int a) { return a; }\n"
-                       "  int g() { return 2; }\n}\n", "In f, return 0", ["A.f", "A.f"]),
+    "java-overloads": ("A.java", "class A {\n  int f() { return 1; }\n"
+                       "  int f(int a) { return a; }\n  int g() { return 2; }\n}\n",
+                       "In f, return 0", ["A.f", "A.f"]),
     "exports": ("a.js", "exports.foo = function (a) {\n  return a;\n};\nexports.bar = () => 1;\n",
                 "In foo, return 1", ["foo"]),
     "object": ("a.js", "const api = {\n  get(a) {\n    return a;\n  },\n  put: (b) => b,\n};\n",

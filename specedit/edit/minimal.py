@@ -18,14 +18,15 @@ from specedit.syntax.lines import changed_runs, lines_of
 
 ABOUT_QUOTES = re.compile(r"(?i)quot|style|format|consisten|lint|string literal")
 COMMENTS_ONLY = re.compile(
-    r"(?i)^\W*(?:please\s+)?(?:translate|correct|fix|spell[- ]?check|improve|reword|rephrase|rewrite"
-    r"|update|capitali[sz]e|proofread|shorten|clarify|add|write|complete|remove|delete)\b"
+    r"(?i)^\W*(?:please\s+)?(?:translate|correct|fix|spell[- ]?check|improve|reword|rephrase"
+    r"|rewrite|update|capitali[sz]e|proofread|shorten|clarify|add|write|complete|remove|delete)\b"
     r"[^.;\n]*?\b(?:comments?|doc ?strings?|javadocs?|jsdocs?|doc comments?|documentation"
     r"|xml docs?|license header|copyright)\b"
     r"(?!.*\b(?:and|then|also)\s+(?:add|change|rename|remove|make|use|return|raise|convert)\b)"
     r"(?!.*\b(?:type hints?|annotations?|strings? literals?|messages?)\b)"
 )
 INDENTED = frozenset({"python", "yaml"})  # where indentation alone has a meaning
+_Lines = tuple[Sequence[str], Sequence[str]]  # before, after
 PROSE = frozenset({"markdown", "html", "yaml", "toml", "css", "json"})
 
 
@@ -45,10 +46,10 @@ def minimal(
     for a, b, c, d in changed_runs(old, new):
         pieces += new[at:c]
         at = d
-        same_code = _bare(old_code[a:b], False) == _bare(new_code[c:d], False)
-        if comments_only and not same_code:
+        lines = old_code[a:b], new_code[c:d]
+        if comments_only and _bare(lines[0], False) != _bare(lines[1], False):
             code.append(Spot(a + 1))
-        elif _is_form(old[a:b], new[c:d], language.name, instruction, same_code):
+        elif _is_form((old[a:b], new[c:d]), lines, language.name, instruction):
             form.append(Spot(a + 1))
         else:
             pieces += new[c:d]
@@ -62,17 +63,16 @@ def minimal(
     return ("".join([*pieces, *new[at:]]) if findings else after), findings
 
 
-def _is_form(
-    old: Sequence[str], new: Sequence[str], language: str, instruction: str, same_code: bool
-) -> bool:
-    """Whether two runs of lines say the same in another form."""
-    if language in INDENTED and not _same_depth(old, new):
+def _is_form(lines: _Lines, code: _Lines, language: str, instruction: str) -> bool:
+    """Whether lines of both texts say the same in another form. `code`: without their comments."""
+    if language in INDENTED and not _same_depth(*lines):
         return False
     quotes = not ABOUT_QUOTES.search(instruction)
-    if _bare(old, quotes) == _bare(new, quotes):
+    if _bare(lines[0], quotes) == _bare(lines[1], quotes):
         return not ABOUT_SPACE.search(instruction)
-    removes = any(line.strip() for line in old)  # new comments alone may be what is asked for
-    return same_code and removes and not ABOUT_COMMENTS.search(instruction)
+    if _bare(code[0], quotes) != _bare(code[1], quotes) or ABOUT_COMMENTS.search(instruction):
+        return False
+    return any(line.strip() for line in lines[0])  # new comments alone may be what is asked for
 
 
 def _same_depth(old: Sequence[str], new: Sequence[str]) -> bool:

@@ -22,7 +22,7 @@ from specedit.edit.report import Edit, ModelLine, Report
 from specedit.edit.tries.checked import checked_tries
 from specedit.edit.tries.items import TryItem
 from specedit.edit.tries.tested import TestedTries
-from specedit.errors import FileError
+from specedit.errors import FileError, NotDefined
 from specedit.files.journal import home
 from specedit.files.recorder import Recorder, Wish
 from specedit.files.replacement import check_writable
@@ -150,6 +150,8 @@ class EditSession:
                         yield one.name, Proposed(job, item)
                         item = self._written(one, source, self._as_chosen(job, item))
                     yield one.name, item
+            except NotDefined as problem:
+                yield one.name, failed(one.name, problem) if self._alone else _skipped(one, problem)
             except FileError as problem:
                 yield one.name, failed(one.name, problem)
 
@@ -181,6 +183,11 @@ class EditSession:
         written = joint_write.written(self._recorder, self._pending, broken)
         self._together = False
         self._edits = [written.get(one.path, one) for one in self._edits]
+
+
+def _skipped(one: Input, problem: NotDefined) -> Edit:
+    """Of several files, one that the instruction is not about."""
+    return Edit(one.name, "unchanged", findings=(Finding("skipped", problem.reason),))
 
 
 def run_one(

@@ -28,7 +28,7 @@ from specedit.edit.regions.choice import (
 )
 from specedit.edit.regions.evidence import Evidence, evidence_of
 from specedit.edit.regions.listing import MOST, BlockListing, listing_of
-from specedit.edit.regions.targets import Target, targets_of
+from specedit.edit.regions.targets import EditTarget, targets_of
 from specedit.edit.report import Figures
 from specedit.edit.splice import whole
 from specedit.files.source import Source
@@ -80,7 +80,7 @@ def with_regions(
 
 
 def may_divide(work: Job, settings: Settings) -> bool:
-    """Whether regions may be chosen in this file: the user has named none, and wants no whole file."""
+    """Whether regions may be chosen: the user has named none, and does not want the whole file."""
     if settings.prediction not in ("original", "none"):  # a file's is one of the whole answer
         return False
     if settings.whole or settings.focus == "off":
@@ -190,7 +190,7 @@ def _named_regions(work: Job, blocks: Sequence[Block]) -> tuple[RegionJob, ...]:
     return tuple(regions)
 
 
-def _with_lead(target: Target, blocks: Sequence[Block]) -> tuple[int, int]:
+def _with_lead(target: EditTarget, blocks: Sequence[Block]) -> tuple[int, int]:
     """The lines of a target with the comments right above it."""
     first = next(
         (

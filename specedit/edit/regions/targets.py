@@ -1,18 +1,19 @@
 """What an instruction names outright: the definitions that it may change, and why each.
 
-`in the write method`, `Cart.total`, `let save() return early`, `change LIMIT to 20`. A name that the
-instruction only uses (`call f`, `like g`), or that it renames or removes everywhere, is not a target.
-A new definition stands behind the one that the instruction compares it with, else at the end of the
-class that the instruction names.
+`in the write method`, `Cart.total`, `let save() return early`, `change LIMIT to 20`. A name that
+the instruction only uses (`call f`, `like g`), or that it renames or removes everywhere, is not a
+target. A new definition stands behind the one that the instruction compares it with, else at the
+end of the class that the instruction names.
 """
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from specedit.errors import InputError
+from specedit.errors import InputError, NotDefined
 from specedit.syntax.identifiers import words_of
 from specedit.syntax.outline import CALLABLE, Symbol
 
@@ -38,10 +39,10 @@ _ADDED = re.compile(
 )
 _USED = re.compile(  # words before a name that is used, not changed
     r"(?i)\b(?:us(?:e|es|ed|ing)|call(?:s|ed|ing)?|invok(?:e|es|ing)|via|with|than|through"
-    r"|instead of|rais(?:e|es|ing)|throw(?:s|ing)?|catch(?:es|ing)?|return(?:s|ing)?|pass(?:es|ing)?"
-    r"|set(?:s|ting)? to|equals?|instance of|subclass of|extend(?:s|ing)?|deriv(?:e|es|ing) from"
-    r"|delegat(?:e|es|ing) to|import(?:s|ing)?|if|when|unless|until|while|and then|is an?|as an?"
-    r"|before|after|once)"
+    r"|instead of|rais(?:e|es|ing)|throw(?:s|ing)?|catch(?:es|ing)?|return(?:s|ing)?"
+    r"|pass(?:es|ing)?|set(?:s|ting)? to|equals?|instance of|subclass of|extend(?:s|ing)?"
+    r"|deriv(?:e|es|ing) from|delegat(?:e|es|ing) to|import(?:s|ing)?|if|when|unless|until|while"
+    r"|and then|is an?|as an?|before|after|once)"
     r"(?:\s+(?:of|to|by|the|an?|its|their|our|existing|result|value|function|method|class))*"
     r"\s+[`'\"]?(?:[\w$]+(?:\.|::|->|#))*$"
 )
@@ -93,11 +94,15 @@ _QUOTED = re.compile(
 _SEVERAL = re.compile(r"(?i)\b(?:all|every|each|both|any)\b")
 _CODE = re.compile(r"_|\d|[a-z$][A-Z]|[A-Z]{2,}[a-z]|\$")
 _CONSTRUCTORS = frozenset({"__init__", "constructor", "new", "init", "__new__"})
+_PLACED = re.compile(  # `in the function f`, `in the f method`
+    rf"(?i)\b(?:in|inside|of)\s+(?:the\s+)?(?:{_KIND}\s+[`'\"]?([A-Za-z_$][\w$.:#]*[\w$])"
+    rf"(?:\(\))?[`'\"]?|[`'\"]?([A-Za-z_$][\w$.:#]*[\w$])(?:\(\))?[`'\"]?\s+{_KIND}\b)"
+)
 NAMED = "named in the instruction"
 
 
 @dataclass(frozen=True)
-class Target:
+class EditTarget:
     """Lines [first, last] that the edit may change, from 1, without the comments above them."""
 
     first: int
@@ -116,9 +121,10 @@ class _Mention:
     dotted: bool  # it is named with what it is a member of
 
 
-def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[Target]:
+def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[EditTarget]:
     """The definitions that an instruction names as the place of the change, in the file's order;
     none where it names none or is about every use of one."""
+    _check_names(symbols, text, instruction)
     mentions = _mentions(symbols, instruction)
     if any(_EVERYWHERE.search(one.before) for one in mentions):
         return []
@@ -135,14 +141,35 @@ def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[T
     classes = [one for one in chosen if one.kind in TYPES]
     if any(one.last_line - one.first_line >= LARGE_TARGET for one in classes):
         return []
-    targets = {one: Target(one.first_line, one.last_line, one.qualified) for one in chosen}
+    targets = {one: _whole(one) for one in chosen}
     if _SIGNATURE.search(instruction):
         for one in _callers(symbols, text, chosen):
             names = ", ".join(each.own_name for each in chosen)
             targets.setdefault(
-                one, Target(one.first_line, one.last_line, one.qualified, f"calls {names}")
+                one, EditTarget(one.first_line, one.last_line, one.qualified, f"calls {names}")
             )
     return sorted(targets.values(), key=lambda one: one.first)
+
+
+def _check_names(symbols: Sequence[Symbol], text: str, instruction: str) -> None:
+    """An error where the instruction places the change in a definition that the file does not
+    have, and the file does not even have the word."""
+    for one in _PLACED.finditer(instruction):
+        dotted = next(filter(None, one.groups()))
+        name = re.split(r"\.|::|->|#", dotted)[-1]
+        written = one[0].count("`") > 1 or _CODE.search(name) or "()" in one[0]
+        if not written or re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", text):
+            continue
+        if _NEW.search(instruction) or not symbols:
+            continue
+        known = {each.own_name: each.qualified for each in symbols}
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f"The nearest name is {known[near[0]]}." if near else ""
+        raise NotDefined(f"defines no {name}; nothing was asked.", hint=hint)
+
+
+def _whole(one: Symbol, why: str = NAMED) -> EditTarget:
+    return EditTarget(one.first_line, one.last_line, one.qualified, why)
 
 
 def _mentions(symbols: Sequence[Symbol], instruction: str) -> list[_Mention]:
@@ -244,7 +271,7 @@ def _beside_new(
     mentions: Sequence[_Mention],
     named: Sequence[Symbol],
     instruction: str,
-) -> list[Target]:
+) -> list[EditTarget]:
     """Where a new definition is added: behind the one that it is compared with, else at the end of
     the class that is named, or of the file where the file has one class or none."""
     like = [one.symbol for one in mentions if _LIKE.search(one.before)]
@@ -254,10 +281,10 @@ def _beside_new(
         within = {one.qualified for one in classes}
         inside = [one for one in siblings if one.qualified.rpartition(".")[0] in within]
         last = (inside or siblings)[-1]
-        return [Target(last.first_line, last.last_line, last.qualified, "the new one follows it")]
+        return [_whole(last, "the new one follows it")]
     functions = [one for one in named if one.kind in CALLABLE]
     if functions and not classes:  # "extract a helper from f", "call it in f"
-        return [Target(one.first_line, one.last_line, one.qualified) for one in functions]
+        return [_whole(one) for one in functions]
     if not classes:
         all_classes = [one for one in symbols if one.kind in TYPES and one.depth == 0]
         if len(all_classes) != 1 or not re.search(r"(?i)\bmethods?\b", instruction):
@@ -267,13 +294,13 @@ def _beside_new(
         return []
     holder = classes[0]
     members = [one for one in symbols if _is_member(one, holder) and one.kind in CALLABLE]
-    targets = [Target(one.first_line, one.last_line, one.qualified) for one in functions]
+    targets = [_whole(one) for one in functions]
     if holder.last_line - holder.first_line < SMALL_CLASS or not members:
-        return [*targets, Target(holder.first_line, holder.last_line, holder.qualified)]
+        return [*targets, _whole(holder)]
     last = _most_alike(members, instruction) or members[-1]
     return [
         *targets,
-        Target(last.first_line, last.last_line, last.qualified, "the new one follows it"),
+        _whole(last, "the new one follows it"),
     ]
 
 
@@ -298,28 +325,28 @@ def _most_alike(members: Sequence[Symbol], instruction: str) -> Symbol | None:
     return members[n] if count else None
 
 
-def _for_field(symbols: Sequence[Symbol], named: Sequence[Symbol]) -> list[Target]:
+def _for_field(symbols: Sequence[Symbol], named: Sequence[Symbol]) -> list[EditTarget]:
     """The class that gets a field: all of a small one, else its lines before the first method and
     its constructor."""
     classes = [one for one in named if one.kind in TYPES]
     if len(classes) != 1:
-        return [Target(one.first_line, one.last_line, one.qualified) for one in named]
+        return [_whole(one) for one in named]
     holder = classes[0]
     if holder.last_line - holder.first_line < SMALL_CLASS:
-        return [Target(holder.first_line, holder.last_line, holder.qualified)]
+        return [_whole(holder)]
     members = [one for one in symbols if _is_member(one, holder) and one.kind in CALLABLE]
     first = min((one.first_line for one in members), default=holder.last_line + 1)
-    targets = [Target(holder.first_line, max(holder.first_line, first - 1), holder.qualified)]
+    targets = [EditTarget(holder.first_line, max(holder.first_line, first - 1), holder.qualified)]
     for one in members:
         if one.own_name in _CONSTRUCTORS or one.own_name == holder.own_name:
-            targets.append(Target(one.first_line, one.last_line, one.qualified, "its constructor"))
+            targets.append(_whole(one, "its constructor"))
     return targets
 
 
-def _by_quote(symbols: Sequence[Symbol], text: str, instruction: str) -> list[Target]:
+def _by_quote(symbols: Sequence[Symbol], text: str, instruction: str) -> list[EditTarget]:
     """The definitions that hold the only place of a text that the instruction quotes, or the lines
     of it where no definition does."""
-    targets: dict[str, Target] = {}
+    targets: dict[str, EditTarget] = {}
     for one in _QUOTED.finditer(instruction):
         quoted = next(filter(None, one.groups()))
         if (len(quoted) < LONG_QUOTE and " " not in quoted) or text.count(quoted) != 1:
@@ -329,10 +356,12 @@ def _by_quote(symbols: Sequence[Symbol], text: str, instruction: str) -> list[Ta
         inner = holders[-1] if holders else None
         if inner is None or inner.kind in TYPES:
             last = line + quoted.count("\n")
-            targets[str(line)] = Target(line, last, "", f"`{quoted[:40]}` is there")
+            targets[str(line)] = EditTarget(line, last, "", f"`{quoted[:40]}` is there")
         else:
             span = (inner.first_line, inner.last_line)
-            targets[inner.qualified] = Target(*span, inner.qualified, f"`{quoted[:40]}` is there")
+            targets[inner.qualified] = EditTarget(
+                *span, inner.qualified, f"`{quoted[:40]}` is there"
+            )
     return sorted(targets.values(), key=lambda one: one.first)
 
 
@@ -344,6 +373,7 @@ def _callers(symbols: Sequence[Symbol], text: str, chosen: Sequence[Symbol]) -> 
     call = re.compile(rf"(?<![\w$])(?:{'|'.join(map(re.escape, names))})\s*\(")
     lines = text.split("\n")
     for one in symbols:
-        if one.kind in CALLABLE and one not in chosen and one.own_name not in names:
-            if call.search("\n".join(lines[one.first_line - 1 : one.last_line])):
-                yield one
+        if one.kind not in CALLABLE or one in chosen or one.own_name in names:
+            continue
+        if call.search("\n".join(lines[one.first_line - 1 : one.last_line])):
+            yield one

@@ -1,8 +1,8 @@
 """The attempts of a run: how each try differs, its Job, and one answer to it.
 
 The first attempt is what a run without tries asks for. With a test command later ones sample from
-the same prompt, or show the model what was wrong with the try before; without one a second try shows
-the model why the first was refused.
+the same prompt, or show the model what was wrong with the try before; without one a second try
+shows the model why the first was refused.
 Seeds are fixed (the settings' seed and the number of the try): the same command line gives the same
 tries. Earlier answers are predictions of later ones, which changes the speed and never the text.
 """
