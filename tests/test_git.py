@@ -68,19 +68,21 @@ def test_every_way_of_choosing_finds_a_file_whatever_its_name(repo: Repository, 
     assert git.dirty([Path(name)]) == set()
 
 
-def test_containing_looks_at_tracked_text_files_only(repo: Repository) -> None:
+def test_containing_looks_at_text_files_that_git_does_not_ignore(repo: Repository) -> None:
     repo.commit(
         {
             "has.py": "Old\n",
             "not.py": "Other\n",
             "deep/er/has.cs": "class Old {}\n",
             "b.bin": "\0Old",
+            ".gitignore": "ignored.py\n",
         }
     )
     repo.write("new.py", "Old\n")
-    assert chosen(containing="Old") == {"has.py", "deep/er/has.cs"}
+    repo.write("ignored.py", "Old\n")
+    assert chosen(containing="Old") == {"has.py", "deep/er/has.cs", "new.py"}
     assert chosen(containing="Old", changed=True) == {"new.py"}
-    assert chosen(containing=["Old", "Other"]) == {"has.py", "not.py", "deep/er/has.cs"}
+    assert chosen(containing=["Old", "Other"]) == {"has.py", "not.py", "deep/er/has.cs", "new.py"}
     assert chosen(containing="Nowhere") == set()
     assert chosen(containing="-e") == set()
 

@@ -44,10 +44,12 @@ def test_a_rename_without_files_is_of_the_whole_repository(desk: Hooked) -> None
     code, out, err = desk.specedit("rename", "Old", "New")
     assert (code, out) == (0, "")
     assert touched(desk) == TOUCHED
-    assert desk.asked == 3, "no model is asked where tree-sitter finds nothing"
+    assert desk.asked == 1, "the model is asked about the comment alone"
     assert desk.repo.read("b dir/é.py") == "class New:\n    pass\n"
-    left = err[err.index("2 files left as they are: holds `Old` on line 1, but is no code") :]
-    assert "data.json, notes.md" in left or "notes.md, data.json" in left
+    said = " ".join(err.split())
+    assert "data.json: holds `Old` on line 1, but is not code" in said
+    assert "notes.md: holds `Old` on line 1, but is not code: --scope derived" in said
+    assert "string.py: `Old` stands in comments or strings alone" in said
     assert desk.specedit("undo")[0] == 0 and touched(desk) == set()
 
 
@@ -135,7 +137,7 @@ def test_files_and_git_do_not_both_choose(desk: Hooked) -> None:
 
 def test_an_interrupt_leaves_a_rename_of_many_files_undone(tmp_path: Path) -> None:
     slow = Hooked.make(tmp_path / "repo", "[tool.specedit]\n", delay_s=0.4)
-    slow.repo.commit({f"{n}.py": f"Old = {n}\n" for n in range(5)})
+    slow.repo.commit({f"{n}.py": f"Old = {n}  # the Old one\n" for n in range(5)})
     words = [sys.executable, "-m", "specedit", "rename", "Old", "New"]
     process = subprocess.Popen(
         words,

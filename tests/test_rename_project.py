@@ -47,9 +47,95 @@ def test_every_file_changes_and_what_is_no_code_is_listed(desk: Hooked) -> None:
     assert touched(desk) == {"shop/user.py", "shop/page.py", "tests/test_page.py"}
     page = desk.repo.read("shop/page.py")
     assert "return user.login + other.login + user_name" in page
-    assert "notes.md: holds `user_name` on lines 1, 3, but is no code" in err
+    assert "notes.md: holds `user_name` on lines 1, 3, but is not code" in " ".join(err.split())
     assert "the class before it is not known on line 5; renamed there too" in err
     assert desk.specedit("undo")[0] == 0 and touched(desk) == set()
+
+
+def test_new_files_are_renamed_too_and_ignored_ones_are_not(desk: Hooked) -> None:
+    use = "from shop.user import User\n\nprint(User().user_name)\n"
+    for path in ("new.py", "ignored.py"):
+        desk.repo.write(path, use)
+    desk.repo.write(".gitignore", "ignored.py\n")
+    desk.repo.git("rm", "-r", "-q", "--cached", ".")  # an index without files
+    assert desk.specedit(*CODE)[0] == 0
+    assert desk.repo.read("new.py") == use.replace("user_name", "login")
+    assert desk.repo.read("ignored.py") == use
+    assert ".login" in desk.repo.read("shop/page.py")
+
+
+def test_files_that_hold_the_word_and_stay_are_listed_with_the_reason(desk: Hooked) -> None:
+    desk.repo.commit(
+        {
+            "shop/local.py": "def f(user_name):\n    return user_name\n",
+            "shop/text.py": 'print("user_name")\n',
+            "data.json": '{"user_name": 1}\n',
+        }
+    )
+    err = " ".join(desk.specedit(*CODE)[2].split())
+    assert "shop/local.py: `user_name` means something else there" in err
+    assert "data.json: holds `user_name` on line 1, but is not code: name the file" in err
+    assert "shop/text.py: `user_name` stands in comments or strings alone; --scope derived" in err
+
+
+MARKDOWN = """\
+The user_name of `User.user_name`.
+
+```python
+User().user_name
+```
+
+```
+user_name
+```
+"""
+REST = """\
+user_name of :attr:`user_name` and ``user_name``
+
+.. code-block:: python
+
+   User().user_name
+
+The user_name.
+"""
+
+
+def test_code_in_prose_is_renamed_with_derived_names(desk: Hooked) -> None:
+    desk.repo.commit({"guide.md": MARKDOWN, "guide.rst": REST})
+    code, _, err = desk.specedit("rename", "user_name", "login", "--scope", "derived")
+    assert code == 0
+    assert desk.repo.read("guide.md") == MARKDOWN.replace(".user_name", ".login")
+    after = REST.replace("`user_name`", "`login`").replace(".user_name", ".login")
+    assert desk.repo.read("guide.rst") == after
+    assert "notes.md: holds `user_name` on lines 1, 3, but is not code" in " ".join(err.split())
+
+
+STORED = {
+    "shop/user.py": (
+        "class User:\n    def __init__(self, user_name, *more):\n"
+        '        """:param user_name: the name"""\n'
+        "        self.user_name = user_name\n"
+    ),
+    "shop/page.py": (
+        "from shop.user import User\n\n"
+        "def show(user_name):\n    return User(user_name=user_name).user_name\n"
+    ),
+}
+
+
+def test_a_parameter_that_is_stored_in_the_field_is_a_derived_name(desk: Hooked) -> None:
+    desk.repo.commit(STORED)
+    code, _, err = desk.specedit(*CODE[:3], "--no-model", "shop/user.py", "shop/page.py")
+    assert code == 0
+    assert desk.repo.read("shop/user.py") == STORED["shop/user.py"].replace(
+        "self.user_name", "self.login"
+    )
+    assert "line 4: it is set from the parameter `user_name`, which stays" in " ".join(err.split())
+    desk.specedit("undo")
+    code, _, err = desk.specedit(*CODE[:3], "--scope", "derived", "--no-model")
+    assert code == 0
+    assert desk.repo.read("shop/user.py") == STORED["shop/user.py"].replace("user_name", "login")
+    assert "User(login=user_name).login" in desk.repo.read("shop/page.py")
 
 
 def test_the_list_asks_no_model_and_says_why(desk: Hooked) -> None:

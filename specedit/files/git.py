@@ -91,8 +91,8 @@ def choose(
 
     `staged`: in the index and not in HEAD so. `changed`: not as HEAD has them, new files among
     them. `since`: changed since this branch left REF, committed or not. `containing`: of those (of
-    all tracked files, when nothing else chooses) the ones that hold any of these texts, in
-    `any_case` if so.
+    all files that git does not ignore, when nothing else chooses) the ones that hold any of these
+    texts, in `any_case` if so.
     Deleted files, symlinks and submodules are no files to edit. The order is that of the names: a
     prompt begins with its file's name, so what the cache holds of one file serves its neighbour.
     """
@@ -106,15 +106,24 @@ def choose(
         chosen = (chosen or set()) | set(_differing(root, _left(root, since)))
     if containing is not None:
         texts = [containing] if isinstance(containing, str) else containing
-        holding = _holding(root, texts, any_case=any_case, untracked=chosen is not None)
+        holding = _holding(root, texts, any_case=any_case)
         chosen = holding if chosen is None else chosen & holding
     paths = [root / name for name in sorted(chosen or ())]
     return [_seen(path, here) for path in paths if _editable(path)]
 
 
-def tracked(root: Path) -> list[str]:
-    """The names of all files that git tracks in a work tree, as it holds them, in order."""
-    return sorted(set(_names(ask(root, "ls-files", "-z")[1])))
+def known(root: Path) -> list[str]:
+    """The names of all files that git tracks in a work tree or does not ignore, in order."""
+    words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    return sorted(set(_names(ask(root, *words)[1])))
+
+
+def submodules(root: Path) -> list[str]:
+    """The folders of a work tree that are work trees of their own."""
+    if not (root / ".gitmodules").exists():
+        return []
+    entries = ask(root, "ls-files", "-z", "--stage")[1].split(b"\0")
+    return [os.fsdecode(one.partition(b"\t")[2]) for one in entries if one.startswith(b"160000")]
 
 
 def under(folder: Path) -> list[Path]:
@@ -153,11 +162,11 @@ def _has_head(root: Path) -> bool:
     return ask(root, "rev-parse", "--verify", "-q", "HEAD", codes=(0, 1, 128))[0] == 0
 
 
-def _holding(root: Path, texts: Sequence[str], *, any_case: bool, untracked: bool) -> set[str]:
-    """Text files that hold one of `texts`, as git's own search finds them in the work tree."""
+def _holding(root: Path, texts: Sequence[str], *, any_case: bool) -> set[str]:
+    """Text files that hold one of `texts`, as git's own search finds them in the work tree: those
+    that git tracks, and new ones that it does not ignore."""
     wanted = [word for text in texts for word in ("-e", text)]
-    how = [*(["-i"] if any_case else []), *(["--untracked"] if untracked else [])]
-    words = ("grep", "-lzIF", *how, *wanted)
+    words = ("grep", "-lzIF", "--untracked", *(["-i"] if any_case else []), *wanted)
     return set(_names(ask(root, *words, codes=(0, 1))[1]))
 
 

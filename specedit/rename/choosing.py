@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from specedit.errors import UsageError
 from specedit.rename.guess import Doubt
+from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning
 from specedit.scoping.scope import FUNCTIONS, Declared
 from specedit.scoping.scopes import PLAIN
@@ -25,10 +26,13 @@ def choose(
     line: int | None,
     old: str,
     is_here: Callable[[str], bool] | None = None,
+    *,
+    derived: bool = False,
 ) -> tuple[list[Meaning], list[Doubt]]:
     """The meanings to rename, and what is uncertain about that choice.
 
-    `is_here`: other files are renamed, too, those of modules that it takes for the project's."""
+    `is_here`: other files are renamed, too, those of modules that it takes for the project's.
+    `derived`: a parameter that is stored in a renamed field of the same name is renamed too."""
     elsewhere = _elsewhere(found, typing, is_here) if line is None else []
     found[:] = [one for one in found if one not in elsewhere]
     notes = _gather(found, typing)
@@ -80,11 +84,19 @@ def choose(
         notes.append(Doubt(f"{message}; renamed there too", tuple(unknown.lines)))
     if any(one.kind == "literal" for one in chosen):
         notes.append(Doubt(f"every string {old!r} was taken for the same literal"))
+    if derived:
+        chosen += {
+            id(one): one for one, _ in stored_parameters(chosen, found, typing.rules)
+        }.values()
     if chosen and not any(one.declared for one in chosen) and chosen[0].kind != "label":
         message = f"nothing in this file declares `{old}`; rename it where it is declared, too"
         notes.append(Doubt(message))
     notes += _overrides(chosen, typing) + _overloads(chosen, typing)
-    notes += _cycles(chosen, typing) + _namesakes(chosen, found, typing)
+    notes += _cycles(chosen, typing)
+    notes += [
+        Doubt(stays_as_parameter(leaf, old), (leaf.line,))
+        for _, leaf in stored_parameters(chosen, found, typing.rules)
+    ]
     notes += _literals(chosen, found, typing.rules.nameless)
     return chosen, notes
 
@@ -214,20 +226,24 @@ def _cycles(chosen: list[Meaning], typing: Typing) -> list[Doubt]:
     return []
 
 
-def _namesakes(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> list[Doubt]:
-    """Parameters that set a renamed member and keep its old name."""
-    notes = []
+def stored_parameters(
+    chosen: list[Meaning], found: list[Meaning], rules: Rules
+) -> Iterator[tuple[Meaning, Branch]]:
+    """The parameters of the name that a renamed member is set from, each with its place there."""
     members = {id(leaf) for one in chosen if one.is_member for leaf in one.leaves}
     for one in found:
         if one in chosen or one.kind != "parameter":
             continue
         for leaf in one.leaves:
-            is_set = leaf.parent is not None and leaf.place in typing.rules.assigned
+            is_set = leaf.parent is not None and leaf.place in rules.assigned
             target = leaf.parent.part("left") if leaf.parent is not None and is_set else None
             if target is not None and any(id(x) in members for x in target.walk()):
-                message = f"it is set from `{one.declared[0].name}`, which stays"
-                notes.append(Doubt(f"line {leaf.line}: {message}", (leaf.line,)))
-    return notes
+                yield one, leaf
+
+
+def stays_as_parameter(leaf: Branch, name: str) -> str:
+    line = f"line {leaf.line}"
+    return f"{line}: it is set from the parameter `{name}`, which stays; --scope derived renames it"
 
 
 def _literals(chosen: list[Meaning], found: list[Meaning], nameless: frozenset[str]) -> list[Doubt]:

@@ -26,6 +26,7 @@ class Doubt:
 
     text: str
     lines: tuple[int, ...] = ()
+    kind: str = "undecided"  # of the finding, where it says why a file stays
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,15 @@ def reach(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> list[P
 
 
 def comment_rewrites(
-    data: bytes, parts: list[Passage], old: str, new: str, inside: list[Passage] | None
+    data: bytes,
+    parts: list[Passage],
+    old: str,
+    new: str,
+    inside: list[Passage] | None = None,
+    *,
+    parameters: bool = True,
 ) -> list[Rewrite]:
+    """`inside`: only there; `parameters`: a documented parameter of the name is renamed too."""
     spellings = names.variants(old, new)
     results = []
     for part in parts:
@@ -42,6 +49,8 @@ def comment_rewrites(
         text = data[part.start : part.end].decode("utf-8", "replace")
         for offset, there, put_there in names.mentions(text, spellings):
             if not _speaks(text, offset, there):
+                continue
+            if not parameters and there == old and _PARAMETER.search(text[:offset]):
                 continue
             start = part.start + len(text[:offset].encode())
             end = start + len(there.encode())
@@ -58,6 +67,7 @@ _BEFORE = re.compile(  # what ends in front of a name that is a reference to cod
           | \w(?:\.|::|->|\#) )$""",
     re.VERBOSE,
 )
+_PARAMETER = re.compile(r"""([@\\:]param\b[^\n:]*\s|<param(ref)?\s+name\s*=\s*["'])$""")
 _SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")  # a code span of one line
 
 

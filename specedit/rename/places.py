@@ -60,7 +60,8 @@ def rename_places(
     if old.startswith("$"):
         results = [one for one in results if _has_sigil(one, typing)] or results
         old, new = old.lstrip("$"), new.lstrip("$")
-    chosen, notes = choose(results, typing, owner, line, old, is_here)
+    derives = scope == SCOPES[-1]
+    chosen, notes = choose(results, typing, owner, line, old, is_here, derived=derives)
     return guessed(Choice(typing, results, chosen, notes), dialect, old, new, scope, text)
 
 
@@ -76,7 +77,9 @@ def guessed(
     }
     parts = passages(typing.scopes.root, data, typing.rules.strings, typing.rules.opaque)
     inside = reach(chosen, result, typing) if len(chosen) < len(result) else None
-    comments = list(comment_rewrites(data, parts, old, new, inside))
+    kinds = [{one.kind for one in meanings} for meanings in (chosen, result)]
+    parameters = "parameter" in kinds[0] or "parameter" not in kinds[1]
+    comments = comment_rewrites(data, parts, old, new, inside, parameters=parameters)
     known = {leaf.start for one in result for leaf in one.leaves}
     wider = [
         rewrite
@@ -256,7 +259,7 @@ def _words(text: str, language: Language | None, old: str, new: str, scope: str)
         )
         (comments if commented else rewrites).append(rewrite)
     if scope != "code" and spans:
-        comments = comment_rewrites(data, parts, old, new, None)
+        comments = comment_rewrites(data, parts, old, new)
     levels = [rewrites, comments]
     taken = 1 if scope == "code" and rewrites else 2
     kept = [rewrite for level in levels[:taken] for rewrite in level]

@@ -142,7 +142,7 @@ def _shared(report: Report) -> dict[tuple[str, str], list[str]]:
     results: dict[tuple[str, str], list[str]] = {}
     for edit in report.edits:
         for one in edit.findings:
-            if one.kind in ("skipped", "by-rule"):
+            if one.kind in ("skipped", "stays", "by-rule"):
                 results.setdefault((one.kind, one.text), []).append(code.name(edit.path))
     return {key: names for key, names in results.items() if len(names) > 1}
 
@@ -152,7 +152,7 @@ def _named(console: Console, kind: str, why: str, names: list[str], most: int) -
     message = ", ".join(names[:most])
     if len(names) > most:
         message += f" and {len(names) - most} more (-v names them)"
-    left = " left as they are" if kind == "skipped" else ""
+    left = "" if kind == "by-rule" else " left as they are"
     say(console, Text(f"{count(len(names), 'file')}{left}: {why}: {message}"))
 
 

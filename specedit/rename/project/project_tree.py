@@ -1,4 +1,4 @@
-"""The Jobs of a rename of a work tree: its files as git tracks them, read when renaming asks.
+"""The Jobs of a rename of a work tree: the files that git does not ignore, read when renaming asks.
 
 Runs no model and writes nothing.
 """
@@ -39,7 +39,7 @@ class Tree:
 
     @classmethod
     def around(cls, names: Sequence[str]) -> Tree | None:
-        """The work tree that git tracks around these files, or here; None where there is none."""
+        """The git work tree around these files, or here; None where there is none."""
         place = Path(names[0]).absolute().parent if names else Path.cwd()
         try:
             root = git.top(place)
@@ -49,7 +49,7 @@ class Tree:
         inside = [Path(name).as_posix() for name in extra if not name.startswith("..")]
         if len(inside) != len(names):
             return None
-        return cls(root, sorted({*git.tracked(root), *inside}))
+        return cls(root, sorted({*git.known(root), *inside}))
 
     @classmethod
     def of_files(cls, names: Sequence[str]) -> Tree:
@@ -118,9 +118,7 @@ def plan(tree: Tree, found: TreeRename, source: Source, settings: Settings) -> J
     guess = found.files.get(path)
     if guess is None:
         doubts = found.left.get(path, ())
-        skipped = tree.project.typing(path) is None
-        kind = "skipped" if skipped else "undecided"
-        text = (Finding(kind, one.text, tuple(map(Spot, one.lines))) for one in doubts)
+        text = (Finding(one.kind, one.text, tuple(map(Spot, one.lines))) for one in doubts)
         return untouched(source, *text)
     if tree.project.text(path) != source.text:
         raise InputError("changed while it was read; run it again", file=source.name)

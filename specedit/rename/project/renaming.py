@@ -21,6 +21,7 @@ from specedit.rename.project.resolution import (
     whatever,
 )
 from specedit.rename.project.taken import taken_elsewhere
+from specedit.rename.prose import is_prose, rename_prose
 from specedit.scoping.meaning import Meaning
 from specedit.scoping.project import Project
 from specedit.scoping.uses import EXTERNAL, FOREIGN
@@ -78,7 +79,8 @@ class TreeRename:
     @property
     def undecided(self) -> dict[str, tuple[Doubt, ...]]:
         own = {path: guess.undecided for path, guess in self.files.items() if guess.undecided}
-        return {**self.left, **own}
+        left = {path: one for path, one in self.left.items() if one[0].kind != "stays"}
+        return {**left, **own}
 
 
 def rename_tree(
@@ -100,7 +102,7 @@ def rename_tree(
     at = _at(project, target) if target is not None else None
     exact = [path for path in paths if name.lstrip("$") in (project.text(path) or "")]
     every = [
-        resolve_name(project, typings, name, owner, is_here, at)
+        resolve_name(project, typings, name, owner, is_here, at, derived=derives)
         for typings in families(project, exact)
     ]
     if target is None and not owner and not any(one.chosen for one in every):
@@ -125,7 +127,7 @@ def rename_tree(
                 if guess.places:
                     files[path] = guess
                     continue
-                left[path] = guess.undecided
+                left[path] = guess.undecided or tuple(_why_left(guess))
             elif chosen:
                 lines = sorted(
                     {leaf.line for each in one.found for leaf in one_here(one, path, each)}
@@ -134,11 +136,11 @@ def rename_tree(
                 left[path] = (Doubt(text, tuple(lines)),) if lines else ()
     for path in paths:
         if path not in files and path not in left:
-            alone = _words_only(project, path, name, new, scope, is_here) if derives else None
+            alone = _derived_only(project, path, owner, name, new, is_here) if derives else None
             if alone is not None and alone.places:
                 files[path] = alone
             else:
-                left[path] = tuple(_unread(project, path, name))
+                left[path] = tuple(_unread(project, path, name, derives))
     if not files and strict:
         refuse_nothing(project, paths, owner, name, every, False)
     for one in every:
@@ -252,16 +254,18 @@ def _foreign(
     return frozenset(results)
 
 
-def _words_only(
+def _derived_only(
     project: Project,
     path: str,
+    owner: str,
     old: str,
     new: str,
-    scope: str,
     is_here: Callable[[str, str], bool],
 ) -> RenameGuess | None:
-    """A file that holds only names that are built from OLD."""
-    typing, language = project.typing(path), project.language(path)
+    """A file that holds only names that are built from OLD, or code in prose."""
+    typing, language, text = project.typing(path), project.language(path), project.text(path)
+    if is_prose(path):
+        return rename_prose(text or "", owner, old, new)
     if typing is None or language is None:
         return None
     built = {name for _, name in typing.scopes.leaves if names.derived(name, old, new) is not None}
@@ -269,19 +273,35 @@ def _words_only(
     assert isinstance(group, dict)
     group[path] = typing
     kept = _foreign(project, {path: typing}, path, built, is_here)
-    text = project.text(path) or ""
     choice = Choice(typing, [], [], [], whole_tree=True, kept=kept)
-    return guessed(choice, trees.dialect(text, language), old, new, scope, text)
+    dialect = trees.dialect(text or "", language)
+    return guessed(choice, dialect, old, new, "derived", text or "")
 
 
-def _unread(project: Project, path: str, old: str) -> Iterator[Doubt]:
-    """Where a file that is no code speaks of the name."""
+def _why_left(guess: RenameGuess) -> Iterator[Doubt]:
+    """Why a file of code stays that holds the name."""
+    for one in guess.outside:
+        if one.known:
+            yield Doubt(f"`{guess.old}` means something else there", one.lines, "stays")
+            return
+        if one.itself:
+            text = f"`{guess.old}` stands in comments or strings alone; {one.flag}"
+            yield Doubt(text, one.lines, "stays")
+            return
+
+
+def _unread(project: Project, path: str, old: str, derives: bool) -> Iterator[Doubt]:
+    """Why a file stays that is not code."""
     text = project.text(path)
-    if text is None or project.typing(path) is not None:
+    if text is None:
+        yield Doubt("cannot be read as text, or is too large: not renamed", (), "skipped")
+        return
+    if project.typing(path) is not None:
         return
     lines = sorted({text.count("\n", 0, at) + 1 for at, _, _ in names.mentions(text, {old: old})})
     if lines:
-        message = (
-            f"holds `{old}` on {said_lines(lines)}, but is no code: name the file to rename there"
-        )
-        yield Doubt(message, tuple(lines))
+        how = "name the file to rename there"
+        if is_prose(path) and not derives:
+            how = "--scope derived renames its code spans and blocks"
+        message = f"holds `{old}` on {said_lines(lines)}, but is not code: {how}"
+        yield Doubt(message, tuple(lines), "skipped")

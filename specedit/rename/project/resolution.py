@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from specedit.rename.choosing import said_lines
+from specedit.rename.choosing import said_lines, stays_as_parameter, stored_parameters
 from specedit.rename.guess import Doubt
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, meanings_over
@@ -73,9 +73,12 @@ def resolve_name(
     owner: str,
     is_here: Callable[[str, str], bool],
     at: Callable[[str, Branch], bool] | None = None,
+    *,
+    derived: bool = False,
 ) -> ResolvedName:
     """What `name` means in these files. `is_here(module, path)`: whether a module that no file was
-    found for may still be the project's; `at`: whether a place is the one that is asked for."""
+    found for may still be the project's; `at`: whether a place is the one that is asked for;
+    `derived`: a parameter that is stored in a renamed field of the same name is renamed too."""
     bare = name.lstrip("$")
     result = meanings_over(list(typings.values()), bare)
     one = ResolvedName(typings, [each for each in result if each.kind != "literal"])
@@ -92,6 +95,11 @@ def resolve_name(
         one.chosen = [each for each in ours if _is_declared(each) and not _is_local(each)]
         one.chosen = [each for each in one.chosen if not _is_literal(one, each)] or one.chosen
     _take_in(one, ours)
+    stored = list(stored_parameters(one.chosen, ours, next(iter(typings.values())).rules))
+    if derived:
+        one.chosen += {id(each): each for each, _ in stored}.values()
+    for _, leaf in () if derived else stored:
+        one.doubt(one.path_of(leaf), stays_as_parameter(leaf, bare), (leaf.line,))
     _sort_out(one, theirs)
     return one
 
