@@ -54,7 +54,7 @@ class WorkTree:
 
     @cached_property
     def _tracked(self) -> list[str]:
-        return git.tracked(self._root) if self._root is not None else []
+        return git.known(self._root) if self._root is not None else []
 
     @property
     def path(self) -> str:
