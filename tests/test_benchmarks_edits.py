@@ -73,7 +73,7 @@ def spoils(case: Case, file: Original) -> dict[str, str]:
     right = replaced(file.text, case.right)
     code = Code(right, file.language)
     lines = right.split("\n")
-    named = {place.removeprefix("new:").removeprefix("doc:") for place in case.where}
+    named = {place.removeprefix("doc:") for place in case.where if not place.startswith("new:")}
     inside = {
         row
         for name in named - {"", "*", "comments", "imports", "main"}
@@ -116,7 +116,8 @@ def spoils(case: Case, file: Original) -> dict[str, str]:
             if what not in found and re.search(pattern, line):
                 changed = [*lines[:row], change(line), *lines[row + 1 :]]
                 found[what] = "\n".join(changed)
-        if "blank line" not in found and row - 1 in rows and lines[row - 1].strip():
+        above = lines[row - 1].strip() and free[row - 1] == lines[row - 1]
+        if "blank line" not in found and row - 1 in rows and above:
             found["blank line"] = "\n".join([*lines[:row], "", *lines[row:]])
     return found
 
