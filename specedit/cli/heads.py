@@ -137,7 +137,7 @@ def evaluate(
     from specedit.heads.texts import read_texts
 
     require_torch("Evaluating heads")
-    from specedit.heads.evaluate import evaluate
+    from specedit.heads.train import evaluate
 
     texts = read_texts(paths or [Path()])
     target, folder = _target(model, 0)

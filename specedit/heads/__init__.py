@@ -1,6 +1,6 @@
 """Training of heads: small additions to a model that guess its next ids.
 
 `train` runs it: `texts` are read and `requests` answered (`reading`), their last rows are stored
-(`rows`), and a `network` learns from them (`training`). `evaluate` measures heads on texts, and
-`choice` loads those that an open model uses.
+(`rows`), and a `network` learns from them (`training`). `choose_heads` loads those that an open
+model uses.
 """

@@ -15,16 +15,12 @@ from torch.nn import Linear, Module, ModuleList, Parameter
 from torch.nn.functional import silu
 
 from specedit.engines.exact import quantize
-from specedit.heads.rows import IDS, Rows
 from specedit.models.head_file import HeadsSizes
 
 if TYPE_CHECKING:
     from specedit.models.head_file import Array, Heads
 
 DROPPED = 51  # of 256 numbers, while learning
-SAMPLE, PART = 100_000, 4096  # places that the regression uses, in all and at a time
-RIDGE = 0.02  # of the mean variance, added to every direction
-OPEN = 1.27846  # silu of it is 1: a gate of this opens a unit
 
 
 class HeadStep(Module):
@@ -130,36 +126,3 @@ class Network(Module):
             for depth, bias in enumerate(self.biases.numpy()):
                 tensors[f"{depth}.bias"] = bias.astype(np.float32)
         return tensors
-
-
-def linear_start(network: Network, rows: Rows, anchors: Array, embedding: torch.Tensor) -> None:
-    """Set the first step of gated, chained heads to the best linear guess of the next row.
-
-    It is a ridge regression from a row and the id after it, cut to half the rank of the inner row.
-    A gated unit with a constant gate is linear, so half of the units hold the guess and learn from
-    there; the others begin at random."""
-    if len(anchors) > SAMPLE:
-        anchors = np.random.default_rng(0).choice(anchors, SAMPLE, replace=False)
-    hidden, inner, half = network.sizes.hidden, network.sizes.inner, network.sizes.inner // 2
-    spread = network.spread.numpy()
-    gram = np.zeros((2 * hidden, 2 * hidden), np.float32)
-    cross = np.zeros((2 * hidden, hidden), np.float32)
-    for at in range(0, len(anchors), PART):
-        places = np.sort(anchors[at : at + PART])
-        here, there = rows.take(places) / spread, rows.take(places + 1) / spread
-        ids = torch.from_numpy(rows.meta[IDS][places + 1].astype(np.int64))
-        inputs = np.concatenate((here, network.embedded(embedding[ids].float()).numpy()), 1)
-        gram += inputs.T @ inputs
-        cross += inputs.T @ (there - here)
-    gram[np.diag_indices_from(gram)] += RIDGE * np.trace(gram) / len(gram)
-    weights = np.linalg.solve(gram, cross)
-    _, vectors = np.linalg.eigh(weights.T @ gram @ weights)
-    strongest = vectors[:, -half:]  # the directions in which the guesses vary most
-    up = (weights @ strongest).T
-    step: Any = network.steps[0]
-    with torch.no_grad():
-        for part, columns in ((step.of_state, slice(0, hidden)), (step.of_id, slice(hidden, None))):
-            part.weight[:half] = 0.0
-            part.weight[inner : inner + len(up)] = torch.from_numpy(up[:, columns].copy())
-        step.down.weight[:, : len(up)] = torch.from_numpy(strongest.copy())
-        network.biases[:, :half] = OPEN

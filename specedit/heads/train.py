@@ -1,33 +1,30 @@
-"""Training from texts to a file, for a given time.
+"""Training from texts to a file for a given time, and how often heads are right.
 
 Everything is stored as it comes, so a run can be stopped at any moment and the next one continues:
-rows in shards, and the state of learning every two minutes and when a run ends.
+the rows that were read, and the file of heads every two minutes and when a run ends.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from specedit.errors import ModelError, UsageError
-from specedit.files import atomic
 from specedit.files.lock import Lock
-from specedit.heads.practice_requests import is_part
-from specedit.heads.reading import HeadsTarget, likely_ids, read_parts, write_answers
-from specedit.heads.rows import TEXTS, RowStore
+from specedit.heads.practice_requests import LONGEST, is_part, parts
+from specedit.heads.reading import HeadsTarget, likely_ids, read_parts, rows_of, write_answers
+from specedit.heads.rows import TEXTS, Rows, RowStore
 from specedit.heads.texts import Text
-from specedit.models.head_file import About, HeadsSizes, write
+from specedit.models.head_file import About, DamagedHeads, Heads, HeadsSizes, write
 from specedit.models.head_store import HeadsFolder
 from specedit.models.store import free, sized
 
 if TYPE_CHECKING:
-    from specedit.heads.training import Learner
     from specedit.models.head_file import Array
 
 LIKELY = 8192  # ids that heads may guess in any text
@@ -35,7 +32,7 @@ READING = 0.6  # of the time is for reading and answering, while there is anythi
 ANSWERING = 0.75  # of that, for the model's own answers
 MOST = 800_000  # places that are stored: 2.5 GB of a model 1,536 wide
 OWN = 2  # weight of the model's own answers: other people's texts are easier to guess
-SAVED_S = 120.0  # between two savings of the state
+SAVED_S = 120.0  # between two writings of the file
 
 
 @dataclass(frozen=True)
@@ -129,8 +126,33 @@ def _learn(
     weights = np.where(held & ~held.all(), 0, np.where(own, OWN, 1))
     learner = Learner(sizes, rows, weights, teacher, likely)
     watched = HeldOut(rows, held, teacher, likely, sizes.depth)
-    state, path = folder.state(sizes.kind), folder.file(sizes.kind)
-    yield Stage("learn", 0.0, _begin(learner, state, folder, target.name))
+    ids = np.zeros(-(-len(likely) // 16) * 16, np.int32)
+    ids[: len(likely)] = likely
+
+    def save() -> tuple[float, ...]:
+        accepted = tuple(round(part, 4) for part in watched.accepted(learner.network))
+        about = About(
+            sizes=sizes,
+            model=target.name,
+            digest=target.digest,
+            sharpness=watched.sharpness(learner.network),
+            guessed=len(likely),
+            accepted=accepted,
+            texts=sum(is_part(name) for name, _ in store.texts),
+            positions=len(texts),
+            answered=int(own.sum()),
+            steps=learner.step,
+            seconds=round(learner.seconds, 1),
+        )
+        write(path, about, {**learner.network.packed(), "ids": ids})
+        return accepted
+
+    path = folder.file(sizes.kind)
+    with suppress(DamagedHeads):  # it is written anew
+        heads = folder.open(sizes.kind, target.name)
+        if heads is not None and heads.about.sizes == sizes:
+            learner.take(heads)
+    yield Stage("learn", 0.0, f"from step {learner.step}")
     saved = time.perf_counter()
     try:
         for progress in learner.learn(max(1.0, ends - saved), watched):
@@ -138,57 +160,47 @@ def _learn(
             text = f"step {progress.step}, {len(texts):,} places"
             yield Stage("learn", done, text, progress.accepted, progress.loss)
             if time.perf_counter() - saved > SAVED_S:
-                save_state(state, learner)
+                save()
                 saved = time.perf_counter()
     finally:  # also after Ctrl-C
-        save_state(state, learner)
-        about = About(
-            sizes=sizes,
-            model=target.name,
-            digest=target.digest,
-            sharpness=watched.sharpness(learner.network),
-            guessed=len(likely),
-            accepted=tuple(round(part, 4) for part in watched.accepted(learner.network)),
-            texts=sum(is_part(name) for name, _ in store.texts),
-            positions=len(texts),
-            answered=int(own.sum()),
-            steps=learner.step,
-            seconds=round(learner.seconds, 1),
-        )
-        ids = np.zeros(-(-len(likely) // 16) * 16, np.int32)
-        ids[: len(likely)] = likely
-        write(path, about, {**learner.network.packed(), "ids": ids})
-    yield Stage("write", 1.0, str(path), about.accepted)
+        accepted = save()
+    yield Stage("write", 1.0, str(path), accepted)
 
 
-def _begin(learner: Learner, state: Path, folder: HeadsFolder, model: str) -> str:
-    """Continue from the state, else from existing heads of these sizes, else from scratch."""
-    if load_state(state, learner):
-        return f"from step {learner.step}"
-    heads = folder.open(learner.sizes.kind, model)
-    if heads is not None and heads.about.sizes == learner.sizes:
-        learner.network.take(heads)
-        return f"from {heads.path}"
-    learner.start()
-    return "a first guess"
+@dataclass(frozen=True)
+class HeadsScore:
+    """`accepted` by depth: of the places where all depths before it hold, the share that holds.
+    `ids_per_pass`: what one guess of each depth commits, with the model's own id."""
+
+    texts: int
+    places: int
+    accepted: tuple[float, ...]
+
+    @property
+    def ids_per_pass(self) -> float:
+        return 1 + float(np.cumprod(self.accepted).sum())
 
 
-def save_state(path: Path, learner: Learner) -> None:
-    import torch
+def evaluate(target: HeadsTarget, texts: Sequence[Text], heads: Heads, places: int) -> HeadsScore:
+    """Read a part of each text, the held-out texts first, up to so many places."""
+    from specedit.heads.network import Network
+    from specedit.heads.training import HeldOut, Teacher
 
-    with atomic.drafted(path) as file:
-        torch.save(learner.state(), file)
-
-
-def load_state(path: Path, learner: Learner) -> bool:
-    """Whether the state was there, and fits these heads."""
-    import torch
-
-    if not path.is_file():
-        return False
-    try:
-        state: dict[str, Any] = torch.load(path, weights_only=True)
-        learner.take(state)
-    except Exception:  # torch raises many kinds; what cannot be read is learnt again
-        return False
-    return True
+    states, metas, read = [], [], 0
+    for number, text in enumerate(sorted(texts, key=lambda one: not one.held)):
+        request, part = next(parts(text))
+        prompt = request.prompt(target.tokenizer, target.template)
+        answer = target.tokenizer.encode(part)[:LONGEST]
+        rows, ids, choices = rows_of(target.engine.passes, prompt, answer)
+        states.append(rows)
+        metas.append(np.array([ids, choices, [number] * len(ids)]))
+        read += len(ids)
+        if read >= places:
+            break
+    together = Rows(np.concatenate(states), np.concatenate(metas, 1))
+    sizes = heads.about.sizes
+    network = Network(sizes, np.ones(sizes.hidden), 1.0).eval()
+    network.take(heads)
+    likely, everywhere = np.array(heads.ids), np.ones(read, bool)
+    held = HeldOut(together, everywhere, Teacher(target.weights), likely, sizes.depth)
+    return HeadsScore(len(states), read, held.accepted(network))

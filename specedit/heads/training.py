@@ -11,20 +11,20 @@ import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch.nn.functional import cross_entropy, smooth_l1_loss
 
 from specedit.errors import UsageError
-from specedit.heads.network import Network, linear_start
+from specedit.heads.network import Network
 from specedit.heads.rows import CHOICES, IDS, Rows
 from specedit.models.head_file import HeadsSizes
 
 if TYPE_CHECKING:
     from specedit.engines.exact.weights import Weights
-    from specedit.models.head_file import Array
+    from specedit.models.head_file import Array, Heads
 
 SPAN = 16  # neighbouring places of a batch: one target serves several depths
 PLACES = 512  # of a batch of all depths; of fewer depths, as many more
@@ -107,26 +107,10 @@ class Learner:
         self.seconds = 0.0
         self._agrees = rows.agrees()
 
-    def start(self) -> None:
-        """Begin with the best linear guess, where the kind allows it."""
-        if self.sizes.of.chained and self.sizes.of.gated:
-            places = np.unique(self._starts)
-            linear_start(self.network, self.rows, places, self.teacher.embedding)
-
-    def state(self) -> dict[str, Any]:
-        """Everything needed to continue."""
-        return {
-            "network": self.network.state_dict(),
-            "optimizer": self._optimizer.state_dict(),
-            "step": self.step,
-            "seconds": self.seconds,
-        }
-
-    def take(self, state: dict[str, Any]) -> None:
-        """Continue from a state."""
-        self.network.load_state_dict(state["network"])
-        self._optimizer.load_state_dict(state["optimizer"])
-        self.step, self.seconds = int(state["step"]), float(state["seconds"])
+    def take(self, heads: Heads) -> None:
+        """Continue from a file of the same sizes."""
+        self.network.take(heads)
+        self.step, self.seconds = heads.about.steps, heads.about.seconds
         self._random = np.random.default_rng(self.step)  # not the same batches again
 
     def learn(self, seconds: float, held: HeldOut) -> Iterator[LearningProgress]:

@@ -94,7 +94,7 @@ class About:
     texts: int = 0  # files read,
     positions: int = 0  # places in them and in answers,
     answered: int = 0  # of which so many are in the model's own answers,
-    rejected: int = 0  # and so many in answers whose drafts were rejected;
+    rejected: int = 0  # of files of an earlier version
     steps: int = 0  # learnt in so many steps
     seconds: float = 0.0
     note: str = ""
@@ -170,16 +170,6 @@ class Heads:
         panels, scales = self.array(f"{name}.panels"), self.array(f"{name}.scales")
         rows = panels.transpose(0, 2, 1, 3).reshape(panels.shape[0] * 16, -1)
         return rows.astype("float32") * scales.reshape(-1, 1)
-
-
-def check(heads: Heads, digest: str, model: str) -> Heads:
-    """The same heads, if they belong to this model; else an error that names both."""
-    if heads.about.digest != digest:
-        raise UsageError(
-            f"{heads.path} holds heads of {heads.about.model}, and the model is {model}.",
-            hint=f"Heads fit one model only. Train them: specedit heads train --model {model}",
-        )
-    return heads
 
 
 def open_heads(path: Path) -> Heads:

@@ -2,7 +2,6 @@
 
 HOME/heads/DIGEST/KIND.safetensors    trained heads
 HOME/heads/DIGEST/unfinished/         what training continues from
-HOME/heads/DIGEST/kept/               answers with rejected drafts, where `learn` is on
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from specedit.models.head_file import KINDS, DamagedHeads, Heads, check, open_heads
+from specedit.errors import UsageError
+from specedit.models.head_file import KINDS, DamagedHeads, Heads, open_heads
 
 SHIPPED = Path(__file__).parent / "shipped_heads"
 
@@ -32,15 +32,8 @@ class HeadsFolder:
     def unfinished(self) -> Path:
         return self.path / "unfinished"
 
-    @property
-    def rejected(self) -> Path:
-        return self.path / "kept"
-
     def file(self, kind: str) -> Path:
         return self.path / f"{kind}.safetensors"
-
-    def state(self, kind: str) -> Path:
-        return self.unfinished / f"{kind}.pt"
 
     def find(self, kind: str) -> Path | None:
         """The user's own heads of this kind, else those that came with specedit."""
@@ -54,7 +47,15 @@ class HeadsFolder:
     def open(self, kind: str, model: str) -> Heads | None:
         """The heads of one kind; None where there are none."""
         path = self.find(kind)
-        return None if path is None else check(open_heads(path), self.digest, model)
+        if path is None:
+            return None
+        heads = open_heads(path)
+        if heads.about.digest != self.digest:
+            raise UsageError(
+                f"{path} holds heads of {heads.about.model}, and the model is {model}.",
+                hint=f"Heads fit one model only. Train them: specedit heads train --model {model}",
+            )
+        return heads
 
     def remove(self, kind: str | None = None) -> int:
         """Delete the user's own heads: of one kind, or all with what they learnt from. Returns the
@@ -63,10 +64,9 @@ class HeadsFolder:
             freed = sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
             shutil.rmtree(self.path, ignore_errors=True)
             return freed
-        results = [path for path in (self.file(kind), self.state(kind)) if path.is_file()]
-        freed = sum(path.stat().st_size for path in results)
-        for path in results:
-            path.unlink()
+        path = self.file(kind)
+        freed = path.stat().st_size if path.is_file() else 0
+        path.unlink(missing_ok=True)
         return freed
 
 

@@ -27,7 +27,7 @@ class Guess:
 
 
 class Guesser:
-    """Heads of one model, which must be theirs (`head_file.check`).
+    """Heads of one model, which must be theirs (`HeadsFolder.open`).
 
     They guess the ids that their file names, and those of the present text (`begin`, `add`).
     """
