@@ -17,7 +17,7 @@ from safetensors import safe_open
 
 from specedit.engines.exact.checkpoint import open_checkpoint
 from specedit.errors import ModelError
-from specedit.models.shards import BITS, header_of
+from specedit.models.configuration import BITS, header_of
 from specedit.models.store import ModelFiles
 
 SIZES = st.sampled_from([0, 1, 2, 8, 64]) | EDGES

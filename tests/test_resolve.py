@@ -51,8 +51,8 @@ def known(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Slot:
     return slot
 
 
-def last(model: str, home: Path, **options: Any) -> ModelFiles:
-    found = list(resolve.resolve(model, home=home, **options))[-1]
+def last(model: str, home: Path) -> ModelFiles:
+    found = list(resolve.resolve(model, home=home))[-1]
     assert isinstance(found, ModelFiles)
     return found
 
@@ -68,7 +68,7 @@ def folder_of(path: Path, **config: Any) -> Path:
 def test_law_nothing_leaves_the_machine_when_the_model_is_in_place(
     no_network: None, known: Slot, home: Path
 ) -> None:
-    files = last("tiny", home, offline=True)
+    files = last("tiny", home)
     tokenizer = load_tokenizer(files)
     ids = prompt_ids(tokenizer, load_template(files), [("user", ("int x;",))], "```\n")
     assert b"int x;" in b"".join(map(tokenizer.piece, ids))
@@ -98,10 +98,13 @@ def test_a_file_that_shrank_is_no_model_any_more(known: Slot, home: Path) -> Non
     assert resolve.local("tiny", home=home) is None
 
 
-def test_absent_and_offline_says_how_to_get_it(no_network: None, home: Path) -> None:
-    assert resolve.local("qwen2.5-coder-0.5b", home=home) is None
+def test_absent_and_offline_says_how_to_get_it(
+    no_network: None, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECEDIT_HOME", str(home))
+    assert resolve.local("qwen2.5-coder-0.5b") is None
     with pytest.raises(ModelError, match="not on this machine") as caught:
-        last("qwen2.5-coder-0.5b", home, offline=True)
+        resolve.present("qwen2.5-coder-0.5b")
     assert "specedit model pull qwen2.5-coder-0.5b" in caught.value.hint
 
 
@@ -246,7 +249,7 @@ def test_a_hub_id_brings_the_folder_without_code_or_pickles(
     assert names == {"config.json", "model.safetensors", "empty.json"}
     assert (found.name, found.kind, found.licence) == ("someone/small", "folder", "mit")
     asked = len(hub.asked)
-    assert last("someone/small", home, offline=True) == found
+    assert last("someone/small", home) == found
     assert len(hub.asked) == asked
 
 

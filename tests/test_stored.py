@@ -16,7 +16,7 @@ from specedit.decode import cost
 from specedit.decode.cost import Curve
 from specedit.files import stored
 from specedit.models.store import ModelFiles, Record, Slot, store_path
-from specedit.models.tokenizer_cache import tokenizer_metadata
+from specedit.models.tokenizer import tokenizer_metadata
 from specedit.server.runtime import RuntimeFolder
 
 DEEP = "[" * 100_000

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from specedit.cli.model import app
-from specedit.models import suggest
-from specedit.models.suggest import Machine
+from specedit.models import catalogue
+from specedit.models.catalogue import Machine
 
 GB = 10**9
 
@@ -29,13 +29,13 @@ GB = 10**9
     ],
 )
 def test_the_largest_that_fits_and_is_quick_enough(memory: int, cores: int, expected: str) -> None:
-    rows = suggest.rows(Machine(memory, cores))
-    assert suggest.best(rows).entry.name == expected
+    rows = catalogue.rows(Machine(memory, cores))
+    assert catalogue.best(rows).entry.name == expected
     assert not any(row.suits for row in rows if row.entry.name == "qwen2.5-coder-3b")
 
 
 def test_this_machine_has_memory() -> None:
-    assert suggest.this_machine(2).memory > GB / 4
+    assert catalogue.this_machine(2).memory > GB / 4
 
 
 def test_the_table_marks_one_row_and_says_why() -> None:

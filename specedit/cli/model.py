@@ -18,7 +18,7 @@ from specedit.cli.trust import settled
 from specedit.errors import ModelError
 
 if TYPE_CHECKING:
-    from specedit.models.suggest import Machine, Row
+    from specedit.models.catalogue import Machine, Row
 
 app = typer.Typer(
     help="List, fetch and remove models.", no_args_is_help=True, rich_markup_mode=None
@@ -72,8 +72,8 @@ def suggest(
 ) -> None:
     """Name the model that suits this machine's memory and cores."""
     from specedit.engines.devices import physical_cores
+    from specedit.models import catalogue as models
     from specedit.models import store
-    from specedit.models import suggest as models
 
     machine = models.this_machine(physical_cores())
     rows = models.rows(machine)

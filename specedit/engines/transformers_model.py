@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from specedit.errors import ModelError, SpeceditError
-from specedit.models import architecture, shards
+from specedit.models import architecture, configuration
 from specedit.models.architecture import LAYERS, Architecture
 from specedit.models.gguf import Gguf, open_gguf
 from specedit.models.store import ModelFiles
@@ -59,8 +59,8 @@ def _of_folder(folder: Path, dtype: torch.dtype) -> Any:
     from transformers import AutoConfig, AutoModelForCausalLM
 
     safe = {"trust_remote_code": False, "local_files_only": True}
-    known = shards.check_folder(folder)
-    stored = sum(header.nbytes for header in shards.headers(folder).values())
+    known = configuration.check_folder(folder)
+    stored = sum(header.nbytes for header in configuration.headers(folder).values())
     _check_layers(folder, known)
     config = AutoConfig.from_pretrained(str(folder), **safe)
     # The engine's choice, not the file's: a file may name an implementation on the hub.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specedit.errors import ModelError
-from specedit.models import rope, shards
+from specedit.models import configuration, rope
 from specedit.models.configuration import Fields
 
 if TYPE_CHECKING:
@@ -122,10 +122,7 @@ def check_tensors(
             continue
         wanted = model.shape(name)
         if wanted is None:
-            raise ModelError(
-                f"{path}: nobody knows what tensor {name} is for in a {model.family} model.",
-                hint=hint,
-            )
+            raise ModelError(f"{path}: a {model.family} model has no tensor {name}.", hint=hint)
         if shape != wanted:
             raise ModelError(f"{path}: tensor {name} has the shape {shape}; {wanted} belongs there")
     for name in model.names():
@@ -137,21 +134,21 @@ def of_gguf(file: Gguf) -> Architecture:
     """The numbers of a GGUF file, checked against its tensors."""
     family = Fields(file.path, file.metadata).text("general.architecture", "unknown")
     if family not in FAMILIES:
-        raise stranger(file.path, family)
+        raise unknown_family(file.path, family)
     fields = Fields(file.path, file.metadata, f"{family}.")
     table = file.tensors.get("token_embd.weight")
     if table is None or len(table.shape) != 2:
-        raise ModelError(f"{file.path} has no tensor token_embd.weight: it is no language model.")
+        raise ModelError(
+            f"{file.path} has no tensor token_embd.weight: it is not a language model."
+        )
     heads, hidden = fields.whole("attention.head_count"), fields.whole("embedding_length")
-    size = fields.whole("attention.key_length", _share(fields, hidden, heads), most=1 << 14)
+    size = fields.whole("attention.key_length", hidden // heads or None, most=1 << 14)
     if fields.whole("attention.value_length", size) != size:
         raise fields.wrong("attention.value_length", f"{size}, the keys' length,")
     if fields.whole("rope.dimension_count", size) != size:
         raise fields.wrong("rope.dimension_count", f"{size}, all of a head,")
-    base, window = (
-        fields.real("rope.freq_base", 10000.0),
-        fields.whole("context_length", most=2**32),
-    )
+    base = fields.real("rope.freq_base", 10000.0)
+    window = fields.whole("context_length", most=2**32)
     scaling = Fields(file.path, file.metadata, f"{family}.rope.scaling.")
     factors, magnitude = rope.of_gguf(scaling, base, size, window)
     if ROPE_FACTORS in file.tensors:
@@ -182,10 +179,10 @@ def of_gguf(file: Gguf) -> Architecture:
 
 def of_folder(path: Path) -> Architecture:
     """The numbers of a folder's config.json."""
-    fields = Fields(path / "config.json", shards.check_folder(path))
+    fields = Fields(path / "config.json", configuration.check_folder(path))
     family = fields.text("model_type", "unknown")
     if family not in FAMILIES:
-        raise stranger(path, family, _GENERIC)
+        raise unknown_family(path, family, _GENERIC)
     unusual = {
         "weights that are quantised already": fields.has("quantization_config"),
         "a sliding window": fields.truth("use_sliding_window", False),
@@ -195,13 +192,13 @@ def of_folder(path: Path) -> Architecture:
     for what in (what for what, result in unusual.items() if result):
         raise ModelError(f"{path} has {what}, which is not supported", hint=_GENERIC)
     heads, hidden = fields.whole("num_attention_heads"), fields.whole("hidden_size")
-    size = fields.whole("head_dim", _share(fields, hidden, heads), most=1 << 14)
-    turning = fields.inside("rope_parameters") or fields.inside("rope_scaling")
+    size = fields.whole("head_dim", hidden // heads or None, most=1 << 14)
+    scaling_fields = fields.inside("rope_parameters") or fields.inside("rope_scaling")
     base = fields.real("rope_theta", 10000.0)
-    if turning is not None:
-        base = turning.real("rope_theta", base)
+    if scaling_fields is not None:
+        base = scaling_fields.real("rope_theta", base)
     window = fields.whole("max_position_embeddings", most=2**32)
-    factors, magnitude = rope.of_folder(turning, base, size, window)
+    factors, magnitude = rope.of_folder(scaling_fields, base, size, window)
     result = Architecture(
         family=family,
         layers=fields.whole("num_hidden_layers", most=LAYERS),
@@ -223,8 +220,8 @@ def of_folder(path: Path) -> Architecture:
     return result
 
 
-def stranger(path: Path, family: str, hint: str = _FOLDER) -> ModelError:
-    """No known family: say which are, and which is near."""
+def unknown_family(path: Path, family: str, hint: str = _FOLDER) -> ModelError:
+    """The error for an unknown family: which are known, and which is near."""
     near = difflib.get_close_matches(family, FAMILIES, n=1)
     return ModelError(
         f"{path} is a model of the family {family[:60]!r}; {', '.join(FAMILIES)} can be read"
@@ -271,23 +268,19 @@ def rows(
     return pairs.swapaxes(1, 2).reshape(result.shape)
 
 
-def _share(fields: Fields, hidden: int, heads: int) -> int | None:
-    return hidden // heads or None
-
-
 def _factors(file: Gguf, size: int) -> tuple[float, ...]:
     info = file.tensors[ROPE_FACTORS]
     if info.shape != (size // 2,):
         raise ModelError(f"{file.path}: {ROPE_FACTORS} has the shape {info.shape}, not {size // 2}")
     factors = tuple(float(factor) for factor in file.vector(ROPE_FACTORS))
     if not all(1e-6 < factor < 1e6 for factor in factors):
-        raise ModelError(f"{file.path}: {ROPE_FACTORS} holds factors that slow nothing down")
+        raise ModelError(f"{file.path}: {ROPE_FACTORS} holds factors out of range")
     return factors
 
 
 def _check_heads(path: Path, model: Architecture) -> None:
     if model.heads % model.kv_heads or model.head_size % 2:
         raise ModelError(
-            f"{path}: {model.heads} heads of {model.head_size} over {model.kv_heads} key heads "
-            "are no attention that can be computed"
+            f"{path}: attention with {model.heads} heads of {model.head_size} over "
+            f"{model.kv_heads} key heads cannot be computed"
         )

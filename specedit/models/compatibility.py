@@ -10,8 +10,8 @@ import math
 from typing import TYPE_CHECKING
 
 from specedit.errors import ModelError
-from specedit.models import architecture, catalogue, shards
-from specedit.models.configuration import Fields
+from specedit.models import architecture, catalogue
+from specedit.models.configuration import Fields, check_folder, headers
 from specedit.models.store import ModelFiles
 
 if TYPE_CHECKING:
@@ -38,11 +38,11 @@ def _check_gguf(files: ModelFiles) -> None:
     if 0 < window < numbers.whole("context_length", 1, most=2**62):
         raise _refused(files, family, f"it attends through a sliding window of {window:,}")
     if family not in architecture.FAMILIES:
-        raise architecture.stranger(files.path, family)
+        raise architecture.unknown_family(files.path, family)
 
 
 def _check_config(files: ModelFiles) -> None:
-    fields = Fields(files.path / "config.json", shards.check_folder(files.path))
+    fields = Fields(files.path / "config.json", check_folder(files.path))
     family = fields.text("model_type", "unknown")
     kind = next(iter(fields.texts("architectures")), family)
     if architecture.is_recurrent((kind, family)):
@@ -110,6 +110,4 @@ def parameters(files: ModelFiles) -> int:
 
         tensors = open_gguf(files.path, arrays=False).tensors
         return sum(math.prod(one.shape) for one in tensors.values())
-    from specedit.models.shards import headers
-
     return sum(math.prod(one.shape) for one in headers(files.path).values())

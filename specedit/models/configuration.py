@@ -1,12 +1,17 @@
-"""What a model's files say about it: JSON of a folder, numbers with a type and a limit.
+"""What a model's files say about it: JSON of a folder, numbers with a type and a limit, the headers
+of safetensors files.
 
 A file may hold anything; what is not of the kind that belongs there is a `ModelError` that names
-the file and the key.
+the file and the key. A header is compared with its file before any library reads it. Nothing in a
+folder runs: one that needs code of its own is refused, weights in another form (pickles) are left
+alone.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +30,7 @@ def read_json(path: Path) -> dict[str, Any]:
         return {}
     result = parse_json(path, read_text(path))
     if not isinstance(result, dict):
-        raise ModelError(f"{path} cannot be read: it holds no JSON object")
+        raise ModelError(f"{path} cannot be read: it is not a JSON object")
     return result
 
 
@@ -33,14 +38,14 @@ def read_text(path: Path) -> str:
     try:
         return read_bytes(path).decode("utf-8")
     except UnicodeDecodeError as problem:
-        raise ModelError(f"{path} cannot be read: it is no UTF-8 text") from problem
+        raise ModelError(f"{path} cannot be read: it is not UTF-8 text") from problem
 
 
 def read_bytes(path: Path) -> bytes:
     """All of a file that is neither weights nor endless."""
     try:
         if not path.is_file():
-            raise ModelError(f"{path} cannot be read: it is no file")
+            raise ModelError(f"{path} cannot be read: it is not a file")
         if (size := path.stat().st_size) > MOST_BYTES:
             raise ModelError(f"{path} cannot be read: {size:,} bytes are too many for its kind")
         return regular.read(path)
@@ -70,34 +75,34 @@ class Fields:
 
     def whole(self, key: str, default: int | None = None, *, most: int = 1 << 24) -> int:
         """A whole number from 1 to `most`."""
-        result = self._given(key, default)
+        result = self._value(key, default)
         if isinstance(result, bool) or not isinstance(result, int) or not 1 <= result <= most:
             raise self.wrong(key, f"a whole number from 1 to {most:,}")
         return result
 
     def real(self, key: str, default: float | None = None) -> float:
         """A number above 0, neither tiny nor huge."""
-        result = self._given(key, default)
+        result = self._value(key, default)
         fits = isinstance(result, int | float) and not isinstance(result, bool)
         if not fits or not LEAST <= result <= 1 / LEAST:
             raise self.wrong(key, "a number above 0")
         return float(result)
 
     def text(self, key: str, default: str | None = None) -> str:
-        result = self._given(key, default)
+        result = self._value(key, default)
         if not isinstance(result, str):
             raise self.wrong(key, "a text")
         return result
 
     def truth(self, key: str, default: bool) -> bool:
-        result = self._given(key, default)
+        result = self._value(key, default)
         if not isinstance(result, bool):
             raise self.wrong(key, "true or false")
         return result
 
     def texts(self, key: str) -> list[str]:
         """A list of texts; empty when there is none."""
-        result = self._given(key, ())
+        result = self._value(key, ())
         if not isinstance(result, list | tuple) or not all(isinstance(one, str) for one in result):
             raise self.wrong(key, "a list of texts")
         return list(result)
@@ -119,8 +124,147 @@ class Fields:
             hint="The file is damaged or of another kind: fetch the model again, or name another.",
         )
 
-    def _given(self, key: str, default: Any) -> Any:
+    def _value(self, key: str, default: Any) -> Any:
         result = self.known.get(self.prefix + key)
         if result is None and default is None:
             raise ModelError(f"{self.path} lacks {self.prefix}{key}.")
         return default if result is None else result
+
+
+HEADER = 100_000_000  # bytes, as the format has it
+BITS = {
+    **dict.fromkeys(("BOOL", "U8", "I8", "F8_E4M3", "F8_E5M2", "F8_E8M0"), 8),
+    **dict.fromkeys(("F8_E4M3FNUZ", "F8_E5M2FNUZ"), 8),
+    **dict.fromkeys(("U16", "I16", "F16", "BF16"), 16),
+    **dict.fromkeys(("U32", "I32", "F32"), 32),
+    **dict.fromkeys(("U64", "I64", "F64", "C64"), 64),
+    **{"F4": 4, "F6_E2M3": 6, "F6_E3M2": 6},
+}
+CODE = (
+    "A model that brings its own code is never run. Use one whose class transformers has: the "
+    "same model's folder without auto_map, or a GGUF file of it."
+)
+
+
+@dataclass(frozen=True)
+class Header:
+    """One tensor as the header of its file describes it."""
+
+    file: Path
+    shape: tuple[int, ...]
+    dtype: str
+    nbytes: int
+    offset: int  # from the start of the file
+
+
+def check_folder(folder: Path) -> dict[str, Any]:
+    """The folder's configuration; refuses what would run code or open a pickle."""
+    path = folder / "config.json"
+    if (folder / "adapter_config.json").exists():
+        raise ModelError(
+            f"{folder} holds an adapter (adapter_config.json), which names another model",
+            hint="Merge the adapter into its model, and name the folder with the result.",
+        )
+    if not path.is_file():
+        raise ModelError(f"{folder} has no config.json", hint="Name another folder.")
+    config = read_json(path)
+    for part in (config, *(inner for inner in config.values() if isinstance(inner, dict))):
+        if "auto_map" in part:
+            raise ModelError(f"{path} asks for code of its own (auto_map)", hint=CODE)
+    for index in sorted(folder.glob("*.index.json")):
+        _check_index(folder, index)
+    return config
+
+
+def _check_index(folder: Path, index: Path) -> None:
+    """Every file that an index names is a safetensors file of this very folder."""
+    shards = Fields(index, read_json(index)).inside("weight_map")
+    if not index.name.endswith(".safetensors.index.json"):
+        return  # of weights in another form, which are never opened
+    for name in {str(name) for name in (shards.known.values() if shards else ())}:
+        if not name.endswith(".safetensors") or Path(name).name != name or "\\" in name:
+            raise ModelError(
+                f"{index} names {name[:80]!r}, which is not a safetensors file beside it"
+            )
+        if not (folder / name).is_file():
+            raise ModelError(f"{folder} has no {name}, which {index.name} names")
+
+
+def headers(folder: Path) -> dict[str, Header]:
+    """All tensors of the folder's safetensors files."""
+    results: dict[str, Header] = {}
+    files = sorted(folder.glob("*.safetensors"))
+    if not files:
+        raise ModelError(f"{folder} has no safetensors file.", hint="Name another folder.")
+    for file in files:
+        for name, header in header_of(file).items():
+            if name in results:
+                raise ModelError(f"{folder} has the tensor {name} twice, once in {file.name}")
+            results[name] = header
+    return results
+
+
+def header_of(path: Path) -> dict[str, Header]:
+    """The tensors of one file; its bytes are exactly theirs."""
+    try:
+        size = path.stat().st_size
+        with regular.reading(path) as file:
+            prefix = file.read(8)
+            if len(prefix) < 8:
+                raise _damaged(path, "it is too short")
+            (length,) = struct.unpack("<Q", prefix)
+            if length > min(HEADER, size - 8):
+                raise _damaged(path, f"its header claims {length:,} bytes")
+            text = file.read(length).decode("utf-8")
+    except UnicodeDecodeError:
+        raise _damaged(path, "its header is not text") from None
+    except OSError as problem:
+        raise ModelError(f"{path} cannot be read: {problem.strerror or problem}") from problem
+    known = parse_json(path, text)
+    if not isinstance(known, dict):
+        raise _damaged(path, "its header is not a JSON object")
+    about = known.pop("__metadata__", {})
+    if not isinstance(about, dict) or not all(isinstance(one, str) for one in about.values()):
+        raise _damaged(path, "its __metadata__ is not an object of texts")
+    results = {name: _tensor(path, name, entry, 8 + length) for name, entry in known.items()}
+    end = 8 + length
+    for header in sorted(results.values(), key=lambda one: (one.offset, one.nbytes)):
+        if header.offset != end:
+            raise _damaged(path, "its tensors overlap or leave gaps")
+        end += header.nbytes
+    if end != size:
+        raise _damaged(path, f"it holds {size - 8 - length:,} bytes of {end - 8 - length:,}")
+    return results
+
+
+def _tensor(path: Path, name: str, entry: Any, base: int) -> Header:
+    about: dict[str, Any] = entry if isinstance(entry, dict) else {}
+    shape: Any = about.get("shape")
+    dtype: Any = about.get("dtype")
+    offsets: Any = about.get("data_offsets")
+    if not (_sizes(shape) and _sizes(offsets) and len(offsets) == 2):
+        raise _damaged(path, f"of {name[:80]!r} it says {json.dumps(entry)[:120]}")
+    if not isinstance(dtype, str) or dtype not in BITS:
+        raise ModelError(
+            f"{path}: tensor {name[:80]!r} has type {str(dtype)[:40]}, which is unknown"
+        )
+    bits = math.prod(shape) * BITS[dtype]
+    if bits % 8 or bits // 8 != offsets[1] - offsets[0]:
+        raise _damaged(path, f"tensor {name[:80]!r} has not the size of its shape")
+    return Header(path, tuple(shape), dtype, bits // 8, base + offsets[0])
+
+
+def _sizes(value: Any) -> bool:
+    """Whether it is a short list of whole numbers, none below 0."""
+    return (
+        isinstance(value, list)
+        and len(value) <= 8
+        and all(type(one) is int and 0 <= one < 1 << 62 for one in value)
+    )
+
+
+def _damaged(path: Path, why: str) -> ModelError:
+    return ModelError(
+        f"{path} is a damaged safetensors file: {why}.",
+        hint="specedit model verify tells whether it is what was fetched.",
+    )

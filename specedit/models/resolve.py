@@ -32,18 +32,11 @@ from specedit.models.store import ModelFiles, Record, Slot
 _HUB_ID = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?::(?P<file>[\w./-]+\.gguf))?")
 
 
-def resolve(
-    model: str, *, home: Path | None = None, offline: bool = False
-) -> Iterator[FetchProgress | ModelFiles]:
+def resolve(model: str, *, home: Path | None = None) -> Iterator[FetchProgress | ModelFiles]:
     """Progress of downloads and checks; the last item is the files."""
     root = home or store.store_path()
     files = yield from _present(model, root)
     if files is None:
-        if offline:
-            raise ModelError(
-                f"{model} is not on this machine, and downloads are disabled",
-                hint=f"Fetch it once with a network: specedit model pull {model}",
-            )
         yield from _fetched(model, root)
         files = yield from _present(model, root)
         if files is None:

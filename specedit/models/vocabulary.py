@@ -14,8 +14,7 @@ from typing import Any
 from specedit.errors import ModelError
 from specedit.models.configuration import Fields, parse_json, read_json, read_text
 from specedit.models.store import ModelFiles
-from specedit.models.tokenizer import Tokenizer, guarded
-from specedit.models.tokenizer_cache import tokenizer_metadata
+from specedit.models.tokenizer import Tokenizer, guarded, tokenizer_metadata
 
 _ENDS = (
     *("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<|eom_id|>", "</s>"),

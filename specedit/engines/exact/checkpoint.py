@@ -18,7 +18,7 @@ import numpy as np
 from specedit.engines.exact.geometry import unsuitable
 from specedit.errors import ModelError
 from specedit.files import regular
-from specedit.models import architecture, shards
+from specedit.models import architecture, configuration
 from specedit.models.architecture import Architecture
 from specedit.models.gguf import open_gguf
 from specedit.models.store import ModelFiles
@@ -78,7 +78,9 @@ def _open_gguf(path: Path) -> Checkpoint:
 
 def _open_folder(path: Path) -> Checkpoint:
     model = _suitable(path, architecture.of_folder(path))
-    headers = {architecture.our_name(name): one for name, one in shards.headers(path).items()}
+    headers = {
+        architecture.our_name(name): one for name, one in configuration.headers(path).items()
+    }
     shapes = {name: header.shape for name, header in headers.items()}
     architecture.check_tensors(path, model, shapes, "--engine huggingface")
     mapped = cache(_mapped)
@@ -100,7 +102,7 @@ def _mapped(path: Path) -> mmap.mmap:
         raise ModelError(f"{path} cannot be read: {error}.") from error
 
 
-def _rows(header: shards.Header, data: mmap.mmap, start: int, stop: int | None) -> Array:
+def _rows(header: configuration.Header, data: mmap.mmap, start: int, stop: int | None) -> Array:
     """Rows as float32; a vector is read whole."""
     shape = header.shape if len(header.shape) > 1 else (1, *header.shape)
     width, dtype = math.prod(shape[1:]), np.dtype(TYPES[header.dtype])
