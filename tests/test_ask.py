@@ -14,7 +14,7 @@ from specedit.edit.hunk_choice import Question, choose
 from specedit.edit.hunks import applied, edited, shown
 from specedit.errors import UsageError
 from specedit.syntax.diff import hunks
-from specedit.view.by_hand import by_hand
+from specedit.view.screen import edited_by_user
 
 BEFORE = "".join(f"line {n}\n" for n in range(40))
 AFTER = BEFORE.replace("line 3\n", "LINE 3\n").replace("line 20\n", "").replace("39", "39\nnew")
@@ -158,11 +158,11 @@ def test_an_editor_gets_the_hunk_and_gives_it_back(
         "p.write_text(p.read_text().replace('+D', '+DD'))\n"
     )
     monkeypatch.setenv("VISUAL", f"{sys.executable} {program}")
-    part = edited(hunk, by_hand(hunk))
+    part = edited(hunk, edited_by_user(hunk))
     assert part is not None and applied(TWO, [part]) == "A\nb\nc\nDD\ne\n"
     monkeypatch.setenv("VISUAL", f"{sys.executable} -c 'raise SystemExit(3)'")
     with pytest.raises(UsageError, match="exit code 3"):
-        by_hand(hunk)
+        edited_by_user(hunk)
 
 
 def test_a_last_line_without_a_newline_keeps_none() -> None:

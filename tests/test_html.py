@@ -17,7 +17,7 @@ from specedit.edit.backend import Answer, Ready, Written
 from specedit.edit.report import ModelLine
 from specedit.view.html import page
 from specedit.view.trace import read
-from specedit.view.tracing import Writer
+from specedit.view.trace_writer import TraceWriter
 
 pytestmark = pytest.mark.tools
 
@@ -50,7 +50,7 @@ RUN = [
 
 
 def trace(path: Path, events: list[Written], file: str = "user.py") -> Path:
-    with Writer(path) as writer:
+    with TraceWriter(path) as writer:
         writer.event(file, Ready(ModelLine("tiny<b>", "ab", "exact", "cpu", 2), 0.1))
         for event in events:
             writer.event(file, event)
@@ -190,7 +190,7 @@ def test_view_does_not_overwrite_the_trace_it_reads(
     place = trace(tmp_path / words[0], RUN)
     before = place.read_bytes()
     done = specedit("view", *words, cwd=tmp_path)
-    assert done.returncode == 2 and b"no page of a trace" in done.stderr
+    assert done.returncode == 2 and b"not a page of a trace" in done.stderr
     assert place.read_bytes() == before
 
 
@@ -201,6 +201,6 @@ def test_view_overwrites_no_page_that_is_not_its_own(
     (tmp_path / "run.html").write_text("<p>mine</p>", encoding="utf-8")
     done = specedit("view", "run.jsonl", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"no page of a trace" in done.stderr
+    assert b"not a page of a trace" in done.stderr
     assert (tmp_path / "run.html").read_text(encoding="utf-8") == "<p>mine</p>"
     assert specedit("view", "missing.jsonl", cwd=tmp_path).returncode == 2

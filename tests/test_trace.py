@@ -19,7 +19,7 @@ from specedit.edit.report import ModelLine
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.view.trace import EMBEDDED, lines_of, read
-from specedit.view.tracing import Writer
+from specedit.view.trace_writer import TraceWriter
 
 MODEL = ModelLine("tiny", "ab12", "exact", "cpu", 2, True)
 READY = Ready(MODEL, 0.5)
@@ -32,7 +32,7 @@ def passed(*pieces: str, accepted: int = 0, seconds: float = 0.125) -> Written:
 
 
 def trace(path: Path, *events: Event, file: str = "a.py") -> Path:
-    with Writer(path) as writer:
+    with TraceWriter(path) as writer:
         for event in events:
             writer.event(file, event)
     return path
@@ -66,7 +66,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
 
 
 def test_files_and_repeated_files_are_runs_of_their_own(tmp_path: Path) -> None:
-    with Writer(tmp_path / "t") as writer:
+    with TraceWriter(tmp_path / "t") as writer:
         for file in ("a.py", "b.py", "b.py"):
             for event in (READY, PREFILL, passed(file), passed("."), ANSWER):
                 writer.event(file, event)
@@ -125,7 +125,7 @@ def test_what_is_no_trace_is_refused_with_the_line(
 
 def test_a_trace_that_cannot_be_written_is_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be written"):
-        Writer(tmp_path / "missing" / "t")
+        TraceWriter(tmp_path / "missing" / "t")
 
 
 @pytest.mark.parametrize("compare", [False, True], ids=["alone", "compared"])
@@ -162,7 +162,7 @@ SOURCE = b"username = 1\n"
         pytest.param(
             ["a.py", "b.py", "--check", "--trace", "./b.py"], "is a file to work on", id="another"
         ),
-        pytest.param(["a.py", "--trace", "notes"], "notes: exists, and is no trace", id="foreign"),
+        pytest.param(["a.py", "--trace", "notes"], "exists, and is not a trace", id="foreign"),
     ],
 )
 def test_a_trace_takes_the_place_of_no_other_file(
@@ -241,10 +241,10 @@ def test_no_link_of_a_repository_says_where_a_trace_goes(
     (root / "folder").symlink_to(outside)
     monkeypatch.chdir(root)
     with pytest.raises(InputError, match="link out of this folder"):
-        Writer(where)
+        TraceWriter(where)
     assert list(outside.iterdir()) == []
-    Writer(outside / "t").close()
-    Writer("t").close()
+    TraceWriter(outside / "t").close()
+    TraceWriter("t").close()
 
 
 def test_a_trace_that_is_nested_without_end_is_no_trace(tmp_path: Path) -> None:
@@ -253,6 +253,6 @@ def test_a_trace_that_is_nested_without_end_is_no_trace(tmp_path: Path) -> None:
         place.write_text(text)
         with pytest.raises(InputError, match="not a pass"):
             read(place)
-        with pytest.raises(InputError, match="is no trace"):
-            Writer(place)
+        with pytest.raises(InputError, match="is not a trace"):
+            TraceWriter(place)
         assert place.read_text() == text

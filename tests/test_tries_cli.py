@@ -600,7 +600,7 @@ def test_from_python_nothing_is_written_but_by_write(
 def test_view_shows_the_tries_side_by_side_and_what_each_took_from_which(
     tree: Repository, script: Callable[..., Path], inside: Specedit
 ) -> None:
-    from specedit.view.abreast import ORIGINAL, OWN, groups, origins
+    from specedit.view.html import ORIGINAL, OWN, groups, origins
     from specedit.view.trace import read
 
     says(script, WRONG, WORSE, RIGHT)

@@ -17,7 +17,7 @@ from specedit.edit.tries.items import Judging, Tried
 from specedit.engines.base import Prefill
 from specedit.syntax.diff import hunks
 from specedit.view import live
-from specedit.view.growing import Growing, so_far
+from specedit.view.progress import ChangeSoFar, so_far
 
 BEFORE = "".join(f"line {n}\n" for n in range(30))
 AFTER = BEFORE.replace("line 3\n", "LINE 3\n").replace("line 20\n", "a\nb\n")
@@ -114,7 +114,7 @@ def test_a_resumed_download_counts_only_what_it_fetched() -> None:
     feed(display, Loading("Fetching tiny", 800, 1000, "bytes"))
     display._phase.since -= 10
     feed(display, Loading("Fetching tiny", 900, 1000, "bytes"))
-    assert "10.0 s left" in line(display) and "10 B/s" in line(display)
+    assert "10.0 s left" in line(display) and "10 bytes/s" in line(display)
 
 
 def test_prefill_has_a_bar_and_decoding_its_pace() -> None:
@@ -136,7 +136,7 @@ def test_a_short_wait_is_not_worth_a_word() -> None:
 
 
 def test_several_files_are_counted() -> None:
-    display = live.Live(terminal(), files=3)
+    display = live.Live(terminal(), files=["a.py", "b.py", "c.py"])
     display.finish("a.py")
     feed(display, Prefill(1, 2, 0, 0.1))
     assert "[2/3]" in shown(display, display.console)
@@ -146,19 +146,19 @@ def test_a_comparison_is_said_and_does_not_grow_the_change() -> None:
     display = live.Live(terminal(), compares=True)
     display.begin("a.py", BEFORE)
     feed(display, *EVENTS)
-    assert display._growing is not None
-    rows = display._growing.rows(20)
+    assert display._change is not None
+    rows = display._change.rows(20)
     feed(display, *EVENTS[2:-1])
     assert "decoding again without drafts" in line(display)
-    assert display._growing.rows(20) == rows
+    assert display._change.rows(20) == rows
 
 
 def test_a_run_that_starts_over_grows_anew() -> None:
     display = live.Live(terminal())
     display.begin("a.py", BEFORE)
     feed(display, EVENTS[2], written("first try\n"), EVENTS[2], *EVENTS[5:9])
-    assert display._growing is not None
-    rows = "\n".join(row.plain for row in display._growing.rows(20))
+    assert display._change is not None
+    rows = "\n".join(row.plain for row in display._change.rows(20))
     assert "LINE 3" in rows and "first try" not in rows
 
 
@@ -175,7 +175,7 @@ def test_any_width_holds_the_line(width: int) -> None:
 @pytest.mark.parametrize("height", [3, 6, 24])
 def test_the_growing_change_leaves_room_for_the_line(height: int) -> None:
     to = terminal(height=height)
-    growing = Growing(to, "a.py", BEFORE)
+    growing = ChangeSoFar(to, "a.py", BEFORE)
     for one in AFTER.splitlines():
         growing.add(written(one + "\n"))
     rows = growing.rows(height - 3)

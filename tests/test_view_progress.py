@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specedit.view.progress import SURE, Progress, sizes
+from specedit.view.progress import SURE, FilesProgress, sizes
 
 
 class Clock:
@@ -19,7 +19,7 @@ class Clock:
 
 def test_time_left_counts_from_the_first_question_and_by_size() -> None:
     clock = Clock()
-    progress = Progress({"skipped": 600, "small": 100, "large": 300}, clock)
+    progress = FilesProgress({"skipped": 600, "small": 100, "large": 300}, clock)
     assert progress.left() is None
     progress.finish("skipped")  # no model was asked, and it took no time
     progress.begin()
@@ -36,7 +36,7 @@ def test_time_left_counts_from_the_first_question_and_by_size() -> None:
 
 def test_nothing_is_said_before_it_is_known() -> None:
     clock = Clock()
-    progress = Progress({"a": 10, "b": 10}, clock)
+    progress = FilesProgress({"a": 10, "b": 10}, clock)
     progress.begin()
     clock.now = SURE / 2
     progress.finish("a")
@@ -47,7 +47,7 @@ def test_nothing_is_said_before_it_is_known() -> None:
 
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=9), st.floats(0, 1))
 def test_the_share_only_grows_and_ends_at_one(weights: list[int], part: float) -> None:
-    progress = Progress({str(n): weight for n, weight in enumerate(weights)})
+    progress = FilesProgress({str(n): weight for n, weight in enumerate(weights)})
     last = progress.share()
     for name in map(str, range(len(weights))):
         assert last - 1e-9 <= progress.share(part, name) <= 1

@@ -1,4 +1,4 @@
-"""Lines of code as rich Text: coloured, harmless, and folded to a width."""
+"""Lines of code as rich Text: coloured, harmless, and wrapped to a width."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST = 400_000  # characters of a text that are coloured
 
 
 def lines(text: str, path: str, theme: str | None) -> list[Text]:
-    """The lines of a text, coloured as a whole, so that a string may span several."""
+    """The lines of a text, coloured as a whole, because a string may span several."""
     text = harmless(text)
     syntax = _syntax(path, theme) if theme and len(text) <= MOST else None
     plain = text.split("\n")
@@ -50,7 +50,7 @@ def _one(text: str, path: str, theme: str | None) -> Text:
 
 
 def line(text: str, path: str, theme: str | None) -> Text:
-    """One line, coloured without its neighbours; kept, because it will be shown again."""
+    """One line, coloured without its neighbours; cached, because it is shown again."""
     return _one(text, path, theme).copy()
 
 
@@ -66,7 +66,7 @@ def _syntax(path: str, theme: str) -> Syntax | None:
     from specedit.syntax.languages import language_of
 
     language = language_of(path)
-    try:  # by name is quick; by file name compiles a thousand patterns first
+    try:  # a search by file name compiles a thousand patterns first
         if language:
             lexer = get_lexer_by_name(language.lexer, stripnl=False, ensurenl=True)
         else:

@@ -1,4 +1,4 @@
-"""How things look: one table for the terminal and the page, and the console they go to.
+"""Colours and signs for the terminal and the page, the console, and numbers as text.
 
 Every difference that a colour makes is also made by a sign, for NO_COLOR.
 """
@@ -49,33 +49,28 @@ class Tint:
     code: str  # the name of the syntax theme
 
 
-def _tint(old: str, new: str, old_word: str, new_word: str, code: str) -> Tint:
-    back = (Style(bgcolor=old), Style(bgcolor=new))
-    words = (Style(bgcolor=old_word, bold=True), Style(bgcolor=new_word, bold=True))
-    return Tint(*back, *words, code)
+def _tint(lines: tuple[str, str], words: tuple[str, str], code: str) -> Tint:
+    old, new = (Style(bgcolor=colour) for colour in lines)
+    old_word, new_word = (Style(bgcolor=colour, bold=True) for colour in words)
+    return Tint(old, new, old_word, new_word, code)
 
 
-# With 256 colours the nearest to a dark green is black: those have a row of their own.
-DARK = _tint("#2d1618", "#10261a", "#7d2a30", "#1f6f3a", "ansi_dark")
-LIGHT = _tint("#ffebe9", "#e6ffec", "#ffc1bc", "#a6ebb5", "ansi_light")
-DARK_256 = _tint("color(52)", "color(22)", "color(88)", "color(28)", "ansi_dark")
-LIGHT_256 = _tint("color(224)", "color(194)", "color(217)", "color(157)", "ansi_light")
-PLAIN = Tint(
-    Style(),
-    Style(),
-    Style(underline=True, bold=True),
-    Style(underline=True, bold=True),
-    "ansi_dark",
-)
+DARK = _tint(("#2d1618", "#10261a"), ("#7d2a30", "#1f6f3a"), "ansi_dark")
+LIGHT = _tint(("#ffebe9", "#e6ffec"), ("#ffc1bc", "#a6ebb5"), "ansi_light")
+# Of 256 colours, the nearest to a dark green is black.
+DARK_256 = _tint(("color(52)", "color(22)"), ("color(88)", "color(28)"), "ansi_dark")
+LIGHT_256 = _tint(("color(224)", "color(194)"), ("color(217)", "color(157)"), "ansi_light")
+UNDERLINED = Style(underline=True, bold=True)
+PLAIN = Tint(Style(), Style(), UNDERLINED, UNDERLINED, "ansi_dark")
 
 
 def terminal() -> Console:
-    """The console people are spoken to on: stderr, with nothing in a text taken for markup."""
+    """The console for messages: stderr, without markup in texts."""
     return Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def tint(console: Console) -> Tint:
-    """Backgrounds where the terminal has shades enough; else words are underlined."""
+    """Backgrounds if the terminal has enough shades; otherwise changed words are underlined."""
     if console.no_color or console.color_system in (None, "standard", "windows"):
         return PLAIN
     background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
@@ -86,7 +81,7 @@ def tint(console: Console) -> Tint:
 
 
 def say(console: Console, text: Text) -> None:
-    """Print words: broken between words where a person reads, whole where a program does."""
+    """Print a message: broken between words on a terminal, whole elsewhere."""
     console.print(text, soft_wrap=not console.is_terminal)
 
 
@@ -100,7 +95,7 @@ def sign(kind: str, console: Console) -> str:
 
 
 def seconds(value: float) -> str:
-    """A duration as people read it."""
+    """A duration for reading."""
     if value >= 60:
         minutes, rest = divmod(round(value), 60)
         return f"{minutes} min {rest:02d} s"

@@ -1,11 +1,12 @@
-"""The outcome for programs: the one object of `--json`, whose names the contract fixes.
+"""The outcome for programs: the one object of `--json`.
 
-Adding a name is free, renaming one is not. Prints nothing.
+Scripts rely on its names: adding one is free, renaming one is not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 from specedit.decode.events import FREE
@@ -16,7 +17,6 @@ from specedit.edit.report import (
     EditedRegion,
     Figures,
     Finding,
-    Replaced,
     Report,
     Tally,
     Try,
@@ -45,41 +45,22 @@ def _finding(one: Finding, path: str) -> dict[str, Any]:
     }
 
 
-def _change(one: Replaced) -> dict[str, Any]:
-    """A place of a rename. Its old and new text say what is written there."""
-    return {
-        "line": one.line,
-        "column": one.column,
-        "kind": one.kind,
-        "old": one.old,
-        "new": one.new,
-        "why": one.why,
-    }
-
-
 def _tokens(f: Figures) -> dict[str, int]:
     return {"prompt": f.prompt, "reused": f.reused, "completion": f.completion}
 
 
 def _timing(f: Figures) -> dict[str, float]:
-    return {
-        "load_s": round(f.load_s, 4),
-        "prefill_s": round(f.prefill_s, 4),
-        "decode_s": round(f.decode_s, 4),
-        "total_s": round(f.total_s, 4),
-    }
+    names = ("load_s", "prefill_s", "decode_s", "total_s")
+    return {name: round(getattr(f, name), 4) for name in names}
+
+
+def _drafts(f: Figures) -> dict[str, Any]:
+    return {name: _tally(tally) for name, tally in f.drafts.items() if name != FREE}
 
 
 def _compared(c: Compared) -> dict[str, Any]:
-    return {
-        "decode_s": round(c.decode_s, 4),
-        "total_s": round(c.total_s, 4),
-        "passes": c.passes,
-        "identical": c.identical,
-        "digests_equal": c.digests_equal,
-        "speedup_decode": round(c.speedup_decode, 3),
-        "speedup_total": round(c.speedup_total, 3),
-    }
+    digits = {"decode_s": 4, "total_s": 4, "speedup_decode": 3, "speedup_total": 3}
+    return {**asdict(c), **{name: round(getattr(c, name), n) for name, n in digits.items()}}
 
 
 def _region(one: EditedRegion) -> dict[str, Any]:
@@ -104,14 +85,14 @@ def edit_json(e: Edit) -> dict[str, Any]:
         "problems": list(e.problems),
         "notes": list(e.notes),
         "findings": [_finding(one, e.path) for one in e.findings],
-        "changes": [_change(one) for one in e.changes],
+        "changes": [asdict(one) for one in e.changes],
         "kept": e.kept or None,
         "before_sha256": e.before_sha256,
         "after_sha256": e.after_sha256,
         "tokens": _tokens(f),
         "passes": f.passes,
         "prediction": _prediction(f.prediction),
-        "drafts": {n: _tally(t) for n, t in f.drafts.items() if n != FREE},
+        "drafts": _drafts(f),
         "timing": _timing(f),
         "logits_digest": f.logits_digest,
         "regions": [_region(one) for one in f.regions],
@@ -121,8 +102,11 @@ def edit_json(e: Edit) -> dict[str, Any]:
 
 
 def try_json(t: Try) -> dict[str, Any]:
-    """One try of a file. `test` is null where nothing was run and nothing like it had been."""
+    """One try of a file. `test` is null if the command did not run on it or on an equal try."""
     f = t.figures
+    test = None
+    if t.test:
+        test = {"code": t.test.code, "line": t.test.line, "seconds": round(t.test_s, 4)}
     return {
         "seed": t.seed,
         "temperature": t.temperature,
@@ -130,9 +114,7 @@ def try_json(t: Try) -> dict[str, Any]:
         "tokens": f.completion,
         "passes": f.passes,
         "seconds": round(f.prefill_s + f.decode_s, 4),
-        "test": {"code": t.test.code, "line": t.test.line, "seconds": round(t.test_s, 4)}
-        if t.test
-        else None,
+        "test": test,
         "refused": t.refused or None,
         "noted": t.noted or None,
         "same_as": t.same_as,
@@ -140,13 +122,15 @@ def try_json(t: Try) -> dict[str, Any]:
         "after_sha256": t.after_sha256,
         "prompt": {"tokens": f.prompt, "reused": f.reused},
         "prediction": _tally(f.prediction),
-        "drafts": {n: _tally(t) for n, t in f.drafts.items() if n != FREE},
+        "drafts": _drafts(f),
         "timing": _timing(f),
     }
 
 
 def asked_json(name: str, question: str, answer: Answer) -> dict[str, Any]:
     """The one object of `ask --json`."""
+    tokens = {name: getattr(answer, name) for name in ("prompt", "reused", "completion")}
+    timing = {name: round(getattr(answer, name), 4) for name in ("prefill_s", "decode_s")}
     return {
         "schema": SCHEMA,
         "command": "ask",
@@ -154,15 +138,8 @@ def asked_json(name: str, question: str, answer: Answer) -> dict[str, Any]:
         "question": question,
         "answer": answer.text,
         "complete": answer.reason == "stop",
-        "tokens": {
-            "prompt": answer.prompt,
-            "reused": answer.reused,
-            "completion": answer.completion,
-        },
-        "timing": {
-            "prefill_s": round(answer.prefill_s, 4),
-            "decode_s": round(answer.decode_s, 4),
-        },
+        "tokens": tokens,
+        "timing": timing,
     }
 
 
@@ -191,7 +168,6 @@ def _sum_compared(edits: Iterable[Edit]) -> dict[str, Any] | None:
 def report_json(r: Report) -> dict[str, Any]:
     """The one object `--json` prints."""
     f = r.figures
-    m = r.model
     return {
         "schema": SCHEMA,
         "command": r.command,
@@ -208,16 +184,6 @@ def report_json(r: Report) -> dict[str, Any]:
             "timing": _timing(f),
         },
         "compared": _sum_compared(r.edits),
-        "model": None
-        if m is None
-        else {
-            "name": m.name,
-            "sha256": m.sha256,
-            "engine": m.engine,
-            "device": m.device,
-            "threads": m.threads,
-            "exact": m.exact,
-            "note": m.note,
-        },
+        "model": asdict(r.model) if r.model else None,
         "server": r.server,
     }

@@ -1,5 +1,4 @@
-"""A change as people read it: hunks side by side or one under the other, and where each line
-came from."""
+"""A change for reading: hunks side by side or one under the other, with each line's origin."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ Paint = Callable[[Line], Text]
 
 @dataclass(frozen=True)
 class Frame:
-    """What every row of one file's diff shares."""
+    """What all rows of one file's diff share."""
 
     console: Console
     width: int
@@ -100,8 +99,7 @@ class Shown:
 
 
 def show(console: Console, edit: Edit, provenance: prov.Provenance | None = None) -> set[str]:
-    """Print one file's change; returns the origins shown, for the legend. Nothing is printed for
-    a file that stays as it is."""
+    """Print one file's change, if there is one; returns the origins shown, for the legend."""
     texts = _texts(edit)
     if texts is None or texts[0] == texts[1]:
         return set()
@@ -113,7 +111,7 @@ def show(console: Console, edit: Edit, provenance: prov.Provenance | None = None
 
 
 def starts(text: str) -> list[int]:
-    """Where each line of a text begins, and where the last one ends."""
+    """The offset of each line of a text, and of its end."""
     results = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     results[-1] = len(text)
     return results
@@ -131,7 +129,7 @@ def legend(console: Console, kinds: Iterable[str]) -> Text:
 
 
 def rows(hunk: Hunk, frame: Frame) -> Iterator[Text]:
-    """One hunk: a line that says where and how long, then its lines."""
+    """One hunk: a caption with its place and seconds, then its lines."""
     yield _caption(hunk, frame)
     yield from _beside(hunk, frame) if frame.wide else _below(hunk, frame)
 
@@ -151,7 +149,7 @@ def _caption(hunk: Hunk, frame: Frame) -> Text:
 
 
 def _within(symbols: Sequence[Symbol], line: int) -> str:
-    """The innermost definition that a line belongs to; "" at a file's top."""
+    """The innermost definition around a line; "" outside of all."""
     holding = [one for one in symbols if one.first_line <= line <= one.last_line]
     return code.name(max(holding, key=lambda one: one.depth).qualified) if holding else ""
 
@@ -191,7 +189,7 @@ def _side(line: Line, frame: Frame, width: int, *, origin: bool) -> Iterator[Tex
 
 
 def _cells(line: Line, gutter: Text, frame: Frame, width: int) -> Iterator[Text]:
-    """One line of code behind its gutter, folded, on its background."""
+    """One line of code behind its gutter, wrapped, on its background."""
     back, word, sign = {
         "-": (frame.tint.old, frame.tint.old_word, ("-", "red")),
         "+": (frame.tint.new, frame.tint.new_word, ("+", "green")),
@@ -200,8 +198,7 @@ def _cells(line: Line, gutter: Text, frame: Frame, width: int) -> Iterator[Text]
     text = frame.paint(line)
     for start, end in line.spans:
         text.stylize(word, start, min(end, len(text)))
-    room = max(2, width - gutter.cell_len - 2)
-    for number, piece in enumerate(code.folded(text, room)):
+    for number, piece in enumerate(code.folded(text, max(2, width - gutter.cell_len - 2))):
         head = gutter if number == 0 else Text(" " * gutter.cell_len, end="")
         body = Text.assemble((sign[0] if number == 0 else " ", sign[1]), " ", piece, end="")
         if line.kind != " " and back:
@@ -215,7 +212,7 @@ def _cells(line: Line, gutter: Text, frame: Frame, width: int) -> Iterator[Text]
 
 
 def _margin(line: Line, frame: Frame) -> Text:
-    """Where the line came from, its first quarter in the first cell and so on."""
+    """The origin of each quarter of a line, in a cell each."""
     assert frame.provenance is not None
     text = Text(end="")
     if line.after is None:
@@ -235,12 +232,12 @@ def _margin(line: Line, frame: Frame) -> Text:
 
 
 def _loudest(kinds: dict[str, int]) -> str | None:
-    """What to show for a stretch: what was written freely is rare and never hidden."""
+    """The origin to show for a stretch: freely decoded text is never hidden."""
     return max(kinds, key=prov.KINDS.index) if kinds else None
 
 
 def _pairs(lines: Sequence[Line]) -> Iterator[tuple[Line | None, Line | None]]:
-    """Old and new lines that stand beside each other."""
+    """The old and the new line of each row."""
     old: list[Line] = []
     new: list[Line] = []
     for line in lines:

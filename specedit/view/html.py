@@ -1,40 +1,43 @@
-"""A trace as one HTML page that needs nothing else: no network, no script to be read.
+"""A trace as one HTML page that needs nothing else: no network and no other file.
 
-Whatever comes from a file or a model is escaped here, once, by `_safe`; the page forbids itself
-every request, and carries its trace, so that it can be made again.
+Text of a file or a model is escaped here, once, by `_safe`; the page forbids itself every request,
+and embeds its trace, so that it can be made again.
 """
 
 from __future__ import annotations
 
 import html
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from itertools import pairwise
 
 from specedit.decode.events import Chunk
-from specedit.view import abreast, code, plots
+from specedit.view import plots
 from specedit.view import provenance as prov
 from specedit.view.colours import LOOKS, count, seconds
+from specedit.view.terminal import harmless
 from specedit.view.trace import EMBEDDED, FileTrace, Pass, lines_of
 
 GENERATOR = '<meta name="generator" content="specedit">'
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 REST = "Point at a token or a bar to see its pass."
+OWN, LOOKED_UP, ORIGINAL = "its own", "looked up", "original"  # where a try's tokens come from
+PALETTE = ("#0969da", "#bf3989", "#1a7f37", "#9a6700", "#8250df", "#cf222e", "#0550ae", "#953800")
 
 
 def page(runs: Sequence[FileTrace]) -> str:
     """The whole page."""
     names = ", ".join(dict.fromkeys(run.file for run in runs))
     kinds = {kind for run in runs for pair in _kinds(run) for kind in pair}
-    sections = "".join(abreast.section(*group, _safe) for group in abreast.groups(runs))
+    sections = "".join(_tries(*group) for group in groups(runs))
     sections += "".join(_section(number, run) for number, run in enumerate(runs))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">{GENERATOR}'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>specedit: {_safe(names)}</title><style>{_asset('page.css')}{_colours()}"
-        f"{abreast.CSS}</style>"
+        f"<title>specedit: {_safe(names)}</title><style>{_asset('page.css')}{_colours()}</style>"
         "</head>\n<body><h1>specedit trace</h1>"
         '<div class="dim">Each pass is one call of the model: it checks a draft, keeps what it '
         "would have written itself, and adds one token of its own.</div>"
@@ -86,13 +89,13 @@ def _rows(run: FileTrace) -> Iterator[str]:
         cells = [str(number), seconds(one.at), seconds(c.seconds), str(c.width)]
         cells += [f"{c.accepted} of {c.proposed}", str(len(c.tokens))]
         yield (
-            f'<tr data-pass="{number}" data-about="{_safe(_words(number, one))}">'
+            f'<tr data-pass="{number}" data-about="{_safe(_summary(number, one))}">'
             + "".join(f"<td>{cell}</td>" for cell in cells)
             + f'<td class="source">{_safe(source)}</td><td>{_safe(one.written.text)}</td></tr>'
         )
 
 
-def _words(number: int, one: Pass) -> str:
+def _summary(number: int, one: Pass) -> str:
     c = one.written.chunk
     again = ", found again after a divergence" if c.resynced else ""
     return (
@@ -123,10 +126,77 @@ def _figures(run: FileTrace) -> Iterator[tuple[str, str]]:
 
 def _about(run: FileTrace) -> str:
     model, way = run.begin.get("model"), run.begin.get("try")
-    words = [f"try {way.get('number')}"] if isinstance(way, dict) else []
+    parts = [f"try {way.get('number')}"] if isinstance(way, dict) else []
     if isinstance(model, dict):
-        words += [str(model.get(key) or "") for key in ("name", "engine", "device")]
-    return " · ".join(w for w in words if w)
+        parts += [str(model.get(key) or "") for key in ("name", "engine", "device")]
+    return " · ".join(filter(None, parts))
+
+
+def groups(runs: Sequence[FileTrace]) -> Iterator[tuple[str, list[FileTrace]]]:
+    """Each file that was tried more than once, with its tries in order."""
+    by_file: dict[str, list[FileTrace]] = {}
+    for run in runs:
+        by_file.setdefault(run.file, []).append(run)
+    for file, tries in by_file.items():
+        if len(tries) > 1 and any("try" in run.begin for run in tries):
+            yield file, tries
+
+
+def _tries(file: str, runs: Sequence[FileTrace]) -> str:
+    """The tries of one file side by side."""
+    columns = "".join(_column(number, run) for number, run in enumerate(runs, 1))
+    return (
+        f"<section><h2>{_safe(file)}: {count(len(runs), 'try', 'tries')}</h2>"
+        '<div class="dim">What each took from the original and from earlier tries; underlined is '
+        f'its own.</div><div class="abreast">{columns}</div></section>\n'
+    )
+
+
+def _column(number: int, run: FileTrace) -> str:
+    pieces = [(origin, piece) for origin, piece in origins(run) if piece]
+    taken = Counter(origin for origin, _ in pieces)
+    parts = ", ".join(f"{name} {tokens:,}" for name, tokens in taken.most_common())
+    spent = seconds(sum(one.written.chunk.seconds for one in run.passes))
+    head = f"{_name(number, run)} · {count(len(run.passes), 'pass', 'passes')} · {spent}"
+    spans = "".join(
+        f'<span class="{_class(origin)}" title="{_safe(origin)}">{_safe(piece)}</span>'
+        for origin, piece in pieces
+    )
+    return (
+        f"<figure><figcaption>{_safe(head)}<br>{_safe(parts)}</figcaption>"
+        f'<pre class="text">{spans}</pre></figure>'
+    )
+
+
+def origins(run: FileTrace) -> Iterator[tuple[str, str]]:
+    """Each token's origin and text: the try's own choice, looked up, or accepted from a prediction
+    (the original or an earlier try, which the trace names)."""
+    predictions = run.begin.get("predictions")
+    names = [str(name) for name in predictions] if isinstance(predictions, list) else []
+    for one in run.passes:
+        chunk = one.written.chunk
+        drafted = LOOKED_UP
+        if chunk.source == "prediction":
+            drafted = names[chunk.which] if chunk.which < len(names) else ORIGINAL
+        for place, piece in enumerate(one.written.pieces):
+            yield drafted if place < chunk.accepted else OWN, piece
+
+
+def _name(number: int, run: FileTrace) -> str:
+    way = run.begin.get("try")
+    if not isinstance(way, dict):
+        return f"try {number}"
+    name = f"try {way.get('number', number)}"
+    if way.get("temperature"):
+        name += f", temperature {way['temperature']:g}, seed {way['seed']}"
+    return name + (", with feedback" if way.get("with_feedback") else "")
+
+
+def _class(origin: str) -> str:
+    if origin in (OWN, LOOKED_UP):
+        return "o-own" if origin == OWN else "o-looked"
+    number = origin.rpartition(" ")[2]
+    return f"o-{int(number) % len(PALETTE) if number.isdigit() else 0}"
 
 
 def _legend(kinds: set[str]) -> str:
@@ -139,16 +209,18 @@ def _legend(kinds: set[str]) -> str:
 
 
 def _colours() -> str:
-    return "".join(
+    kinds = "".join(
         f"span.k-{kind}{{background:{look.page}{'26' if kind == prov.COPIED else '55'}}}"
         f"rect.k-{kind}{{fill:{look.page}}}"
         for kind, look in LOOKS.items()
     )
+    tries = (f".abreast .o-{n}{{background:{colour}2e}}" for n, colour in enumerate(PALETTE))
+    return kinds + "".join(tries)
 
 
 def _safe(text: str) -> str:
-    """Text that is only ever text, in an element or in an attribute."""
-    return html.escape(code.harmless(text), quote=True)
+    """Text that stays text, in an element and in an attribute."""
+    return html.escape(harmless(text), quote=True)
 
 
 def _data(runs: Sequence[FileTrace]) -> str:

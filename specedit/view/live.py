@@ -1,7 +1,7 @@
-"""While the model works: what is being waited for, and the change as it grows.
+"""While the model works: what the user waits for, and the change so far.
 
-Silent unless the console is a terminal. Everything it draws is taken away again at the end: what
-stays is printed by `specedit.view.diff_view` and `summary`.
+Silent unless the console is a terminal. Everything it draws is removed at the end: what stays is
+printed by `specedit.view.diff_view` and `summary`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.filesize import decimal
 from rich.live import Live as Screen
 from rich.spinner import Spinner
 from rich.text import Text
@@ -22,22 +22,21 @@ from specedit.edit.report import Tally
 from specedit.edit.tries.items import Judging, TryItem
 from specedit.engines.base import Prefill
 from specedit.view import code, colours
-from specedit.view.growing import Growing
-from specedit.view.progress import Progress, sizes
+from specedit.view.progress import ChangeSoFar, FilesProgress, sizes
 
-PATIENCE = 0.4  # seconds before a wait is worth a word
+PATIENCE = 0.4  # seconds before a wait is shown
 BAR = 24  # cells
 
 
 @dataclass
 class _Phase:
-    """One thing that is waited for."""
+    """One step that the user waits for."""
 
     what: str
     done: float = 0.0
     total: float = 0.0
     unit: str = ""
-    first: float = 0.0  # `done` when it began: what a resumed download had is not its rate
+    first: float = 0.0  # `done` at its beginning, which the rate does not count
     since: float = field(default_factory=time.monotonic)
 
     @property
@@ -46,31 +45,29 @@ class _Phase:
 
 
 class Live:
-    """The display of one run over files, named or counted. Feed it events; it draws from a
-    thread."""
+    """The display of one run over files. Feed it events; it draws from a thread."""
 
     def __init__(
         self,
         console: Console,
-        files: int | Sequence[str] = 1,
+        files: Sequence[str] = (),
         *,
         quiet: bool = False,
         compares: bool = False,
         margin: bool = True,
     ) -> None:
-        self._compares = compares  # an answer that comes again is the same one, without drafts
+        self._compares = compares  # a second answer is the same one, without drafts
         self._margin = margin
         self.console = console
         self.enabled = not quiet and console.is_terminal and _is_terminal(console)
-        names = [str(number) for number in range(files)] if isinstance(files, int) else files
-        self._progress = Progress(sizes(names) if self.enabled else dict.fromkeys(names, 0))
+        self._progress = FilesProgress(sizes(files) if self.enabled else dict.fromkeys(files, 0))
         self._path = ""
         self._phase = _Phase("starting")
         self._drafted = Tally()
         self._tokens = 0
         self._passes = 0
-        self._answered = False  # what comes now is the same answer again, for comparison
-        self._growing: Growing | None = None
+        self._answered = False  # the answer is complete; with `compares` it is decoded again
+        self._change: ChangeSoFar | None = None
         self._tested: Judging | None = None
         self._lock = threading.Lock()
         self._screen: Screen | None = None
@@ -83,7 +80,7 @@ class Live:
         return self
 
     def _start(self) -> None:
-        """Show the display; a question or a report has taken it away."""
+        """Show the display, again after a question or a report."""
         if self.enabled and self._entered and self._screen is None:
             self._screen = Screen(
                 get_renderable=self._draw,
@@ -95,17 +92,12 @@ class Live:
             )
             self._screen.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._entered = False
         self.stop()
 
     def stop(self) -> None:
-        """Take the display away, for a question or for good."""
+        """Remove the display, for a question or for good."""
         if self._screen:
             self._screen.stop()
             self._screen = None
@@ -117,15 +109,13 @@ class Live:
             self._path = path
             self._phase = _Phase("starting")
             self._answered = False
-            self._growing = Growing(self.console, path, before, self._margin) if before else None
-
-    def waiting(self, what: str) -> None:
-        """Something else takes its time: "checking", "reading"."""
-        with self._lock:
-            self._phase = _Phase(what)
+            if before:
+                self._change = ChangeSoFar(self.console, path, before, self._margin)
+            else:
+                self._change = None
 
     def tries(self, item: TryItem) -> None:
-        """What the user's command says while it runs; anything else ends that."""
+        """The output of the user's command while it runs; any other item ends that."""
         with self._lock:
             if isinstance(item, Judging):
                 if self._phase.what != "testing":
@@ -139,7 +129,7 @@ class Live:
     def event(self, path: str, event: Event) -> None:
         with self._lock:
             if path != self._path:
-                self._path, self._growing = path, None
+                self._path, self._change = path, None
             if isinstance(event, Loading):
                 if self._phase.what != event.what:
                     self._phase = _Phase(event.what, first=event.done)
@@ -151,8 +141,8 @@ class Live:
                     self._answered = False
                 self._progress.begin()
                 self._drafted, self._tokens, self._passes = Tally(), 0, 0
-                if self._growing and not self._answered:  # whatever came before is void
-                    self._growing = self._growing.anew()
+                if self._change and not self._answered:
+                    self._change.restart()
             elif isinstance(event, Prefill):
                 if self._phase.what != "prefill":
                     self._phase = _Phase("prefill", first=event.reused)
@@ -165,10 +155,10 @@ class Live:
                 self._answered = True
 
     def finish(self, path: str) -> None:
-        """This file is done, whatever became of it."""
+        """This file is done."""
         with self._lock:
             self._progress.finish(path)
-            self._growing = None
+            self._change = None
             self._phase = _Phase("starting")
 
     def _write(self, event: Written) -> None:
@@ -180,15 +170,14 @@ class Live:
         self._progress.decoded(len(chunk.tokens), chunk.seconds)
         self._passes += 1
         self._drafted += Tally(chunk.proposed, chunk.accepted)
-        if self._growing and not self._answered:
-            self._growing.add(event)
+        if self._change and not self._answered:
+            self._change.add(event)
 
     def _draw(self) -> RenderableType:
         with self._lock:
             parts: list[RenderableType] = []
-            if self._growing:
-                room = self.console.height - 4
-                parts += self._growing.rows(room)
+            if self._change:
+                parts += self._change.rows(self.console.height - 4)
             if self._phase.seconds > PATIENCE or self._phase.what in ("prefill", "decoding"):
                 parts.append(_Line(self._spinner, list(self._words())))
                 if self._progress.files > 1:
@@ -197,9 +186,8 @@ class Live:
 
     def _over_files(self) -> Iterator[Text]:
         """The bar over all files: how far, how much longer, how fast."""
-        progress, share = self._progress, 0.0
-        if self._growing and self._growing.share is not None:
-            share = self._growing.share
+        progress = self._progress
+        share = self._change.share if self._change else 0.0
         yield bar(progress.share(share, self._path), self.console)
         yield Text(f"{progress.finished} of {progress.files} files", "bold")
         left = progress.left(share, self._path)
@@ -224,8 +212,8 @@ class Live:
             if self._drafted.proposed:
                 yield Text(f"{self._drafted.rate:.0%} accepted", "green")
             yield Text(colours.count(self._passes, "pass", "passes"), "dim")
-            if self._growing and self._growing.share is not None and not self._answered:
-                yield bar(self._growing.share, self.console)
+            if self._change and not self._answered:
+                yield bar(self._change.share, self.console)
         elif phase.what == "testing" and self._tested is not None:
             number = self._tested.number
             what = f"try {number}: " if number else "before the edit: "
@@ -241,7 +229,7 @@ class Live:
 
 
 def _amount(phase: _Phase, console: Console) -> Iterator[Text]:
-    """How far, how fast and how much longer, as far as anybody knows."""
+    """How far, how much longer and how fast, as far as it is known."""
     seconds = max(phase.seconds, 1e-6)
     rate = (phase.done - phase.first) / seconds if seconds > 0.2 else 0.0
     if phase.total:
@@ -249,10 +237,10 @@ def _amount(phase: _Phase, console: Console) -> Iterator[Text]:
     if phase.total and rate > 0 and phase.done < phase.total:
         yield Text(f"{colours.seconds((phase.total - phase.done) / rate)} left")
     if phase.unit == "bytes":
-        of = f" of {_bytes(phase.total)}" if phase.total else ""
-        yield Text(f"{_bytes(phase.done)}{of}")
+        of = f" of {decimal(int(phase.total))}" if phase.total else ""
+        yield Text(f"{decimal(int(phase.done))}{of}")
         if rate > 0:
-            yield Text(f"{_bytes(rate)}/s", "cyan")
+            yield Text(f"{decimal(round(rate))}/s", "cyan")
     elif phase.unit:
         yield Text(f"{phase.done:,.0f} of {phase.total:,.0f} {phase.unit}")
         if rate > 0:
@@ -268,17 +256,9 @@ def bar(share: float, console: Console, width: int = BAR) -> Text:
     return Text.assemble((full * done, "green"), (empty * (width - done), "bright_black"))
 
 
-def _bytes(number: float) -> str:
-    for unit in ("B", "kB", "MB"):
-        if number < 1000:
-            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
-        number /= 1000
-    return f"{number:.2f} GB"
-
-
 @dataclass
 class _Line:
-    """A spinner and as many of the words as one line holds; a word left out is no loss."""
+    """A spinner and as many of the words as one line holds."""
 
     spinner: Spinner
     words: list[Text]
@@ -300,7 +280,7 @@ class _Line:
 
 
 def _is_terminal(console: Console) -> bool:
-    """The file itself, whatever FORCE_COLOR makes rich believe."""
+    """Whether the file is a terminal, whatever FORCE_COLOR tells rich."""
     try:
         return console.file.isatty()
     except (AttributeError, ValueError):

@@ -1,6 +1,6 @@
 """The plots of a trace's page, as SVG: when each pass ran, how wide it was, what was accepted.
 
-Every text that reaches the SVG is made here, of digits and fixed words.
+Every text in the SVG is made here, of digits and fixed words.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from itertools import accumulate
 from specedit.view.trace import Pass
 
 WIDTH = 1000
-LEFT = 46  # room for the numbers of the vertical axis
+LEFT = 46  # for the numbers of the vertical axis
 HEIGHT = 84
 
 

@@ -1,19 +1,28 @@
-"""A run over many files: how far it is, how fast, and how much longer.
-
-Files weigh what their texts weigh.
-"""
+"""How far a run is: over its files, and in the change that an answer makes so far."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-SURE = 2.0  # seconds of work before the time left is worth saying
+from rich.console import Console
+from rich.text import Text
+
+from specedit.edit.backend import Written
+from specedit.syntax.diff import Hunk, Line, hunks
+from specedit.syntax.lines import opcodes
+from specedit.view import code, colours, diff_view
+from specedit.view import provenance as prov
+
+SURE = 2.0  # seconds of work before the time left is shown
+LARGEST = 200_000  # characters beyond which comparing again and again would slow the model
+AHEAD = 200  # lines that an answer may have left out
 
 
-class Progress:
-    """Fed with files that begin and end and with what was decoded."""
+class FilesProgress:
+    """Counts files as they begin and end, by their sizes, and what was decoded."""
 
     def __init__(
         self, sizes: Mapping[str, int], clock: Callable[[], float] = time.monotonic
@@ -25,12 +34,12 @@ class Progress:
         self._decoding = 0.0
         self._total = sum(sizes.values())  # bytes
         self._done = 0
-        self._before = 0  # done before any model was asked, in no time
+        self._before = 0  # done before a model was asked, in no time
         self.finished = 0
         self.files = len(sizes)
 
     def begin(self) -> None:
-        """The first file that asks a model: from here on time is measured."""
+        """A model is asked about a file: time is measured from the first one."""
         if self._since is None:
             self._since, self._before = self._clock(), self._done
 
@@ -43,18 +52,18 @@ class Progress:
         self._done += self._sizes.get(name, 0)
 
     def share(self, of_this: float = 0.0, name: str = "") -> float:
-        """How much of all the text is done; `of_this` is the share of the file at work."""
+        """The share of all text that is done; `of_this` is that of the file at work."""
         if not self._total:
             return self.finished / max(1, self.files)
         return min(1.0, (self._done + of_this * self._sizes.get(name, 0)) / self._total)
 
     @property
     def pace(self) -> float:
-        """Tokens a second over all files; 0 as long as nobody knows."""
+        """Tokens per second over all files; 0: unknown."""
         return self._tokens / self._decoding if self._decoding else 0.0
 
     def left(self, of_this: float = 0.0, name: str = "") -> float | None:
-        """Seconds that the rest will take at the rate so far; None as long as nobody knows."""
+        """Seconds that the rest takes at the rate so far; None: unknown."""
         if self._since is None:
             return None
         spent = self._clock() - self._since
@@ -65,7 +74,7 @@ class Progress:
 
 
 def sizes(names: Sequence[str]) -> dict[str, int]:
-    """What each file weighs; a file that cannot be asked weighs nothing."""
+    """The bytes of each file; 0 for a file that cannot be read."""
     results = {}
     for name in names:
         try:
@@ -73,3 +82,81 @@ def sizes(names: Sequence[str]) -> dict[str, int]:
         except OSError:
             results[name] = 0
     return results
+
+
+class ChangeSoFar:
+    """Collects an answer and renders the last hunks of its change, rarely where that is slow."""
+
+    def __init__(self, console: Console, path: str, before: str, margin: bool = True) -> None:
+        self._margin = margin
+        self._console = console
+        self._path = path
+        self._before = before
+        self._written: list[Written] = []
+        self._length = 0
+        self._rendered: list[Text] = []
+        self._of: tuple[int, int] = (0, 0)  # events and height that were rendered
+        self._next = 0.0
+
+    def restart(self) -> None:
+        """The answer starts over."""
+        self._written, self._length = [], 0
+        self._rendered, self._next = [], 0.0
+
+    def add(self, event: Written) -> None:
+        self._written.append(event)
+        self._length += len(event.text)
+
+    @property
+    def share(self) -> float:
+        """The share of the answer that is written, if it gets as long as the old text."""
+        return min(1.0, self._length / len(self._before))
+
+    def rows(self, height: int) -> list[Text]:
+        """The last `height` rows of the change so far."""
+        state = (len(self._written), height)
+        started = time.monotonic()
+        if state != self._of and started >= self._next and len(self._before) <= LARGEST:
+            self._of = state
+            self._rendered = self._render(height)
+            ended = time.monotonic()
+            self._next = ended + max(0.1, 15 * (ended - started))
+        return self._rendered
+
+    def _render(self, height: int) -> list[Text]:
+        provenance = prov.of(self._written)
+        answer = provenance.text[: provenance.text.rfind("\n") + 1]
+        changed = so_far(self._before, answer)
+        if not changed or height < 2:
+            return []
+        console, tint = self._console, colours.tint(self._console)
+        theme = tint.code if console.color_system else None
+
+        def paint(line: Line) -> Text:
+            return code.line(line.text, self._path, theme)
+
+        digits = len(str(self._before.count("\n") + 1))
+        origins = provenance if self._margin else None
+        frame = diff_view.Frame(
+            console, console.width, digits, tint, paint, origins, diff_view.starts(answer)
+        )
+        rows: list[Text] = []
+        for hunk in reversed(changed):
+            last = replace(hunk, lines=hunk.lines[-height:])  # more would be cut off again
+            rows = [*diff_view.rows(last, frame), *rows]
+            if len(rows) >= height:
+                break
+        return rows[-height:]
+
+
+def so_far(before: str, answer: str) -> list[Hunk]:
+    """The hunks of an unfinished answer (whole lines of it) against as much of the old text as it
+    has reached, which is a guess."""
+    new = answer.split("\n")[:-1]
+    old = before.removesuffix("\n").split("\n")[: len(new) + AHEAD] if before else []
+    end = "\0"  # so that the answer's last lines are not matched with the file's last
+    codes = opcodes(old, [*new, end])
+    tag, a, _, c, d = codes[-1] if codes else ("equal", 0, 0, 0, 0)
+    reached = a + (d - c - 1) if tag in ("replace", "insert") else a
+    reached = min(len(old), max(reached, a))
+    return hunks("".join(line + "\n" for line in old[:reached]), answer)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from specedit.decode.events import FREE as FREE
 from specedit.decode.events import Chunk
@@ -16,8 +16,8 @@ from specedit.syntax.lines import opcodes
 COPIED = "copied"  # from the prediction, where it was expected
 FOUND = "found"  # from the prediction, found again after a divergence
 LOOKED = "looked"  # from text seen before
-DRAFTED = "drafted"  # what a draft model said
-BRANCHED = "branched"  # what a draft model nearly said, or said among other candidates
+DRAFTED = "drafted"  # by a draft model
+BRANCHED = "branched"  # among several candidates of a draft model
 GUESSED = "guessed"  # by heads on the model itself
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
@@ -43,7 +43,7 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class Part:
-    """Characters [start, end) of a text: what settled them, and how long that took."""
+    """Characters [start, end) of a text: their origin, and how long they took."""
 
     start: int
     end: int
@@ -59,31 +59,29 @@ class Provenance:
     parts: tuple[Part, ...]
 
     def seconds(self, start: int, end: int) -> float:
-        """What the characters [start, end) cost; a part is shared out by its length."""
+        """The seconds of the characters [start, end)."""
         return sum(
             p.seconds * (min(end, p.end) - max(start, p.start)) / (p.end - p.start)
             for p in self._touching(start, end)
         )
 
     def kinds(self, start: int, end: int) -> dict[str, int]:
-        """How many of the characters [start, end) are of each kind, in order of appearance."""
+        """How many of the characters [start, end) are of each kind, in reading order."""
         results: dict[str, int] = {}
         for p in self._touching(start, end):
             results[p.kind] = results.get(p.kind, 0) + min(end, p.end) - max(start, p.start)
         return results
 
     def onto(self, text: str, start: int = 0) -> Provenance:
-        """The same parts where they stand in `text`, which holds the answer (at `start`, perhaps).
-
-        Lines of the answer that did not get into `text` are lost; so is what they cost.
-        """
+        """The parts at their places in `text`, which holds the answer, from `start` or otherwise by
+        lines. Lines of the answer that are not in `text` are lost, with their seconds."""
         if text.startswith(self.text, start):
             return Provenance(text, tuple(_shifted(self.parts, start)))
         return Provenance(text, tuple(self._by_lines(text)))
 
     def _by_lines(self, text: str) -> Iterator[Part]:
         old, new = LINE.findall(self.text), LINE.findall(text)
-        left, right = _starts(old), _starts(new)
+        left, right = ([0, *accumulate(map(len, side))] for side in (old, new))
         stripped = [[line.rstrip("\n") for line in side] for side in (old, new)]
         for tag, a, b, c, d in opcodes(*stripped):
             if tag == "equal":
@@ -101,9 +99,6 @@ class Provenance:
         while at < len(self.parts) and self.parts[at].start < end:
             yield self.parts[at]
             at += 1
-
-
-NOWHERE = Provenance("", ())
 
 
 def of(written: Iterable[Written]) -> Provenance:
@@ -128,27 +123,20 @@ def of(written: Iterable[Written]) -> Provenance:
 
 
 def kinds_of(chunk: Chunk, following: Chunk | None) -> tuple[str, str]:
-    """What the accepted part of a pass counts as, and what the model's own choice after it does.
+    """The kind of a pass's accepted part, and of the model's own choice after it.
 
-    When the whole draft held and its drafter simply went on after the choice, the choice was
-    what the drafter expected there, and not a divergence.
+    If the whole draft was accepted and its drafter continues after the choice, the drafter expected
+    that choice, and it is not a divergence.
     """
     if chunk.source == "prediction":
         drafted = FOUND if chunk.resynced else COPIED
     else:
         drafted = SOURCES.get(chunk.source, DRAFTED)
-    held = chunk.proposed > 0 and chunk.accepted == chunk.proposed
-    went_on = following is not None and following.source == chunk.source and not following.resynced
-    return drafted, drafted if held and went_on else FREE
+    if chunk.proposed == 0 or chunk.accepted < chunk.proposed or following is None:
+        return drafted, FREE
+    continues = following.source == chunk.source and not following.resynced
+    return drafted, drafted if continues else FREE
 
 
 def _shifted(parts: Iterable[Part], by: int) -> Iterator[Part]:
     return (replace(p, start=p.start + by, end=p.end + by) for p in parts) if by else iter(parts)
-
-
-def _starts(lines: Sequence[str]) -> list[int]:
-    at, result = 0, [0]
-    for line in lines:
-        at += len(line)
-        result.append(at)
-    return result

@@ -1,30 +1,36 @@
-"""One run as a person follows it: the wait, each change, the questions, the report, the trace.
+"""One run as the user follows it: the wait, each change, the questions, the report, the trace.
 
 Everything goes to stderr; answers come from stdin.
 """
 
 from __future__ import annotations
 
+import os
+import shlex
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
-from types import TracebackType
+from pathlib import Path
 
 from rich.text import Text
 
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
 from specedit.edit.hunk_choice import HELP, Chosen, Question, choose
+from specedit.edit.hunks import shown as hunk_text
 from specedit.edit.job import Planned
 from specedit.edit.report import Edit, Report
 from specedit.edit.tries.items import Trying, TryItem
+from specedit.errors import UsageError
 from specedit.files.interrupts import undisturbed
 from specedit.files.source import Source
 from specedit.settings import Settings
+from specedit.syntax.diff import Hunk
 from specedit.view import code, colours, diff_view, summary, tries
 from specedit.view import provenance as prov
-from specedit.view.by_hand import by_hand
 from specedit.view.live import Live
-from specedit.view.tracing import Writer
+from specedit.view.trace_writer import TraceWriter
 
 
 class Screen:
@@ -41,27 +47,22 @@ class Screen:
             compares=settings.compare,
             margin=settings.margin,
         )
-        self._trace: Writer | None = None
+        self._trace: TraceWriter | None = None
         self._written: list[Written] = []
         self._answered = False
         self._kinds: set[str] = set()
         self._asked = False
         self._path = ""
-        self._steps: dict[str, float] = {}  # seconds of what was done before the model could answer
+        self._steps: dict[str, float] = {}  # seconds of each step of loading
         self._step = ("", 0.0)
 
     def __enter__(self) -> Screen:
         if self._settings.trace:
-            self._trace = Writer(self._settings.trace, self._names)
+            self._trace = TraceWriter(self._settings.trace, self._names)
         self._live.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._live.stop()
         if self._trace:
             self._trace.close()
@@ -92,7 +93,7 @@ class Screen:
         self._live.tries(item)
         if self._trace and isinstance(item, Trying):
             self._trace.trying(item)
-        text = tries.said(item, self._settings.test)
+        text = tries.lasting(item, self._settings.test)
         if text is not None and not self._settings.quiet:
             self._live.stop()
             self._print(text)
@@ -108,7 +109,7 @@ class Screen:
         self._step = (event.what, now) if isinstance(event, Loading) else ("", now)
 
     def ask(self, source: Source, edit: Edit) -> Chosen:
-        """The part of a change that the person at the keyboard wants."""
+        """The part of a change that the user chooses."""
         self._live.stop()
         after = Source.from_bytes(source.name, edit.after).text
         shown = diff_view.Shown(self._console, edit.path, source.text, after, self._provenance())
@@ -126,13 +127,13 @@ class Screen:
                 return "q"
 
         self._asked = True
-        chosen = choose(source.text, after, answer, by_hand)
+        chosen = choose(source.text, after, answer, edited_by_user)
         if not chosen.whole:
             self._print(Text(f"{chosen.applied} of {colours.count(chosen.of, 'hunk')} applied"))
         return chosen
 
     def edit(self, name: str, edit: Edit) -> None:
-        """This file is done: show its change, unless that has happened."""
+        """This file is done: show its change, unless it was shown already."""
         self._live.finish(name)
         self._live.stop()
         settings = self._settings
@@ -147,7 +148,7 @@ class Screen:
         return prov.of(self._written) if self._settings.margin else None
 
     def report(self, report: Report, not_done: Sequence[str] = (), why: str = "") -> None:
-        """The last words. `why` some files were `not_done`."""
+        """The end of the output. `why` some files were `not_done`."""
         self._live.stop()
         settings = self._settings
         if self._kinds and not settings.quiet:
@@ -169,3 +170,26 @@ class Screen:
 
     def _print(self, text: Text) -> None:
         colours.say(self._console, text)
+
+
+def edited_by_user(hunk: Hunk) -> str:
+    """The hunk's text after the user edited it in `VISUAL`, `EDITOR` or else `vi`."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    editor = editor or ("notepad" if sys.platform == "win32" else "vi")
+    with tempfile.TemporaryDirectory(prefix="specedit-") as folder:
+        path = Path(folder, "hunk.diff")
+        path.write_text(hunk_text(hunk), "utf-8", newline="\n")
+        try:
+            words = shlex.split(editor, posix=sys.platform != "win32")
+            done = subprocess.run([*words, str(path)], check=False)
+        except OSError as error:
+            raise UsageError(
+                f"The editor {editor!r} cannot be started: {error.strerror or error}",
+                hint="EDITOR names another one. Nothing of this file was written.",
+            ) from error
+        if done.returncode:
+            raise UsageError(
+                f"The editor {editor!r} ended with exit code {done.returncode}.",
+                hint="Nothing of this file was written.",
+            )
+        return path.read_text("utf-8", "replace")

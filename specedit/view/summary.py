@@ -1,7 +1,4 @@
-"""The report in a terminal: one line for a run, a table when asked, and what went wrong.
-
-Every number in it was measured by somebody else.
-"""
+"""The report in a terminal: one line for a run, a table with `--verbose`, and what went wrong."""
 
 from __future__ import annotations
 
@@ -17,6 +14,7 @@ from specedit.view.colours import count, say, seconds
 
 SEVERAL = 3  # files, beyond which those that share a reason share a line
 NAMED = 8  # of them that it names
+ONCE = 5.0  # seconds of preparation that are reported
 DONE = {
     "edited": ("edited", "green"),
     "would-edit": ("would change", "yellow"),
@@ -27,7 +25,7 @@ DONE = {
 
 
 def line(report: Report) -> Text:
-    """What became of the files, and what it cost: seconds, tokens, passes, acceptance."""
+    """The outcome of the files, and its cost: seconds, tokens, passes, acceptance."""
     text = _outcome(report)
     figures = report.figures
     if figures.passes or figures.total_s:
@@ -71,11 +69,8 @@ def cost(figures: Figures) -> Text:
     return text
 
 
-ONCE = 5.0  # seconds of preparation that a person wonders about
-
-
 def prepared(steps: Mapping[str, float]) -> Text | None:
-    """What was done for a model's first use, each with its seconds; None where little was."""
+    """The steps of a model's first use with their seconds; None if they were short."""
     own = {what: took for what, took in steps.items() if not what.startswith("Loading")}
     if sum(own.values()) < ONCE:
         return None
@@ -84,7 +79,7 @@ def prepared(steps: Mapping[str, float]) -> Text | None:
 
 
 def compared(one: Compared, what: str = "") -> Text:
-    """The same edit without any draft: both were measured."""
+    """The same edit without any draft, both measured."""
     text = Text(f"{what}without drafts: ")
     text.append(f"{seconds(one.total_s)} (decode {one.decode_s:.1f})")
     text.append(f" · {count(one.passes, 'pass', 'passes')} · ")
@@ -99,8 +94,8 @@ def compared(one: Compared, what: str = "") -> Text:
 
 
 def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool = False) -> None:
-    """Notes, the line and (verbose) the table unless quiet; problems always, and last: an editor
-    shows the end of what was said, and a person reads it first."""
+    """Notes, the line and (verbose) the table unless quiet. Problems are always shown, and last:
+    the end of the output is what editors show and users read first."""
     if report.edits and not quiet:
         _about_all(console, report, verbose=verbose)
     for edit in report.edits:
@@ -112,20 +107,20 @@ def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool
 
 
 def _about_all(console: Console, report: Report, *, verbose: bool) -> None:
-    """What is said where nobody wanted quiet."""
+    """Notes, tables and the line."""
     many = _shared(report) if len(report.edits) > SEVERAL else {}
     for edit in report.edits:
         if verbose:
             for change in edit.changes:
                 _about(console, edit, _change(change), "dim")
         for one in edit.findings:
-            told = (one.kind, one.text) in many
-            if not (one.refuses or told) and (verbose or not one.is_detail):
+            listed = (one.kind, one.text) in many
+            if not (one.refuses or listed) and (verbose or not one.is_detail):
                 _about(console, edit, one.text, "yellow" if one.warns else "")
     for (kind, why), names in many.items():
         _named(console, kind, why, names, len(names) if verbose else NAMED)
-    if (result := tries.table(report)) is not None:
-        console.print(result)
+    if (tries_table := tries.table(report)) is not None:
+        console.print(tries_table)
     if verbose:
         console.print(table(report))
         say(console, answered(report))
@@ -184,7 +179,7 @@ def table(report: Report) -> Table:
 
 
 def answered(report: Report) -> Text:
-    """What answered: the model, its engine, and where it runs."""
+    """The model, its engine, and where it runs."""
     model, text = report.model, Text()
     if model:
         about = [model.engine, model.device, count(model.threads, "thread")]

@@ -1,14 +1,13 @@
 """A run's trace: JSON lines, one per pass, in the order they happened.
 
-What belongs to a whole file stands in its first line (`begin`) and its last (`end`), so that every
-line is one pass.
+What concerns a whole file stands in the line of its first pass (`begin`) and of its last (`end`).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,8 @@ from specedit.edit.backend import Written
 from specedit.errors import InputError
 
 LONGEST = 1 << 24  # bytes of a trace's first line
-EMBEDDED = '<script type="application/json" id="trace">'  # how a page of ours holds its trace
+EMBEDDED = '<script type="application/json" id="trace">'  # how our page holds its trace
+INVALID = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -39,39 +39,37 @@ class FileTrace:
 
 
 def begins_a_trace(path: Path) -> bool:
-    """An empty file may become one."""
+    """Whether a file is empty or a trace."""
     try:
         with path.open("rb") as file:
             line = file.readline(LONGEST)
             return not line or bool(list(_runs([json.loads(line)])))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (OSError, *INVALID):
         return False
 
 
 def read(path: str | Path) -> list[FileTrace]:
-    """The runs of a trace, or of the trace that a page of ours holds."""
+    """The runs of a trace, or of the trace that our page holds."""
+    number, lines = 1, []
     try:
         text = Path(path).read_bytes().decode("utf-8")
+        if EMBEDDED in text:
+            text = text.partition(EMBEDDED)[2].partition("</script>")[0]
+            return list(_runs(json.loads(text)))
+        for line in text.split("\n"):
+            if line.strip():
+                lines.append(json.loads(line))
+                list(_runs(lines[-1:]))
+            number += 1
     except OSError as error:
         raise InputError(
             f"{path}: cannot be read: {error.strerror}", hint="`--trace FILE` writes a trace."
         ) from error
-    except UnicodeDecodeError as error:
-        raise _no_trace(path, 1) from error
-    if EMBEDDED in text:
-        text = text.partition(EMBEDDED)[2].partition("</script>")[0]
-        try:
-            return list(_runs(json.loads(text)))
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise _no_trace(path, 1) from error
-    lines = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                lines.append(json.loads(line))
-                list(_runs(lines[-1:]))
-            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-                raise _no_trace(path, number) from error
+    except INVALID as error:
+        raise InputError(
+            f"{path}: line {number} is not a pass of a trace",
+            hint="`specedit edit … --trace FILE` writes one JSON line per pass.",
+        ) from error
     if not lines:
         raise InputError(f"{path}: no passes in it", hint="The run it traced made none.")
     return list(_runs(lines))
@@ -82,15 +80,38 @@ def lines_of(runs: Iterable[FileTrace]) -> list[dict[str, Any]]:
     results = []
     for run in runs:
         for number, one in enumerate(run.passes):
-            chunk = one.written.chunk
-            line = {**asdict(chunk), "width": chunk.width, "file": run.file, "pass": number}
-            line |= {"at": one.at, "pieces": list(one.written.pieces)}
+            line = line_of(run.file, number, one.at, one.written)
             if number == 0:
                 line["begin"] = dict(run.begin)
             if number == len(run.passes) - 1 and run.end:
                 line["end"] = dict(run.end)
             results.append(line)
     return results
+
+
+def line_of(file: str, number: int, at: float, written: Written) -> dict[str, Any]:
+    """One pass as it stands in a trace."""
+    chunk = written.chunk
+    line: dict[str, Any] = {
+        "file": file,
+        "pass": number,
+        "width": chunk.width,
+        "proposed": chunk.proposed,
+        "accepted": chunk.accepted,
+        "source": chunk.source,
+        "resynced": chunk.resynced,
+        "seconds": round(chunk.seconds, 6),
+        "at": round(at, 6),
+        "tokens": list(chunk.tokens),
+        "pieces": list(written.pieces),
+    }
+    if chunk.which:
+        line["which"] = chunk.which
+    if chunk.depth != chunk.proposed:  # the draft was a tree
+        line["depth"] = chunk.depth
+    if chunk.drafting:
+        line["drafting"] = round(chunk.drafting, 6)
+    return line
 
 
 def _runs(lines: Iterable[Mapping[str, Any]]) -> Iterator[FileTrace]:
@@ -126,10 +147,3 @@ def _written(line: Mapping[str, Any]) -> Written:
         drafting=float(line.get("drafting", 0.0)),
     )
     return Written(chunk, tuple(str(p) for p in line.get("pieces", [""] * len(tokens))))
-
-
-def _no_trace(path: str | Path, number: int) -> InputError:
-    return InputError(
-        f"{path}: line {number} is not a pass of a trace",
-        hint="`specedit edit … --trace FILE` writes one JSON line per pass.",
-    )

@@ -1,7 +1,4 @@
-"""The tries of a run in a terminal: a line for each as it ends, and a small table of them all.
-
-Measures nothing.
-"""
+"""The tries of a run in a terminal: a line for each as it ends, and a small table of them all."""
 
 from __future__ import annotations
 
@@ -17,16 +14,15 @@ from specedit.view import code
 from specedit.view.colours import count, seconds
 
 
-def said(item: TryItem, command: str) -> Text | None:
-    """What stays on the screen of it."""
+def lasting(item: TryItem, command: str) -> Text | None:
+    """What stays on the screen of an item."""
     match item:
         case Baseline() if not item.verdict.passed:
             why = f"{command!r} fails before the edit, too: {item.verdict.line}"
             return Text(code.harmless(why), "yellow")
         case Tried():
             return _line(item)
-        case _:
-            return None
+    return None
 
 
 def _line(item: Tried) -> Text:
@@ -42,18 +38,18 @@ def _line(item: Tried) -> Text:
 
 
 def _why(one: Try) -> str:
-    """What stood against it, where that has not been said of an earlier one."""
+    """Why it was not kept, unless an earlier try shows it."""
     return "" if one.kept or one.same_as else code.harmless(one.line)
 
 
 def way(one: Try) -> str:
-    """What sets it apart."""
-    words = [f"temperature {one.temperature:g}, seed {one.seed}" if one.temperature else "greedy"]
-    return ", ".join([*words, *(["with feedback"] if one.with_feedback else [])])
+    """How it was sampled."""
+    how = f"temperature {one.temperature:g}, seed {one.seed}" if one.temperature else "greedy"
+    return how + (", with feedback" if one.with_feedback else "")
 
 
 def verdict(one: Try) -> tuple[str, str]:
-    """What became of it, and its style."""
+    """The outcome, and its style."""
     if one.noted:
         return ("kept as it is", "dim") if one.kept else ("asked again", "yellow")
     if one.kept and (one.test is None or one.test.passed):
@@ -67,16 +63,14 @@ def verdict(one: Try) -> tuple[str, str]:
 
 
 def whole(report: Report) -> Sequence[Try]:
-    """Each try over all files; files that were tried on their own each have theirs."""
+    """Each try, by its number, over all files."""
     results: dict[int, Try] = {}
-    for edit in report.edits:
-        for one in edit.tries:
-            held = results.get(one.number)
-            figures = (held.figures if held else Figures()) + one.figures
-            first = held or one
+    for one in (one for edit in report.edits for one in edit.tries):
+        first = results.setdefault(one.number, one)
+        if first is not one:
             results[one.number] = replace(
                 first,
-                figures=figures,
+                figures=first.figures + one.figures,
                 refused=first.refused or one.refused,
                 kept=first.kept or one.kept,
                 with_feedback=first.with_feedback or one.with_feedback,
@@ -85,7 +79,7 @@ def whole(report: Report) -> Sequence[Try]:
 
 
 def table(report: Report) -> Table | None:
-    """A row a try, where there was more than one."""
+    """A row for each try, if there was more than one."""
     rows = whole(report)
     if len(rows) < 2:
         return None
@@ -96,7 +90,7 @@ def table(report: Report) -> Table | None:
     for one in rows:
         word, style = verdict(one)
         f = one.figures
-        why = f": {result}" if (result := _why(one)) else ""
+        reason = _why(one)
         shown.add_row(
             str(one.number),
             way(one).replace("temperature ", "t "),
@@ -104,7 +98,7 @@ def table(report: Report) -> Table | None:
             f"{f.reused:,} of {f.prompt:,}",
             seconds(_spent(f)),
             seconds(one.test_s) if one.test_s else "-",
-            Text.assemble((word, style), why),
+            Text.assemble((word, style), f": {reason}" if reason else ""),
         )
     return shown
 

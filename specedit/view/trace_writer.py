@@ -1,7 +1,4 @@
-"""A trace is written as the events of a run come, and over nothing but an older trace.
-
-`trace` says what it holds and reads it.
-"""
+"""Writes a trace as the events of a run come, over an older trace and nothing else."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ import stat
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any
 
 from specedit.edit.backend import Answer, Event, Ready, Written
@@ -21,18 +17,18 @@ from specedit.edit.tries.items import Trying
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.files import worktree
-from specedit.view.trace import begins_a_trace
+from specedit.view.trace import begins_a_trace, line_of
 
 
-class Writer:
-    """Writes a trace as the events come. A file's last line is written when its run is over.
+class TraceWriter:
+    """Writes a trace. The last line of a file is written when its run is over.
 
-    An older trace of that name goes when the first line is written; any other file is refused."""
+    An older trace of that name is replaced when the first line is written; any other file is
+    refused."""
 
     def __init__(self, path: str | Path, inputs: Iterable[str] = ()) -> None:
         inputs = tuple(inputs)
         _refuse_foreign(Path(path), inputs)
-        self.begun = False  # a pass was made
         try:
             self._file: IO[str] = open(  # noqa: SIM115  (closed by `close`; an opener)
                 path,
@@ -42,18 +38,19 @@ class Writer:
                 newline="\n",
                 opener=lambda name, flags: os.open(name, flags, 0o600),
             )
-            _open_to_readers_of(inputs, self._file.fileno())
+            _share_as(inputs, self._file.fileno())
         except OSError as error:
             raise InputError(
                 f"{path}: the trace cannot be written: {error.strerror}",
                 hint="--trace takes the path of a file to make.",
             ) from error
+        self.begun = False  # a line was written, and the older trace is gone
         self._begin: dict[str, Any] = {}
         self._model: dict[str, Any] = {}
         self._try: dict[str, Any] = {}
         self._expected: dict[str, Any] = {}
-        self._answers: dict[str, dict[str, int]] = {}  # of each file, by text: the try that gave it
-        self._waiting: dict[str, Any] | None = None
+        self._answers: dict[str, dict[str, int]] = {}  # by file and text: the try that gave it
+        self._waiting: dict[str, Any] | None = None  # a line that may be the last of its file
         self._number = 0
         self._at = 0.0
 
@@ -64,12 +61,17 @@ class Writer:
             self._model = {"model": asdict(event.model), "load_s": event.load_s}
         elif isinstance(event, Prefill):
             prompt = event.total + 1  # its last id is read by the first pass
-            begun = {"prompt": prompt, "reused": event.reused, "prefill_s": event.seconds}
-            self._begin = {**self._model, **begun}
+            prefill = {"prompt": prompt, "reused": event.reused, "prefill_s": event.seconds}
+            self._begin = {**self._model, **prefill}
         elif isinstance(event, Written):
             self._flush()
-            self._begin_anew()
-            self._waiting = self._line(file, event)
+            self._empty()
+            self._waiting = line_of(file, self._number, self._at, event)
+            if self._number == 0:
+                tried = {"try": self._try, **self._expected} if self._try else {}
+                self._waiting["begin"] = {**(self._begin or self._model), **tried}
+            self._number += 1
+            self._at += event.chunk.seconds
         elif isinstance(event, Answer):
             answer = asdict(event)
             text = answer.pop("text")
@@ -83,7 +85,7 @@ class Writer:
         self._try |= {"temperature": item.temperature, "with_feedback": item.with_feedback}
 
     def planned(self, file: str, plan: Plan) -> None:
-        """What is expected: the names of the predictions, in the order that a pass numbers them."""
+        """Record the names of the predictions, in the order that a pass numbers them."""
         known = self._answers.setdefault(file, {})
         names = {text: f"try {known[text]}" for text in plan.predictions if text in known}
         if plan.prediction is not None:
@@ -94,50 +96,17 @@ class Writer:
         self._flush()
         self._file.close()
 
-    def __enter__(self) -> Writer:
+    def __enter__(self) -> TraceWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _begin_anew(self) -> None:
-        """Take away the older trace; a pipe or a device holds none."""
+    def _empty(self) -> None:
+        """Remove the older trace; a pipe or a device holds none."""
         if not self.begun and stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
             self._file.truncate(0)
         self.begun = True
-
-    def _line(self, file: str, event: Written) -> dict[str, Any]:
-        chunk = event.chunk
-        line: dict[str, Any] = {
-            "file": file,
-            "pass": self._number,
-            "width": chunk.width,
-            "proposed": chunk.proposed,
-            "accepted": chunk.accepted,
-            "source": chunk.source,
-            "resynced": chunk.resynced,
-            "seconds": round(chunk.seconds, 6),
-            "at": round(self._at, 6),
-            "tokens": list(chunk.tokens),
-            "pieces": list(event.pieces),
-        }
-        if chunk.which:
-            line["which"] = chunk.which
-        if chunk.depth != chunk.proposed:  # it branched
-            line["depth"] = chunk.depth
-        if chunk.drafting:
-            line["drafting"] = round(chunk.drafting, 6)
-        if self._number == 0:
-            tried = {"try": self._try, **self._expected} if self._try else {}
-            line["begin"] = {**(self._begin or self._model), **tried}
-        self._number += 1
-        self._at += chunk.seconds
-        return line
 
     def _flush(self, end: dict[str, Any] | None = None) -> None:
         if self._waiting is not None:
@@ -148,8 +117,8 @@ class Writer:
             self._waiting = None
 
 
-def _open_to_readers_of(inputs: Iterable[str], handle: int) -> None:
-    """A trace holds the texts it is about: nobody may read it who may not read all of them."""
+def _share_as(inputs: Iterable[str], handle: int) -> None:
+    """Let only the users read a trace who may read all the files whose texts it holds."""
     held = os.fstat(handle)
     if not stat.S_ISREG(held.st_mode) or not hasattr(os, "fchmod"):
         return
@@ -158,7 +127,7 @@ def _open_to_readers_of(inputs: Iterable[str], handle: int) -> None:
         with contextlib.suppress(OSError):
             allowed &= Path(name).stat().st_mode
     mode = allowed & (held.st_mode if held.st_size else ~_mask())
-    with contextlib.suppress(PermissionError):  # somebody else's file, which we may write
+    with contextlib.suppress(PermissionError):  # another user's file, which we may write
         os.fchmod(handle, mode | 0o600)
 
 
@@ -169,10 +138,9 @@ def _mask() -> int:
 
 
 def _refuse_foreign(path: Path, inputs: Iterable[str]) -> None:
-    """A trace may take the place of a trace, and of nothing else, and no link that came with a
-    repository says where it goes."""
+    """Refuse a file that is not a trace, and a link of a repository that leads elsewhere."""
     real = os.path.realpath(path)
-    if _led_away(path, Path(real)):
+    if _leads_away(path, Path(real)):
         raise InputError(
             f"{path}: is a link out of this folder, to {real}",
             hint="--trace names the file itself; nothing was changed.",
@@ -184,12 +152,12 @@ def _refuse_foreign(path: Path, inputs: Iterable[str]) -> None:
         )
     if path.is_file() and not begins_a_trace(path):
         raise InputError(
-            f"{path}: exists, and is no trace",
+            f"{path}: exists, and is not a trace",
             hint="--trace names another file; nothing was changed.",
         )
 
 
-def _led_away(path: Path, real: Path) -> bool:
+def _leads_away(path: Path, real: Path) -> bool:
     """Whether a name in this work tree (or folder) stands for a file elsewhere, or git's own."""
     place = worktree.real(".")
     top = worktree.top_of(place) or place
