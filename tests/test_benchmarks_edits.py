@@ -76,11 +76,11 @@ def spoils(case: Case, file: Original) -> dict[str, str]:
     named = {place.removeprefix("doc:") for place in case.where if not place.startswith("new:")}
     inside = {
         row
-        for name in named - {"", "*", "comments", "imports", "main"}
+        for name in named - {"", "*", "comments", "imports", "main block"}
         for one in code.named(name)
         for row in range(one.top - 1, one.end + 1)
     }
-    inside |= set(code.main) if "main" in named else set()
+    inside |= set(code.main) if "main block" in named else set()
     old = Code(file.text, file.language)
     known = {one.name for one in old.definitions}
     kept = [

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 Replacements = tuple[tuple[str, str], ...]
-SPECIAL = frozenset({"imports", "comments", "main", "*"})
+SPECIAL = frozenset({"imports", "comments", "main block", "*"})
 
 
 class Edited:
@@ -59,8 +59,8 @@ class Case:
     kind: str
     instruction: str
     right: Replacements  # of strings that occur once: one right answer
-    # What may change: definitions ("Class.method"), "imports", "comments" (and doc strings), "main"
-    # (Python's main block), "new:Class" (new members), "new:" (new definitions at the top),
+    # What may change: definitions ("Class.method"), "imports", "comments" (and doc strings),
+    # "main block" (of Python), "new:Class" (new members), "new:" (new definitions at the top),
     # "doc:Class" (its doc string and the comments above it), "*" (anything). Added imports that are
     # used, and the removal of imports that the edit made unused, are always allowed.
     where: tuple[str, ...]
@@ -264,7 +264,7 @@ def _skeleton(code: Code, other: Code, where: tuple[str, ...]) -> list[Line]:
                 regions[one.top] = (f"<{name}>", max(one.end, regions.get(one.top, ("", 0))[1]))
             else:
                 dropped.update(range(one.top, one.end))
-    if "main" in where and code.main:
+    if "main block" in where and code.main:
         regions[code.main.start] = ("<main>", code.main.stop)
     found: list[Line] = []
     blank: list[str] = []

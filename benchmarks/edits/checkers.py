@@ -272,7 +272,7 @@ def _runs(program: str) -> bool:
 
 
 def _stripped(text: str) -> list[str]:
-    return [line.strip() for line in text.split("\n") if line.strip()]
+    return [line.lstrip() for line in text.split("\n") if line.strip()]
 
 
 def _plain(text: str) -> str:
