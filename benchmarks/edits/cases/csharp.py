@@ -10,6 +10,7 @@ from benchmarks.edits.checkers import (
     mentions,
     omits,
     only,
+    parameters,
 )
 
 TYPE_MAP = "files/csharp/Dapper__DefaultTypeMap.cs"
@@ -492,8 +493,11 @@ CASES = (
         ),
         where=("PropertyValueConverter.BuiltInScalarTypes",),
         asked=(contains("PropertyValueConverter.BuiltInScalarTypes", r"typeof\((?:System\.)?Version\)"),),
-        keeps=(keeps_lines("PropertyValueConverter.BuiltInScalarTypes", r"Guid"),
-               contains("PropertyValueConverter.BuiltInScalarTypes", r"typeof\(Guid\), typeof\(Uri\),")),
+        keeps=(
+            keeps_lines("PropertyValueConverter.BuiltInScalarTypes", r"Guid"),
+            contains("PropertyValueConverter.BuiltInScalarTypes", r"typeof\(Guid\),"),
+            contains("PropertyValueConverter.BuiltInScalarTypes", r"typeof\(Uri\),"),
+        ),
         spoilt=(
             (("typeof(Guid), typeof(Uri),", "typeof(Guid), typeof(Version),"),),
             (*right, ("            new EnumScalarConversionPolicy(),\n", "")),
@@ -820,7 +824,7 @@ CASES = (
         asked=(
             contains(
                 None,
-                r'private static readonly Regex ArticleRegex\s*=\s*new(?: Regex)?\("\^\(\(The\)\|\(the\)\|\(a\)\|\(A\)\|\(An\)\|\(an\)\)\\\\s\\\\w\+"',
+                r'private static readonly Regex ArticleRegex\s*=\s*new(?: Regex)?\(@?"\^\(\(The\)\|\(the\)\|\(a\)\|\(A\)\|\(An\)\|\(an\)\)\\\\?s\\\\?w\+"',
             ),
             lacks("EnglishArticle.AppendArticlePrefix", r"new Regex\("),
             contains("EnglishArticle.AppendArticlePrefix", r"ArticleRegex\.IsMatch\(items\[i\]\)"),
@@ -1267,6 +1271,126 @@ CASES = (
                 ),
             ),
             (*right, ("\t\t_errors = errors;\r\n", "\t\t_errors = errors ?? new List<ValidationFailure>();\r\n")),
+        ),
+    ),
+    Case(
+        id="csharp-dapper_map-ignore_case",
+        file=TYPE_MAP,
+        kind="add-parameter",
+        instruction="Add a parameter bool ignoreCase = true to EqualsCI; with false it compares with "
+        "StringComparison.Ordinal",
+        right=(
+            right := (
+                (
+                    "EqualsCI(string? x, string? y)\r\n            => string.Equals(x, y, StringComparison.OrdinalIgnoreCase);",
+                    "EqualsCI(string? x, string? y, bool ignoreCase = true)\r\n            => string.Equals(x, y, "
+                    "ignoreCase ? StringComparison.OrdinalIgnoreCase : StringComparison.Ordinal);",
+                ),
+            )
+        ),
+        where=("DefaultTypeMap.EqualsCI",),
+        asked=(
+            contains("DefaultTypeMap.EqualsCI", r"EqualsCI\(string\? x, string\? y, bool ignoreCase = true\)"),
+            contains(
+                "DefaultTypeMap.EqualsCI",
+                r"!ignoreCase\)?\s*\? StringComparison\.Ordinal\s*: StringComparison\.OrdinalIgnoreCase|"
+                r"(?<!!)\bignoreCase\s*\? (?:StringComparison\.OrdinalIgnoreCase\s*: StringComparison\.Ordinal\b|"
+                r"string\.Equals\(x, y, StringComparison\.OrdinalIgnoreCase\)\s*: string\.Equals\(x, y, StringComparison\.Ordinal\))|"
+                r"if \(ignoreCase\)[\s\S]*OrdinalIgnoreCase[\s\S]*StringComparison\.Ordinal\)",
+            ),
+        ),
+        spoilt=(
+            (
+                (
+                    "EqualsCI(string? x, string? y)\r\n            => string.Equals(x, y, StringComparison.OrdinalIgnoreCase);",
+                    "EqualsCI(string? x, string? y, bool ignoreCase = true)\r\n            => string.Equals(x, y, "
+                    "ignoreCase ? StringComparison.Ordinal : StringComparison.OrdinalIgnoreCase);",
+                ),
+            ),
+            (
+                (
+                    "EqualsCI(string? x, string? y)\r\n            => string.Equals(x, y, StringComparison.OrdinalIgnoreCase);",
+                    "EqualsCI(string? x, string? y, bool ignoreCase)\r\n            => string.Equals(x, y, "
+                    "ignoreCase ? StringComparison.OrdinalIgnoreCase : StringComparison.Ordinal);",
+                ),
+            ),
+            (*right, ("EqualsCIU(string? x, string? y)", "EqualsCIU(string? x, string? y, bool ignoreCase = true)")),
+        ),
+    ),
+    Case(
+        id="csharp-humanizer_article-take_text",
+        file="commits/Humanizr_Humanizer/eba5bca0df",
+        kind="remove-parameter",
+        instruction="ToOriginalFormat needs one string only: change its parameters to (string text, string "
+        "suffix) and pass appended[i] in all its calls",
+        right=(
+            right := (
+                *(
+                    (
+                        f'IndexOf("{article}", StringComparison.CurrentCulture));\n'
+                        "                    original = ToOriginalFormat(appended, suffix, i);",
+                        f'IndexOf("{article}", StringComparison.CurrentCulture));\n'
+                        "                    original = ToOriginalFormat(appended[i], suffix);",
+                    )
+                    for article in (" The", " A", " An", " a", " an", " the")
+                ),
+                ("ToOriginalFormat(string[] appended, string suffix, int i)", "ToOriginalFormat(string text, string suffix)"),
+                (
+                    "appended[i].Remove(appended[i].IndexOf(suffix,",
+                    "text.Remove(text.IndexOf(suffix,",
+                ),
+            )
+        ),
+        where=("EnglishArticle.PrependArticleSuffix", "EnglishArticle.ToOriginalFormat"),
+        asked=(
+            parameters("EnglishArticle.ToOriginalFormat", ["text", "suffix"]),
+            contains("EnglishArticle.ToOriginalFormat", r"text\.Remove\(\s*text\.IndexOf\(suffix,|text\.Replace\(suffix|text\.Substring\(0,"),
+            lacks("EnglishArticle.ToOriginalFormat", r"\bappended\b|\[i\]"),
+            contains("EnglishArticle.PrependArticleSuffix", r"ToOriginalFormat\(appended\[i\], suffix\)", 6),
+            lacks("EnglishArticle.PrependArticleSuffix", r"ToOriginalFormat\(appended,"),
+        ),
+        keeps=(
+            keeps_lines("EnglishArticle.PrependArticleSuffix", r"ToOriginalFormat"),
+            keeps_lines("EnglishArticle.ToOriginalFormat", r"appended"),
+        ),
+        spoilt=(
+            right[6:],
+            right[:6],
+            (*right, ("                    inserted[i] = appended[i];\n", "                    inserted[i] = appended[i].Trim();\n")),
+        ),
+    ),
+    Case(
+        id="csharp-serilog_level-missing_key",
+        file="commits/serilog_serilog/7fc443e9bc",
+        kind="missing-key",
+        instruction="ShortLevelFor should return value.ToString() when _shortenedLevelMap does not contain "
+        "the value (TryGetValue)",
+        right=(
+            right := (
+                (
+                    "            return _shortenedLevelMap[value][width - 1];\n",
+                    "            string[] names;\n"
+                    "            return _shortenedLevelMap.TryGetValue(value, out names) ? names[width - 1] : value.ToString();\n",
+                ),
+            )
+        ),
+        where=("LogEventLevelValue.ShortLevelFor",),
+        asked=(
+            contains("LogEventLevelValue.ShortLevelFor", r"_shortenedLevelMap\.TryGetValue\(value, out (?:var |string\[\] )?(\w+)\)"),
+            contains("LogEventLevelValue.ShortLevelFor", r"\w+\[width - 1\]"),
+            contains("LogEventLevelValue.ShortLevelFor", r"(?:return|:) value\.ToString\(\);"),
+            lacks("LogEventLevelValue.ShortLevelFor", r"!_shortenedLevelMap\.TryGetValue\([^)]*\)\s*\? \w+\["),
+        ),
+        keeps=(keeps_lines("LogEventLevelValue.ShortLevelFor", r"_shortenedLevelMap"),),
+        spoilt=(
+            (
+                (
+                    "            return _shortenedLevelMap[value][width - 1];\n",
+                    "            if (!_shortenedLevelMap.ContainsKey(value)) return null;\n"
+                    "            return _shortenedLevelMap[value][width - 1];\n",
+                ),
+            ),
+            (*right, ("            return width > 0 && width < 5;\n", "            return width > 0 && width <= 4;\n")),
         ),
     ),
 )

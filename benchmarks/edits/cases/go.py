@@ -9,9 +9,9 @@ from benchmarks.edits.checkers import (
     keeps_lines,
     lacks,
     mentions,
-    occurs,
     omits,
     only,
+    parameters,
 )
 
 ARGS = "files/go/cobra__args.go"
@@ -1104,48 +1104,70 @@ CASES = (
         ),
     ),
     Case(
-        id="go-tools_golsp-log_profile",
-        file="commits/golang_tools/728ed46ae0",
+        id="go-tools_sizes-log_path",
+        file="commits/golang_tools/79186431cf",
         kind="log",
-        instruction="main should log the name of the memory profile (log.Printf) after it has been "
-        "written successfully",
+        instruction="When exec.LookPath fails, GetSizes should log the error with log.Printf before it sets "
+        "tool to off",
         right=(
             right := (
                 (
-                    'log.Fatalf("Writing memory profile: %v", err)\n\t\t\t}\n',
-                    'log.Fatalf("Writing memory profile: %v", err)\n\t\t\t}\n'
-                    '\t\t\tlog.Printf("Memory profile written to %s", *memprofile)\n',
+                    '\t\t\ttool = "off"\n',
+                    '\t\t\tlog.Printf("gopackagesdriver not found: %v", err)\n\t\t\ttool = "off"\n',
                 ),
             )
         ),
-        where=("main",),
+        where=("GetSizes",),
         asked=(
-            contains("main", r"log\.Printf\([^\n]*(?:\*memprofile|f\.Name\(\))"),
-            contains(
-                "main",
-                r"WriteHeapProfile\(f\)[\s\S]*log\.Printf\([^\n]*(?:\*memprofile|f\.Name\(\))[\s\S]*"
-                r"out := os\.Stderr",
-            ),
+            contains("GetSizes", r'LookPath\([\s\S]*if err != nil \{\s*log\.Printf\([^\n]*\berr\b[^\n]*\)\s*tool = "off"'),
         ),
-        keeps=(keeps_lines("main"), occurs("main", r"log\.Printf\(", 2)),
+        keeps=(keeps_lines("GetSizes"),),
         spoilt=(
+            (('\t\t\ttool = "off"\n', '\t\t\tlog.Printf("gopackagesdriver not found: %v", err)\n'),),
             (
                 (
-                    "\t\tf, err := os.Create(*memprofile)\n",
-                    '\t\tlog.Printf("Memory profile written to %s", *memprofile)\n'
-                    "\t\tf, err := os.Create(*memprofile)\n",
+                    '\t\t\ttool = "off"\n',
+                    '\t\t\tlog.Fatalf("gopackagesdriver not found: %v", err)\n\t\t\ttool = "off"\n',
                 ),
             ),
-            (
-                *right,
-                ('log.Printf("To view the trace, run:\\n$ go tool trace view %s", *traceFlag)', ""),
-            ),
-            (
+            (*right, ('\t\t\t// We did not find the driver, so use "go list".\n', "")),
+        ),
+    ),
+    Case(
+        id="go-gin_recovery-limit",
+        file=RECOVERY,
+        kind="add-parameter",
+        instruction="stack should take a second int parameter limit and stop after limit frames; both "
+        "callers pass 32",
+        right=(
+            right := (
+                ("func stack(skip int) []byte {", "func stack(skip, limit int) []byte {"),
                 (
-                    '\t\t\t\tlog.Fatalf("Writing memory profile: %v", err)\n',
-                    '\t\t\t\tlog.Printf("Writing memory profile %s: %v", *memprofile, err)\n',
+                    "for i := skip; ; i++ { // Skip",
+                    "for i := skip; i < skip+limit; i++ { // Skip",
                 ),
-            ),
+                (
+                    "secureRequestDump(c.Request), rec, stack(stackSkip), reset)",
+                    "secureRequestDump(c.Request), rec, stack(stackSkip, 32), reset)",
+                ),
+                ("timeFormat(time.Now()), rec, stack(stackSkip), reset)", "timeFormat(time.Now()), rec, stack(stackSkip, 32), reset)"),
+            )
+        ),
+        where=("stack", "CustomRecoveryWithWriter"),
+        asked=(
+            parameters("stack", ["skip", "limit"]),
+            contains("stack", r"[<>]=? ?(?:skip ?\+ ?)?limit\b|\blimit(?: ?\+ ?skip)? ?[<>=]|-skip ?(?:>=|==|<) ?limit|limit--|range limit"),
+            contains("CustomRecoveryWithWriter", r"stack\(stackSkip, 32\)", 2),
+        ),
+        keeps=(
+            keeps_lines("stack", r"func stack|for i := skip|^//"),
+            keeps_lines("CustomRecoveryWithWriter", r"stack\(stackSkip\)"),
+        ),
+        spoilt=(
+            right[:2],
+            (right[0], *right[2:]),
+            (*right[:3], ("timeFormat(time.Now()), rec, stack(stackSkip), reset)", "timeFormat(time.Now()), rec, stack(stackSkip, 16), reset)")),
+            (*right, ("\t\t\tlastFile = file\n", "")),
         ),
     ),
 )

@@ -517,12 +517,12 @@ CASES = (
                     "        match std::env::current_dir() {\n"
                     "            Ok(dir) => match git2::Repository::discover(dir) {\n"
                     "                Ok(repo) => match repo.config() {\n"
-                    "                    Ok(mut config) => {\n"
-                    "                        let config = config.snapshot().unwrap_or_else(|err| {\n"
-                    '                            eprintln!("Failed to read git config: {}", err);\n'
-                    "                            process::exit(1)\n"
-                    "                        });\n"
-                    "                        Some(Self { config })\n"
+                    "                    Ok(mut config) => {\n",
+                    "        let dir = std::env::current_dir().ok()?;\n"
+                    "        let repo = git2::Repository::discover(dir).ok()?;\n"
+                    "        let mut config = repo.config().ok()?;\n",
+                ),
+                (
                     "                    }\n"
                     "                    Err(_) => None,\n"
                     "                },\n"
@@ -530,14 +530,7 @@ CASES = (
                     "            },\n"
                     "            Err(_) => None,\n"
                     "        }\n",
-                    "        let dir = std::env::current_dir().ok()?;\n"
-                    "        let repo = git2::Repository::discover(dir).ok()?;\n"
-                    "        let mut config = repo.config().ok()?;\n"
-                    "        let config = config.snapshot().unwrap_or_else(|err| {\n"
-                    '            eprintln!("Failed to read git config: {}", err);\n'
-                    "            process::exit(1)\n"
-                    "        });\n"
-                    "        Some(Self { config })\n",
+                    "",
                 ),
             )
         ),
@@ -559,9 +552,7 @@ CASES = (
                     "            Ok(dir) => match git2::Repository::discover(dir).ok()? {\n",
                 ),
             ),
-            (
-                (right[0][0], right[0][1].replace("            process::exit(1)\n", "            panic!()\n")),
-            ),
+            (*right, ("process::exit(1)", "panic!()")),
             (*right, ("            config: git2::Config::open(path).unwrap(),", "            config: git2::Config::open(path).ok()?,")),
         ),
     ),
@@ -584,6 +575,28 @@ CASES = (
             (("name.as_bytes().get(0) == Some(&b'.')", "name.as_bytes().first() == Some(b'.')"),),
             (*right, ('name.to_str().map(|s| s.starts_with("."))', "name.to_str().map(|s| s.starts_with('.'))")),
             (*right, ("    } else if path.len() == 1 && path[0] == b'.' {", "    } else if path == b\".\" {")),
+        ),
+    ),
+    Case(
+        id="rust-rg_human-trim",
+        file=HUMAN,
+        kind="add-statement",
+        instruction="parse_human_readable_size should ignore white space around size (trim it first)",
+        right=(
+            right := (
+                ("    let digits_end =\n", "    let size = size.trim();\n    let digits_end =\n"),
+            )
+        ),
+        where=("parse_human_readable_size",),
+        asked=(
+            contains("parse_human_readable_size", r"let size(?:: &str)? = size\.trim\(\);"),
+            before("parse_human_readable_size", r"\.trim\(\)", r"let digits_end"),
+        ),
+        keeps=(keeps_lines("parse_human_readable_size", r"^///"),),
+        spoilt=(
+            (("    let digits = &size[..digits_end];\n", "    let digits = &size[..digits_end].trim();\n"),),
+            (("    let digits_end =\n", "    let size = size.trim_end();\n    let digits_end =\n"),),
+            (*right, ("    if digits.is_empty() {\n", "    if digits == \"\" {\n")),
         ),
     ),
 )

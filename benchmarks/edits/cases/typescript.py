@@ -1385,4 +1385,43 @@ CASES = (
             ),
         ),
     ),
+    Case(
+        id="typescript-stream-cause",
+        file=COMMITS + "continuedev_continue/2d1155d7d4",
+        kind="wrap-error",
+        instruction='The "Malformed JSON" error of parseDataLine should have e as its cause',
+        right=(
+            (
+                "throw new Error(`Malformed JSON sent from server: ${json}`);",
+                "throw new Error(`Malformed JSON sent from server: ${json}`, { cause: e });",
+            ),
+        ),
+        where=("parseDataLine",),
+        asked=(
+            contains(
+                "parseDataLine",
+                r"new Error\(\s*`Malformed JSON sent from server: \$\{json\}`,\s*\{\s*cause: e,?\s*\},?\s*\)",
+            ),
+            contains("parseDataLine", r"catch \(e(?:: \w+)?\)"),
+        ),
+        keeps=(keeps_lines("parseDataLine", r"Malformed"),),
+        spoilt=(
+            (
+                (
+                    "throw new Error(`Malformed JSON sent from server: ${json}`);",
+                    "throw new Error(`Malformed JSON sent from server: ${json}: ${e}`);",
+                ),
+            ),
+            (
+                (
+                    "throw new Error(`Malformed JSON sent from server: ${json}`);",
+                    "throw new Error(`Malformed JSON sent from server: ${json}`, { cause: e });",
+                ),
+                (
+                    "throw new Error(`Error streaming response: ${data.error}`);",
+                    "throw new Error(`Error streaming response: ${data.error}`, { cause: data });",
+                ),
+            ),
+        ),
+    ),
 )
