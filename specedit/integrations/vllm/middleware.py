@@ -1,9 +1,9 @@
-"""OpenAI's `prediction` in a chat request to vLLM: taken out, turned into ids, handed on.
+"""OpenAI's `prediction` in a chat request to vLLM: removed, encoded, and passed to the scheduler.
 
-A pure ASGI middleware before vLLM's own routes. It takes `prediction` (and our own `predictions`, a
-list of them) out of the body, turns the text into ids, hands these to the scheduler through
-`vllm_xargs`, and lets `counted` write into the answer which of them appeared. A request without a
-prediction passes untouched, byte for byte, and so does everything that is no chat request.
+A pure ASGI middleware before vLLM's own routes. It removes `prediction` (and our own `predictions`,
+a list of them) from the body, passes their ids to the scheduler through `vllm_xargs`, and lets
+`usage` count in the answer which of them appeared. A request without a prediction, and everything
+that is not a chat request, passes unchanged, byte for byte.
 """
 
 from __future__ import annotations
@@ -13,17 +13,9 @@ import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from specedit.integrations.vllm.drafting import MOST, PREDICTION, joined
+from specedit.integrations.vllm.drafting import MOST, PREDICTION, ServedVocabulary, joined
 from specedit.integrations.vllm.launch import batch_invariant, drafts_spoil_sampling
-from specedit.integrations.vllm.served_vocabulary import ServedVocabulary
-from specedit.integrations.vllm.usage import (
-    CountedAnswer,
-    Message,
-    Predicting,
-    Send,
-    json_object,
-    resized,
-)
+from specedit.integrations.vllm.usage import CountedAnswer, Message, Send, json_object, resized
 from specedit.server.refusal import INVALID, Refusal
 
 Scope = MutableMapping[str, Any]
@@ -31,9 +23,9 @@ Receive = Callable[[], Awaitable[Message]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 CHAT = "/v1/chat/completions"
-LARGEST = 64 << 20  # bytes of a body that is looked into
-FAR = 1 << 16  # ids of an answer that nobody limited
-# What OpenAI refuses beside a prediction, and what counts as absent.
+LARGEST = 64 << 20  # bytes of a body that is parsed
+UNLIMITED = 1 << 16  # ids of an answer without a limit
+# What OpenAI refuses beside a prediction.
 REFUSED = ("logprobs", "top_logprobs", "tools", "functions", "logit_bias", "audio")
 PENALTIES = ("presence_penalty", "frequency_penalty")
 
@@ -41,9 +33,9 @@ PENALTIES = ("presence_penalty", "frequency_penalty")
 class Predictions:
     """`--middleware specedit.integrations.vllm.middleware.Predictions`."""
 
-    def __init__(self, app: App, words: ServedVocabulary | None = None) -> None:
+    def __init__(self, app: App, vocabulary: ServedVocabulary | None = None) -> None:
         self._app = app
-        self._words = words
+        self._vocabulary = vocabulary
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = str(scope.get("path", "")).removeprefix(str(scope.get("root_path", "")))
@@ -59,69 +51,65 @@ class Predictions:
         if refusal is not None:
             await _refuse(refusal, send)
             return
-        texts = _texts(request)
-        words = await self._vocabulary(scope)
-        ids = [await asyncio.to_thread(words.encode, text) for text in texts] if words else []
-        asked = _rewrite(request, ids)
-        asked.exact = batch_invariant()
-        if words is None:
-            asked.unused = "this model has no tokenizer.json"
-        elif drafts_spoil_sampling() and request.get("temperature") != 0:
-            asked.unused = "this build of vLLM spoils drafted samples; ask with temperature 0"
-        changed = json.dumps(request).encode()
-        scope = {**scope, "headers": resized(scope["headers"], len(changed))}
-        answer = CountedAnswer(asked, send)
-        await self._app(scope, _replayed(changed, receive), answer.send)
+        vocabulary = await self._served_vocabulary(scope)
+        ids, unused = [], ""
+        if vocabulary is None:
+            unused = "this model has no tokenizer.json"
+        else:
+            ids = [await asyncio.to_thread(vocabulary.encode, text) for text in _texts(request)]
+            if drafts_spoil_sampling() and request.get("temperature") != 0:
+                unused = "this build of vLLM spoils drafted samples; ask with temperature 0"
+        keep_ids = bool(request.get("return_token_ids"))
+        body = json.dumps(_rewritten(request, ids)).encode()
+        scope = {**scope, "headers": resized(scope["headers"], len(body))}
+        answer = CountedAnswer(send, ids, keep_ids=keep_ids, exact=batch_invariant(), unused=unused)
+        await self._app(scope, _replayed(body, receive), answer.send)
 
-    async def _vocabulary(self, scope: Scope) -> ServedVocabulary | None:
-        if self._words is None:
+    async def _served_vocabulary(self, scope: Scope) -> ServedVocabulary | None:
+        if self._vocabulary is None:
             state = getattr(scope.get("app"), "state", None)
             config = getattr(getattr(state, "vllm_config", None), "model_config", None)
             name = getattr(config, "tokenizer", None) or getattr(config, "model", None)
             if name is None:
                 return None
-            self._words = await asyncio.to_thread(ServedVocabulary.of, str(name))
-        return self._words
+            self._vocabulary = await asyncio.to_thread(ServedVocabulary.of, str(name))
+        return self._vocabulary
 
 
-def _rewrite(request: dict[str, Any], ids: list[list[int]]) -> Predicting:
-    """Takes ours out of the request, puts vLLM's in; what the answer must be given of it."""
-    request.pop("prediction", None)
-    request.pop("predictions", None)
-    for name in REFUSED:  # what says nothing: vLLM takes an empty list of tools for a mistake
-        if name in request and request[name] in ([], {}):
-            del request[name]
-    asked = Predicting(
-        predictions=ids,
-        ids=bool(request.get("return_token_ids")),
-    )
+def _rewritten(request: dict[str, Any], ids: list[list[int]]) -> dict[str, Any]:
+    """The request with vLLM's arguments instead of ours."""
+    # An empty value means nothing, but vLLM refuses an empty list of tools.
+    empty = {name for name in REFUSED if name in request and request[name] in ([], {})}
+    left_out = {"prediction", "predictions", *empty}
+    changed = {name: value for name, value in request.items() if name not in left_out}
     if ids:
         extra = request.get("vllm_xargs") or {}
-        if isinstance(extra, dict):  # anything else is vLLM's to refuse
-            request["vllm_xargs"] = {**extra, PREDICTION: joined(ids, _reach(request))}
-        request["return_token_ids"] = True  # the answer's ids, to be counted and taken out again
-    return asked
+        if isinstance(extra, dict):  # vLLM refuses anything else
+            changed["vllm_xargs"] = {**extra, PREDICTION: joined(ids, _reach(request))}
+        changed["return_token_ids"] = True  # `usage` counts them
+    return changed
 
 
 def _reach(request: dict[str, Any]) -> int:
-    """Ids of a prediction that drafts may come from: no answer is longer than its limit."""
+    """Ids of a prediction that the answer can reach within its limit."""
     limits = [request.get(name) for name in ("max_completion_tokens", "max_tokens")]
-    return min((n for n in limits if type(n) is int and n > 0), default=FAR) + MOST
+    return min((n for n in limits if type(n) is int and n > 0), default=UNLIMITED) + MOST
 
 
 def _refusal(request: dict[str, Any]) -> Refusal | None:
-    """What cannot stand beside a prediction, in OpenAI's words; None when all is well."""
-    item = request.get("predictions")
-    if item is not None and not isinstance(item, list):
+    """An error, in OpenAI's words, if the predictions are malformed or something in the request
+    cannot be combined with them."""
+    several = request.get("predictions")
+    if several is not None and not isinstance(several, list):
         return _invalid("predictions", "expected an array of predictions", "invalid_type")
-    if item == []:
+    if several == []:
         return _invalid("predictions", "expected one prediction at least", "invalid_value")
-    for name, one in (
-        *((("prediction", request["prediction"]),) if "prediction" in request else ()),
-        *((f"predictions[{n}]", one) for n, one in enumerate(item or ())),
-    ):
-        if (one is not None or name != "prediction") and (result := _wrong(name, one)):
-            return result
+    named = [(f"predictions[{n}]", one) for n, one in enumerate(several or ())]
+    if request.get("prediction") is not None:
+        named.insert(0, ("prediction", request["prediction"]))
+    for name, one in named:
+        if (refusal := _malformed(name, one)) is not None:
+            return refusal
     if request.get("n") not in (None, 1):
         return _unsupported("n")
     for name in REFUSED:
@@ -138,13 +126,13 @@ def _unsupported(name: str) -> Refusal:
     return Refusal(400, message, name, "unsupported_parameter")
 
 
-def _invalid(name: str, said: str, code: str) -> Refusal:
+def _invalid(name: str, expected: str, code: str) -> Refusal:
     what = "value" if code == "invalid_value" else "type"
-    return Refusal(400, f"Invalid {what} for '{name}': {said}.", name, code)
+    return Refusal(400, f"Invalid {what} for '{name}': {expected}.", name, code)
 
 
-def _wrong(name: str, one: Any) -> Refusal | None:
-    """What is wrong with a prediction: the name of the place is our own server's."""
+def _malformed(name: str, one: Any) -> Refusal | None:
+    """An error of one prediction, which is called `name` as our own server does."""
     if not isinstance(one, dict):
         return _invalid(name, "expected {'type': 'content', 'content': TEXT}", "invalid_type")
     for part in ("type", "content"):
@@ -160,8 +148,8 @@ def _wrong(name: str, one: Any) -> Refusal | None:
 
 
 def _texts(request: dict[str, Any]) -> list[str]:
-    wanted = [request.get("prediction"), *(request.get("predictions") or ())]
-    return [text for one in wanted if one is not None and (text := _text(one))]
+    predictions = [request.get("prediction"), *(request.get("predictions") or ())]
+    return [text for one in predictions if (text := _text(one))]
 
 
 def _text(prediction: Any) -> str | None:
@@ -179,8 +167,8 @@ def _text(prediction: Any) -> str | None:
 
 
 async def _read(receive: Receive) -> tuple[bytes, Receive]:
-    """The body, and a `receive` that gives all of it again. A body over LARGEST is not read to
-    its end: what was read is given again, and nothing of it is looked into."""
+    """The body, and a `receive` that returns all of it again. A body over LARGEST is not read to
+    its end and not parsed."""
     messages: list[Message] = []
     size = 0
     while True:

@@ -1,31 +1,33 @@
-"""vLLM's scheduler, with drafts for the requests that brought a prediction.
+"""vLLM's scheduler, with drafts for the requests that have a prediction.
 
-It is where drafts belong: it sees each request with its ids, what it asked for and what it has
-written, and what goes into the next step beside it. Before each step, every request that decodes
-gets the ids that are worth their share of the step; vLLM verifies them as it does any draft, and
-what it accepted is read off the request at the next step. A request without a prediction is left
-alone. State lies on the request and dies with it.
-
-Besides `start`, the only module that imports vLLM.
+The scheduler sees each request with its ids, its arguments and its answer so far, and the other
+requests of the next step. Before each step, every request that decodes gets the ids that are worth
+their share of the step; vLLM verifies them like any draft, and the next step reads from the request
+what was accepted. A request without a prediction is not touched. The state is an attribute of the
+request.
 """
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Iterable
 from typing import Any
 
 from vllm.v1.core.sched.scheduler import Scheduler
 
-from specedit.integrations.vllm.drafting import MOST, PREDICTION, Drafting, parted
+from specedit.integrations.vllm.drafting import (
+    MOST,
+    PREDICTION,
+    Drafting,
+    ServedVocabulary,
+    log,
+    parted,
+)
 from specedit.integrations.vllm.launch import drafts_spoil_sampling
-from specedit.integrations.vllm.served_vocabulary import ServedVocabulary
 from specedit.integrations.vllm.step_cost import Steps
 
 STATE = "specedit_drafting"
-LOGITS_BYTES = 1 << 29  # what the rows of a step's drafted ids may take
-log = logging.getLogger("vllm.specedit")
+LOGITS_BYTES = 1 << 29  # largest memory of a step's logits for drafted ids
 
 
 class PredictedScheduler(Scheduler):
@@ -35,11 +37,11 @@ class PredictedScheduler(Scheduler):
         super().__init__(vllm_config, *arguments, **named)
         model = vllm_config.model_config
         self._steps = Steps()
-        self._budget = max(MOST, LOGITS_BYTES // (4 * model.get_vocab_size()))
-        self._words = ServedVocabulary.of(model.tokenizer or model.model)
+        self._most = max(MOST, LOGITS_BYTES // (4 * model.get_vocab_size()))
+        self._vocabulary = ServedVocabulary.of(model.tokenizer or model.model)
         self._greedy_only = drafts_spoil_sampling()
         self._began = 0.0
-        self._turn = 0
+        self._step = 0
 
     def schedule(self, *arguments: Any, **named: Any) -> Any:
         offered = self._offer()
@@ -59,22 +61,22 @@ class PredictedScheduler(Scheduler):
             request is not None and request.num_output_tokens > 0
             for request in map(self.requests.get, widths)
         )
-        if decoding:  # a prompt's ids cost something else: no logits, other attention
+        if decoding:  # the ids of a prompt cost less: they need no logits
             self._steps.add(scheduler_output.total_num_scheduled_tokens, seconds)
         return super().update_from_output(scheduler_output, model_runner_output)
 
     def update_draft_token_ids(self, draft_token_ids: Any) -> None:
-        """The proposer's, who has none."""
+        """The proposer has none."""
 
     def _offer(self) -> list[Any]:
-        """Give each request that decodes its draft for this step; those that have drafters."""
+        """Give each request that decodes its draft for this step; returns those with drafters."""
         if not self._steps.known:
             return []
         ready = [request for request in self.running if self._decodes(request)]
         offered = []
-        left = min(self._budget, self._unused(len(ready)))
-        self._turn += 1
-        first = self._turn % max(1, len(ready))  # where all do not fit, it is not always the same
+        left = min(self._most, self._unused(len(ready)))
+        self._step += 1
+        first = self._step % max(1, len(ready))  # another one, if not all fit into the step
         ratio, share = self._steps.ratio(len(self.running)), self._steps.share(len(self.running))
         for request in (*ready[first:], *ready[:first]):
             state = self._state(request)
@@ -83,20 +85,20 @@ class PredictedScheduler(Scheduler):
                 continue
             if written > state.written:
                 state.commit(list(request.output_token_ids[state.written :]))
-            room = min(left, self._room(request))
-            ids = state.propose(room, ratio, share) if room > 0 else []
+            limit = min(left, self._limit(request))
+            ids = state.propose(limit, ratio, share) if limit > 0 else []
             request.spec_token_ids = self._grammatical(request, ids)
             left -= len(request.spec_token_ids)
             offered.append(request)
         return offered
 
     def _unused(self, ready: int) -> int:
-        """Ids of a step that drafts may be; prompts that wait to be read keep half of them."""
+        """Ids of a step for drafts; half of them are left for prompts that wait."""
         ids: int = self.max_num_scheduled_tokens - len(self.running)
         return ids // 2 if self.waiting or ready < len(self.running) else ids
 
     def _decodes(self, request: Any) -> bool:
-        """Its prompt is read, and all it wrote but the last id is in the cache."""
+        """Whether its prompt and its answer without the last id are in the cache."""
         return (
             request.num_output_tokens > 0
             and request.num_output_placeholders == 0
@@ -112,21 +114,21 @@ class PredictedScheduler(Scheduler):
     def _drafting(self, request: Any) -> Drafting | None:
         asked = request.sampling_params
         extra = (asked.extra_args if asked is not None else None) or {}
-        item = extra.get(PREDICTION)
-        if not item or request.prompt_token_ids is None:
+        ids = extra.get(PREDICTION)
+        if not ids or request.prompt_token_ids is None:
             return None
         if self._greedy_only and asked.temperature > 0:
             log.warning("specedit: this build of vLLM spoils drafted samples; none are offered")
             return None
         reach = min(request.max_tokens, self.max_model_len) + MOST
         known = self.vllm_config.model_config.get_vocab_size()
-        predictions = [part for part in _parts(item, reach) if min(part) >= 0 and max(part) < known]
+        predictions = [part for part in _parts(ids, reach) if min(part) >= 0 and max(part) < known]
         if not predictions:
             return None
-        return Drafting(request.prompt_token_ids, predictions, self._words)
+        return Drafting(request.prompt_token_ids, predictions, self._vocabulary)
 
-    def _room(self, request: Any) -> int:
-        """Ids that may follow, the one that the step writes anyway not counted."""
+    def _limit(self, request: Any) -> int:
+        """Ids that the answer can still take, without the one that the step writes anyway."""
         answer = request.max_tokens - request.num_output_tokens - 1
         window = self.max_model_len - request.num_tokens - 1
         return min(MOST, self.num_spec_tokens, answer, window)
@@ -134,13 +136,13 @@ class PredictedScheduler(Scheduler):
     def _grammatical(self, request: Any, ids: list[int]) -> list[int]:
         if not ids or not request.use_structured_output:
             return ids
-        held: list[int] = self.structured_output_manager.validate_tokens(request, ids)
-        return held
+        valid: list[int] = self.structured_output_manager.validate_tokens(request, ids)
+        return valid
 
 
 def _parts(value: Any, most: int) -> list[list[int]]:
-    """The predictions in an extra argument; a client may have put anything there."""
+    """The predictions in an extra argument, which a client may set to anything."""
     if not isinstance(value, Iterable) or isinstance(value, str):
         return []
-    result = parted(value, most)
-    return result if all(type(token) is int for part in result for token in part) else []
+    parts = parted(value, most)
+    return parts if all(type(token) is int for part in parts for token in part) else []

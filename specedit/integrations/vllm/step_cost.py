@@ -1,7 +1,7 @@
-"""What a step of the server costs, by the ids that go through it: measured while it serves.
+"""The seconds of a server's step by its ids, measured while it serves.
 
-A step is one forward call over all requests. Its seconds are taken to be a line, `start + each`
-times the ids, through the medians of recent steps of each size.
+A step is one forward pass over all requests. The model is a line, `start + each * ids`, through the
+medians of recent steps of each size.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 RECENT = 9  # steps of a size whose median counts
 EVERY = 8  # steps between looks at the line
-LEAST = 1.001  # the cheapest step imaginable, in ids: `start` is never less than one id's cost
-GRAIN = 8  # steps of the ratio's logarithm: so many per power of two
+LEAST = 1.001  # `start` in ids is at least this: never less than one id's cost
+GRAIN = 8  # values of the ratio per power of two
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class StepCost:
     each: float
 
 
-UNKNOWN = StepCost(40.0, 1.0)  # as much as forty ids more, of unknown seconds
+UNKNOWN = StepCost(40.0, 1.0)  # a step costs as much as forty ids more
 
 
 class Steps:
@@ -37,7 +37,7 @@ class Steps:
         self._count = 0
 
     def add(self, ids: int, seconds: float) -> None:
-        """One step without a prompt in it put `ids` ids through in so many seconds."""
+        """A step without a prompt took so many seconds for `ids` ids."""
         if ids < 1 or seconds <= 0:
             return
         size = ids.bit_length()
@@ -48,14 +48,12 @@ class Steps:
 
     @property
     def known(self) -> bool:
-        """Whether a step was measured: before, its seconds are anybody's guess."""
+        """Whether a step was measured."""
         return self._count > 0
 
     def _fitted(self) -> StepCost:
-        """The line through the sizes' medians, least squares of relative errors.
-
-        One size alone says what a step costs and nothing of an id more: the line that was
-        believed is scaled to it."""
+        """The line through the medians, by least squares of relative errors. One size alone does
+        not say what an id costs: the last line is scaled to it."""
         points = [
             (
                 statistics.median(ids for ids, _ in recent),
@@ -83,16 +81,15 @@ class Steps:
         return StepCost(start, each)
 
     def share(self, requests: int) -> float:
-        """Seconds of a step without drafts that are one request's, of so many."""
+        """One request's seconds of a step without drafts, of so many requests."""
         return self.line.start / max(1, requests) + self.line.each
 
     def ratio(self, requests: int) -> float:
         """What a request's share of a step costs besides its own id, in ids.
 
-        An id more costs the server `each`, whoever offers it; a step less of one request saves
-        its id and its share of `start`, since the others go on. So the fuller the batch, the less
-        a draft may cost. What neighbours offer has no say: it is verified anyway, and counting
-        it would make drafts longer where they are longest. Rounded, so that widths can be kept
-        by it."""
+        An id more costs the server `each`; a step less of one request saves its id and its share
+        of `start`, because the others continue. So the fuller the batch, the less a draft may
+        cost. The drafts of other requests do not count: they are verified anyway. The result is
+        rounded, so that few curves are needed."""
         exact = max(self.share(requests) / self.line.each - 1, 1 / 64)
         return float(2 ** (round(math.log2(exact) * GRAIN) / GRAIN))
