@@ -12,7 +12,7 @@ from replaying import WordTokenizer
 
 from specedit.errors import UsageError
 from specedit.integrations.vllm import launch
-from specedit.integrations.vllm.drafting import MOST, NEXT, DraftBudget, Drafting, joined, parted
+from specedit.integrations.vllm.drafting import MOST, NEXT, Drafting, RequestBudget, joined, parted
 from specedit.integrations.vllm.launch import Proposer
 from specedit.integrations.vllm.step_cost import Steps
 
@@ -92,7 +92,7 @@ class Ticking:
 def drafted(before: list[int], after: list[int], share: float) -> tuple[int, float]:
     """Steps that write `after`, and seconds that drafting took: 10 ms for each look."""
     clock = Ticking(0.01)
-    drafting = Drafting([1, 2, 3], [before], budget=DraftBudget(clock))
+    drafting = Drafting([1, 2, 3], [before], budget=RequestBudget(clock))
     drafting.commit(after[:1])
     at, count = 1, 1
     while at < len(after):
@@ -118,7 +118,7 @@ def test_drafting_that_saves_nothing_takes_a_few_hundredths_of_the_time(share: f
 def test_a_rest_costs_no_steps_and_earns_no_drafts(ratio: float) -> None:
     """Asked again only where it says so, a wrong prediction is offered a fiftieth at most."""
     answer, asked, offered = list(range(10, 3000)), 0, 0
-    drafting = Drafting([1, 2, 3], [list(range(5000, 9000))], budget=DraftBudget(Ticking(0.001)))
+    drafting = Drafting([1, 2, 3], [list(range(5000, 9000))], budget=RequestBudget(Ticking(0.001)))
     drafting.commit(answer[:1])
     for at in range(1, len(answer)):
         if at - drafting.written < drafting.rest:

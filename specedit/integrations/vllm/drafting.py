@@ -34,7 +34,7 @@ log = logging.getLogger("vllm.specedit")
 
 
 @dataclass
-class DraftBudget:
+class RequestBudget:
     """Seconds that drafting for one request may take while the server's step waits.
 
     A step adds half of what its draft saved: a request's share of a step for each id accepted,
@@ -86,7 +86,7 @@ class Drafting:
         predictions: Sequence[Sequence[int]],
         codec: Codec | None = None,
         *,
-        budget: DraftBudget | None = None,
+        budget: RequestBudget | None = None,
     ) -> None:
         self._prompt = prompt
         self._followers = [PredictionDrafter(ids, codec) for ids in predictions if ids]
@@ -99,7 +99,7 @@ class Drafting:
         self._draft: Draft | None = None
         self._offered = 0
         self._ratio = 0.0
-        self._budget = budget or DraftBudget()
+        self._budget = budget or RequestBudget()
         self.rest = 0  # ids to be written before it is worth asking again
         self.written = 0  # ids of the answer that were committed
 
