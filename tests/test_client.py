@@ -207,6 +207,31 @@ def test_a_busy_server_is_not_waited_for(slow: Running) -> None:
         thread.join()
 
 
+def test_a_run_that_waits_is_told_its_place_in_the_queue(slow: Running) -> None:
+    held = ServerBackend(slow.record).run(plan("x", draft=()))
+    while not isinstance(next(held), Written):
+        pass
+    places: list[str] = []
+    threads = []
+    for waiting in (1, 2):
+        threads.append(threading.Thread(target=lambda: _places(slow.record, places)))
+        threads[-1].start()
+        until(lambda: slow.status()["requests"]["queued"] == waiting)  # noqa: B023
+    until(lambda: "waiting: 2 others are before this one" in places)
+    assert places[0] == "waiting: 1 other is before this one"
+    held.close()  # type: ignore[attr-defined]
+    until(lambda: places.count("waiting: 1 other is before this one") == 3)
+    list(client.lines(slow.record, protocol.STOP, b""))
+    for thread in threads:
+        thread.join()
+
+
+def _places(record: ServerRecord, places: list[str]) -> None:
+    for one in _until_gone(record):
+        if isinstance(one, Loading):
+            places.append(one.what)
+
+
 def _until_gone(record: ServerRecord) -> Iterator[Event]:
     try:
         yield from ServerBackend(record).run(plan("x", draft=()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -47,11 +48,14 @@ def edit(
     changed: Changed = False,
     since: Since = None,
     context: Context = None,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Ask the model even where another program is exact")
+    ] = False,
     *,
     resolved: Resolved,
 ) -> int:
     """Change files as instructed; `-` reads stdin and writes the new text to stdout."""
-    from specedit.cli.targets import Targets, resolve_targets
+    from specedit.cli.targets import STDIN, Targets, resolve_targets
     from specedit.cli.work import work
     from specedit.edit import context_files
     from specedit.edit.job import plan_edit
@@ -78,7 +82,21 @@ def edit(
 
     targets = Targets(tuple(files or ()), staged=staged, changed=changed, since=since)
     wish = Wish(instruction, part_of(chosen_lines, symbol, selected, near))
-    return work("edit", resolve_targets(targets, resolved), planner, wish)
+    chosen = resolve_targets(targets, resolved)
+    if chosen.names != STDIN and not anyway:
+        _refuse_exact(instruction, chosen.names)
+    return work("edit", chosen, planner, wish)
+
+
+def _refuse_exact(instruction: str, names: Sequence[str]) -> None:
+    """An error where an installed program does exactly what is asked."""
+    from specedit.edit.exact_tools import exact_command
+
+    if names and (command := exact_command(instruction, names)) is not None:
+        raise UsageError(
+            f"`{command}` does this exactly, without a model.",
+            hint="--anyway asks the model all the same.",
+        )
 
 
 @settings_options(*(name for name in SHARED if name != "stdin_filename"), asks=True)

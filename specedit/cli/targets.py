@@ -41,6 +41,7 @@ class ResolvedTargets:
 
     names: tuple[str, ...]  # STDIN: standard input
     settings: Settings
+    confirmed: bool = False  # by --yes: nothing is asked
 
 
 def resolve_targets(targets: Targets, resolved: Resolved) -> ResolvedTargets:
@@ -49,7 +50,8 @@ def resolve_targets(targets: Targets, resolved: Resolved) -> ResolvedTargets:
     _refuse_conflicts(targets, settings)
     _refuse_untested(settings, resolved)
     names = targets.names if targets.names == STDIN else tuple(_files_of(targets))
-    return ResolvedTargets(names, settings)
+    confirmed = resolved.origins["ask"] == "flag" and not settings.ask
+    return ResolvedTargets(names, settings, confirmed)
 
 
 def _settings(targets: Targets, resolved: Resolved) -> Settings:
@@ -196,8 +198,12 @@ def allowed_links(names: Iterable[str]) -> dict[str, Path]:
 
 
 def _confirmed(name: str, target: Path) -> bool:
-    text = f"specedit: {name} is a link to {target}, outside its work tree. Edit that file? [y/N] "
-    print(shown(text), end="", file=sys.stderr, flush=True)
+    return confirmed(f"{name} is a link to {target}, outside its work tree. Edit that file?")
+
+
+def confirmed(question: str) -> bool:
+    """Whether the user at the terminal answers yes."""
+    print(shown(f"specedit: {question} [y/N] "), end="", file=sys.stderr, flush=True)
     try:
         return input().strip().lower() in ("y", "yes")
     except EOFError:

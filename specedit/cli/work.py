@@ -10,17 +10,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from specedit.cli.streams import put, put_json, put_patch, say
-from specedit.cli.targets import STDIN, ResolvedTargets, allowed_links, uncommitted
-from specedit.errors import FAILED, INTERRUPTED, SpeceditError
+from specedit.cli.targets import STDIN, ResolvedTargets, allowed_links, confirmed, uncommitted
+from specedit.errors import FAILED, INTERRUPTED, SpeceditError, UsageError
 
 if TYPE_CHECKING:
     from specedit.edit.backend import Backend
     from specedit.edit.inputs import Planner
+    from specedit.edit.job import Job
     from specedit.edit.report import Edit, Report
     from specedit.edit.session import EditSession, Item, Proposed
     from specedit.files.recorder import Wish
     from specedit.settings import Settings
     from specedit.view.screen import Screen
+
+LONG_S = 60.0  # a run that likely takes longer is announced
 
 
 def work(
@@ -70,7 +73,8 @@ def _over_files(
         command, inputs, planner, backend, settings, writes=writes, wish=wish, together=together
     )
     why, broken = "", None  # why the session ended before its files did
-    with Follower(session, settings) as follower:
+    asks = sys.stdin.isatty() and sys.stderr.isatty() and not targets.confirmed
+    with Follower(session, settings, asks=asks) as follower:
         try:
             with closing(follower.edits()) as edits:
                 for edit in edits:
@@ -139,8 +143,10 @@ class Follower(ExitStack):
     The screen is created at the backend's first event: a warm server reads the prompt while this
     process imports what displays and checks its answer (60 ms)."""
 
-    def __init__(self, session: EditSession, settings: Settings) -> None:
+    def __init__(self, session: EditSession, settings: Settings, *, asks: bool = False) -> None:
         super().__init__()
+        self._asks = asks
+        self._announced = False
         self._session = session
         self._settings = settings
 
@@ -167,6 +173,7 @@ class Follower(ExitStack):
         pending: list[tuple[str, Planned]] = []
         for name, item in items:
             if isinstance(item, Planned):
+                self._announce(name, item.job)
                 pending.append((name, item))
                 continue
             for planned in pending:
@@ -181,6 +188,28 @@ class Follower(ExitStack):
                 self._screen.event(name, item)
             elif self._settings.ask:
                 self._ask(item)
+
+    def _announce(self, name: str, job: Job) -> None:
+        """Say before a long run how long it will likely take; at a terminal the user decides."""
+        if self._announced or self._session.command not in ("edit", "refine"):
+            return
+        self._announced = True
+        from specedit.server.estimate import run_seconds
+
+        others = [one for one in self._session.names if one != name]
+        seconds = run_seconds(job, others, self._settings)
+        if seconds is None or seconds < LONG_S or (self._settings.quiet and not self._asks):
+            return
+        subject = name if not others else f"{1 + len(others)} files"
+        minutes = max(1, round(seconds / 60))
+        faster = "" if job.regions else "; --symbol NAME or --selected TEXT is faster"
+        message = f"about {minutes} min for {subject}{faster}."
+        if "_screen" in self.__dict__:
+            self._screen.pause()
+        if not self._asks:
+            say(message)
+        elif not confirmed(f"{message} Continue?"):
+            raise UsageError("Not started; nothing was changed.")
 
     def _ask(self, proposed: Proposed) -> None:
         chosen = self._screen.ask(proposed.job.source, proposed.edit)

@@ -15,10 +15,12 @@ from specedit.edit.plan import Plan
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Prefill
 
+WAITING = "waiting: "  # how `what` begins where a busy server runs others first
+
 
 @dataclass(frozen=True)
 class Loading:
-    """The model is on its way: fetched, converted or read. `total` 0 means nobody knows."""
+    """What a run waits for before its model can answer. `total` 0: it is not known."""
 
     what: str
     done: float = 0.0

@@ -82,6 +82,10 @@ class EditSession:
         self._pending: list[joint_write.ToWrite] = []
 
     @property
+    def command(self) -> str:
+        return self._command
+
+    @property
     def names(self) -> list[str]:
         return [one.name for one in self._inputs]
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
 
-from specedit.edit.backend import Event, Ready
+from specedit.edit.backend import WAITING, Event, Loading, Ready
 from specedit.edit.plan import Plan
 from specedit.errors import ServerError, SpeceditError
 from specedit.server.loaded import Loaded
@@ -115,6 +115,7 @@ class Worker:
                 self._metrics.refused += 1
                 raise QueueFullError(self._metrics.retry_s(len(self._waiting)))
             self._waiting.append(ticket)
+            self._send_places()
             running = self._running
             if running is not None and running.warm and not ticket.warm:
                 running.yields.set()
@@ -210,7 +211,17 @@ class Worker:
                 return None
             self._running = next((t for t in self._waiting if not t.warm), self._waiting[0])
             self._waiting.remove(self._running)
+            self._send_places()
             return self._running
+
+    def _send_places(self) -> None:
+        """Send each run that waits how many others are before it."""
+        running = [] if self._running is None or self._running.warm else [self._running]
+        runs = [*running, *(one for one in self._waiting if not one.warm)]
+        for before, ticket in enumerate(runs):
+            if before and ticket is not self._running:
+                others = "1 other is" if before == 1 else f"{before} others are"
+                ticket.sink(Loading(f"{WAITING}{others} before this one"))
 
     def _run(self, ticket: Ticket) -> None:
         """Run one ticket; no error of it ends the thread."""

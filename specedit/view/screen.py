@@ -73,6 +73,10 @@ class Screen:
             self._trace.planned(name, planned.job.plan)
         self._begin(name, planned.job.before)
 
+    def pause(self) -> None:
+        """Remove the display of progress until the next event."""
+        self._live.stop()
+
     def event(self, name: str, event: Event) -> None:
         if name != self._path:
             self._begin(name, "")

@@ -8,12 +8,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from specedit.edit.backend import WAITING
 from specedit.edit.report import Compared, Edit, Figures, Replaced, Report
 from specedit.view import code, tries
 from specedit.view.colours import count, say, seconds
 
 SEVERAL = 3  # files, beyond which those that share a reason share a line
 NAMED = 8  # of them that it names
+NOT_PREPARING = ("Loading", WAITING)  # steps that every run may have
 ONCE = 5.0  # seconds of preparation that are reported
 DONE = {
     "edited": ("edited", "green"),
@@ -71,7 +73,7 @@ def cost(figures: Figures) -> Text:
 
 def prepared(steps: Mapping[str, float]) -> Text | None:
     """The steps of a model's first use with their seconds; None if they were short."""
-    own = {what: took for what, took in steps.items() if not what.startswith("Loading")}
+    own = {what: took for what, took in steps.items() if not what.startswith(NOT_PREPARING)}
     if sum(own.values()) < ONCE:
         return None
     message = ", ".join(f"{code.harmless(what)} {seconds(took)}" for what, took in own.items())
