@@ -9,7 +9,7 @@ def main() -> None:
     try:
         _quiet()
         _own_modules()
-        from specedit.files.interrupts import raise_interrupts
+        from specedit.files.startup import raise_interrupts
 
         raise_interrupts()
         from specedit.cli import run, streams

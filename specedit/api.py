@@ -26,9 +26,9 @@ from specedit.edit.report import Edit
 from specedit.edit.tries.items import TryItem
 from specedit.errors import InputError
 from specedit.files import source as sources
-from specedit.files.place import home
 from specedit.files.recovery import recover
 from specedit.files.source import Source
+from specedit.files.startup import home
 from specedit.server.connect import connect
 from specedit.settings import resolve
 from specedit.view.terminal import name

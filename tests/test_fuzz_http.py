@@ -11,11 +11,11 @@ from odd import Odd, dumped, target
 from specedit.edit.plan import Message, Plan
 from specedit.errors import SpeceditError
 from specedit.server import remote
-from specedit.server.access import Access, Listener
 from specedit.server.chat_request import chat_plan, chat_request
 from specedit.server.endpoint import PROFILES
-from specedit.server.refusal import RefusedError
+from specedit.server.listener import Access, Listener
 from specedit.server.remote import RemoteBackend
+from specedit.server.requests import RefusedError
 from specedit.settings import Settings
 
 REQUEST: dict[str, Any] = {

@@ -30,11 +30,10 @@ from specedit.engines.exact.engine import ExactEngine
 from specedit.engines.exact.guessing import Guesser
 from specedit.engines.exact.weights import open_weights
 from specedit.errors import ModelError, UsageError
-from specedit.heads import practice_requests as requests
 from specedit.heads import reading, train, training
+from specedit.heads import texts as requests
 from specedit.heads.network import Network
-from specedit.heads.reading import AnswerWriter, HeadsTarget, rows_of
-from specedit.heads.rows import Rows, RowStore
+from specedit.heads.reading import AnswerWriter, HeadsTarget, Rows, RowStore, rows_of
 from specedit.heads.texts import read_texts
 from specedit.heads.train import evaluate
 from specedit.heads.training import HeldOut, Learner, Teacher

@@ -13,10 +13,9 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from specedit.bench.drafters import NAMES, summed
 from specedit.bench.generated import share_changed
 from specedit.bench.peers import OWN
-from specedit.bench.speed import SpeedRow, Speeds
+from specedit.bench.speed import NAMES, SpeedRow, Speeds, summed
 from specedit.engines.devices import processor_name
 
 SCHEMA = 1

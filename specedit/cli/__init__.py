@@ -83,7 +83,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def recover(but: str | None = None) -> None:
     """Complete or revert what killed runs left unfinished, all `but` the run of this name."""
-    from specedit.files.place import home, marks
+    from specedit.files.startup import home, marks
 
     with contextlib.suppress(Exception):  # it must not stop the command itself
         store = home()

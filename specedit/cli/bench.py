@@ -69,8 +69,8 @@ def bench(
     resolved: Resolved,
 ) -> int:
     """Measure specedit beside other installed programs: same weights, same prompts, one run."""
-    from specedit.bench import drafters as drafting
     from specedit.bench import speed
+    from specedit.bench import speed as drafting
     from specedit.bench.cases import read_cases
     from specedit.bench.peers import selected
     from specedit.bench.peers.own import Own, load

@@ -85,9 +85,8 @@ def _show_user(wanted: str, *, as_json: bool) -> None:
 
 def _change(name: str, text: str | None) -> None:
     """Set one value of the user's own file; None: remove it."""
-    from specedit.settings.checks import parsed
+    from specedit.settings.checks import own, parsed
     from specedit.settings.folder import no_rules, set_user, user_file
-    from specedit.settings.paths import own
 
     path, value = user_file(), None
     if text is not None:

@@ -24,8 +24,8 @@ from pathlib import Path
 from specedit.errors import InputError, UsageError
 from specedit.files import atomic, regular
 from specedit.files.lock import Lock
-from specedit.files.place import JOURNAL, UNFINISHED
-from specedit.files.place import home as home
+from specedit.files.startup import JOURNAL, UNFINISHED
+from specedit.files.startup import home as home
 
 KEEP_RUNS = 50
 KEEP_BYTES = 64 * 1024 * 1024

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from specedit.errors import InputError
 from specedit.files import atomic, regular, replacement
-from specedit.files.interrupts import undisturbed
 from specedit.files.journal import (
     PATIENCE,
     Entry,
@@ -32,9 +31,9 @@ from specedit.files.journal import (
     unwritable,
 )
 from specedit.files.lock import Lock
-from specedit.files.place import JOURNAL
 from specedit.files.recovery import finish
 from specedit.files.source import Source
+from specedit.files.startup import JOURNAL, undisturbed
 from specedit.files.undo import is_mixed, revert
 
 

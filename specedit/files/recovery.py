@@ -14,7 +14,6 @@ from pathlib import Path
 
 from specedit.errors import SpeceditError
 from specedit.files import regular, replacement
-from specedit.files.interrupts import undisturbed
 from specedit.files.journal import (
     Entry,
     JournalRun,
@@ -26,8 +25,8 @@ from specedit.files.journal import (
     original,
     save,
 )
-from specedit.files.place import marks
 from specedit.files.source import Source
+from specedit.files.startup import marks, undisturbed
 from specedit.files.undo import RESTORED, is_mixed, revert
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from specedit.errors import InputError
 from specedit.files import exchange, regular
 from specedit.files.atomic import draft_of, sync_folder
-from specedit.files.interrupts import undisturbed
+from specedit.files.startup import undisturbed
 
 if TYPE_CHECKING:
     from specedit.files.source import Source

@@ -19,13 +19,13 @@ from types import TracebackType
 
 from specedit.errors import InputError, UsageError
 from specedit.files import atomic, regular, replacement
-from specedit.files.interrupts import undisturbed
 from specedit.files.journal import alone
 from specedit.files.lock import Lock
 from specedit.files.recorder import Recorder, Wish
 from specedit.files.recovery import unfinished
-from specedit.files.restoring import put_back
 from specedit.files.source import Source
+from specedit.files.startup import undisturbed
+from specedit.files.undo import put_back
 
 UNLOCKABLE = (errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
 

@@ -1,10 +1,11 @@
-"""Undoing a run: every file as it was before it, or none touched."""
+"""Undoing a run, every file as it was before it or none touched; and taking out a try."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import stat
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -12,8 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from specedit.errors import InputError, UsageError
-from specedit.files import regular, replacement
-from specedit.files.interrupts import undisturbed
+from specedit.files import atomic, regular, replacement
 from specedit.files.journal import (
     Entry,
     JournalRun,
@@ -27,8 +27,8 @@ from specedit.files.journal import (
     save,
 )
 from specedit.files.lock import Lock
-from specedit.files.restoring import put_back
 from specedit.files.source import Source
+from specedit.files.startup import undisturbed
 
 RESTORED, AS_BEFORE, REFUSED, LEFT = "restored", "as-before", "refused", "left"
 
@@ -99,7 +99,7 @@ def revert(run: JournalRun, *, partly: bool = False) -> Undone:
         if not marked or partly:
             run.mark.unlink(missing_ok=True)
     else:
-        outcomes = [_left(o.entry) if isinstance(o, _Step) else o for o in results]
+        outcomes = [Outcome(o.entry.path, LEFT) if isinstance(o, _Step) else o for o in results]
     outcomes.reverse()  # as the run wrote them
     left = [e for e, o in zip(run.files, outcomes, strict=True) if o.status == REFUSED]
     if left and partly:
@@ -230,7 +230,8 @@ def _wholly(run: JournalRun, found: list[_Step | Outcome]) -> list[Outcome]:
 
 
 def _kept(step: _Step, stuck: Mapping[Entry, str]) -> Outcome:
-    return _refused(step.entry, stuck[step.entry]) if step.entry in stuck else _left(step.entry)
+    why = stuck.get(step.entry)
+    return Outcome(step.entry.path, LEFT) if why is None else _refused(step.entry, why)
 
 
 def _restored(run: JournalRun, step: _Step) -> Outcome:
@@ -260,5 +261,41 @@ def _refused(entry: Entry, why: str) -> Outcome:
     return Outcome(entry.path, REFUSED, why)
 
 
-def _left(entry: Entry) -> Outcome:
-    return Outcome(entry.path, LEFT)
+def put_back(run: JournalRun, entry: Entry) -> str:
+    """Give a file of a try its original bytes, whatever is there now. Bytes that are neither these
+    nor the try's are kept in a temporary file; its path is returned."""
+    before = original(run, entry)
+    path, aside = Path(entry.path), ""
+    try:
+        if not os.path.lexists(path) or not stat.S_ISREG(path.lstat().st_mode):
+            atomic.whole(path, before)
+        else:
+            now = _read(path, entry.mode)
+            if now != before and digest(now) != entry.after_sha256 and not entry.torn:
+                aside = _aside(path, now)
+            held = Source(entry.path, "", now, path)
+            replacement.replace(held, before, draft_of(run, entry, "-undo"))
+        regular.set_mode(path, entry.mode)
+    except OSError as error:
+        raise InputError(
+            f"its text cannot be put back: {error.strerror or error}",
+            file=entry.path,
+            hint="It is in the journal; specedit undo tries again.",
+        ) from error
+    return aside
+
+
+def _read(path: Path, mode: int) -> bytes:
+    """What the file holds; a test command may have removed the right to read or write it."""
+    with suppress(PermissionError):
+        regular.set_mode(path, mode)
+        return regular.read(path)
+    path.chmod(mode)
+    return regular.read(path)
+
+
+def _aside(path: Path, data: bytes) -> str:
+    handle, name = tempfile.mkstemp(prefix="specedit-aside-", suffix=f"-{path.name[-60:]}")
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+    return name

@@ -16,10 +16,17 @@ import numpy as np
 
 from specedit.errors import ModelError, UsageError
 from specedit.files.lock import Lock
-from specedit.heads.practice_requests import LONGEST, is_part, parts
-from specedit.heads.reading import HeadsTarget, likely_ids, read_parts, rows_of, write_answers
-from specedit.heads.rows import TEXTS, Rows, RowStore
-from specedit.heads.texts import Text
+from specedit.heads.reading import (
+    TEXTS,
+    HeadsTarget,
+    Rows,
+    RowStore,
+    likely_ids,
+    read_parts,
+    rows_of,
+    write_answers,
+)
+from specedit.heads.texts import LONGEST, Text, is_part, parts
 from specedit.models.head_file import About, DamagedHeads, Heads, HeadsSizes, write
 from specedit.models.head_store import HeadsFolder
 from specedit.models.store import free, sized

@@ -19,7 +19,7 @@ from torch.nn.functional import cross_entropy, smooth_l1_loss
 
 from specedit.errors import UsageError
 from specedit.heads.network import Network
-from specedit.heads.rows import CHOICES, IDS, Rows
+from specedit.heads.reading import CHOICES, IDS, Rows
 from specedit.models.head_file import HeadsSizes
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from starlette.responses import Response
 from specedit.edit.backend import Answer, Loading, Ready, Written
 from specedit.edit.reader import stop_at
 from specedit.server import protocol
-from specedit.server.refusal import refusal_of
-from specedit.server.requests import ClientGoneError
+from specedit.server.requests import ClientGoneError, refusal_of
 from specedit.server.worker import Ended, Item
 
 Items = AsyncGenerator[Item | None, None]  # None: nothing happened for a while

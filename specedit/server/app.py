@@ -17,7 +17,6 @@ from starlette.routing import Route
 from specedit.errors import ServerError, SpeceditError
 from specedit.files import stored
 from specedit.server import protocol
-from specedit.server.access import Access, Listener
 from specedit.server.answers import (
     Completion,
     Items,
@@ -28,9 +27,18 @@ from specedit.server.answers import (
     whole_answer,
 )
 from specedit.server.chat_request import chat_plan, chat_request
+from specedit.server.listener import Access, Listener
 from specedit.server.metrics import CONTENT_TYPE, Metrics, resident_bytes
-from specedit.server.refusal import Refusal, RefusedError, refusal_of, respond
-from specedit.server.requests import Channel, ClientGoneError, Limits, read_body
+from specedit.server.requests import (
+    Channel,
+    ClientGoneError,
+    Limits,
+    Refusal,
+    RefusedError,
+    read_body,
+    refusal_of,
+    respond,
+)
 from specedit.server.runtime import ServerRecord
 from specedit.server.worker import Ticket, Worker
 from specedit.settings import Settings

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 from specedit.decode import cost
 from specedit.decode.events import Chunk, Done
@@ -70,8 +70,9 @@ class Loaded:
 
     def _trees(self, plan: Plan) -> bool:
         """Whether a pass may be a tree: tested only where a drafter proposes trees."""
-        if isinstance(self.engine, Provable) and plan.draft and (self.small or self.heads):
-            self.engine.prove()
+        prove = getattr(self.engine, "prove", None)  # an engine that tests its model for it
+        if prove and plan.draft and (self.small or self.heads):
+            prove()
         return self.engine.info.trees
 
     def warm(self, plan: Plan) -> Iterator[Event]:
@@ -164,13 +165,6 @@ class Loaded:
                         appeared=hits,
                         absent=len(predicted) - hits if count and predicted else 0,
                     )
-
-
-@runtime_checkable
-class Provable(Protocol):
-    """An engine that tests whether its model takes trees."""
-
-    def prove(self) -> None: ...
 
 
 def _most(plan: Plan, prompt: int) -> int:

@@ -5,8 +5,8 @@ Yields progress for the display. Torch is imported only where the generic engine
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 # ids are the usual ones: 96 % of the ids that the 1.5B model wrote in 150 edits, 99 % together with
 # the ids of its prompts.
 USUAL = 32_768
-STAGES = {"wait": "Waiting for", "fetch": "Fetching", "verify": "Checking"}
 
 
 def load(settings: Settings, home: Path | None = None) -> Generator[Event, None, Loaded]:
@@ -44,9 +43,9 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
 
     store = home or store_path()
     files = yield from _files(settings.model, store)
-    text_files = _TextFiles(files)
+    text_files = _text_files(files)
     engine = yield from _engine(files, settings, store)
-    tokenizer, template = text_files.take()
+    tokenizer, template = text_files.result()
     small = None
     if _wants_draft_model(settings):
         small = yield from _draft_model(settings, store, files, tokenizer)
@@ -95,7 +94,7 @@ def _draft_model(
     from specedit.models.compatibility import check_drafts
 
     files = yield from _files(settings.draft_model, store)
-    check_drafts(files, _TextFiles(files).take()[0], target, tokenizer)
+    check_drafts(files, _text_files(files).result()[0], target, tokenizer)
     engine_name = "auto" if settings.engine == "exact" else settings.engine
     engine = yield from _engine(files, replace(settings, engine=engine_name), store)
     usual = (*range(min(USUAL, tokenizer.size)), *sorted(tokenizer.ends))
@@ -133,8 +132,7 @@ def _files(model: str, store: Path) -> Generator[Event, None, ModelFiles]:
     for step in resolve(model, home=store):
         if isinstance(step, ModelFiles):
             return step
-        what = step.note or f"{STAGES[step.stage]} {step.name}"
-        yield Loading(what, step.done, step.total, "bytes")
+        yield Loading(step.note or step.title, step.done, step.total, "bytes")
     raise AssertionError("resolve ends with the model's files")
 
 
@@ -185,28 +183,12 @@ def _why_not_exact(files: ModelFiles, device: str, store: Path) -> str | None:
     return available(files, store)
 
 
-class _TextFiles:
+def _text_files(files: ModelFiles) -> Future[tuple[Any, str]]:
     """Reads tokenizer and template in a thread, while the weights are opened."""
+    from specedit.models.template import load_template
+    from specedit.models.vocabulary import load_tokenizer
 
-    def __init__(self, files: ModelFiles) -> None:
-        self._files = files
-        self._result: tuple[Any, str] | None = None
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._read, daemon=True)
-        self._thread.start()
-
-    def _read(self) -> None:
-        from specedit.models.template import load_template
-        from specedit.models.vocabulary import load_tokenizer
-
-        try:
-            self._result = load_tokenizer(self._files), load_template(self._files)
-        except BaseException as error:  # raised by `take`
-            self._error = error
-
-    def take(self) -> tuple[Any, str]:
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-        assert self._result is not None
-        return self._result
+    pool = ThreadPoolExecutor(1)
+    future = pool.submit(lambda: (load_tokenizer(files), load_template(files)))
+    pool.shutdown(wait=False)
+    return future

@@ -7,33 +7,13 @@ An engine without `swap` keeps its one cache, and nothing here has an effect.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, cast
 
 from specedit.engines.base import Engine, common
 
-
-class KeptCache(Protocol):
-    """An engine's KV cache, held by reference."""
-
-    @property
-    def ids(self) -> Sequence[int]: ...
-
-    @property
-    def bytes(self) -> int: ...
-
-    def copy(self, other: Any, length: int) -> None: ...
-
-
-@runtime_checkable
-class Swaps(Protocol):
-    """An engine whose cache can be taken out and another put in."""
-
-    @property
-    def cache(self) -> KeptCache: ...
-
-    def new_cache(self) -> KeptCache: ...
-
-    def swap(self, cache: KeptCache) -> KeptCache: ...
+if TYPE_CHECKING:
+    from specedit.engines.exact.engine import ExactEngine
+    from specedit.engines.exact.kernels.memory import KernelCache
 
 
 class Prefixes:
@@ -41,8 +21,8 @@ class Prefixes:
 
     def __init__(self, engine: Engine, limit: int) -> None:
         self._any = engine
-        self._engine = cast(Swaps, engine) if isinstance(engine, Swaps) else None
-        self._others: list[KeptCache] = []  # all but the engine's own, least recently used first
+        self._engine = cast("ExactEngine", engine) if hasattr(engine, "swap") else None
+        self._others: list[KernelCache] = []  # all but the engine's own, least recently used first
         self._prompts: dict[int, int] = {}  # id() of a cache -> length of its prompt
         self._bytes_per_id = 0.0
         self.limit = limit
@@ -84,7 +64,7 @@ class Prefixes:
         if own.bytes > self.limit:
             self._engine.swap(self._engine.new_cache())
 
-    def _copied(self, cache: KeptCache, length: int) -> KeptCache:
+    def _copied(self, cache: KernelCache, length: int) -> KernelCache:
         """A new cache with the common prefix. Taking the old one over would drop the rest of its
         prompt: a short file that begins like a long one would cost the long one."""
         assert self._engine is not None
@@ -93,7 +73,7 @@ class Prefixes:
             copy.copy(cache, length)
         return copy
 
-    def _install(self, cache: KeptCache) -> None:
+    def _install(self, cache: KernelCache) -> None:
         assert self._engine is not None
         if cache is self._engine.cache:
             return

@@ -1,16 +1,17 @@
-"""A request's body, within limits, and its ticket's items as they come from the engine thread."""
+"""A request's body, within limits, its ticket's items as they come from the engine thread, and the
+error of the API, in OpenAI's shape, that each of our own errors becomes."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
+from starlette.responses import JSONResponse
 
-from specedit.server.refusal import Refusal, RefusedError
+from specedit.errors import InputError, ServerError, SpeceditError, TooLong, UsageError
 from specedit.server.worker import Ended, Item
 
 BEAT_S = 1.0  # longest silence of a stream: a client tells a slow server from a dead one
@@ -73,25 +74,30 @@ class Channel:
 
 
 async def read_body(request: Request, limits: Limits) -> bytes:
-    """The whole body, if it is not too large and does not arrive too slowly."""
+    """The whole body, if it is not too large and does not arrive too slowly. One that is too large
+    is read to its end, within limits, and dropped: a client that is cut off reads no answer."""
     declared = request.headers.get("content-length", "")
     too_large = declared.isdigit() and int(declared) > limits.body_bytes
     parts: list[bytes] = []
     size = 0
     try:
-        async with asyncio.timeout(limits.body_s):
-            if not too_large:
+        async with asyncio.timeout(limits.drain_s if too_large else limits.body_s) as deadline:
+            if not (too_large and request.headers.get("expect")):
                 async for part in _parts(request):
                     parts.append(part)
-                    if (size := size + len(part)) > limits.body_bytes:
+                    size += len(part)
+                    if size > limits.body_bytes and not too_large:
                         too_large = True
-                        break
+                        deadline.reschedule(asyncio.get_running_loop().time() + limits.drain_s)
+                    if too_large:
+                        parts.clear()
+                        if size > limits.drain_bytes or request.headers.get("expect"):
+                            break
     except TimeoutError:
-        message = "The body of the request arrived too slowly."
-        raise RefusedError(Refusal(408, message, headers=_CLOSE)) from None
+        if not too_large:
+            message = "The body of the request arrived too slowly."
+            raise RefusedError(Refusal(408, message, headers=_CLOSE)) from None
     if too_large:
-        parts.clear()
-        await _drain(request, limits)
         message = f"The body is larger than {limits.body_bytes >> 20} MiB."
         raise RefusedError(Refusal(413, message, code="body_too_large", headers=_CLOSE))
     return b"".join(parts)
@@ -107,16 +113,58 @@ async def _parts(request: Request) -> AsyncIterator[bytes]:
             return
 
 
-async def _drain(request: Request, limits: Limits) -> None:
-    """Read the rest and drop it, within limits: a client that is cut off reads no answer."""
-    if request.headers.get("expect"):
-        return
-    size, started = 0, time.monotonic()
-    try:
-        async with asyncio.timeout(limits.drain_s):
-            async for part in _parts(request):
-                size += len(part)
-                if size > limits.drain_bytes or time.monotonic() - started > limits.drain_s:
-                    return
-    except TimeoutError:
-        return
+INVALID = "invalid_request_error"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An error response."""
+
+    status: int
+    message: str
+    param: str | None = None
+    code: str | None = None
+    kind: str = INVALID
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def json(self) -> dict[str, Any]:
+        return {
+            "error": {
+                "message": self.message,
+                "type": self.kind,
+                "param": self.param,
+                "code": self.code,
+            }
+        }
+
+
+class RefusedError(Exception):
+    """Carries a Refusal to the error boundary."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+
+
+def respond(refusal: Refusal) -> JSONResponse:
+    return JSONResponse(refusal.json(), refusal.status, headers=dict(refusal.headers))
+
+
+def refusal_of(error: SpeceditError) -> Refusal:
+    """The response for one of our errors."""
+    retry_s = getattr(error, "retry_s", None)
+    if retry_s is not None:
+        return Refusal(
+            503,
+            str(error),
+            code="queue_full",
+            kind="server_error",
+            headers=(("retry-after", str(retry_s)),),
+        )
+    if isinstance(error, TooLong):
+        return Refusal(400, str(error), param="messages", code="context_length_exceeded")
+    if isinstance(error, UsageError | InputError):
+        return Refusal(400, str(error))
+    if isinstance(error, ServerError):
+        return Refusal(503, str(error), kind="server_error", headers=(("retry-after", "1"),))
+    return Refusal(500, str(error), kind="server_error")

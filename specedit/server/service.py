@@ -16,9 +16,14 @@ from types import FrameType
 import uvicorn
 
 from specedit.errors import ServerError
-from specedit.server.access import Listener
 from specedit.server.app import Api, make_app
-from specedit.server.listener import Options, check_options, limited_protocol, listening_sockets
+from specedit.server.listener import (
+    Listener,
+    Options,
+    check_options,
+    limited_protocol,
+    listening_sockets,
+)
 from specedit.server.metrics import Metrics
 from specedit.server.runtime import UNIX_SOCKETS, RuntimeFolder, ServerRecord, identity
 from specedit.server.worker import Worker

@@ -15,8 +15,7 @@ from typing import Any
 
 from specedit.errors import UsageError
 from specedit.files import atomic, regular
-from specedit.settings.checks import checked
-from specedit.settings.paths import own
+from specedit.settings.checks import checked, own
 from specedit.settings.table import names, nearest
 
 LARGEST_FILE = 4 << 20  # bytes of a file of settings

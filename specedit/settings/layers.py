@@ -15,9 +15,8 @@ from typing import Any
 
 from specedit.errors import UsageError
 from specedit.settings import trust
-from specedit.settings.checks import checked, parsed
+from specedit.settings.checks import checked, inside, is_path, parsed
 from specedit.settings.folder import by_name, read_toml, user_file, user_values
-from specedit.settings.paths import inside, is_path
 from specedit.settings.table import Settings, about, is_restricted, names, nearest
 
 # Variables that are not settings: folders, and secrets that belong in no file.

@@ -23,8 +23,8 @@ from specedit.edit.job import Planned
 from specedit.edit.report import Edit, Report
 from specedit.edit.tries.items import Trying, TryItem
 from specedit.errors import UsageError
-from specedit.files.interrupts import undisturbed
 from specedit.files.source import Source
+from specedit.files.startup import undisturbed
 from specedit.settings import Settings
 from specedit.syntax.diff import Hunk
 from specedit.view import code, colours, diff_view, summary, tries

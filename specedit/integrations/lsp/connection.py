@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from specedit.errors import SpeceditError
-from specedit.files.place import home
 from specedit.files.recovery import recover
+from specedit.files.startup import home
 from specedit.integrations.lsp import messages
 from specedit.integrations.lsp.instruction import Stopped
 from specedit.integrations.lsp.messages import Message, RequestError

@@ -1,14 +1,18 @@
-"""Signals that ask the process to end: all of them behave like Ctrl-C, and wait for a file's write.
+"""What every command begins with; imports next to nothing.
 
-A module of its own because every command imports it first."""
+Signals that ask the process to end behave like Ctrl-C, and wait for a file's write. The marks of
+unfinished runs are looked for in the store, where the journal and the models live.
+"""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import os
 import signal
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -48,3 +52,24 @@ def undisturbed() -> Iterator[None]:
             signal.signal(number, handler)
     for number, frame in received[:1]:
         before[number](number, frame)
+
+
+JOURNAL = "journal"  # the folder of the runs, in the store
+UNFINISHED = "unfinished"  # in a run's folder until all that it writes is written and judged
+
+
+def home() -> Path:
+    """`SPECEDIT_HOME`, or the data folder this system gives a user."""
+    if named := os.environ.get("SPECEDIT_HOME"):
+        return Path(named).expanduser().absolute()
+    from platformdirs import user_data_path
+
+    return user_data_path("specedit", appauthor=False)
+
+
+def marks(store: Path) -> list[Path]:
+    """The marks of unfinished runs, those at work included; the newest first."""
+    try:
+        return sorted((store / JOURNAL).glob(f"*/{UNFINISHED}"), reverse=True)
+    except OSError:
+        return []
