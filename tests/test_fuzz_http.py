@@ -14,8 +14,8 @@ from specedit.server import remote
 from specedit.server.chat_request import chat_plan, chat_request
 from specedit.server.endpoint import PROFILES
 from specedit.server.listener import Access, Listener
+from specedit.server.protocol import RefusedError
 from specedit.server.remote import RemoteBackend
-from specedit.server.requests import RefusedError
 from specedit.settings import Settings
 
 REQUEST: dict[str, Any] = {

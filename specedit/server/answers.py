@@ -13,7 +13,8 @@ from starlette.responses import Response
 from specedit.edit.backend import Answer, Loading, Ready, Written
 from specedit.edit.reader import stop_at
 from specedit.server import protocol
-from specedit.server.requests import ClientGoneError, refusal_of
+from specedit.server.protocol import refusal_of
+from specedit.server.requests import ClientGoneError
 from specedit.server.worker import Ended, Item
 
 Items = AsyncGenerator[Item | None, None]  # None: nothing happened for a while

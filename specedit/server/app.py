@@ -29,16 +29,8 @@ from specedit.server.answers import (
 from specedit.server.chat_request import chat_plan, chat_request
 from specedit.server.listener import Access, Listener
 from specedit.server.metrics import CONTENT_TYPE, Metrics, resident_bytes
-from specedit.server.requests import (
-    Channel,
-    ClientGoneError,
-    Limits,
-    Refusal,
-    RefusedError,
-    read_body,
-    refusal_of,
-    respond,
-)
+from specedit.server.protocol import Refusal, RefusedError, refusal_of
+from specedit.server.requests import Channel, ClientGoneError, Limits, read_body, respond
 from specedit.server.runtime import ServerRecord
 from specedit.server.worker import Ticket, Worker
 from specedit.settings import Settings

@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from specedit.edit.job import drafters
 from specedit.edit.plan import Message, Plan
 from specedit.engines.base import Sampling
-from specedit.server.requests import Refusal, RefusedError
+from specedit.server.protocol import Refusal, RefusedError
 from specedit.settings import Settings
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}

@@ -22,7 +22,8 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from specedit.errors import ServerError
-from specedit.server.requests import Limits, Refusal, respond
+from specedit.server.protocol import Refusal
+from specedit.server.requests import Limits, respond
 from specedit.server.runtime import UNIX_SOCKETS, RuntimeFolder
 
 PORT = 8737

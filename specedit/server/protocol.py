@@ -1,4 +1,4 @@
-"""Plans and events as JSON lines: what crosses the socket between our client and our server.
+"""What a client and the server exchange: plans and events as JSON lines, OpenAI's error objects.
 
 One event is one line. An error of a run is a line too, so that the client raises it again with the
 same message and exit code. ASCII only, so that any text survives. Standard library only: a client
@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from specedit import errors
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
 from specedit.edit.plan import Plan
 from specedit.engines.base import Prefill, common
-from specedit.errors import FileError, ServerError, SpeceditError
+from specedit.errors import FileError, InputError, ServerError, SpeceditError, TooLong, UsageError
 from specedit.files import stored
 
 RUN, WARM, STATUS, STOP = "/specedit/run", "/specedit/warm", "/specedit/status", "/specedit/stop"
+INVALID = "invalid_request_error"
 T = TypeVar("T")
 BEAT = b"\n"  # an empty line while nothing happens, so that the client knows the server lives
 _KINDS = {
@@ -27,6 +28,51 @@ _KINDS = {
     for kind in vars(errors).values()
     if isinstance(kind, type) and issubclass(kind, SpeceditError)
 }
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An error response."""
+
+    status: int
+    message: str
+    param: str | None = None
+    code: str | None = None
+    kind: str = INVALID
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def json(self) -> dict[str, Any]:
+        return {
+            "error": {
+                "message": self.message,
+                "type": self.kind,
+                "param": self.param,
+                "code": self.code,
+            }
+        }
+
+
+class RefusedError(Exception):
+    """Carries a Refusal to the error boundary."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+
+
+def refusal_of(error: SpeceditError) -> Refusal:
+    """The response for one of our errors."""
+    retry_s = getattr(error, "retry_s", None)
+    if retry_s is not None:
+        headers = (("retry-after", str(retry_s)),)
+        return Refusal(503, str(error), code="queue_full", kind="server_error", headers=headers)
+    if isinstance(error, TooLong):
+        return Refusal(400, str(error), param="messages", code="context_length_exceeded")
+    if isinstance(error, UsageError | InputError):
+        return Refusal(400, str(error))
+    if isinstance(error, ServerError):
+        return Refusal(503, str(error), kind="server_error", headers=(("retry-after", "1"),))
+    return Refusal(500, str(error), kind="server_error")
 
 
 def dump(data: Mapping[str, Any]) -> bytes:
@@ -52,22 +98,15 @@ def event_json(event: Event) -> dict[str, Any]:
 def event_from(data: object) -> Event:
     """The event of one line; the error of an error line is raised."""
     fields = dict(data) if isinstance(data, dict) else {}
-    match fields.pop("event", None):
-        case "written":
-            pieces = fields.pop("pieces", None)
-            return _instance(Written, {"chunk": fields, "pieces": pieces})
-        case "ready":
-            return _instance(Ready, fields)
-        case "prefill":
-            return _instance(Prefill, fields)
-        case "answer":
-            return _instance(Answer, fields)
-        case "loading":
-            return _instance(Loading, fields)
-        case "error":
-            raise error_from(fields)
-        case other:
-            raise ServerError(f"The server sent an unknown event: {str(other)[:100]!r}.")
+    name = fields.pop("event", None)
+    if name == "error":
+        raise error_from(fields)
+    if name == "written":
+        return _instance(Written, {"chunk": fields, "pieces": fields.pop("pieces", None)})
+    kind = {"ready": Ready, "prefill": Prefill, "answer": Answer, "loading": Loading}.get(str(name))
+    if kind is None:
+        raise ServerError(f"The server sent an unknown event: {str(name)[:100]!r}.")
+    return _instance(kind, fields)
 
 
 def _instance(kind: type[T], data: object) -> T:

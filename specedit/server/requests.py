@@ -1,5 +1,4 @@
-"""A request's body, within limits, its ticket's items as they come from the engine thread, and the
-error of the API, in OpenAI's shape, that each of our own errors becomes."""
+"""A request's body, within limits, and its ticket's items as they come from the engine thread."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from specedit.errors import InputError, ServerError, SpeceditError, TooLong, UsageError
+from specedit.server.protocol import Refusal, RefusedError
 from specedit.server.worker import Ended, Item
 
 BEAT_S = 1.0  # longest silence of a stream: a client tells a slow server from a dead one
@@ -113,58 +112,5 @@ async def _parts(request: Request) -> AsyncIterator[bytes]:
             return
 
 
-INVALID = "invalid_request_error"
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """An error response."""
-
-    status: int
-    message: str
-    param: str | None = None
-    code: str | None = None
-    kind: str = INVALID
-    headers: tuple[tuple[str, str], ...] = ()
-
-    def json(self) -> dict[str, Any]:
-        return {
-            "error": {
-                "message": self.message,
-                "type": self.kind,
-                "param": self.param,
-                "code": self.code,
-            }
-        }
-
-
-class RefusedError(Exception):
-    """Carries a Refusal to the error boundary."""
-
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.message)
-        self.refusal = refusal
-
-
 def respond(refusal: Refusal) -> JSONResponse:
     return JSONResponse(refusal.json(), refusal.status, headers=dict(refusal.headers))
-
-
-def refusal_of(error: SpeceditError) -> Refusal:
-    """The response for one of our errors."""
-    retry_s = getattr(error, "retry_s", None)
-    if retry_s is not None:
-        return Refusal(
-            503,
-            str(error),
-            code="queue_full",
-            kind="server_error",
-            headers=(("retry-after", str(retry_s)),),
-        )
-    if isinstance(error, TooLong):
-        return Refusal(400, str(error), param="messages", code="context_length_exceeded")
-    if isinstance(error, UsageError | InputError):
-        return Refusal(400, str(error))
-    if isinstance(error, ServerError):
-        return Refusal(503, str(error), kind="server_error", headers=(("retry-after", "1"),))
-    return Refusal(500, str(error), kind="server_error")

@@ -16,7 +16,7 @@ from typing import Any
 from specedit.integrations.vllm.drafting import MOST, PREDICTION, ServedVocabulary, joined
 from specedit.integrations.vllm.launch import batch_invariant, drafts_spoil_sampling
 from specedit.integrations.vllm.usage import CountedAnswer, Message, Send, json_object, resized
-from specedit.server.requests import INVALID, Refusal
+from specedit.server.protocol import INVALID, Refusal
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
