@@ -97,7 +97,7 @@ def _of_code(change: Change, checks: Checks) -> list[Finding]:
     before, after = change.before.text, change.after.text
     if max(len(before), len(after)) > LONGEST or change.after.errors:
         return []
-    if all(verdict == OFF for verdict in checks.verdicts.values()):
+    if all(verdict == OFF for kind, verdict in checks.verdicts.items() if kind != CHECKER):
         return []
     results = list(dict.fromkeys(one for check in CHECKS for one in check(change)))
     ordered = sorted(results, key=lambda one: one.line or 0)

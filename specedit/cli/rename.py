@@ -39,6 +39,7 @@ def rename(
     resolved: Resolved,
 ) -> int:
     """Rename an identifier: syntax gives the places in code, and the model decides mentions."""
+    import gc
     from dataclasses import replace
 
     from specedit.cli.targets import Targets, resolve_targets
@@ -46,6 +47,7 @@ def rename(
     from specedit.files.recorder import Wish
     from specedit.syntax.identifiers import sought
 
+    gc.set_threshold(1_000_000)  # a third of the time went into looking through syntax trees
     derived = resolved.values.scope == "derived"
     wanted = Targets(
         tuple(files or ()),

@@ -67,6 +67,7 @@ class RenameGuess:
     scopes: int = 0  # how many things of that name were renamed
     notes: tuple[Doubt, ...] = ()  # where a reader should look twice
     undecided: tuple[Doubt, ...] = ()  # places that stay, because nobody can say what they mean
+    same_shape: bool = False  # the new text has the syntax tree of the old one
 
     @property
     def clean(self) -> bool:

@@ -27,9 +27,10 @@ def macro_rewrites(
     new: str,
 ) -> tuple[list[Rewrite], list[Doubt]]:
     """The places in macro bodies that mean what is renamed, and what is uncertain about that."""
+    opaque = any(part.kind == "opaque" for part in parts)
     bodies = [
         one
-        for one in typing.scopes.root.walk()
+        for one in (typing.scopes.root.walk() if opaque else ())
         if one.type in typing.rules.opaque and old in typing.scopes.text(one)
     ]
     rewrites: list[Rewrite] = []

@@ -20,7 +20,7 @@ from specedit.scoping.rewrite import Rewrite
 from specedit.scoping.typing import Typing
 from specedit.syntax import identifiers as names
 from specedit.syntax import trees
-from specedit.syntax.branch import Branch, grow
+from specedit.syntax.branch import grow
 from specedit.syntax.languages import Language
 from specedit.syntax.passages import passages
 
@@ -108,7 +108,9 @@ def guessed(
     if spelled:
         spelling = f"a shorthand was spelled out on {said_lines(spelled)}"
         notes.append(Doubt(spelling, tuple(spelled)))
-    if not _still_names(typing.scopes.root, grow(renamed[0], dialect), kept):
+    same_shape = _has_shape(text, renamed[0], dialect)
+    spelled_out = any(one.kind == "code" and not SHAPE.fullmatch(one.new) for one in kept)
+    if not same_shape and not spelled_out:  # what is spelled out changes the shape by design
         notes.append(Doubt(f"`{new}` is read as something else than a name there"))
     clashing = dict(clashes([_of_here(one, typing) for one in chosen], typing, new))
     if not clashing:
@@ -122,6 +124,7 @@ def guessed(
         tuple(Collision(*one) for one in clashing.items()),
         len(chosen),
         tuple(notes),
+        same_shape=same_shape,
     )
 
 
@@ -235,12 +238,10 @@ def _spelled_out(place: Place) -> bool:
     return place.kind == "code" and ": " in place.replacement and ": " not in place.replaced
 
 
-def _still_names(before: Branch, after: Branch, rewrites: list[Rewrite]) -> bool:
+def _has_shape(before: str, after: str, dialect: Language) -> bool:
     """Whether the tree has the shape it had: NEW is no keyword, and opens or closes nothing."""
-    if any(rewrite.kind == "code" and not SHAPE.fullmatch(rewrite.new) for rewrite in rewrites):
-        return True  # a shorthand was spelled out: the shape changes by design
-    pairs = zip(before.walk(), after.walk(), strict=False)
-    return all(one.type == other.type for one, other in pairs)
+    one, other = (trees.parse(text, dialect).root_node for text in (before, after))
+    return str(one) == str(other)
 
 
 def _words(text: str, language: Language | None, old: str, new: str, scope: str) -> RenameGuess:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from specedit.check.answer import Checks
-from specedit.check.kinds import parsed_verdicts, verdicts_of_rename
+from specedit.check.kinds import CHECKER, OFF, parsed_verdicts, verdicts_of_rename
 from specedit.edit.job import Job, expected, job
 from specedit.edit.outcome import Judge, Judged, guarded
 from specedit.edit.plan import Plan
@@ -126,12 +126,13 @@ def job_of(source: Source, guess: RenameGuess, settings: Settings) -> Job:
         work = job(about, whole(about), instruction, settings, prediction, checks)
         work = replace(work, source=source, original=about, plan=replace(work.plan, copies=True))
     judge = partial(guarded, source, instruction, checks)
+    needed = not guess.same_shape or any(one != OFF for one in checks.verdicts.values())
     asked = question.asked if question is not None else []
     rest = [one for one in guess.places if one.undecided and one not in asked]
     return replace(
         work,
         checks=checks,
-        judge=partial(settled, source, guess, question, judge),
+        judge=partial(settled, source, guess, question, judge if needed else None),
         divisible=False,
         findings=(*findings(guess), *_by_rule(rest, reason or "too many for one question")),
     )
@@ -148,7 +149,9 @@ def checks_of_rename(settings: Settings) -> Checks:
     allowed = settings.allow.replace(",", " ").split()
     table = parsed_verdicts(settings.gate)
     chosen = verdicts_of_rename(table, strict=settings.strict, allowed=allowed)
-    return Checks(settings.allow_extra, chosen, settings.check_with)
+    if not settings.check_with:
+        chosen = {**chosen, CHECKER: OFF}
+    return Checks(True, chosen, settings.check_with)  # nothing but names can be lost
 
 
 def untouched(source: Source, *said: Finding) -> Edit:
@@ -195,14 +198,14 @@ def settled(
     source: Source,
     guess: RenameGuess,
     question: MentionQuestion | None,
-    checked: Judge,
+    checked: Judge | None,
     answer: str,
 ) -> Judged:
     """The text to write after an answer, and its places: all but the mentions that it leaves."""
     left = left_by(question, answer) if question is not None else []
     places = [place for place in guess.places if place not in left]
     text = applied(source.text, [(place.offset, place) for place in places])
-    verdict = checked(text)
+    verdict = checked(text) if checked is not None else Judged(text)
     disagreed = (
         Finding(
             "disagreed",

@@ -81,10 +81,14 @@ class Scopes(Home):
         """Scopes and owners, outer before inner; leaves in reading order."""
         rules = self.rules
         message = rules.prepare(self.root, self.text)
+        named = type(rules).names_in is not Rules.names_in
+        shows = type(rules).shown is not Rules.shown
+        by_parent = {key.partition("<")[0] for key in rules.scopes if "<" in key}
         for node in self.root.walk():
-            parent = node.parent
-            self.leaves.extend(rules.names_in(node, self.text, message))
-            if node.type in rules.names:
+            parent, type_ = node.parent, node.type
+            if named:
+                self.leaves.extend(rules.names_in(node, self.text, message))
+            if type_ in rules.names:
                 if node.end == node.start:
                     continue  # what the parser made up
                 if rules.is_name(node):
@@ -92,11 +96,11 @@ class Scopes(Home):
                     continue
                 if not node.children:
                     continue
-            if (shown := rules.shown(node, self.text)) is not None:
+            if shows and (shown := rules.shown(node, self.text)) is not None:
                 self.scope_of(node).opens += self._called(*shown)
-            kind = rules.scopes.get(node.type)
-            if parent is not None:
-                kind = rules.scopes.get(f"{node.type}<{parent.type}", kind)
+            kind = rules.scopes.get(type_)
+            if type_ in by_parent and parent is not None:
+                kind = rules.scopes.get(f"{type_}<{parent.type}", kind)
             if kind is None or kind == "shared" or parent is None or not rules.opens(node):
                 continue
             scope = Scope(kind, node, self.scope_of(rules.around(node)))

@@ -5,9 +5,10 @@ Offsets are bytes of the UTF-8 text.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import field as stored
+from sys import intern
 from typing import TYPE_CHECKING
 
 from specedit.syntax import trees
@@ -28,7 +29,7 @@ class Branch:
     end: int
     line: int  # from 1
     parent: Branch | None = stored(default=None, repr=False)
-    children: list[Branch] = stored(default_factory=list, repr=False)
+    children: Sequence[Branch] = stored(default=(), repr=False)
 
     @property
     def place(self) -> str:
@@ -74,7 +75,9 @@ class Branch:
         while waiting:
             one = waiting.pop()
             yield one
-            waiting.extend(child for child in reversed(one.children) if child.type not in without)
+            if one.children:
+                below = one.children if not without else without_types(one.children, without)
+                waiting.extend(reversed(below))
 
     def up(self) -> Iterator[Branch]:
         """The parents, nearest first."""
@@ -82,6 +85,10 @@ class Branch:
         while node is not None:
             yield node
             node = node.parent
+
+
+def without_types(nodes: Sequence[Branch], types: Container[str]) -> list[Branch]:
+    return [one for one in nodes if one.type not in types]
 
 
 def first_of(node: Branch) -> Branch | None:
@@ -115,7 +122,7 @@ def _branch(cursor: TreeCursor, parent: Branch | None) -> Branch:
     node = cursor.node
     assert node is not None
     made = Branch(
-        node.type,
+        intern(node.type),  # 60 bytes a node otherwise
         cursor.field_name or "",
         node.is_named,
         node.start_byte,
@@ -124,5 +131,8 @@ def _branch(cursor: TreeCursor, parent: Branch | None) -> Branch:
         parent,
     )
     if parent is not None:
-        parent.children.append(made)
+        if isinstance(parent.children, list):
+            parent.children.append(made)
+        else:
+            parent.children = [made]  # most nodes are leaves and need no list
     return made

@@ -40,17 +40,25 @@ class ResolvedName:
             for leaf, _ in typing.scopes.leaves
             if id(leaf) in wanted
         }
+        self._grouped: dict[int, tuple[int, dict[str, list[Branch]]]] = {}
 
     def path_of(self, leaf: Branch) -> str:
         return self._paths[id(leaf)]
 
     def here(self, path: str, meanings: Iterable[Meaning]) -> list[Meaning]:
         """Of these meanings, what stands in one file."""
-        cut = [
-            replace(one, leaves=[leaf for leaf in one.leaves if self.path_of(leaf) == path])
-            for one in meanings
-        ]
-        return [one for one in cut if one.leaves]
+        cut = [(one, self._by_path(one).get(path)) for one in meanings]
+        return [replace(one, leaves=leaves) for one, leaves in cut if leaves]
+
+    def _by_path(self, one: Meaning) -> dict[str, list[Branch]]:
+        """A meaning's leaves by file; counted again where it got more of them."""
+        count, result = self._grouped.get(id(one), (-1, {}))
+        if count != len(one.leaves):
+            result = {}
+            for leaf in one.leaves:
+                result.setdefault(self._paths[id(leaf)], []).append(leaf)
+            self._grouped[id(one)] = (len(one.leaves), result)
+        return result
 
     def doubt(self, path: str, text: str, lines: Iterable[int] = ()) -> None:
         self.notes.setdefault(path, []).append(Doubt(text, tuple(lines)))
