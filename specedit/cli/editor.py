@@ -41,6 +41,6 @@ def editor(
 @settings_options("scope", "model", "engine", "device", "threads", "server", "warm", "allow_extra")
 def lsp(*, resolved: Resolved) -> int:
     """Serve editors over LSP on stdio: rename in the work tree, edit a selection, undo."""
-    from specedit.integrations.lsp.language_server import serve
+    from specedit.integrations.lsp import serve
 
     return serve(resolved.values)

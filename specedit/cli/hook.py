@@ -73,7 +73,7 @@ def run(
 ) -> int:
     """Apply the rules to the staged files; print the diff and exit 1 if a rule changes one."""
     from specedit.files import git
-    from specedit.integrations.hook.clean_files import CleanFiles
+    from specedit.integrations.hook.hook_rules import CleanFiles
     from specedit.integrations.hook.staged import HookRun
     from specedit.models.store import store_path
     from specedit.server.connect import connect

@@ -28,45 +28,31 @@ class Setup:
     place: str = ""  # under the folder named by `base`
     base: str = "config"  # "home", "config" or "here"
     then: str = ""  # what is left to do after installing
+    alias: str = ""
 
 
+KEYS = "add the keys in its first lines to "
 EDITORS = (
     Setup("vim", "specedit.vim", ".vim/plugin/specedit.vim", "home"),
-    Setup("neovim", "specedit.lua", "nvim/plugin/specedit.lua"),
+    Setup("neovim", "specedit.lua", "nvim/plugin/specedit.lua", alias="nvim"),
     Setup(
-        "emacs",
-        "specedit.el",
-        "specedit.el",
-        "emacs",
-        'add to your init file: (load (locate-user-emacs-file "specedit"))',
+        *("emacs", "specedit.el", "specedit.el", "emacs"),
+        then='add to your init file: (load (locate-user-emacs-file "specedit"))',
     ),
-    Setup("helix", "helix.toml", "helix/config.toml"),
+    Setup("helix", "helix.toml", "helix/config.toml", alias="hx"),
     Setup(
-        "vscode",
-        "vscode.jsonc",
-        ".vscode/tasks.json",
-        "here",
-        "add the keys in its first lines to keybindings.json",
+        *("vscode", "vscode.jsonc", ".vscode/tasks.json", "here"),
+        then=f"{KEYS}keybindings.json",
+        alias="code",
     ),
+    Setup("zed", "zed.jsonc", "zed/tasks.json", then=f"{KEYS}keymap.json"),
+    Setup("jetbrains", "jetbrains.xml", alias="idea"),
     Setup(
-        "zed", "zed.jsonc", "zed/tasks.json", then="add the keys in its first lines to keymap.json"
-    ),
-    Setup("jetbrains", "jetbrains.xml"),
-    Setup(
-        "sublime",
-        "sublime.plugin",
-        "Packages/User/specedit.py",
-        "sublime",
-        "add the keys in its first lines to the key bindings",
+        *("sublime", "sublime.plugin", "Packages/User/specedit.py", "sublime"),
+        then=f"{KEYS}the key bindings",
+        alias="subl",
     ),
 )
-ALIASES = {
-    "nvim": "neovim",
-    "code": "vscode",
-    "hx": "helix",
-    "idea": "jetbrains",
-    "subl": "sublime",
-}
 
 
 def names() -> list[str]:
@@ -74,28 +60,28 @@ def names() -> list[str]:
 
 
 def editor(name: str) -> Setup:
-    """The editor a person means."""
-    wanted = ALIASES.get(name.lower(), name.lower())
-    for result in EDITORS:
-        if result.name == wanted:
-            return result
-    near = difflib.get_close_matches(wanted, [*names(), *ALIASES], n=1)
+    """The editor of this name or alias."""
+    for setup in EDITORS:
+        if name.lower() in (setup.name, setup.alias):
+            return setup
+    known = [*names(), *(setup.alias for setup in EDITORS if setup.alias)]
+    near = difflib.get_close_matches(name.lower(), known, n=1)
     hint = f"Did you mean {near[0]}?" if near else f"There is: {', '.join(names())}."
     raise UsageError(f"There is no snippet for {name!r}.", hint=hint)
 
 
-def snippet(found: Setup) -> str:
-    return (files(__name__) / found.file).read_text("utf-8")
+def snippet(setup: Setup) -> str:
+    return (files(__name__) / setup.file).read_text("utf-8")
 
 
-def place(found: Setup, environ: Mapping[str, str] = os.environ) -> Path:
-    """Where the snippet goes, or an error when that is no single file."""
-    if not found.place:
+def place(setup: Setup, environ: Mapping[str, str] = os.environ) -> Path:
+    """Where the snippet goes, or an error if that is not one file."""
+    if not setup.place:
         raise UsageError(
-            f"The place for {found.name} depends on the product and its version.",
-            hint=f"specedit editor {found.name} prints the snippet; its first lines say where to.",
+            f"The place for {setup.name} depends on the product and its version.",
+            hint=f"specedit editor {setup.name} prints the snippet; its first lines say where to.",
         )
-    return _base(found.base, environ) / found.place
+    return _base(setup.base, environ) / setup.place
 
 
 def _base(base: str, environ: Mapping[str, str]) -> Path:
@@ -125,20 +111,20 @@ def _base(base: str, environ: Mapping[str, str]) -> Path:
     return config
 
 
-def install(found: Setup, environ: Mapping[str, str] = os.environ) -> Path:
-    """Put the snippet in its place; a file there that is not ours stays as it is."""
-    path, text = place(found, environ), snippet(found)
-    if path.exists() and not _is_ours(path, found):
+def install(setup: Setup, environ: Mapping[str, str] = os.environ) -> Path:
+    """Write the snippet to its place; another file there is not changed."""
+    path, text = place(setup, environ), snippet(setup)
+    if path.exists() and not _is_ours(path, setup):
         raise UsageError(
-            f"{path} is there already, and is not specedit's: it stays as it is.",
-            hint=f"specedit editor {found.name} prints what to add to it.",
+            f"{path} exists and was not written by specedit: it was not changed.",
+            hint=f"specedit editor {setup.name} prints what to add to it.",
         )
     atomic.whole(path, text.encode())
     return path
 
 
-def _is_ours(path: Path, found: Setup) -> bool:
-    """An older version of the snippet, which nobody has joined with other settings."""
-    if path.suffix in (".json", ".toml"):  # a file that people add their own settings to
-        return path.read_text("utf-8", errors="replace") == snippet(found)
+def _is_ours(path: Path, setup: Setup) -> bool:
+    """Whether a file is a version of the snippet without settings of others."""
+    if path.suffix in (".json", ".toml"):  # users add their own settings to it
+        return path.read_text("utf-8", errors="replace") == snippet(setup)
     return MARK in path.read_text("utf-8", errors="replace")[:400]

@@ -37,18 +37,13 @@ exit 1
 """
 
 
-def script() -> str:
+def _script() -> bytes:
     python = shlex.quote(Path(sys.executable).as_posix())
-    return SCRIPT.format(mark=MARK, aside=ASIDE, python=python)
+    return SCRIPT.format(mark=MARK, aside=ASIDE, python=python).encode()
 
 
-def is_ours(path: Path) -> bool:
+def _is_ours(path: Path) -> bool:
     return MARK.encode() in _content(path)
-
-
-def is_edited(path: Path) -> bool:
-    """Whether specedit wrote it and its lines, apart from the path of python, were changed."""
-    return is_ours(path) and _any_python(_content(path)) != _any_python(script().encode())
 
 
 def _content(path: Path) -> bytes:
@@ -58,14 +53,15 @@ def _content(path: Path) -> bytes:
         return b""
 
 
-def _any_python(text: bytes) -> bytes:
+def _without_python(script: bytes) -> bytes:
     """The script without what may differ between two of our versions: the path of python, and `-P`,
     which keeps Python from importing modules of the current folder."""
-    return re.sub(rb"(?m)^python=.*$", b"python=", text).replace(b" -P -m ", b" -m ")
+    return re.sub(rb"(?m)^python=.*$", b"python=", script).replace(b" -P -m ", b" -m ")
 
 
 def _refuse_edited(hook: Path, then: str) -> None:
-    if is_edited(hook):
+    """An error if specedit wrote the hook and its lines were changed."""
+    if _is_ours(hook) and _without_python(_content(hook)) != _without_python(_script()):
         raise UsageError(
             f"{hook} was written by specedit and edited since; it was not changed.",
             hint=f"Move your own lines to {ASIDE} beside it, which it calls first, "
@@ -90,7 +86,7 @@ def install(root: Path) -> list[str]:
     hook, aside = folder / NAME, folder / ASIDE
     _refuse_edited(hook, "install again")
     lines = []
-    if _is_there(hook) and not is_ours(hook):
+    if _is_there(hook) and not _is_ours(hook):
         if _is_there(aside):
             raise UsageError(
                 f"neither {hook} nor {aside} was written by specedit; both were left unchanged.",
@@ -99,7 +95,7 @@ def install(root: Path) -> list[str]:
         folder.mkdir(parents=True, exist_ok=True)
         hook.rename(aside)
         lines.append(f"moved the existing hook to {aside}; it is called first")
-    atomic.whole(hook, script().encode(), 0o755)
+    atomic.whole(hook, _script(), 0o755)
     return [*lines, f"wrote {hook}"]
 
 
@@ -107,7 +103,7 @@ def uninstall(root: Path) -> list[str]:
     """Delete our hook and restore the previous one; returns what was done, a line each."""
     folder = git.hooks_folder(root)
     hook, aside = folder / NAME, folder / ASIDE
-    if _is_there(hook) and not is_ours(hook):
+    if _is_there(hook) and not _is_ours(hook):
         previous = f" The previous hook is {aside}." if _is_there(aside) else ""
         raise UsageError(
             f"{hook} was not written by specedit; it was left unchanged.{previous}",

@@ -1,37 +1,40 @@
-"""Rules of the hook, read from `[[tool.specedit.hook]]`: what to do, for which files, how long."""
+"""Rules of the hook, read from `[[tool.specedit.hook]]`, and the files that they do not change."""
 
 from __future__ import annotations
 
 import difflib
+import hashlib
 import json
+import os
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pathspec import GitIgnoreSpec
 
 from specedit.errors import UsageError
+from specedit.files import atomic, regular
+from specedit.settings import Settings
 from specedit.settings.checks import shown
+from specedit.version import VERSION
 
 FIX, CHECK = "fix", "check"
-DEFAULT_SECONDS = 60.0  # that a commit waits for one rule
+DEFAULT_SECONDS = 60.0
 MAX_SECONDS = 1e9
 MAX_TRIES = 64
 MAX_STARS = 2  # in a glob
-KEYS = (
-    "rename",
-    "instruction",
-    "files",
-    "exclude",
-    "max_seconds",
-    "mode",
-    "test",
-    "tries",
-)
+KEYS = ("rename", "instruction", "files", "exclude", "max_seconds", "mode", "test", "tries")
 EXAMPLE = 'rename = {Username = "Email"}, or instruction = "…"'
+MAX_DIGESTS = 100_000  # above this the older half is dropped
+RELEVANT = (  # settings that change an answer
+    *("model", "engine", "precision", "device", "scope", "allow_extra"),
+    *("gate", "strict", "allow", "check_with"),
+    *("temperature", "top_p", "seed", "max_tokens", "focus", "whole"),
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Rule:
     steps: tuple[Step, ...]
     files: tuple[str, ...] = ("**",)
     exclude: tuple[str, ...] = ()
-    max_seconds: float = DEFAULT_SECONDS
+    max_seconds: float = DEFAULT_SECONDS  # that a commit waits for the rule
     mode: str = FIX
     test: str = ""  # a command that judges the edit of a step
     tries: int = 0  # maximum answers (0: as in the settings)
@@ -100,11 +103,7 @@ def _rule(table: Mapping[str, Any], where: str) -> Rule:
             hint = f"Did you mean {near[0]}?" if near else f"It has: {', '.join(KEYS)}."
             raise UsageError(f"{where} has no key {key!r}.", hint=hint)
     seconds = table.get("max_seconds", DEFAULT_SECONDS)
-    if (
-        isinstance(seconds, bool)
-        or not isinstance(seconds, int | float)
-        or not 0 < seconds <= MAX_SECONDS
-    ):
+    if type(seconds) not in (int, float) or not 0 < seconds <= MAX_SECONDS:
         raise UsageError(f"{where}: max_seconds must be a number above 0, not {shown(seconds)}.")
     mode = table.get("mode", FIX)
     if mode not in (FIX, CHECK):
@@ -167,6 +166,62 @@ def _globs(table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
     return tuple(globs)
 
 
-def identity(step: Step) -> str:
-    """Equal for steps that do the same."""
-    return json.dumps([step.instruction, step.old, step.new])
+class CleanFiles:
+    """Remembers which files need no change by a step, so that the model is not asked again.
+
+    A file of the store has a digest per line of content, name, step, settings and version. Without
+    it the hook is slower and its answers are the same."""
+
+    def __init__(self, store: Path, settings: Settings) -> None:
+        self._path = store / "hook" / "seen"
+        self._answers = _answers(settings)
+
+    @cached_property
+    def _known(self) -> dict[str, None]:
+        """The digests in the order of their lines."""
+        try:
+            return dict.fromkeys(regular.read(self._path).decode("ascii", "replace").split())
+        except OSError:
+            return {}
+
+    def key(self, blob: str, name: str, step: Step) -> str:
+        """The digest of everything that decides the answer. The file name decides the language."""
+        parts = [blob, PurePosixPath(name).name, json.dumps(astuple(step)), self._answers]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:40]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._known
+
+    def add(self, key: str) -> None:
+        if key in self:
+            return
+        self._known[key] = None
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            if len(self._known) > MAX_DIGESTS:
+                self._known = dict.fromkeys([*self._known][-MAX_DIGESTS // 2 :])
+                atomic.whole(self._path, "".join(f"{one}\n" for one in self._known).encode())
+                return
+            with regular.appending(self._path) as file:
+                file.write(f"{key}\n".encode())  # one short write is atomic
+        except OSError:
+            return  # a store that cannot be written makes the hook slower, not wrong
+
+
+def _answers(settings: Settings) -> str:
+    """What decides the model's answers: settings, version, and the model's file if there is one."""
+    relevant = {name: getattr(settings, name) for name in RELEVANT}
+    if settings.server not in ("auto", "off"):  # a remote server has a model of its own
+        relevant["server"] = settings.server
+    files = [settings.model]
+    if settings.engine == "scripted":
+        files.append(os.environ.get("SPECEDIT_SCRIPT", ""))
+    return json.dumps([VERSION, relevant, [_stamp(Path(name)) for name in files if name]])
+
+
+def _stamp(path: Path) -> list[int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return []
+    return [status.st_size, status.st_mtime_ns]

@@ -22,8 +22,7 @@ from specedit.files.journal import home
 from specedit.files.recorder import Recorder
 from specedit.files.source import UTF16, Source
 from specedit.files.worktree import check_within
-from specedit.integrations.hook.clean_files import CleanFiles
-from specedit.integrations.hook.hook_rules import CHECK, FIX, Rule, Step, identity
+from specedit.integrations.hook.hook_rules import CHECK, FIX, CleanFiles, Rule, Step
 from specedit.settings import Settings
 
 NOT_THERE = "the work tree does not hold what is staged, or another step changed it"
@@ -79,6 +78,9 @@ class _TimedRule:
     def seconds_left(self) -> float:
         return self.rule.max_seconds - self.seconds
 
+    def out_of_time(self, step: Step) -> str:
+        return f"not checked for “{step.title}”: over {self.rule.max_seconds:g} s"
+
 
 @dataclass
 class _StagedFile:
@@ -89,7 +91,6 @@ class _StagedFile:
     fixed: bytes = b""  # after the fixes so far
     # Answered steps, each with the text that it did not change; None: it changed the text.
     answered: list[tuple[Step, bytes | None]] = field(default_factory=list)
-    read: bool = False
 
 
 class HookRun:
@@ -128,13 +129,12 @@ class HookRun:
     def _file(self, file: _StagedFile, rules: Sequence[_TimedRule]) -> Iterator[HookEvent]:
         for timed in rules:
             for step in timed.rule.steps:
-                unchanged = not file.read or file.fixed == file.staged
-                if unchanged and self._key(file, step, file.entry.blob) in self._clean:
+                if file.fixed == file.staged and self._key(file, step) in self._clean:
                     continue
                 if timed.seconds_left <= 0:
-                    yield Skipped(file.entry.name, _out_of_time(timed, step))
+                    yield Skipped(file.entry.name, timed.out_of_time(step))
                     continue
-                if not file.read:
+                if not file.staged:
                     self._read(file)
                 if _is_text(file.staged):
                     yield from self._step(file, timed, step)
@@ -148,22 +148,22 @@ class HookRun:
         file.staged = (
             git.content(self._root, file.entry) if file.entry.partly else regular.read(path)
         )
-        file.fixed, file.read = file.staged, True
+        file.fixed = file.staged
 
     def _step(self, file: _StagedFile, timed: _TimedRule, step: Step) -> Iterator[HookEvent]:
         if timed.rule.test and not self._as_on_disk(file):
             yield Skipped(file.entry.name, f"not tested for “{step.title}”: {NOT_THERE}")
             return
-        lacks = self._unmet(file, step, file.fixed)
-        if lacks == "":  # nothing to ask a model for
+        unmet = self._unmet(file, step, file.fixed)
+        if unmet == "":  # nothing to ask a model for
             file.answered.append((step, file.fixed))
             return
         edit = yield from self._answer(file, timed, step)
         if edit is None:
-            yield Skipped(file.entry.name, _out_of_time(timed, step))
+            yield Skipped(file.entry.name, timed.out_of_time(step))
             return
-        if edit.status == "unchanged" and lacks:
-            yield Skipped(file.entry.name, f"“{step.title}” changed nothing, though {lacks}")
+        if edit.status == "unchanged" and unmet:
+            yield Skipped(file.entry.name, f"“{step.title}” changed nothing, though {unmet}")
             return
         if edit.status == "unchanged":
             file.answered.append((step, file.fixed))
@@ -192,13 +192,22 @@ class HookRun:
     def _answer(
         self, file: _StagedFile, timed: _TimedRule, step: Step
     ) -> Generator[Working, None, Edit | None]:
-        """The step's Edit; None if the rule's time ran out."""
+        """The step's Edit; None if the rule's time ran out. A rule's test command runs in the work
+        tree, which is restored afterwards; `_fix` writes what passed."""
         from specedit.edit.outcome import failed
 
-        name = file.entry.name
+        name, rule = file.entry.name, timed.rule
         source = Source.from_bytes(name, file.fixed, self._root / name)
+        settings = replace(self._settings, test=rule.test, tries=rule.tries or self._settings.tries)
         started = time.perf_counter()
-        items = self._items(source, timed.rule, step)
+        items = run_one(
+            "hook run",
+            source,
+            lambda source: _planned(source, step, settings),
+            self._backend,
+            settings,
+            alone=False,
+        )
         try:
             for item in items:
                 if isinstance(item, Edit):
@@ -206,12 +215,12 @@ class HookRun:
                 if time.perf_counter() - started > timed.seconds_left:
                     return None
                 if not isinstance(item, Planned | TryItem):
-                    yield Working(file.entry.name, item)
+                    yield Working(name, item)
         except UsageError as problem:
             message = f"The rule “{step.title}”: {problem.message}"
             raise UsageError(message, hint=problem.hint) from None
         except RefusedEdit as problem:
-            return failed(file.entry.name, problem)
+            return failed(name, problem)
         finally:
             items.close()  # cancels the answer within a pass and removes a try from the work tree
             timed.seconds += time.perf_counter() - started
@@ -223,19 +232,6 @@ class HookRun:
             return regular.read(self._root / file.entry.name) == file.fixed
         except OSError:
             return False
-
-    def _items(
-        self, source: Source, rule: Rule, step: Step
-    ) -> Generator[Planned | Event | TryItem | Edit, None, None]:
-        """The events and the Edit of one step. A rule's test command runs in the work tree, which
-        is restored afterwards; `_fix` writes what passed."""
-        tries = rule.tries or self._settings.tries
-        settings = replace(self._settings, test=rule.test, tries=tries)
-
-        def planner(source: Source) -> Job | Edit:
-            return _planned(source, step, settings)
-
-        yield from run_one("hook run", source, planner, self._backend, settings, alone=False)
 
     def _fix(self, file: _StagedFile) -> Fixed | Skipped:
         """Write the fix to the work tree. Unstaged changes stay, or nothing is written."""
@@ -259,20 +255,20 @@ class HookRun:
         self._recorder.write(current, after)
         return Fixed(file.entry.name, steps, current.data != file.staged)
 
-    def _key(self, file: _StagedFile, step: Step, blob: str) -> str:
-        return self._clean.key(blob, file.entry.name, identity(step))
+    def _key(self, file: _StagedFile, step: Step, blob: str = "") -> str:
+        return self._clean.key(blob or file.entry.blob, file.entry.name, step)
 
     def _record(self, file: _StagedFile) -> None:
         """Record that a step has nothing to do for a text that it did not change, and for a text
         that it wrote: otherwise an instruction could stop the commit of its own fix for ever."""
         if not file.answered:
             return
-        final = file.entry.blob
+        final = ""
         if file.fixed != file.staged:
             final = git.blob_of(self._root, file.entry.name, file.fixed)
         for step, text in file.answered:
             if text == file.staged:
-                self._clean.add(self._key(file, step, file.entry.blob))
+                self._clean.add(self._key(file, step))
             if text is None or text == file.fixed:
                 self._clean.add(self._key(file, step, final))
 
@@ -296,7 +292,3 @@ def _refused(edit: Edit, reason: str) -> Edit:
 
     finding = Finding("old-name", f"the answer does not meet the rule: {reason}", refuses=True)
     return keep(replace(edit, status="refused", findings=(*edit.findings, finding)))
-
-
-def _out_of_time(timed: _TimedRule, step: Step) -> str:
-    return f"not checked for “{step.title}”: over {timed.rule.max_seconds:g} s"

@@ -1,4 +1,4 @@
-"""What any session with an editor needs: replies, our own requests, work in threads, progress.
+"""The base of a session with an editor: replies, our own requests, work in threads, progress.
 
 All state changes and all sending happen under one lock, so that nothing follows a cancellation.
 """
@@ -46,7 +46,7 @@ class Connection:
         self._threads: list[threading.Thread] = []
 
     def close(self, timeout_s: float) -> bool:
-        """Stop what runs; whether all of it has ended in time."""
+        """Cancel all requests; returns whether their threads ended in time."""
         with self._lock:
             for request in list(self._running.values()):
                 self._cancel(request)
@@ -140,10 +140,10 @@ class Connection:
 
     def _can(self, *names: str) -> bool:
         """Whether the editor declares a capability."""
-        result = self._capabilities
+        value = self._capabilities
         for name in names:
-            result = result.get(name) if isinstance(result, dict) else None
-        return bool(result)
+            value = value.get(name) if isinstance(value, dict) else None
+        return bool(value)
 
     def _reply(self, number: int | str, result: object) -> None:
         self._send({"jsonrpc": "2.0", "id": number, "result": result})
@@ -167,7 +167,7 @@ class Connection:
 
 
 def error_of(problem: Exception) -> Message:
-    """The error of a reply. The traceback is printed of an unexpected error alone."""
+    """The error of a reply. Only an unexpected error prints a traceback."""
     if isinstance(problem, RequestError):
         return {"code": problem.code, "message": problem.message}
     if isinstance(problem, SpeceditError):

@@ -18,15 +18,6 @@ WORD = re.compile(r"[^\W\d][\w$]*")
 
 
 @dataclass(frozen=True)
-class Identifier:
-    """Characters [start, end) of a line."""
-
-    start: int
-    end: int
-    text: str
-
-
-@dataclass(frozen=True)
 class TreeEdit:
     """The documents that a rename changes, each with its new text, and what stays uncertain."""
 
@@ -35,12 +26,10 @@ class TreeEdit:
     doubts: tuple[str, ...]
 
 
-def identifier_at(line: str, column: int) -> Identifier | None:
+def identifier_at(line: str, column: int) -> re.Match[str] | None:
     """The identifier that a column is in, or at the end of."""
-    for match in WORD.finditer(line):
-        if match.start() <= column <= match.end():
-            return Identifier(match.start(), match.end(), match[0])
-    return None
+    matches = (match for match in WORD.finditer(line) if match.start() <= column <= match.end())
+    return next(matches, None)
 
 
 def rename_at(
@@ -52,25 +41,28 @@ def rename_at(
     path = _path(document)
     if identifier is None:
         raise InputError("there is no identifier at this position", file=path.name)
+    old = identifier[0]
     tree = Tree.around([str(path)]) or Tree.of_files([str(path)])
-    held: dict[str, Document] = {}
+    by_name: dict[str, Document] = {}
     for one in (*opened, document):
         name = tree.path(str(_path(one)))
         if name in tree.project.paths:
-            held[name] = one
+            by_name[name] = one
             tree.project.hold(name, _text(one))
     name = tree.path(str(path))
-    start = sum(len(before) + 1 for before in _text(document).split("\n")[:line]) + identifier.start
+    start = (
+        sum(len(before) + 1 for before in _text(document).split("\n")[:line]) + identifier.start()
+    )
     start -= line == 0 and document.text.startswith(BOM)
     paths = [name]
     if tree.tracks:
-        paths += tree.holding(identifier.text, derived=settings.scope == "derived")
-    paths += [other for other in held if identifier.text in (tree.project.text(other) or "")]
-    target = Target(name, start, start + len(identifier.text))
+        paths += tree.holding(old, derived=settings.scope == "derived")
+    paths += [other for other in by_name if old in (tree.project.text(other) or "")]
+    target = Target(name, start, start + len(old))
     result = rename_tree(
         tree.project,
         list(dict.fromkeys(paths)),
-        identifier.text,
+        old,
         new,
         settings.scope,
         tree.is_here,
@@ -78,18 +70,19 @@ def rename_at(
     )
     tree.refuse_taken(result, settings)
     return TreeEdit(
-        identifier.text,
+        old,
         tuple(
-            _changed(tree, name, held.get(name), guess.text) for name, guess in result.files.items()
+            _changed(tree, name, by_name.get(name), guess.text)
+            for name, guess in result.files.items()
         ),
         tuple(f"{name}: {one.text}" for name, doubts in result.undecided.items() for one in doubts),
     )
 
 
-def _changed(tree: Tree, name: str, held: Document | None, text: str) -> tuple[Document, str]:
-    """A document and its new text, each line with the ending that it had."""
-    if held is not None:
-        return held, held.source.encode(text).decode("utf-8")
+def _changed(tree: Tree, name: str, document: Document | None, text: str) -> tuple[Document, str]:
+    """A document, or the file of this name, and its new text with the line ends that it had."""
+    if document is not None:
+        return document, document.source.encode(text).decode("utf-8")
     source = read(tree.root / name)
     if source.text != tree.project.text(name):
         raise InputError("modified by another program since it was read", file=name)

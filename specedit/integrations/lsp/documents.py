@@ -45,7 +45,7 @@ class Document:
 
     @classmethod
     def on_disk(cls, uri: str) -> Document:
-        """A file that no editor has open."""
+        """A file that is not open in the editor."""
         source = read(path_of(uri))
         return cls.of(uri, None, source.data[len(source.bom) :].decode(source.encoding))
 
@@ -58,8 +58,8 @@ class Document:
         return Source.from_bytes(path_of(self.uri).name, self.text.encode("utf-8", "surrogatepass"))
 
     def place(self, position: Place) -> Place:
-        """A position with its column in characters; past the end of its line or of the text it is
-        that end, inside a surrogate pair it is the start of the pair."""
+        """A position with its column in characters. Past the end of a line or of the text it is
+        that end; inside a surrogate pair it is the start of the pair."""
         line, units = position
         if line >= len(self.lines):
             return len(self.lines) - 1, len(self.lines[-1])
@@ -168,7 +168,7 @@ def split(text: str) -> list[str]:
 
 
 def utf16(text: str) -> int:
-    """How many UTF-16 code units a text has."""
+    """The number of UTF-16 code units."""
     if text.isascii():
         return len(text)
     return len(text) + sum(character > "\uffff" for character in text)

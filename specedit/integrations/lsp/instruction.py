@@ -1,4 +1,4 @@
-"""An edit of a selection with an instruction, as an event stream that can be stopped.
+"""An edit of a selection with an instruction, which can be stopped between two passes.
 
 The instruction is an argument, or a comment in the selection that begins with `specedit:`.
 """
@@ -11,9 +11,8 @@ from contextlib import closing
 from dataclasses import replace
 from threading import Event as Flag
 
-from specedit.edit.backend import Backend, Event, Loading, Written
+from specedit.edit.backend import Loading, Written
 from specedit.edit.job import Job, plan_edit
-from specedit.edit.plan import Plan
 from specedit.edit.report import Edit
 from specedit.edit.session import run_one
 from specedit.engines.base import Prefill
@@ -30,36 +29,6 @@ class Stopped(Exception):
     """The edit was cancelled between two passes."""
 
 
-class Stoppable:
-    """A backend whose runs end between two passes once the flag is set."""
-
-    def __init__(self, backend: Backend, flag: Flag) -> None:
-        self._backend = backend
-        self._flag = flag
-
-    @property
-    def server(self) -> str | None:
-        return self._backend.server
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return self._backend.notes
-
-    def run(self, plan: Plan) -> Iterator[Event]:
-        self._check()
-        with closing(self._backend.run(plan)) as events:  # type: ignore[type-var]
-            for event in events:
-                self._check()
-                yield event
-
-    def close(self) -> None:
-        self._backend.close()
-
-    def _check(self) -> None:
-        if self._flag.is_set():
-            raise Stopped
-
-
 def ask(
     document: Document,
     instruction: str,
@@ -67,7 +36,7 @@ def ask(
     settings: Settings,
     flag: Flag,
 ) -> Iterator[str | Edit]:
-    """What is done, pass by pass: the last line written so far. The Edit at last; Stopped once the
+    """The progress, pass by pass (the last line written so far), then the Edit; Stopped once the
     flag is set. `lines`: from 1, both ends in."""
     first, last = lines
     if not instruction:
@@ -85,8 +54,13 @@ def ask(
 
     settings = replace(settings, test="")  # a command would see the file on disk, not this text
     written = ""
-    with closing(Stoppable(connect(settings), flag)) as backend:
-        for item in run_one("lsp", document.source, planner, backend, settings):
+    with (
+        closing(connect(settings)) as backend,
+        closing(run_one("lsp", document.source, planner, backend, settings)) as items,
+    ):
+        for item in items:
+            if flag.is_set():
+                raise Stopped
             if isinstance(item, Loading):
                 yield item.what
             elif isinstance(item, Prefill):

@@ -1,4 +1,4 @@
-"""One editor's session: what its messages ask for.
+"""One editor's session: it answers the editor's messages.
 
 Messages are handled in order, under one lock. A rename and an edit run in threads of their own;
 their results are sent under the same lock, and only for the version that they were made from.
@@ -132,22 +132,17 @@ class Session(Connection):
     # rename
 
     def _prepare_rename(self, params: object) -> object:
-        document, position = (
-            self._documents.get(uri_of(params)),
-            messages.position(params, "position"),
-        )
-        line, column = document.place(position)
-        result = identifier_at(document.lines[line], column)
-        if result is None:
+        document = self._documents.get(uri_of(params))
+        line, column = document.place(messages.position(params, "position"))
+        identifier = identifier_at(document.lines[line], column)
+        if identifier is None:
             return None
-        span = document.range((line, result.start), (line, result.end))
-        return {"range": span, "placeholder": result.text}
+        span = document.range((line, identifier.start()), (line, identifier.end()))
+        return {"range": span, "placeholder": identifier[0]}
 
     def _start_rename(self, number: int | str, params: object) -> None:
-        document, position = (
-            self._documents.get(uri_of(params)),
-            messages.position(params, "position"),
-        )
+        document = self._documents.get(uri_of(params))
+        position = messages.position(params, "position")
         new, opened = messages.field(params, "newName", str), self._documents.files()
 
         def rename(request: Pending) -> None:
@@ -178,11 +173,11 @@ class Session(Connection):
     def _code_actions(self, params: object) -> list[Message]:
         start, end = messages.span(params, "range")
         context = messages.field(params, "context", dict)
-        wanted = context.get("only")
-        asked = not isinstance(wanted, list) or any(
-            kind == "" or f"{REFACTOR}.".startswith(f"{kind}.") for kind in wanted
+        kinds = context.get("only")
+        included = not isinstance(kinds, list) or any(
+            kind == "" or f"{REFACTOR}.".startswith(f"{kind}.") for kind in kinds
         )
-        if start == end or not asked:
+        if start == end or not included:
             return []
         document = self._documents.get(uri_of(params))
         start, end = document.place(start), document.place(end)  # it may be past the end
@@ -207,10 +202,10 @@ class Session(Connection):
         if any(request.edits for request in self._running.values()):
             problem = "an edit is running already; cancel it first"
             raise RequestError(messages.REQUEST_FAILED, problem)
-        items = dict(enumerate(arguments))
-        uri = messages.checked(items.get(0), "the first argument, a URI,", str)
-        lines = messages.checked(items.get(1), "the second argument, two line numbers,", list)
-        instruction = messages.checked(items.get(2, ""), "the third argument, an instruction,", str)
+        by_place = dict(enumerate(arguments))
+        uri = messages.checked(by_place.get(0), "the first argument, a URI,", str)
+        lines = messages.checked(by_place.get(1), "the second argument, two line numbers,", list)
+        text = messages.checked(by_place.get(2, ""), "the third argument, an instruction,", str)
         if len(lines) != 2:
             raise RequestError(messages.INVALID_PARAMS, "the second argument is not two lines")
         first, last = (messages.checked(line, "a line", int) for line in lines)
@@ -218,8 +213,8 @@ class Session(Connection):
         request = Pending(number, edits=True, token=params.get("workDoneToken"))
 
         def edit(request: Pending) -> None:
-            with self._editing:  # one that was cancelled ends within a pass
-                self._edit(request, document, (first, last), instruction)
+            with self._editing:  # a cancelled edit ends within a pass
+                self._edit(request, document, (first, last), text)
 
         self._start(request, edit)
         self._begin_progress(request)
@@ -265,14 +260,13 @@ class Session(Connection):
         self._apply(request, document.edit_to(before), (uri, after, before))
 
     def _apply(self, request: Pending, change: Message, made: tuple[str, str, str]) -> None:
-        """Send an edit for one version of a document; the request is answered when the editor has
-        answered. Always with the version: an editor that does not know versioned edits ignores it,
-        and none applies it to another text."""
+        """Send an edit for one version of a document, and answer the request when the editor has
+        answered. An editor that does not support versioned edits ignores the version."""
         undoes = not request.edits
 
         def applied(response: Message) -> None:
-            result = response.get("result")
-            done = isinstance(result, dict) and result.get("applied") is True
+            answer = response.get("result")
+            done = isinstance(answer, dict) and answer.get("applied") is True
             if done:
                 self._last = None if undoes else made
             else:

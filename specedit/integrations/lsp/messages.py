@@ -63,7 +63,7 @@ def field(holder: object, name: str, kind: type) -> Any:
 
 
 def checked(value: object, name: str, kind: type) -> Any:
-    """The value, where it is of this type."""
+    """The value, or an error if it is of another type."""
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise RequestError(INVALID_PARAMS, f"{name} must be of type {kind.__name__}")
     return value
@@ -80,6 +80,6 @@ def position(holder: object, name: str) -> tuple[int, int]:
 
 def span(holder: object, name: str) -> tuple[tuple[int, int], tuple[int, int]]:
     """A range of the parameters, its start first."""
-    result = field(holder, name, dict)
-    first, last = sorted((position(result, "start"), position(result, "end")))
+    value = field(holder, name, dict)
+    first, last = sorted((position(value, "start"), position(value, "end")))
     return first, last
