@@ -559,6 +559,7 @@ def tree(tmp_path: Path) -> Callable[..., Source]:
         pytest.param(
             "a.py", {"b.py": "import numpy as np\n", "c.py": "from x import np\n"}, "", id="two"
         ),
+        pytest.param("p/a.py", {"p/b.py": "from .a import np\n"}, "", id="itself"),
     ],
 )
 def test_a_name_is_imported_as_the_other_files_do(
@@ -582,6 +583,19 @@ def test_a_name_of_the_own_go_package_is_not_imported(tree: Callable[..., Source
     )
     after = 'package a\n\nfunc F() { log.Println("x") }\n'
     assert completed_imports(before, after) == (after, ())
+
+
+def test_a_java_type_of_another_package_is_imported_as_elsewhere(
+    tree: Callable[..., Source],
+) -> None:
+    files = {
+        "b/B.java": "package b;\n\nimport c.Widget;\n\nclass B { Widget w; }\n",
+        "test/a/T.java": "package a;\n\nimport a.Own;\n\nclass T { Own o; }\n",
+    }
+    before = tree("main/a/A.java", "package a;\n\nclass A { }\n", **files)
+    after = "package a;\n\nclass A { Widget w; Own o; }\n"
+    text, _ = completed_imports(before, after)
+    assert text == after.replace("a;\n", "a;\n\nimport c.Widget;\n", 1)
 
 
 def test_a_project_with_implicit_usings_needs_no_using(tree: Callable[..., Source]) -> None:

@@ -183,10 +183,12 @@ def _is_visible(what: Import, after: ParsedText, tree: WorkTree) -> bool:
     """Whether a name is visible already, or may come from where all names are imported."""
     stars = set(wildcards(after))
     if after.language.name == "java":
-        return bool(stars)
-    namespace = what.module
-    if namespace in stars or namespace in tree.global_usings():
+        package = after.root.first("package_declaration")
+        own = after.text_of(package.named_children()[-1]) if package is not None else ""
+        return bool(stars) or what.module.rpartition(".")[0] == own
+    if what.module in stars or re.search(r"^\s*using static\b", after.text, re.M):
         return True
-    if re.search(r"^\s*using static\b", after.text, re.M):
-        return True
-    return namespace in standard_tables.CSHARP_IMPLICIT and tree.has_implicit_usings()
+    pattern = rf"^\s*global using {re.escape(what.module)};"
+    if what.module in standard_tables.CSHARP_IMPLICIT:
+        pattern += r"|<ImplicitUsings>\s*(?:enable|true)"
+    return next(tree.holding(pattern), None) is not None

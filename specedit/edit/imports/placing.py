@@ -39,6 +39,16 @@ _LISTS = {  # statements with a list of names: before, the names, behind
         r"|((?:const|let|var) \{)([^{}/:]*)(\} = require[^\n]*)",
     ),
 }
+_QUOTED = r"[\"'`]([^\"'`\n]*)[\"'`]\s*\)?;?$"
+_DOTTED = r"([\w.]+)\s*;$"
+_MODULE = {  # the module in a statement
+    "python": r"^(?:from|import)\s+([\w.]+)",
+    "rust": r"\buse (.+?)(?:::\{.*)?;$",
+    "java": _DOTTED,
+    "csharp": _DOTTED,
+    **dict.fromkeys(("go", *SCRIPTS), _QUOTED),
+}
+_RUST_GROUPS = {"std": 0, "core": 0, "alloc": 0, "crate": 2, "self": 2, "super": 2}
 Key = tuple[Any, ...]
 
 
@@ -93,7 +103,7 @@ def _with_name(names: str, name: str) -> str | None:
     )
     key = next((key for key in orders if sorted(known, key=key) == known), None)
     at = len(known) if key is None else sum(key(one) < key(name) for one in known)
-    if "\n" not in names.strip("\n") and "\n" not in names:
+    if "\n" not in names:
         left = names[: len(names) - len(names.lstrip())]
         right = names[len(names.rstrip()) :]
         comma = "," if names.rstrip().endswith(",") else ""
@@ -111,30 +121,29 @@ def _with_name(names: str, name: str) -> str | None:
 def _on_own_line(what: Import, parsed: ParsedText, tree: WorkTree) -> str:
     language = parsed.language.name
     lines = parsed.text.split("\n")
-    known, inside = _statements(parsed, tree)
+    known, inside = import_lines(parsed, tree)
     statement = written(what, parsed)
-    if inside:  # Go's block
-        statement = statement.removeprefix("import ")
-    indent = re.match(r"\s*", lines[known[0].first])[0] if known else ""  # type: ignore[index]
-    new = ImportLine(0, 0, _group(what.module, parsed, tree), _key(what, language))
     if not known:
         return _first(statement, parsed, lines)
+    new = ImportLine(0, 0, *_place(statement, parsed, tree))
+    if inside:  # Go's block
+        statement = statement.removeprefix("import ")
+    above = lines[known[0].first]
+    statement = above[: len(above) - len(above.lstrip())] + statement
     if language == "go" and not inside and len(known) == 1:
         return _as_block(known[0], new, statement, lines)
-    spaced = _spaced(known, lines, language)
     same = [one for one in known if one.group == new.group]
     lower = [one for one in known if one.group < new.group]
+    spaced = _spaced(known, lines, language)
     if same:
         is_sorted = [one.key for one in same] == sorted(one.key for one in same)
         earlier = [one for one in same if one.key < new.key] if is_sorted else same
         at = earlier[-1].last + 1 if earlier else _above(same[0].first, lines)
-        added = [indent + statement]
+        added = [statement]
     elif lower:
-        at = lower[-1].last + 1
-        added = [*([""] if spaced else []), indent + statement]
+        at, added = lower[-1].last + 1, [*[""] * spaced, statement]
     else:
-        at = _above(known[0].first, lines)
-        added = [indent + statement, *([""] if spaced else [])]
+        at, added = _above(known[0].first, lines), [statement, *[""] * spaced]
     return "\n".join([*lines[:at], *added, *lines[at:]])
 
 
@@ -148,7 +157,7 @@ def _as_block(one: ImportLine, new: ImportLine, statement: str, lines: list[str]
     return "\n".join([*lines[: one.first], "import (", *block, ")", *lines[one.last + 1 :]])
 
 
-def _statements(parsed: ParsedText, tree: WorkTree) -> tuple[list[ImportLine], bool]:
+def import_lines(parsed: ParsedText, tree: WorkTree) -> tuple[list[ImportLine], bool]:
     """The first run of imports, and whether it is a Go block with a line for each."""
     language = parsed.language.name
     if language == "go":
@@ -179,64 +188,29 @@ def _container(parsed: ParsedText) -> Branch:
 
 
 def _line(node: Branch, parsed: ParsedText, tree: WorkTree) -> ImportLine:
-    text = parsed.text_of(node).rstrip("\n")
-    what = _import_of(text, parsed.language.name)
-    first = node.line - 1
-    return ImportLine(
-        first,
-        first + text.count("\n"),
-        _group(what.module, parsed, tree),
-        _key(what, parsed.language.name),
-    )
+    text, first = parsed.text_of(node).rstrip("\n"), node.line - 1
+    return ImportLine(first, first + text.count("\n"), *_place(text, parsed, tree))
 
 
-def _import_of(text: str, language: str) -> Import:
-    """Enough of what a statement brings in to sort it."""
-    if language == "python":
-        match = re.match(r"(from|import)\s+(\S+?)[,;]?(?:\s|$)", text)
-        return Import(match[2], "x" if match[1] == "from" else "") if match else Import(text)
-    if language == "rust":
-        path = re.sub(r"^(?:pub(?:\([^)]*\))? )?use |;$", "", text)
-        return Import(path.partition("::{")[0], "")
-    if language in ("go", *SCRIPTS):
-        quoted = re.findall(r"""(['"`])([^'"`\n]*)\1""", text)
-        return Import(quoted[-1][1] if quoted else text)
-    return Import(re.sub(r"^(?:global )?(?:import|using) (?:static )?(?:\w+ = )?|;$", "", text))
-
-
-def _group(module: str, parsed: ParsedText, tree: WorkTree) -> int:
-    """The group of a module, in the order in which groups follow each other."""
+def _place(statement: str, parsed: ParsedText, tree: WorkTree) -> tuple[int, Key]:
+    """The group of a statement, in the order in which groups follow each other, and its place in
+    the group."""
     language = parsed.language.name
+    match = re.search(_MODULE[language], statement, re.DOTALL)
+    module = match[1] if match else statement
     first = re.split(r"[./:]", module)[0]
     if language == "python":
-        if module == "__future__":
-            return 0
-        if module.startswith("."):
-            return 4
-        return 1 if first in sys.stdlib_module_names else 3 if tree.is_own(first) else 2
-    if language == "go":
-        return 1 if "." in module.partition("/")[0] else 0
+        local = 4 if not first else 3 if tree.is_own(first) else 2
+        group = 0 if first == "__future__" else 1 if first in sys.stdlib_module_names else local
+        return group, (statement.startswith("from"), module.lower())
     if language == "rust":
-        return {"std": 0, "core": 0, "alloc": 0, "crate": 2, "self": 2, "super": 2}.get(first, 1)
+        return _RUST_GROUPS.get(first, 1), (module,)
     if language in SCRIPTS:
-        return (
-            0
-            if module.removeprefix("node:") in NODE_MODULES
-            else 2
-            if module.startswith(".")
-            else 1
-        )
-    return 0
-
-
-def _key(what: Import, language: str) -> Key:
-    if language == "python":
-        return (bool(what.name), what.module.lower())
-    if language == "csharp":
-        return (what.module.partition(".")[0] != "System", what.module)
-    if language == "rust":
-        return (f"{what.module}::{what.name}" if what.name else what.module,)
-    return (what.module,)
+        is_builtin = module.removeprefix("node:") in NODE_MODULES
+        return 0 if is_builtin else 2 if not first else 1, (module,)
+    if language == "go":
+        return int("." in module.partition("/")[0]), (module,)
+    return 0, (language == "csharp" and first != "System", module)
 
 
 def _spaced(known: list[ImportLine], lines: list[str], language: str) -> bool:
@@ -257,7 +231,7 @@ def _above(first: int, lines: list[str]) -> int:
 
 def _first(statement: str, parsed: ParsedText, lines: list[str]) -> str:
     """The text with its first import, behind everything that has to stand before."""
-    at = _head_end(parsed, lines)
+    at = head_end(parsed, lines)
     added = [statement]
     if at and lines[at - 1].strip():
         added.insert(0, "")
@@ -268,27 +242,16 @@ def _first(statement: str, parsed: ParsedText, lines: list[str]) -> str:
     return "\n".join([*lines[:at], *added, *lines[at:]])
 
 
-def _head_end(parsed: ParsedText, lines: list[str]) -> int:
+def head_end(parsed: ParsedText, lines: list[str]) -> int:
+    """The number of lines that have to stand before the imports."""
     end = 0
-    for number, child in enumerate(parsed.root.children):
+    for child in parsed.root.children:
         text = parsed.text_of(child).rstrip("\n")
         last = child.line - 1 + text.count("\n")
-        is_comment = "comment" in child.type
-        is_text = child.type == "expression_statement" and child.children[0].type == "string"
-        if (
-            child.type in HEADS
-            or (
-                is_text
-                and not any(
-                    one.type == "expression_statement" for one in parsed.root.children[:number]
-                )
-            )
-            or text.startswith(("#!", "//!"))
-            or "coding" in text[:20]
-        ):
-            end = last + 1
-        elif not is_comment:
+        is_string = child.type == "expression_statement" and child.children[0].type == "string"
+        marked = text.startswith(("#!", "//!")) or "coding" in text[:20]
+        if not (child.type in HEADS or is_string or "comment" in child.type):
             break
-        elif not lines[last + 1 : last + 2] or not lines[last + 1].strip():
+        if "comment" not in child.type or marked or not "".join(lines[last + 1 : last + 2]).strip():
             end = last + 1
     return end

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import Counter
-from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import PurePath
 
 from specedit.check import builtin_names
 from specedit.check.parsed import ParsedText
-from specedit.edit.imports.placing import with_import
+from specedit.edit.imports.placing import head_end, import_lines, with_import
 from specedit.edit.imports.statements import (
     IMPORTS,
     NAMESPACE,
     SCRIPTS,
-    STATIC,
     Import,
     Stated,
     stated_imports,
@@ -27,53 +24,61 @@ from specedit.syntax.branch import Branch
 from specedit.syntax.languages import Language
 
 KEEPS = re.compile(r"(?i)\b(?:imports?|imported|usings?|requires?|keep|unused)\b")
-_WHOLE = {  # a line that is one import; Python's may stand in a function
+_LINES = {  # a line that is one import
     "python": r"(?:from [\w.]+ )?import [\w., ]+",
-    "go": r'import (?:(?P<alias>\w+) )?"(?P<module>[^"\n]+)"',
-    "java": r"import (?P<static>static )?(?P<module>[\w.]+)\s*;",
-    "csharp": r"using (?P<module>[A-Z][\w.]*)\s*;",
-    "rust": r"",
-    **dict.fromkeys(
-        SCRIPTS,
-        r"import (?:type )?(?:(?P<default>\w+)|\* as (?P<all>\w+)|\{(?P<names>[^{}\n]*)\})"
-        r" from (?P<quote>['\"])(?P<module>[^'\"\n]+)(?P=quote);?",
-    ),
+    "go": r'import (?:\w+ )?"[^"\n]+"',
+    "java": r"import (?:static )?[\w.]+\s*;",
+    "csharp": r"using [A-Z][\w.]*\s*;",
+    **dict.fromkeys(SCRIPTS, r"import [\w*{} ,]+ from ['\"][^'\"\n]+['\"];?"),
 }
 _USING_COMMENT = re.compile(r"\btype:|@|>>>")  # comments that tools read
 
 
 def without_misplaced(before: ParsedText, text: str, tree: WorkTree) -> tuple[str, list[str]]:
-    """The text with imports that the edit wrote in its middle moved to the others."""
+    """The text with imports that the edit wrote in its middle moved to the others. In Python, where
+    such an import is legal, only those of the standard library."""
     language = before.language
-    pattern = re.compile(_WHOLE[language.name]) if _WHOLE[language.name] else None
-    if pattern is None:
+    if language.name not in _LINES or not (moved := _misplaced(before, text, tree)):
         return text, []
-    after = ParsedText(text, language)
-    known = Counter(line.strip() for line in before.text.split("\n"))
     lines = text.split("\n")
-    protected = _protected_lines(after)
-    end = _block_end(after)
-    moved: list[tuple[int, str]] = []
-    for number, line in enumerate(lines):
-        if number <= end or number in protected:
-            continue
-        if language.name == "python" and not _of_library(line):
-            continue
-        if pattern.fullmatch(line.strip()) and not known[line.strip()]:
-            moved.append((number, line.strip()))
-    if not moved:
-        return text, []
-    for number, _ in reversed(moved):
+    for number in reversed(moved):
         blank = not "".join(lines[number + 1 : number + 2]).strip()
-        opens = number == 0 or not lines[number - 1].strip() or lines[number - 1].endswith("{")
-        del lines[number : number + (2 if blank and opens else 1)]
-    current = ParsedText("\n".join(lines), language)
-    for _, line in moved:
-        for what in _imports_of(line, pattern, language):
+        opens = not lines[number - 1].strip() or lines[number - 1].endswith("{")
+        del lines[number : number + 1 + (blank and opens)]
+    current, notes = ParsedText("\n".join(lines), language), []
+    for line in dict.fromkeys(text.split("\n")[number].strip() for number in moved):
+        for what in _imports_of(line, language):
             if what not in {one.what for one in stated_imports(current)} and line not in lines:
                 current = ParsedText(with_import(what, current, tree), language)
-    notes = [f"moved `{line}` to the imports of the file" for _, line in moved]
-    return current.text, list(dict.fromkeys(notes))
+        notes.append(f"moved `{line}` to the imports of the file")
+    return current.text, notes
+
+
+def _misplaced(before: ParsedText, text: str, tree: WorkTree) -> list[int]:
+    """The lines, from 0, below the imports of a text that are new imports."""
+    after, pattern = ParsedText(text, before.language), re.compile(_LINES[before.language.name])
+    lines, known = text.split("\n"), {line.strip() for line in before.text.split("\n")}
+    stated, _ = import_lines(after, tree)
+    end = stated[-1].last + 1 if stated else head_end(after, lines)
+    quoted: set[int] = set()  # lines in comments and in strings of several lines
+    for one in after.root.walk():
+        if "comment" in one.type or "string" in one.type:
+            last = one.line + after.text_of(one).rstrip("\n").count("\n")
+            quoted.update(range(one.line - ("comment" in one.type), last))
+    first = next((n for n in range(end, len(lines)) if not _may_precede(lines[n], pattern)), end)
+    return [
+        number
+        for number in range(first, len(lines))
+        if pattern.fullmatch(lines[number].strip())
+        and lines[number].strip() not in known
+        and number not in quoted
+        and (before.language.name != "python" or _of_library(lines[number]))
+    ]
+
+
+def _may_precede(line: str, pattern: re.Pattern[str]) -> bool:
+    """Whether a line does not end the imports at the top of a file."""
+    return not line.strip() or pattern.fullmatch(line.strip()) is not None
 
 
 def _of_library(line: str) -> bool:
@@ -82,47 +87,10 @@ def _of_library(line: str) -> bool:
     return match is not None and match[1] in sys.stdlib_module_names
 
 
-def _imports_of(line: str, pattern: re.Pattern[str], language: Language) -> Iterable[Import]:
-    if language.name in ("python", *SCRIPTS):
-        return [one.what for one in stated_imports(ParsedText(line + "\n", language))]
-    match = pattern.fullmatch(line)
-    assert match is not None
-    groups = match.groupdict()
-    return [
-        Import(groups["module"], STATIC if groups.get("static") else "", groups.get("alias") or "")
-    ]
-
-
-def _block_end(parsed: ParsedText) -> int:
-    """The last line of the imports at the top of a file, or of what stands before them."""
-    end = -1
-    for child in parsed.root.children:
-        first = child.line - 1
-        if child.type in IMPORTS[parsed.language.name] or "package" in child.type:
-            end = first + parsed.text_of(child).rstrip("\n").count("\n")
-        elif (
-            "comment" in child.type
-            or child.type == "file_scoped_namespace_declaration"
-            or (child.type == "expression_statement" and child.first("assignment") is None)
-        ):
-            continue
-        elif child.type in ("namespace_declaration", "if_statement", "try_statement"):
-            inner = [one for one in child.walk() if one.type in IMPORTS[parsed.language.name]]
-            end = max([end, *(one.line - 1 for one in inner)])
-        elif child.type not in ("lexical_declaration", "variable_declaration"):
-            break
-    return end
-
-
-def _protected_lines(parsed: ParsedText) -> set[int]:
-    """The lines inside comments and strings of several lines."""
-    results: set[int] = set()
-    for one in parsed.root.walk():
-        if "comment" in one.type or "string" in one.type:
-            first = one.line - 1
-            last = first + parsed.text_of(one).rstrip("\n").count("\n")
-            results |= set(range(first + ("string" in one.type), last + 1))
-    return results
+def _imports_of(line: str, language: Language) -> list[Import]:
+    if language.name == "csharp":
+        return [Import(line.removeprefix("using").rstrip(";").strip())]
+    return [one.what for one in stated_imports(ParsedText(line + "\n", language))]
 
 
 def without_unused(

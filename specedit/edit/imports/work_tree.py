@@ -14,14 +14,15 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from specedit.check.parsed import ParsedText
-from specedit.edit.imports.statements import SCRIPTS, Import, requires, stated_imports
+from specedit.edit.imports.statements import SCRIPTS, Import, Stated, requires, stated_imports
 from specedit.errors import SpeceditError
 from specedit.files import git
 from specedit.files.source import Source
 from specedit.syntax.languages import BY_NAME, language_of
 
 MOST_FILES, MOST_BYTES, LARGEST = 2_000, 20_000_000, 400_000
-MOST_PARSED = 30  # files that hold a name and are parsed, the nearest first
+MOST_PARSED = 60  # files that are parsed for all names of one answer
+AGREEING = 8  # imports of a name that are enough to know how files import it
 _DECLARES = (
     r"\b(?:class|struct|interface|enum|record|type|trait|func|fn|def|var|const|let|static|mod)\s+"
     r"(?:\([^)]*\)\s*)?{}\b|^\s+{}\s*(?:=|,|\w+\s*=)"
@@ -33,15 +34,12 @@ class WorkTree:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        language = source.language
-        names = (
-            SCRIPTS
-            if language and language.name in SCRIPTS
-            else (language.name,)
-            if language
-            else ()
-        )
-        self._ends = tuple(end for name in names for end in BY_NAME[name].extensions)
+        self._parsed: dict[str, list[tuple[Stated, bool]]] = {}
+        name = source.language.name if source.language else ""
+        names = SCRIPTS if name in SCRIPTS else (name,)
+        self._ends = tuple(end for one in names for end in BY_NAME[one].extensions)
+        if name == "csharp":
+            self._ends += (".csproj", ".props")  # they may say what every file sees
 
     @cached_property
     def _root(self) -> Path | None:
@@ -94,21 +92,38 @@ class WorkTree:
 
     def imports(self, name: str, parsed: ParsedText) -> set[Import]:
         """The ways in which other files import a name, as this file has to write them."""
-        results: set[Import] = set()
-        for count, (path, text) in enumerate(self.holding(rf"\b{re.escape(name)}\b")):
-            if count == MOST_PARSED:
+        results: list[Import] = []
+        for path, text in self.holding(rf"\b{re.escape(name)}\b"):
+            if len(results) >= AGREEING:
                 break
-            language = language_of(path, text)
-            if language is None or not re.search(r"\b(?:import|use|require)\b", text):
-                continue
-            other = ParsedText(text, language)
-            if language.name in SCRIPTS and requires(other) != requires(parsed):
-                continue
-            for one in stated_imports(other):
-                if one.local == name and (what := self._from_here(one.what, path)) is not None:
-                    results.add(what)
+            for one, is_commonjs in self._imports_of(path, text):
+                if one.local != name or (one.requires or is_commonjs) != requires(parsed):
+                    continue
+                what = self._from_here(one.what, path)
+                if what is not None and not self._is_this_file(what):
+                    results.append(what)
         plain = {one for one in results if not one.type_only}
         return {one for one in results if replace(one, type_only=False) not in plain} | plain
+
+    def _imports_of(self, path: str, text: str) -> list[tuple[Stated, bool]]:
+        """The imports of another file, each with whether the file is a CommonJS module."""
+        if path not in self._parsed and len(self._parsed) < MOST_PARSED:
+            language = language_of(path, text)
+            stated: list[tuple[Stated, bool]] = []
+            if language is not None and re.search(r"\b(?:import|use|require)\b", text):
+                other = ParsedText(text, language)
+                is_commonjs = language.name in SCRIPTS and requires(other)
+                stated = [(one, is_commonjs) for one in stated_imports(other)]
+            self._parsed[path] = stated
+        return self._parsed.get(path, [])
+
+    def _is_this_file(self, what: Import) -> bool:
+        """Whether a module may be the file itself, by its name."""
+        place = PurePosixPath(self.path)
+        own = {place.stem, place.name.partition(".")[0]}
+        if own & {"index", "__init__", "mod", "lib"}:
+            own.add(place.parent.name)
+        return re.split(r"[./:]+", what.module.rstrip("./"))[-1] in own
 
     def declares(self, name: str) -> bool:
         """Whether a file that shares its names with this one without an import declares one."""
@@ -129,27 +144,6 @@ class WorkTree:
             for place in places
             for one in self._tracked
         )
-
-    def has_implicit_usings(self) -> bool:
-        """Whether a C# project makes the usual namespaces visible without `using`."""
-        return any(
-            one.endswith((".csproj", ".props"))
-            and re.search(r"<ImplicitUsings>\s*(?:enable|true)", self._read(one), re.I)
-            for one in self._tracked
-        )
-
-    def global_usings(self) -> set[str]:
-        found = (
-            re.findall(r"^\s*global using ([\w.]+);", text, re.M)
-            for _, text in self.holding("global using")
-        )
-        return {name for names in found for name in names}
-
-    def _read(self, path: str) -> str:
-        place = self._root / path if self._root is not None else None
-        if place is None or place.is_symlink() or not place.is_file():
-            return ""
-        return place.read_bytes()[:LARGEST].decode("utf-8", "replace")
 
     def _from_here(self, what: Import, path: str) -> Import | None:
         """An import of another file, as it has to be written in this one."""
