@@ -55,7 +55,7 @@ def list_models(
             store.sized(item.size),
             state.get(item.state, item.state),
             item.licence,
-            item.sha256[:12] if item.pinned else f"not pinned {item.sha256[:12]}".strip(),
+            item.sha256[:12],
             item.source,
         )
 
@@ -85,7 +85,6 @@ def suggest(
     def cells(row: Row) -> Sequence[str]:
         entry = row.entry
         notes = [] if row.fits else ["too large for this machine"]
-        notes += [] if entry.pinned else ["not pinned"]
         return (
             f"{entry.name} *" if row is best else entry.name,
             f"{entry.parameters:.1f} billion",
@@ -111,7 +110,7 @@ def _suggested(rows: Iterable[Row], best: Row, machine: Machine) -> dict[str, An
 
     def plain(row: Row) -> dict[str, Any]:
         entry = row.entry
-        names = ("name", "size", "memory", "licence", "pinned", "hub")
+        names = ("name", "size", "memory", "licence", "hub")
         return {
             **{name: getattr(entry, name) for name in names},
             "parameters": round(entry.parameters * 1e9),

@@ -1,9 +1,8 @@
 """The models that have a name in specedit: sizes, digests, licences and sources.
 
-The digest decides whether downloaded bytes are the model, whatever the source. Where no digest is
-published, the digest of the first download counts (`store.pin`). `rows` says which models suit a
-machine, by its memory and its cores: each pass reads all parameters, and on two cores an edit of a
-200-line file takes the 1.5B model about 25 s when all of it is read and written.
+The digest decides whether downloaded bytes are the model, whatever the source. `rows` says which
+models suit a machine, by its memory and its cores: each pass reads all parameters, and on two cores
+an edit of a 200-line file takes the 1.5B model about 25 s when all of it is read and written.
 """
 
 from __future__ import annotations
@@ -39,22 +38,17 @@ class Wheels:
 
 @dataclass(frozen=True)
 class Listed:
-    """One model of the catalogue: a GGUF file, or a folder of the hub, with its sources in the
-    order to try."""
+    """One model of the catalogue: a GGUF file, with its sources in the order to try."""
 
     name: str
-    file: str  # "": the whole repository of the hub
+    file: str
     size: int
-    sha256: str  # "": not published; then the size is approximate
+    sha256: str
     licence: str
     hub: str
     wheels: Wheels | None = None
     parameters: float = 0.0  # in billions
     note: str = ""  # shown before the user chooses it
-
-    @property
-    def pinned(self) -> bool:
-        return bool(self.sha256)
 
     @property
     def free(self) -> bool:
@@ -136,16 +130,6 @@ CATALOGUE: tuple[Listed, ...] = (
         parameters=7.62,
     ),
     Listed(
-        name="nextcoder-7b",
-        file="",
-        size=30_500_000_000,
-        sha256="",
-        licence="MIT",
-        hub="microsoft/NextCoder-7B",
-        parameters=7.62,
-        note="trained for edits; its maker has it in 32 bits only",
-    ),
-    Listed(
         name="qwen3-8b",
         file="Qwen3-8B-Q4_K_M.gguf",
         size=5_027_783_488,
@@ -213,11 +197,9 @@ def rows(machine: Machine) -> list[Row]:
 
 
 def best(rows_by_size: Sequence[Row]) -> Row:
-    """The largest that suits, a pinned one before an equal; else the smallest."""
+    """The largest that suits; else the smallest."""
     suiting = [row for row in rows_by_size if row.suits]
-    return max(
-        suiting, key=lambda row: (row.entry.parameters, row.entry.pinned), default=rows_by_size[0]
-    )
+    return max(suiting, key=lambda row: row.entry.parameters, default=rows_by_size[0])
 
 
 def this_machine(cores: int) -> Machine:

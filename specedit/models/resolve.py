@@ -111,12 +111,11 @@ def unknown(model: str) -> ModelError:
 
 
 def _of_catalogue(entry: Listed, root: Path) -> Steps:
-    slot, expected = store.slot_of(entry, root), store.digest_of(entry, root)
+    slot, expected = Slot(root, entry.file), entry.sha256
     record = slot.record()
-    if record and expected in ("", record.sha256):
-        store.pin(entry, root, record.sha256)
+    if record and record.sha256 == expected:
         return _files(slot, record)
-    if not entry.pinned or not slot.path.is_file() or slot.path.stat().st_size != entry.size:
+    if not slot.path.is_file() or slot.path.stat().st_size != entry.size:
         return None
     # The user copied the file there: its digest decides whether it is the model.
     sha256 = yield from hashed(slot.path, entry.name)

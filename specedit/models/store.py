@@ -4,10 +4,9 @@
     HOME/models/FILE.json       its record: name, source, digest, size, licence, date
     HOME/partial/FILE.part      a download so far; the next one continues at its length
     HOME/locks/FILE.lock        held by the process that downloads FILE
-    HOME/pins/NAME              the digest of the first download of a model without a known digest
 
 HOME is `SPECEDIT_HOME` or the system's cache folder. A file without a record of its exact size is
-not a model. Removing a model leaves its pin: every later download must have the same digest.
+not a model.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from __future__ import annotations
 import datetime
 import json
 import os
-import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -26,7 +24,7 @@ from specedit.errors import ModelError
 from specedit.files import atomic, stored
 
 if TYPE_CHECKING:
-    from specedit.models.catalogue import Listed
+    pass
 
 
 def store_path() -> Path:
@@ -98,28 +96,6 @@ class Slot:
     def write(self, record: Record) -> None:
         text = json.dumps(asdict(record), indent=1) + "\n"
         atomic.whole(self.sidecar, text.encode("utf-8"))
-
-
-def slot_of(entry: Listed, root: Path) -> Slot:
-    """The slot of a model of the catalogue."""
-    return Slot(root, entry.file or entry.hub.replace("/", "--"))
-
-
-def digest_of(entry: Listed, root: Path) -> str:
-    """The digest in the catalogue or of the first download; "" if neither is known."""
-    if entry.pinned:
-        return entry.sha256
-    try:
-        digest = (root / "pins" / entry.name).read_text("utf-8").strip()
-    except (OSError, ValueError):
-        return ""
-    return digest if re.fullmatch("[0-9a-f]{64}", digest) else ""
-
-
-def pin(entry: Listed, root: Path, sha256: str) -> None:
-    """Record the digest of a first download."""
-    if not entry.pinned and not digest_of(entry, root):
-        atomic.whole(root / "pins" / entry.name, f"{sha256}\n".encode())
 
 
 def today() -> str:
