@@ -15,6 +15,7 @@ from benchmarks.edits.case import Case, Original, judged, original, replaced
 from benchmarks.edits.cases import all_cases, half
 from benchmarks.edits.checkers import (
     contains,
+    defines,
     keeps_lines,
     only,
     parameters,
@@ -299,6 +300,9 @@ View.prototype.lookup = function lookup (name, root = '.') {
   const local = name
   return local
 }
+exports.Store.Memory = Store.extend({
+  read: function () { return 1 }
+})
 exports.escape = function (html) { return html }
 module.exports.tags = {
   open: '<', close (a, ...rest) { return a }
@@ -312,9 +316,19 @@ def test_definitions_that_javascript_assigns_have_names() -> None:
     names = {one.name: (one.top, one.end) for one in code.definitions}
     assert names["View"] == (1, 3)
     assert names["View.lookup"] == (3, 7)
-    assert {"escape", "tags", "tags.open", "tags.close", "arrow"} <= set(names)
+    assert {"escape", "tags", "tags.open", "tags.close", "arrow", "Store.Memory.read"} <= set(names)
     assert not {"fs", "local"} & set(names)
     assert [(one.key, one.bound) for one in code.imports] == [(("fs", "fs"), "fs")]
+
+
+@pytest.mark.parametrize(
+    ("place", "verdict"), [("new:Store.Memory", "right"), ("new:tags", "partly")]
+)
+def test_a_new_last_member_may_need_a_comma_before_it(place: str, verdict: str) -> None:
+    added = "{ return 1 },\n  write: function () {}\n})"
+    answer = replaced(JAVASCRIPT, (("{ return 1 }\n})", added),))
+    made = Case("x", "", "", "", (), (place,), (defines("Store.Memory.write"),))
+    assert judged(made, Original("a.js", JAVASCRIPT), answer).verdict == verdict
 
 
 @pytest.mark.parametrize(

@@ -189,8 +189,13 @@ def _strays(edited: Edited, where: tuple[str, ...]) -> Iterator[str]:
         _skeleton(one, other, where)
         for one, other in ((edited.before, edited.after), (edited.after, edited.before))
     )
-    for mine, theirs in zip(old, new, strict=False):
-        if mine.text != theirs.text:
+    adds = any(place.startswith("new:") for place in where)
+    for index, (mine, theirs) in enumerate(zip(old, new, strict=False)):
+        grows = adds and any(
+            one.beside for part in (old, new) for one in part[index + 1 : index + 2]
+        )
+        texts = (mine.text, theirs.text)
+        if mine.text != theirs.text and not (grows and _without_comma(*texts)):
             yield f"changed outside: {mine.text!r} is {theirs.text!r}"
             return
         if mine.blank != theirs.blank and not (mine.beside or theirs.beside):
@@ -198,6 +203,11 @@ def _strays(edited: Edited, where: tuple[str, ...]) -> Iterator[str]:
             return
     if len(old) != len(new):
         yield "lines outside added or lost"
+
+
+def _without_comma(old: str, new: str) -> bool:
+    """Whether a comma was added because a new member follows."""
+    return old.rstrip().removesuffix(",") == new.rstrip().removesuffix(",")
 
 
 def _lost(edited: Edited, where: tuple[str, ...]) -> Iterator[str]:

@@ -37,6 +37,12 @@ JAVASCRIPT = frozenset({"javascript", "typescript", "tsx"})
 ATTRIBUTES = frozenset({"attribute_item", "inner_attribute_item"})
 UNNAMED = frozenset({"module", "exports", "prototype", "this", "window", "self"})
 LOCAL = frozenset({"arrow_function", "function_expression", "function", "lambda", "func_literal"})
+FUNCTIONS = LOCAL | {
+    kind
+    for kind, what in KINDS.items()
+    if what in CALLABLE and kind not in ("assignment_expression", "pair")  # assigned functions
+}
+HOLDERS = frozenset({"object", "new_expression", "call_expression"})  # JavaScript's members
 
 
 @dataclass(frozen=True)
@@ -171,9 +177,7 @@ class Code:
     def _bodies(self) -> list[range]:
         """The lines of functions but for the first: what they define is local."""
         return [
-            _rows(node)[1:]
-            for node in walk(self.root)
-            if (node.type in LOCAL or KINDS.get(node.type) in CALLABLE) and node.is_named
+            _rows(node)[1:] for node in walk(self.root) if node.type in FUNCTIONS and node.is_named
         ]
 
     def _top(self, first: int) -> int:
@@ -192,12 +196,12 @@ class Code:
                 name = ".".join([*filter(None, [prefix]), *path])
                 whole = node.parent if node.parent.type.endswith("statement") else node
                 yield name, whole.start_point[0], _last_row(whole) + 1
-                if value is not None and (value.type == "object" or path == ["exports"]):
+                if value is not None and (value.type in HOLDERS or path == ["exports"]):
                     prefix = "" if path == ["exports"] else name
             elif KINDS.get(node.type) == "class" or node.type == "variable_declarator":
                 own = node.child_by_field_name("name")
                 prefix = ".".join(filter(None, [prefix, _text(own)]))
-            if node.type in LOCAL or KINDS.get(node.type) in CALLABLE:
+            if node.type in FUNCTIONS:
                 continue
             waiting.extend((child, prefix) for child in reversed(node.named_children))
 
@@ -258,7 +262,7 @@ class Code:
                 and not (node.type == "import_declaration" and self.language.name == "go")
             ) or (self.language.name in JAVASCRIPT and _requires(node)):
                 found.append(node)
-            elif KINDS.get(node.type) not in CALLABLE and node.type not in LOCAL:
+            elif node.type not in FUNCTIONS:
                 waiting.extend(reversed(node.named_children))
         return tuple(found)
 
