@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,10 @@ DATA = Path(os.environ.get("SPECEDIT_DATA") or Path(__file__).parents[2] / "shar
 CASES = {case.id: case for case in all_cases()}
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="needs the evaluation data")
 each_case = pytest.mark.parametrize("name", CASES)
+some_cases = pytest.mark.parametrize(  # the other ones take long
+    "name",
+    [pytest.param(name, marks=[pytest.mark.long] * (n % 4 > 0)) for n, name in enumerate(CASES)],
+)
 
 
 # -- every case ------------------------------------------------------------------------------------
@@ -35,37 +40,27 @@ each_case = pytest.mark.parametrize("name", CASES)
 
 @needs_data
 @each_case
-def test_the_unchanged_file_is_not_right(name: str) -> None:
-    file = original(DATA, CASES[name].file)
-    assert judged(CASES[name], file, file.text).verdict == "wrong"
-
-
-@needs_data
-@each_case
-def test_the_right_answer_is_right(name: str) -> None:
-    file = original(DATA, CASES[name].file)
-    found = judged(CASES[name], file, replaced(file.text, CASES[name].right))
-    assert (found.verdict, found.reasons) == ("right", ())
-
-
-@needs_data
-@each_case
-def test_answers_spoilt_by_hand_are_not_right(name: str) -> None:
+def test_the_right_answer_is_right_and_no_other(name: str) -> None:
     case = CASES[name]
     file = original(DATA, case.file)
+    assert judged(case, file, file.text).verdict == "wrong"
+    found = judged(case, file, replaced(file.text, case.right))
+    assert (found.verdict, found.reasons) == ("right", ())
     assert len(case.spoilt) >= 2
     for spoilt in case.spoilt:
         assert judged(case, file, replaced(file.text, spoilt)).verdict != "right", spoilt
 
 
 @needs_data
-@each_case
+@some_cases
 def test_a_right_answer_with_another_change_is_not_right(name: str) -> None:
     case = CASES[name]
     file = original(DATA, case.file)
-    spoilt = spoils(case, file)
-    assert len(spoilt) + len(case.spoilt) >= (4 if "*" in case.where else 5), list(spoilt)
-    for what, text in spoilt.items():
+    spoilt = list(spoils(case, file).items())
+    wanted = (4 if "*" in case.where else 5) - len(case.spoilt)
+    assert len(spoilt) >= wanted, [what for what, _ in spoilt]
+    start = zlib.crc32(name.encode()) % len(spoilt)  # another few for each case
+    for what, text in (spoilt + spoilt)[start : start + max(wanted, 2)]:
         assert judged(case, file, text).verdict != "right", what
 
 
@@ -95,7 +90,7 @@ def spoils(case: Case, file: Original) -> dict[str, str]:
         found["definition deleted"] = "\n".join(lines[: one.first] + lines[one.end :])
     if "*" in case.where:
         return found
-    rows = set(range(len(lines))) - inside
+    rows = set(range(len(lines)))
     rows -= {
         row
         for one in code.definitions
@@ -108,18 +103,17 @@ def spoils(case: Case, file: Original) -> dict[str, str]:
         for row in range(node.start_point[0] - 1, node.end_point[0] + 2)
     }
     free = code.blanked((*code.comments, *code.docstrings)).split("\n")
-    old_lines = set(file.text.split("\n"))
-    for row in sorted(rows):
-        line = lines[row]
-        if line not in old_lines or free[row] != line or not line.strip():
-            continue
-        for what, pattern, change in SPOILS:
-            if what not in found and re.search(pattern, line):
-                changed = [*lines[:row], change(line), *lines[row + 1 :]]
-                found[what] = "\n".join(changed)
-        above = lines[row - 1].strip() and free[row - 1] == lines[row - 1]
-        if "blank line" not in found and row - 1 in rows and above:
+    rows = {row for row in rows if lines[row] in file.text and free[row] == lines[row]}
+    outside = sorted(rows - inside)
+    for row in outside:
+        written = row - 1 in rows and lines[row].strip() and lines[row - 1].strip()
+        if "blank line" not in found and written:
             found["blank line"] = "\n".join([*lines[:row], "", *lines[row:]])
+    for row in outside + sorted(rows & inside) * (len(outside) < 20):
+        for what, pattern, change in SPOILS:
+            if what not in found and re.search(pattern, lines[row]):
+                changed = [*lines[:row], change(lines[row]), *lines[row + 1 :]]
+                found[what] = "\n".join(changed)
     return found
 
 

@@ -7,8 +7,6 @@ outside the places in `where`, a definition lost, or an unasked change that `kee
 
 from __future__ import annotations
 
-import ast
-import builtins
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -44,7 +42,7 @@ class Edited:
     @cached_property
     def undefined(self) -> frozenset[str]:
         """Names that only the new Python text uses and that nothing in it defines."""
-        return _loose(self.after) - _loose(self.before)
+        return self.after.loose - self.before.loose
 
 
 Predicate = Callable[[Edited], bool]
@@ -147,33 +145,6 @@ def _faults(edited: Edited) -> Iterator[str]:
         yield "does not parse"
     elif edited.undefined:
         yield f"not defined: {', '.join(sorted(edited.undefined))}"
-
-
-def _loose(code: Code) -> frozenset[str]:
-    """Python names that are used and defined nowhere in the file."""
-    if code.language.name != "python" or code.syntax is None:
-        return frozenset()
-    used: set[str] = set()
-    bound = {*dir(builtins), "__file__", "__path__"}
-    for node in ast.walk(code.syntax):
-        match node:
-            case ast.Name(id=name, ctx=ast.Load()):
-                used.add(name)
-            case ast.Name(id=name) | ast.arg(arg=name):
-                bound.add(name)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                bound.add(name)
-            case ast.ClassDef(name=name):
-                bound.add(name)
-            case ast.alias(name=name, asname=other):
-                if name == "*":
-                    return frozenset()
-                bound.add(other or name.partition(".")[0])
-            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
-                bound.add(name)
-            case _:
-                pass
-    return frozenset(used - bound)
 
 
 # -- what changed where it must not ----------------------------------------------------------------
@@ -312,7 +283,9 @@ def _dropped(code: Code, other: Code, where: tuple[str, ...]) -> set[int]:
         if place.startswith("new:"):
             for one in code.definitions:
                 if one.name not in known and _belongs(one, parent):
-                    rows.update(range(one.top, one.end))
+                    above = _whole_lines(code, one.top, one.first)
+                    moved = code.text.count(above) <= other.text.count(above)
+                    rows.update(range(one.first if moved else one.top, one.end))
         elif kind == "doc":
             for one in code.named(parent):
                 rows.update(range(one.top, one.first))

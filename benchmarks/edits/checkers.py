@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from benchmarks import sandbox
 from benchmarks.edits.case import Edited, Predicate
 from benchmarks.edits.code import Code
-from specedit.syntax.trees import walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -287,7 +286,7 @@ def _tokens(code: Code, symbol: str | None) -> list[str]:
         spans = [(one.first, one.end) for one in code.named(symbol)]
     hidden = [(one.start_byte, one.end_byte) for one in (*code.comments, *code.docstrings)]
     found = []
-    for node in walk(code.root):
+    for node in code.nodes:
         row = node.start_point[0]
         if node.child_count or not any(first <= row < end for first, end in spans):
             continue
@@ -302,7 +301,7 @@ def _functions(code: Code, symbol: str) -> list[Node]:
     for one in code.named(symbol):
         inside = (
             node
-            for node in walk(code.root)
+            for node in code.nodes
             if one.first <= node.start_point[0] < one.end and parameter_list(node) is not None
         )
         found += [node for node in [next(inside, None)] if node is not None]

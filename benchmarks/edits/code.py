@@ -7,6 +7,7 @@ assigned constants and fields in Python, functions that JavaScript assigns to pr
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import textwrap
 from collections.abc import Iterator
@@ -15,8 +16,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from specedit.syntax.languages import Language
-from specedit.syntax.outline import CALLABLE, KINDS
-from specedit.syntax.trees import dialect, errors, parse, symbols, walk
+from specedit.syntax.outline import CALLABLE, KINDS, outline
+from specedit.syntax.trees import dialect, errors, parse, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -84,29 +85,59 @@ class Code:
         return parse(self.text, self.language).root_node
 
     @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        return tuple(walk(self.root))
+
+    @cached_property
     def faults(self) -> int:
         """The number of syntax errors."""
-        found = len(errors(self.text, self.language) or [])
-        if self.language.name == "python" and not found:
-            return int(self.syntax is None)
-        return found
+        if self.root.has_error:
+            return len(errors(self.text, self.language) or [])
+        return int(self.language.name == "python" and self.syntax is None)
 
     @cached_property
     def syntax(self) -> ast.Module | None:
         """Python's own tree, or None where the text is not Python 3."""
         return _python(self.text)
 
+    @cached_property
+    def loose(self) -> frozenset[str]:
+        """Python names that are used and defined nowhere in the file."""
+        if self.language.name != "python" or self.syntax is None:
+            return frozenset()
+        used: set[str] = set()
+        bound = {*dir(builtins), "__file__", "__path__"}
+        for node in ast.walk(self.syntax):
+            match node:
+                case ast.Name(id=name, ctx=ast.Load()):
+                    used.add(name)
+                case ast.Name(id=name) | ast.arg(arg=name):
+                    bound.add(name)
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                    bound.add(name)
+                case ast.ClassDef(name=name):
+                    bound.add(name)
+                case ast.alias(name=name, asname=other):
+                    if name == "*":
+                        return frozenset()
+                    bound.add(other or name.partition(".")[0])
+                case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+                    bound.add(name)
+                case _:
+                    pass
+        return frozenset(used - bound)
+
     # -- comments ----------------------------------------------------------------------------------
 
     @cached_property
     def comments(self) -> tuple[Node, ...]:
-        return tuple(node for node in walk(self.root) if "comment" in node.type)
+        return tuple(node for node in self.nodes if "comment" in node.type)
 
     @cached_property
     def docstrings(self) -> tuple[Node, ...]:
         if self.language.name != "python":
             return ()
-        return tuple(node for node in walk(self.root) if _is_docstring(node))
+        return tuple(node for node in self.nodes if _is_docstring(node))
 
     def docstrings_of(self, definition: Definition) -> list[Node]:
         found = []
@@ -134,7 +165,7 @@ class Code:
     @cached_property
     def _above(self) -> frozenset[int]:
         """Lines that hold nothing but a comment or an attribute."""
-        nodes = [*self.comments, *(n for n in walk(self.root) if n.type in ATTRIBUTES)]
+        nodes = [*self.comments, *(n for n in self.nodes if n.type in ATTRIBUTES)]
         lines: set[int] = set()
         for node in nodes:
             if not self.lines[node.start_point[0]].encode()[: node.start_point[1]].strip():
@@ -155,7 +186,7 @@ class Code:
     def definitions(self) -> tuple[Definition, ...]:
         outlined = {
             (one.own_name, one.first_line - 1, number): (one.qualified, one.last_line)
-            for number, one in enumerate(symbols(self.text, self.language))
+            for number, one in enumerate(outline(self.root))
         }
         assigned = list(self._assigned())
         known = {(name.rpartition(".")[2], first) for name, first, _ in assigned}
@@ -168,17 +199,14 @@ class Code:
         return tuple(
             Definition(name, self._top(first), first, end)
             for name, first, end in found
-            if first not in inside
-            and first not in self.main
-            and not any(first in body for body in self._bodies)
+            if first not in inside and first not in self.main and first not in self._bodies
         )
 
     @cached_property
-    def _bodies(self) -> list[range]:
+    def _bodies(self) -> frozenset[int]:
         """The lines of functions but for the first: what they define is local."""
-        return [
-            _rows(node)[1:] for node in walk(self.root) if node.type in FUNCTIONS and node.is_named
-        ]
+        functions = (node for node in self.nodes if node.type in FUNCTIONS and node.is_named)
+        return frozenset(row for node in functions for row in _rows(node)[1:])
 
     def _top(self, first: int) -> int:
         if first > 1 and not self.lines[first - 1].strip() and first - 2 in self._above:
