@@ -16,7 +16,7 @@ import compilers
 import pytest
 
 from specedit.rename.modules import is_here
-from specedit.rename.project.renaming import TreeRename, rename_tree
+from specedit.rename.tree_rename import TreeRename, rename_tree
 from specedit.scoping.project import Project
 from specedit.syntax.identifiers import sought, split_member
 

@@ -104,7 +104,7 @@ def _planner(
     one = partial(plan_rename, old=old, new=new, settings=settings, line=line)
     if names == ("-",):
         return one
-    from specedit.rename.project.project_tree import Tree, plan, with_mention
+    from specedit.rename.tree import Tree, plan, with_mention
 
     tree = Tree.around(names)
     if len(targets.names) == 1:

@@ -7,13 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from specedit.errors import UsageError
-from specedit.rename.captures import captures
 from specedit.rename.choosing import choose, describe, said_lines
 from specedit.rename.guess import Collision, Doubt, Outside, Place, RenameGuess
-from specedit.rename.keywords import refuse_keyword, refuse_reserved
 from specedit.rename.macros import macro_rewrites
 from specedit.rename.mentions import comment_rewrites, derived_rewrites, reach
-from specedit.rename.rewritten import clashes, put, rewrites_for
+from specedit.rename.new_name import (
+    captures,
+    clashes,
+    hidden_builtin,
+    refuse_keyword,
+    refuse_reserved,
+)
+from specedit.rename.rewritten import put, rewrites_for
 from specedit.scoping.languages import rules_of
 from specedit.scoping.meaning import Meaning, meanings
 from specedit.scoping.rewrite import Rewrite
@@ -88,6 +93,8 @@ def guessed(
     ]
     if spelling := typing.rules.finish(rewrites, chosen, data, new):
         notes.append(Doubt(spelling))
+    if rewrites and (hides := hidden_builtin(new, dialect, chosen)):
+        notes.append(Doubt(hides))
     if result and not chosen:  # nothing here is meant: nor is what is said of it
         comments, wider = [], wider if choice.whole_tree else []
     in_macros, unsure = macro_rewrites(parts, chosen, result, typing, old, new)
@@ -108,7 +115,12 @@ def guessed(
     if spelled:
         spelling = f"a shorthand was spelled out on {said_lines(spelled)}"
         notes.append(Doubt(spelling, tuple(spelled)))
-    same_shape = _has_shape(text, renamed[0], dialect)
+    before, after = (trees.parse(one, dialect).root_node for one in (text, renamed[0]))
+    same_shape = str(before) == str(after)
+    if kept and before.has_error:
+        line = next((fault.line for fault in trees.errors(text, dialect) or ()), 1)
+        broken = "does not parse: what its names mean is uncertain, look at its places"
+        notes.append(Doubt(f"line {line}: {broken}", (line,)))
     spelled_out = any(one.kind == "code" and not SHAPE.fullmatch(one.new) for one in kept)
     if not same_shape and not spelled_out:  # what is spelled out changes the shape by design
         notes.append(Doubt(f"`{new}` is read as something else than a name there"))
@@ -236,12 +248,6 @@ def _finish(
 
 def _spelled_out(place: Place) -> bool:
     return place.kind == "code" and ": " in place.replacement and ": " not in place.replaced
-
-
-def _has_shape(before: str, after: str, dialect: Language) -> bool:
-    """Whether the tree has the shape it had: NEW is no keyword, and opens or closes nothing."""
-    one, other = (trees.parse(text, dialect).root_node for text in (before, after))
-    return str(one) == str(other)
 
 
 def _words(text: str, language: Language | None, old: str, new: str, scope: str) -> RenameGuess:

@@ -74,9 +74,8 @@ def plan_rename(
     if absent_ok and not {place.kind for place in guess.places} & set(REACH[settings.scope]):
         return untouched(source, *map(_outside, guess.outside))
     if guess.collisions and not settings.allow_extra:
-        first = guess.collisions[0]
         raise RefusedEdit(
-            first.message,
+            "; ".join(one.message for one in guess.collisions),
             file=source.name,
             hint="Choose another name, or say --allow-extra.",
         )

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from specedit.scoping.meaning import Meaning, members_called
+from specedit.scoping.meaning import Meaning
 from specedit.scoping.rewrite import Rewrite
-from specedit.scoping.scope import FUNCTIONS, TYPES, Declared
+from specedit.scoping.scope import Declared
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
@@ -68,44 +68,3 @@ def called(one: Declared) -> str:
     """What a person calls a declaration."""
     whole = one.kind == "local" and one.scope is not None and not one.scope.is_local
     return "global" if whole else one.kind
-
-
-def clashes(chosen: list[Meaning], typing: Typing, new: str) -> Iterator[tuple[int, str]]:
-    """Lines where NEW is declared already in a scope that the rename would put it into."""
-    seen: set[int] = set()
-    for one in chosen:
-        for declared in one.declared:
-            there: list[Declared] = []
-            if declared.owner is not None:
-                there += declared.owner.members.get(new, [])
-            if declared.scope is not None:
-                there += declared.scope.declared.get(new, [])
-            for other in there:
-                if id(other.leaf) in seen or not _same_sort(declared, other, typing):
-                    continue
-                seen.add(id(other.leaf))
-                yield taken(other.leaf.line, new, other.kind)
-        if one.is_member:  # `self.x = 0` declares nothing, and is a member all the same
-            for met in members_called(typing, new, one.owners):
-                if not met.declared and id(met.leaves[0]) not in seen:
-                    seen.add(id(met.leaves[0]))
-                    yield taken(met.leaves[0].line, new, "member")
-
-
-def taken(line: int, new: str, kind: str) -> tuple[int, str]:
-    """A line that has the new name already, and what is said of it."""
-    article = "an" if kind.startswith(tuple("aeiou")) else "a"
-    return line, f"line {line}: `{new}` is already {article} {kind} there"
-
-
-def _same_sort(one: Declared, other: Declared, typing: Typing) -> bool:
-    """Whether two declarations of one name would be in each other's way."""
-    if (one.owner is None) != (other.owner is None):
-        return False
-    if (one.kind in TYPES) != (other.kind in TYPES):
-        return False
-    if typing.rules.methods_apart and (one.kind in FUNCTIONS) != (other.kind in FUNCTIONS):
-        return False
-    return not (
-        one.kind == "local" and other.kind == "local" and one.node.type in typing.rules.rebinds
-    )

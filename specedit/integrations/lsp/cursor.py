@@ -10,8 +10,8 @@ from pathlib import Path
 from specedit.errors import InputError
 from specedit.files.source import read
 from specedit.integrations.lsp.documents import BOM, Document, Place, path_of
-from specedit.rename.project.project_tree import Tree
-from specedit.rename.project.renaming import Target, rename_tree
+from specedit.rename.tree import Tree
+from specedit.rename.tree_rename import Target
 from specedit.settings import Settings
 
 WORD = re.compile(r"[^\W\d][\w$]*")
@@ -59,15 +59,7 @@ def rename_at(
         paths += tree.holding(old, derived=settings.scope == "derived")
     paths += [other for other in by_name if old in (tree.project.text(other) or "")]
     target = Target(name, start, start + len(old))
-    result = rename_tree(
-        tree.project,
-        list(dict.fromkeys(paths)),
-        old,
-        new,
-        settings.scope,
-        tree.is_here,
-        target,
-    )
+    result = tree.rename_in(list(dict.fromkeys(paths)), old, new, settings, target)
     tree.refuse_taken(result, settings)
     return TreeEdit(
         old,

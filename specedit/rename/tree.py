@@ -6,6 +6,7 @@ Runs no model and writes nothing.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,15 +18,17 @@ from specedit.errors import GitError, InputError, RefusedEdit
 from specedit.files import git
 from specedit.files.source import Source
 from specedit.files.source import read as read_source
+from specedit.rename.declared import elsewhere
+from specedit.rename.guess import Doubt
 from specedit.rename.modules import is_here
 from specedit.rename.planning import job_of, untouched
-from specedit.rename.project.mention import elsewhere
-from specedit.rename.project.renaming import TreeRename, rename_tree
+from specedit.rename.tree_rename import Target, TreeRename, rename_tree
 from specedit.scoping.project import Project
 from specedit.settings import Settings
 from specedit.syntax.identifiers import sought
 
 LARGE = 2_000_000  # bytes of a file that is read to learn what it declares
+SHOWN = 6  # places that an error names
 FEW = 300  # files that are read to say who else uses the name of one
 
 
@@ -77,21 +80,63 @@ class Tree:
         if some and self.tracks:
             held = self.holding(old, derived=settings.scope == "derived")
             others = [path for path in held if path not in own]
-        result = rename_tree(
-            self.project, [*own, *others], old, new, settings.scope, self.is_here, strict=not some
-        )
-        result = result.only(own)
+        paths = [*own, *others]
+        result = self.rename_in(paths, old, new, settings, own=own if some else None)
         self.refuse_taken(result, settings)
         return result
 
-    def refuse_taken(self, found: TreeRename, settings: Settings) -> None:
-        for path, first in found.collisions:
-            if not settings.allow_extra:
+    def rename_in(
+        self,
+        paths: Sequence[str],
+        old: str,
+        new: str,
+        settings: Settings,
+        target: Target | None = None,
+        own: Sequence[str] | None = None,
+    ) -> TreeRename:
+        """What the rename of a name, or of the one at `target`, comes to in files of the tree.
+        `own`: the user named these, and the others stay."""
+        strict = own is None
+        result = rename_tree(
+            self.project, paths, old, new, settings.scope, self.is_here, target, strict=strict
+        )
+        return self._without_generated(result) if own is None else result.only(own)
+
+    def _without_generated(self, result: TreeRename) -> TreeRename:
+        """The rename without files that another program writes, or another project."""
+        reasons = {
+            path: why for path in result.files if (why := origin(path, self.project.text(path)))
+        }
+        for path, line, what in result.declared:
+            if path in reasons:
                 raise RefusedEdit(
-                    f"{first.message}; nothing was renamed",
+                    f"line {line} declares it ({what}), in a {reasons[path]} file; "
+                    "nothing was renamed",
                     file=path,
-                    hint="Choose another name, or say --allow-extra.",
+                    hint="Rename it where that file comes from, or name the files to rename.",
                 )
+        left = {
+            path: (Doubt(f"a {why} file: name it to rename there", (), "stays"),)
+            for path, why in reasons.items()
+        }
+        files = {path: one for path, one in result.files.items() if path not in reasons}
+        if files and self.tracks and (apart := git.submodules(self.root)):
+            first = next(iter(files))
+            note = Doubt(f"submodules are not searched: {', '.join(apart)}")
+            files[first] = replace(files[first], notes=(*files[first].notes, note))
+        return replace(result, files=files, left={**result.left, **left})
+
+    def refuse_taken(self, found: TreeRename, settings: Settings) -> None:
+        """An error that names the places where the new name is taken, unless that is accepted."""
+        if (taken := list(found.collisions)) and not settings.allow_extra:
+            others = [f"{path}, {one.message}" for path, one in taken[1:SHOWN]]
+            more = f"; and {len(taken) - SHOWN} more" if len(taken) > SHOWN else ""
+            message = "; ".join([taken[0][1].message, *others]) + more
+            raise RefusedEdit(
+                f"{message}; nothing was renamed",
+                file=taken[0][0],
+                hint="Choose another name, or say --allow-extra.",
+            )
 
     def elsewhere(self, name: str, old: str, line: int | None) -> Finding | None:
         """That other files use what is renamed in one."""
@@ -110,6 +155,25 @@ class Tree:
         if place.is_symlink() or not place.is_file() or place.stat().st_size > LARGE:
             raise InputError("is no file to read", file=path)
         return read_source(place).text if place.stat().st_size else ""
+
+
+VENDORED = frozenset({"vendor", "node_modules", "third_party", "third-party", "bower_components"})
+_GENERATED_NAME = re.compile(
+    r"(_pb2(_grpc)?\.pyi?|\.pb\.(go|cc|h)|\.g\.(cs|dart)|\.designer\.cs|[.-]min\.(js|css))$", re.I
+)
+_GENERATED = re.compile(
+    r"@generated|<auto-?generated|code generated .*do not edit|generated by .*do not (edit|modify)",
+    re.I,
+)
+
+
+def origin(path: str, text: str | None) -> str:
+    """ "generated" or "vendored", where a file's name or its first lines say so; else ""."""
+    if VENDORED & set(Path(path).parts[:-1]):
+        return "vendored"
+    head = "\n".join((text or "")[:2000].splitlines()[:10])
+    named = _GENERATED_NAME.search(path) or _GENERATED.search(head)
+    return "generated" if named else ""
 
 
 def plan(tree: Tree, found: TreeRename, source: Source, settings: Settings) -> Job | Edit:

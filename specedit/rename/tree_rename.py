@@ -10,18 +10,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from specedit.rename.choosing import describe, said_lines
+from specedit.rename.declared import SHOWN, declared_in, refuse_nothing, several
 from specedit.rename.guess import Collision, Doubt, Outside, RenameGuess
+from specedit.rename.new_name import taken_elsewhere
 from specedit.rename.places import Choice, check_names, guessed
-from specedit.rename.project.declared import SHOWN, declared_in, refuse_nothing, several
-from specedit.rename.project.resolution import (
+from specedit.rename.prose import is_prose, rename_prose
+from specedit.rename.resolution import (
     ResolvedName,
     families,
     locals_too,
     resolve_name,
     whatever,
 )
-from specedit.rename.project.taken import taken_elsewhere
-from specedit.rename.prose import is_prose, rename_prose
 from specedit.scoping.meaning import Meaning
 from specedit.scoping.project import Project
 from specedit.scoping.uses import EXTERNAL, FOREIGN
@@ -144,7 +144,7 @@ def rename_tree(
     if not files and strict:
         refuse_nothing(project, paths, owner, name, every, False)
     for one in every:
-        for path, more in taken_elsewhere(project, one, name, new):
+        for path, more in taken_elsewhere(project, one, new):
             if path in files:
                 both = (*files[path].collisions, more)
                 files[path] = replace(files[path], collisions=both)

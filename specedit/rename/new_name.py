@@ -1,0 +1,193 @@
+"""Whether a new name can stand where it is written: not a keyword, not taken, nothing captured.
+
+To find what would be captured, the renamed text is read as the original was: a thing called NEW
+that takes in both renamed places and places that were called NEW before is two things made one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from specedit.check.language_tables import language_facts
+from specedit.errors import UsageError
+from specedit.rename.guess import Collision
+from specedit.rename.resolution import ResolvedName
+from specedit.rename.rewritten import put
+from specedit.scoping.arguments import takes_any
+from specedit.scoping.languages import rules_of
+from specedit.scoping.meaning import Meaning, meanings, members_called
+from specedit.scoping.project import Project
+from specedit.scoping.rewrite import Rewrite
+from specedit.scoping.scope import FUNCTIONS, TYPES, Declared
+from specedit.scoping.typing import Typing
+from specedit.scoping.uses import EXTERNAL, FOREIGN, UNKNOWN
+from specedit.syntax.branch import Branch
+from specedit.syntax.languages import Language
+
+
+def refuse_keyword(new: str, language: Language) -> None:
+    """An error where `new` is a keyword."""
+    rules = rules_of(language.name)
+    if rules is not None and (new.lower() if rules.any_case else new) in rules.keywords:
+        raise UsageError(f"`{new}` is a keyword of {language.name}", hint="Choose another name.")
+
+
+def refuse_reserved(new: str, language: Language, chosen: list[Meaning], typing: Typing) -> None:
+    """An error where `new` would be a keyword at some place of the chosen meanings."""
+    free = typing.rules.free_members
+    if not all(_has_sigil(one, typing) or (free and _is_member(one, typing)) for one in chosen):
+        refuse_keyword(new, language)
+
+
+def hidden_builtin(new: str, language: Language, chosen: list[Meaning]) -> str:
+    """What is said where the new name hides a name of the language itself; else ""."""
+    facts = language_facts(language.name)
+    if facts is None or new not in facts.builtins or language.name in ("javascript", "typescript"):
+        return ""  # a browser's names are those of every second variable
+    if all(one.is_member for one in chosen):
+        return ""
+    return f"`{new}` is a built-in of {language.name}, which the new name hides"
+
+
+def _has_sigil(one: Meaning, typing: Typing) -> bool:
+    """PHP, Bash: a variable, which a sign tells from a keyword."""
+    return all(typing.rules.has_sigil(leaf, typing.scopes.text) for leaf in one.leaves)
+
+
+def _is_member(one: Meaning, typing: Typing) -> bool:
+    """Only met behind a dot, or where a member is declared."""
+    if any(x.owner is None or x.kind not in ("field", "method", "value") for x in one.declared):
+        return False
+    if typing.rules.bare_members:
+        return all(
+            id(leaf) in typing.scopes.by_leaf or typing.receiver(leaf) is not None
+            for leaf in one.leaves
+        )
+    return one.is_member or one.kind in (UNKNOWN, EXTERNAL, FOREIGN)
+
+
+def captures(
+    typing: Typing, after: str, language: Language, new: str, rewrites: list[Rewrite]
+) -> Iterator[tuple[int, str]]:
+    """Lines where NEW stood already and would mean the renamed thing, or hide it."""
+    if all(name.lstrip("$") != new for _, name in typing.scopes.leaves):
+        return
+    renamed = set(_starts(put(typing.scopes.data, rewrites)[0], new))
+    result, reread = meanings(after, language, new)
+    for one in result:
+        bare = [leaf for leaf in one.leaves if _bare(leaf, one, reread)] if one.declared else []
+        before = [leaf for leaf in bare if leaf.start not in renamed]
+        if before and len(before) < len(bare):
+            yield _said(one, before, new)
+
+
+def _starts(rewrites: list[Rewrite], new: str) -> Iterator[int]:
+    """Where, in bytes of the renamed text, a renamed place begins."""
+    moved = 0
+    for rewrite in rewrites:
+        written = rewrite.new.encode("utf-8", "surrogatepass")
+        at = written.find(new.encode("utf-8", "surrogatepass"))
+        if rewrite.kind == "code" and at >= 0:
+            yield rewrite.start + moved + at
+        moved += len(written) - (rewrite.end - rewrite.start)
+
+
+def _bare(leaf: Branch, one: Meaning, typing: Typing) -> bool:
+    """Whether scopes alone say what a place means, and it means one thing. Members are told apart
+    by guesses about types, which a new name can only make vaguer."""
+    if typing.rules.keys.get(leaf.place) == "argument" and any(
+        takes_any(declared, typing.rules.rest_parameters) for declared in one.declared
+    ):
+        return True
+    if leaf.place in typing.rules.keys or leaf.type in typing.rules.shorthands:
+        return False
+    return leaf.place not in typing.rules.members or typing.receiver(leaf) is None
+
+
+def _said(one: Meaning, before: list[Branch], new: str) -> tuple[int, str]:
+    declared = [d for d in one.declared if d.leaf in before]
+    if declared:
+        return taken(declared[0].leaf.line, new, declared[0].kind)
+    line = before[0].line
+    return line, f"line {line}: `{new}` is something else there, and would mean the renamed one"
+
+
+def clashes(chosen: list[Meaning], typing: Typing, new: str) -> Iterator[tuple[int, str]]:
+    """Lines where NEW is declared already in a scope that the rename would put it into."""
+    seen: set[int] = set()
+    for one in chosen:
+        for declared in one.declared:
+            there: list[Declared] = []
+            if declared.owner is not None:
+                there += declared.owner.members.get(new, [])
+            if declared.scope is not None:
+                there += declared.scope.declared.get(new, [])
+            for other in there:
+                if id(other.leaf) in seen or not _same_sort(declared, other, typing):
+                    continue
+                seen.add(id(other.leaf))
+                yield taken(other.leaf.line, new, other.kind)
+        if one.is_member:  # `self.x = 0` declares nothing, and is a member all the same
+            for met in members_called(typing, new, one.owners):
+                if not met.declared and id(met.leaves[0]) not in seen:
+                    seen.add(id(met.leaves[0]))
+                    yield taken(met.leaves[0].line, new, "member")
+
+
+def taken(line: int, new: str, kind: str) -> tuple[int, str]:
+    """A line that has the new name already, and what is said of it."""
+    article = "an" if kind.startswith(tuple("aeiou")) else "a"
+    return line, f"line {line}: `{new}` is already {article} {kind} there"
+
+
+def _same_sort(one: Declared, other: Declared, typing: Typing) -> bool:
+    """Whether two declarations of one name would be in each other's way."""
+    if (one.owner is None) != (other.owner is None):
+        return False
+    if (one.kind in TYPES) != (other.kind in TYPES):
+        return False
+    if typing.rules.methods_apart and (one.kind in FUNCTIONS) != (other.kind in FUNCTIONS):
+        return False
+    return not (
+        one.kind == "local" and other.kind == "local" and one.node.type in typing.rules.rebinds
+    )
+
+
+def taken_elsewhere(
+    project: Project, one: ResolvedName, new: str
+) -> Iterator[tuple[str, Collision]]:
+    """Where NEW stands in another file's way: in a class of the family, or in the same package."""
+    owners = {id(owner) for each in one.chosen for owner in each.owners if owner.module is None}
+    suffixes = tuple({re.sub(r".*(\.\w+)$", r"\1", path) for path in one.typings})
+    word = rf"(?<!\w){re.escape(new)}(?!\w)"
+    for path in project.matching(word, suffixes) if owners else ():
+        typing = project.typing(path)
+        for owner in typing.scopes.owners if typing is not None else ():
+            assert typing is not None
+            above = [owner, *typing.above(owner)]
+            for declared in owner.members.get(new, ()):
+                home = next((up for up in above if id(up) in owners), None)
+                if home is None or declared.home is home.home:
+                    continue
+                where = next(iter(one.typings))
+                first = project.path(home.home)
+                at = first if first in one.typings else where
+                line, text = taken(declared.leaf.line, new, declared.kind)
+                yield at, Collision(line, f"{path}, {text}")
+    for each in one.chosen:
+        for declared in each.declared:
+            here = project.at(declared.home)
+            local = declared.owner is not None or declared.kind in ("import", "module", "export")
+            if (
+                local
+                or not isinstance(here, Typing)
+                or declared.scope is None
+                or declared.scope.is_local
+            ):
+                continue
+            for other in here.rules.shared(project, here, new, declared.node):
+                path = project.path(other.home)
+                line, text = taken(other.leaf.line, new, other.kind)
+                yield project.path(declared.home), Collision(line, f"{path}, {text}")
+                break
