@@ -10,7 +10,8 @@ from effort import examples
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from specedit.syntax.diff import apply, counts, hunks, patch, word_spans
+from specedit.edit.hunks import applied, part_of
+from specedit.syntax.diff import Hunk, counts, hunks, patch, word_spans
 
 TEXT = st.lists(st.sampled_from(["a", "b", "", "x y", "  z", "é"]), max_size=14).map("\n".join)
 BYTES = st.lists(
@@ -19,6 +20,10 @@ BYTES = st.lists(
     ),
     max_size=14,
 ).map(b"".join)
+
+
+def apply(before: str, after: str, chosen: list[Hunk]) -> str:
+    return applied(before, [part_of(hunk, after) for hunk in chosen])
 
 
 @given(TEXT, TEXT)

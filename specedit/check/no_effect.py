@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from specedit.check.finding import Finding, at
 from specedit.check.kinds import NOTHING
 from specedit.check.parsed import Change, ParsedText
+from specedit.syntax.branch import COMMENTS
 from specedit.syntax.lines import changed_runs, opcodes
-from specedit.syntax.passages import COMMENTS
 
 LEAST = 5  # lines; many right edits tidy fewer beside what they do
 ABOUT_COMMENTS = re.compile(

@@ -12,10 +12,9 @@ from specedit.scoping.scope import Declared
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import FREE, Uses
 from specedit.syntax import trees
-from specedit.syntax.branch import Branch, grow
+from specedit.syntax.branch import Branch, grow, passages
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import Symbol
-from specedit.syntax.passages import passages
 from specedit.syntax.trees import SyntaxFault
 
 

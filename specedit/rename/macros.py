@@ -14,8 +14,7 @@ from specedit.scoping.rewrite import Rewrite
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, UNKNOWN
 from specedit.syntax import identifiers as names
-from specedit.syntax.branch import Branch
-from specedit.syntax.passages import Passage
+from specedit.syntax.branch import Branch, Passage
 
 
 def macro_rewrites(

@@ -9,7 +9,7 @@ from specedit.scoping.meaning import Meaning
 from specedit.scoping.rewrite import Rewrite
 from specedit.scoping.typing import Typing
 from specedit.syntax import identifiers as names
-from specedit.syntax.passages import COMMENTS, Passage
+from specedit.syntax.branch import COMMENTS, Passage
 
 
 def reach(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> list[Passage] | None:

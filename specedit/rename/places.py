@@ -25,9 +25,8 @@ from specedit.scoping.rewrite import Rewrite
 from specedit.scoping.typing import Typing
 from specedit.syntax import identifiers as names
 from specedit.syntax import trees
-from specedit.syntax.branch import grow
+from specedit.syntax.branch import grow, passages
 from specedit.syntax.languages import Language
-from specedit.syntax.passages import passages
 
 SCOPES = ("code", "comments", "derived")
 SAID = {

@@ -1,15 +1,13 @@
-"""Hunks as data: what changed between two texts, line by line and word by word."""
+"""The changes between two texts: as hunks with changed lines and words, and as a patch for git."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from specedit.syntax.lines import Opcode, lines_of, opcodes
-from specedit.syntax.patch import patch
-
-__all__ = ["Counts", "Hunk", "Line", "Span", "apply", "counts", "hunks", "patch", "word_spans"]
 
 CONTEXT = 3
 WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
@@ -59,29 +57,42 @@ class Counts:
     hunks: int
 
 
-def hunks(before: str, after: str, context: int = CONTEXT) -> list[Hunk]:
+def hunks(before: str, after: str) -> list[Hunk]:
     """The changes from `before` to `after`; closer than twice the context they share a hunk."""
     old, new = lines_of(before), lines_of(after)
+    return [_hunk(group, old, new) for group in _groups(old, new)]
+
+
+def counts(before: str, after: str) -> Counts:
+    """Lines added and removed, and the number of hunks."""
+    groups = _groups(lines_of(before), lines_of(after))
+    changes = [code for group in groups for code in group]
+    added, removed = sum(d - c for *_, c, d in changes), sum(b - a for _, a, b, _, _ in changes)
+    return Counts(added, removed, len(groups))
+
+
+def _groups(old: list[str], new: list[str]) -> list[list[Opcode]]:
+    """The changes, those of one hunk together."""
     groups: list[list[Opcode]] = []
     for code in opcodes(old, new):
         if code[0] == "equal":
             continue
-        if groups and code[1] - groups[-1][-1][2] <= 2 * context:
+        if groups and code[1] - groups[-1][-1][2] <= 2 * CONTEXT:
             groups[-1].append(code)
         else:
             groups.append([code])
-    return [_hunk(group, old, new, context) for group in groups]
+    return groups
 
 
-def _hunk(group: list[Opcode], old: list[str], new: list[str], context: int) -> Hunk:
+def _hunk(group: list[Opcode], old: list[str], new: list[str]) -> Hunk:
     first, last = group[0], group[-1]
-    lines = list(_same(old, max(0, first[1] - context), first[1], first[3] - first[1]))
+    lines = list(_same(old, max(0, first[1] - CONTEXT), first[1], first[3] - first[1]))
     at = first[1]
     for _, a, b, c, d in group:
         lines += _same(old, at, a, c - a)
         lines += _changed(old, new, a, b, c, d)
         at = b
-    lines += _same(old, at, min(len(old), at + context), last[4] - last[2])
+    lines += _same(old, at, min(len(old), at + CONTEXT), last[4] - last[2])
     return Hunk(tuple(lines), (first[1], last[2]), (first[3], last[4]))
 
 
@@ -120,7 +131,7 @@ def _alike(pair: tuple[tuple[Span, ...], tuple[Span, ...]], old: str, new: str) 
 
 
 def word_spans(old: str, new: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
-    """The characters of each line that the other has not, in whole words."""
+    """The characters of each line that the other line does not have, in whole words."""
     if len(old) > LONGEST or len(new) > LONGEST:
         return ((0, len(old)),), ((0, len(new)),)
     left, right = WORD.findall(old), WORD.findall(new)
@@ -143,18 +154,54 @@ def _join(spans: list[Span], start: int, end: int) -> None:
     spans.append((start, end))
 
 
-def counts(before: str, after: str) -> Counts:
-    """Lines added and removed, and the hunks they come in."""
-    result = hunks(before, after)
-    return Counts(sum(h.added for h in result), sum(h.removed for h in result), len(result))
+ESCAPES = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
 
 
-def apply(before: str, after: str, chosen: Iterable[Hunk]) -> str:
-    """`before` with only the chosen hunks of `hunks(before, after)` taken over."""
-    old, new = lines_of(before), lines_of(after)
-    parts: list[str] = []
-    at = 0
-    for hunk in sorted(chosen, key=lambda hunk: hunk.before):
-        parts += old[at : hunk.before[0]] + new[hunk.after[0] : hunk.after[1]]
-        at = hunk.before[1]
-    return "".join(parts + old[at:])
+def patch(name: str, before: bytes, after: bytes) -> bytes:
+    """The unified patch that turns `before` into `after`, byte for byte; empty if they are equal.
+
+    A line ends with a newline, as git counts; a carriage return, a BOM or a NUL are bytes like any
+    other, so bytes are handled as Latin-1 text here."""
+    if before == after:
+        return b""
+    old, new = lines_of(before.decode("latin-1")), lines_of(after.decode("latin-1"))
+    path = os.fsencode(name).lstrip(b"/").decode("latin-1")
+    left, right = _quoted(f"a/{path}"), _quoted(f"b/{path}")
+    tab = "\t" if " " in path and not left.startswith('"') else ""  # as git writes it
+    out = [f"diff --git {left} {right}\n--- {left}{tab}\n+++ {right}{tab}\n"]
+    for group in _groups(old, new):
+        first, last = group[0], group[-1]
+        start, end = max(0, first[1] - CONTEXT), min(len(old), last[2] + CONTEXT)
+        new_range = _range(first[3] - (first[1] - start), last[4] + (end - last[2]))
+        out.append(f"@@ -{_range(start, end)} +{new_range} @@\n")
+        for _, a, b, c, d in group:
+            out += [_marked(" ", line) for line in old[start:a]]
+            out += [_marked("-", line) for line in old[a:b]]
+            out += [_marked("+", line) for line in new[c:d]]
+            start = b
+        out += [_marked(" ", line) for line in old[start:end]]
+    return "".join(out).encode("latin-1")
+
+
+def _marked(mark: str, line: str) -> str:
+    return mark + line + ("" if line.endswith("\n") else "\n\\ No newline at end of file\n")
+
+
+def _range(start: int, end: int) -> str:
+    length = end - start
+    if length == 1:
+        return str(start + 1)
+    return f"{start + 1 if length else start},{length}"
+
+
+def _quoted(path: str) -> str:
+    """The name as git writes it: in C quotes if it has unusual bytes."""
+    if all(32 <= ord(c) < 127 and c not in '"\\' for c in path):
+        return path
+    parts = []
+    for c in path:
+        if ord(c) in ESCAPES:
+            parts.append(f"\\{ESCAPES[ord(c)]}")
+        else:
+            parts.append(c if 32 <= ord(c) < 127 else f"\\{ord(c):03o}")
+    return f'"{"".join(parts)}"'

@@ -1,7 +1,4 @@
-"""Names as words: `userName`, `USER_NAME` and `GetUserNames` are built from the same two.
-
-Which mention means which thing is not known here.
-"""
+"""Names as words: `userName`, `USER_NAME` and `GetUserNames` are built from the same two."""
 
 from __future__ import annotations
 
@@ -12,12 +9,12 @@ from functools import lru_cache
 WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+|[^\W\d_A-Za-z]+")
 NAME = re.compile(r"[^\W\d]\w*")
 ARTICLES = frozenset({"a", "an"})
-SHORT = 3  # below this a name is not looked for in other spellings
+SHORT = 3  # a shorter name is not searched in other spellings
 _COMMON = """\
 a an and are as at be but by can do for from has have if in into is it its may no not of on
 one or so than that the their then this to use was we when which will with you
 """
-COMMON = frozenset(_COMMON.split())  # English in a comment far more often than anybody's variable
+COMMON = frozenset(_COMMON.split())  # in a comment they are English, not names
 
 
 def words_of(name: str) -> list[str]:
@@ -54,11 +51,9 @@ def styles(name: str) -> dict[str, str]:
 
 
 def variants(old: str, new: str) -> dict[str, str]:
-    """What to write for each spelling of `old`, plurals included; longer spellings first.
+    """The new text for each spelling of `old`, plurals included; longer spellings first.
 
-    A spelling that two styles share means prose when it is one plain word: "the username" becomes
-    "the email address", not "the emailAddress".
-    """
+    A plain word is prose, not camel case: "the username" becomes "the email address"."""
     results: dict[str, str] = {}
     if len(old.strip("_$@")) >= SHORT and words_of(old) and words_of(new):
         before, after = styles(old), styles(new)
@@ -79,8 +74,8 @@ def split_member(old: str) -> tuple[str, str]:
 
 
 def sought(old: str, *, derived: bool) -> tuple[str, ...]:
-    """Of these a text holds one, in any case, or there is nothing of `old` in it; the name first.
-    `derived`: names built from it count, in any spelling: `USER_NAMES` for `userName`."""
+    """Texts of which a file that mentions `old` has one, in any case; the name first. `derived`:
+    names built from it count, in any spelling: `USER_NAMES` for `userName`."""
     name = split_member(old)[1]
     results = [name.lower()]
     if derived and len(name.strip("_$@")) >= SHORT:
@@ -93,17 +88,15 @@ def sought(old: str, *, derived: bool) -> tuple[str, ...]:
 
 
 def is_voiced(word: str) -> bool:
-    """Whether a word begins with a vowel's sound, as far as letters tell ("u", "h" do not)."""
+    """Whether a word begins with a vowel's sound; the letters "u" and "h" do not tell."""
     return word[:1].lower() in "aeio" and not word.lower().startswith(("eu", "one"))
 
 
 def mentions(text: str, spellings: dict[str, str]) -> Iterator[tuple[int, str, str]]:
-    """Where a spelling stands as a whole word: offset, what stands there, what to write."""
+    """Each spelling that is a whole word: its offset, its text, the new text."""
     if not spellings:
         return
-    pattern = re.compile(
-        r"(?<![\w$])(?:" + "|".join(map(re.escape, spellings)) + r")(?![\w$])",
-    )
+    pattern = re.compile(rf"(?<![\w$])(?:{'|'.join(map(re.escape, spellings))})(?![\w$])")
     for match in pattern.finditer(text):
         yield match.start(), match[0], spellings[match[0]]
 
@@ -136,7 +129,7 @@ def derived(name: str, old: str, new: str) -> str | None:
 def _spelled(
     name: str, spans: list[re.Match[str]], first: int, last: int, new: str, many: bool
 ) -> str:
-    """The words of `new` as the words they replace are written."""
+    """The words of `new` in the spelling of the words that they replace."""
     taken = name[spans[first].start() : spans[last].end()]
     words = [word.lower() for word in words_of(new)]
     if many:

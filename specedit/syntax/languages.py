@@ -1,6 +1,6 @@
-"""The table of languages: what a file's name says, and which grammar reads it.
+"""The table of languages: the names of their files, and the grammars.
 
-Data only. A language without a grammar has a name and nothing else: it is never checked.
+A language without a grammar is never checked.
 """
 
 from __future__ import annotations
@@ -11,119 +11,75 @@ from pathlib import PurePath
 
 @dataclass(frozen=True)
 class Language:
-    """One language: how files are named, how a highlighter names it, which grammar reads it."""
+    """One language: its grammar, and the names of its files."""
 
     name: str
-    lexer: str
-    extensions: tuple[str, ...]
     grammar: str = ""  # "module:function" of the grammar wheel; empty: not checked
+    extensions: tuple[str, ...] = ()
     filenames: tuple[str, ...] = ()
     interpreters: tuple[str, ...] = ()  # in a "#!" line
 
+    @property
+    def lexer(self) -> str:
+        """The name that highlighters and Markdown use."""
+        return self.name.replace("-", "")
 
-def _grammar(module: str, function: str = "language") -> str:
-    return f"tree_sitter_{module}:{function}"
+
+def _language(
+    name: str, extensions: str, grammar: str = "", filenames: str = "", interpreters: str = ""
+) -> Language:
+    """A row of the table. `grammar`: the part of the wheel's name behind `tree_sitter_`, and the
+    function if it is not `language`."""
+    module, _, function = grammar.partition(":")
+    path = f"tree_sitter_{module}:{function or 'language'}" if grammar else ""
+    words = (tuple(text.split()) for text in (extensions, filenames, interpreters))
+    return Language(name, path, *words)
 
 
 LANGUAGES = (
-    Language(
-        "python",
-        "python",
-        (".py", ".pyi", ".pyw"),
-        _grammar("python"),
-        ("SConstruct",),
-        ("python",),
+    _language("python", ".py .pyi .pyw", "python", "SConstruct", "python"),
+    _language("javascript", ".js .jsx .mjs .cjs", "javascript", "", "node"),
+    _language(
+        *("typescript", ".ts .mts .cts", "typescript:language_typescript"),
+        interpreters="deno bun ts-node",
     ),
-    Language(
-        "javascript",
-        "javascript",
-        (".js", ".jsx", ".mjs", ".cjs"),
-        _grammar("javascript"),
-        (),
-        ("node",),
+    _language("tsx", ".tsx", "typescript:language_tsx"),
+    _language("csharp", ".cs .csx", "c_sharp"),
+    _language("java", ".java", "java"),
+    _language("go", ".go", "go"),
+    _language("rust", ".rs", "rust"),
+    _language("c", ".c .h", "c"),
+    _language("cpp", ".cpp .cc .cxx .c++ .hpp .hh .hxx .h++ .ipp .inl .tpp .cu", "cpp"),
+    _language("ruby", ".rb .rake .gemspec .ru", "ruby", "Rakefile Gemfile Vagrantfile", "ruby"),
+    _language("php", ".php .phtml .php5 .inc", "php:language_php", "", "php"),
+    _language("kotlin", ".kt .kts", "kotlin"),
+    _language(
+        *("bash", ".sh .bash .zsh .ksh .bats", "bash"),
+        filenames=".bashrc .bash_profile .profile .zshrc PKGBUILD",
+        interpreters="sh bash zsh dash ksh",
     ),
-    Language(
-        "typescript",
-        "typescript",
-        (".ts", ".mts", ".cts"),
-        _grammar("typescript", "language_typescript"),
-        (),
-        ("deno", "bun", "ts-node"),
-    ),
-    Language("tsx", "tsx", (".tsx",), _grammar("typescript", "language_tsx")),
-    Language("csharp", "csharp", (".cs", ".csx"), _grammar("c_sharp")),
-    Language("java", "java", (".java",), _grammar("java")),
-    Language("go", "go", (".go",), _grammar("go")),
-    Language("rust", "rust", (".rs",), _grammar("rust")),
-    Language("c", "c", (".c", ".h"), _grammar("c")),
-    Language(
-        "cpp",
-        "cpp",
-        (
-            ".cpp",
-            ".cc",
-            ".cxx",
-            ".c++",
-            ".hpp",
-            ".hh",
-            ".hxx",
-            ".h++",
-            ".ipp",
-            ".inl",
-            ".tpp",
-            ".cu",
-        ),
-        _grammar("cpp"),
-    ),
-    Language(
-        "ruby",
-        "ruby",
-        (".rb", ".rake", ".gemspec", ".ru"),
-        _grammar("ruby"),
-        ("Rakefile", "Gemfile", "Vagrantfile"),
-        ("ruby",),
-    ),
-    Language(
-        "php",
-        "php",
-        (".php", ".phtml", ".php5", ".inc"),
-        _grammar("php", "language_php"),
-        (),
-        ("php",),
-    ),
-    Language("kotlin", "kotlin", (".kt", ".kts"), _grammar("kotlin")),
-    Language(
-        "bash",
-        "bash",
-        (".sh", ".bash", ".zsh", ".ksh", ".bats"),
-        _grammar("bash"),
-        (".bashrc", ".bash_profile", ".profile", ".zshrc", "PKGBUILD"),
-        ("sh", "bash", "zsh", "dash", "ksh"),
-    ),
-    Language("json", "json", (".json", ".jsonc", ".geojson", ".webmanifest"), _grammar("json")),
-    Language("yaml", "yaml", (".yaml", ".yml"), _grammar("yaml")),
-    Language(
-        "toml", "toml", (".toml",), _grammar("toml"), ("Cargo.lock", "poetry.lock", "uv.lock")
-    ),
-    Language("html", "html", (".html", ".htm", ".xhtml"), _grammar("html")),
-    Language("css", "css", (".css",), _grammar("css")),
-    Language("markdown", "markdown", (".md", ".markdown")),
-    Language("sql", "sql", (".sql",)),
-    Language("swift", "swift", (".swift",)),
-    Language("scala", "scala", (".scala", ".sc"), _grammar("scala"), (), ("scala", "scala-cli")),
-    Language("dart", "dart", (".dart",)),
-    Language("lua", "lua", (".lua",), "", (), ("lua",)),
-    Language("perl", "perl", (".pl", ".pm"), "", (), ("perl",)),
-    Language("r", "r", (".r",), "", (), ("Rscript",)),
-    Language("xml", "xml", (".xml", ".xsd", ".xsl", ".svg", ".csproj", ".props", ".targets")),
-    Language("dockerfile", "dockerfile", (".dockerfile",), "", ("Dockerfile", "Containerfile")),
-    Language("makefile", "makefile", (".mk",), "", ("Makefile", "makefile", "GNUmakefile")),
-    Language("scss", "scss", (".scss", ".sass", ".less")),
-    Language("vue", "vue", (".vue", ".svelte")),
-    Language("powershell", "powershell", (".ps1", ".psm1")),
-    Language("haskell", "haskell", (".hs",)),
-    Language("elixir", "elixir", (".ex", ".exs")),
-    Language("objective-c", "objectivec", (".m", ".mm")),
+    _language("json", ".json .jsonc .geojson .webmanifest", "json"),
+    _language("yaml", ".yaml .yml", "yaml"),
+    _language("toml", ".toml", "toml", "Cargo.lock poetry.lock uv.lock"),
+    _language("html", ".html .htm .xhtml", "html"),
+    _language("css", ".css", "css"),
+    _language("markdown", ".md .markdown"),
+    _language("sql", ".sql"),
+    _language("swift", ".swift"),
+    _language("scala", ".scala .sc", "scala", "", "scala scala-cli"),
+    _language("dart", ".dart"),
+    _language("lua", ".lua", interpreters="lua"),
+    _language("perl", ".pl .pm", interpreters="perl"),
+    _language("r", ".r", interpreters="Rscript"),
+    _language("xml", ".xml .xsd .xsl .svg .csproj .props .targets"),
+    _language("dockerfile", ".dockerfile", filenames="Dockerfile Containerfile"),
+    _language("makefile", ".mk", filenames="Makefile makefile GNUmakefile"),
+    _language("scss", ".scss .sass .less"),
+    _language("vue", ".vue .svelte"),
+    _language("powershell", ".ps1 .psm1"),
+    _language("haskell", ".hs"),
+    _language("elixir", ".ex .exs"),
+    _language("objective-c", ".m .mm"),
 )
 
 BY_NAME = {language.name: language for language in LANGUAGES}
@@ -133,13 +89,13 @@ _CPP_WORDS = ("namespace ", "template<", "template <", "class ", "public:", "pri
 
 
 def language_of(name: str, text: str = "") -> Language | None:
-    """The language a file's name says; its text decides for `.h` and for names that say nothing."""
+    """The language of a file by its name; the text decides for `.h` and for other names."""
     path = PurePath(name)
-    result = _BY_FILENAME.get(path.name) or _BY_EXTENSION.get(path.suffix.lower())
-    if result and path.suffix.lower() == ".h" and any(word in text for word in _CPP_WORDS):
+    language = _BY_FILENAME.get(path.name) or _BY_EXTENSION.get(path.suffix.lower())
+    if language and path.suffix.lower() == ".h" and any(word in text for word in _CPP_WORDS):
         return BY_NAME["cpp"]
-    if result or not text.startswith("#!"):
-        return result
+    if language or not text.startswith("#!"):
+        return language
     command = text.split("\n", 1)[0].replace("/", " ").split()
     words = {word.rstrip("0123456789.") for word in command}
     return next((one for one in LANGUAGES if words & set(one.interpreters)), None)

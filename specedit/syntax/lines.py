@@ -1,7 +1,4 @@
-"""Lines: which ones two texts share, and the ending each of them had.
-
-Knows strings. A line is what stands between two "\\n"; nothing else ends one.
-"""
+"""Lines: which ones two texts share, and the ending of each. Only "\\n" ends a line."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ Opcode = tuple[str, int, int, int, int]
 
 
 def opcodes(before: Sequence[object], after: Sequence[object]) -> list[Opcode]:
-    """difflib's opcodes, with the common start and end taken off first (most edits are small)."""
+    """difflib's opcodes; the common start and end are compared first, because edits are small."""
     start = 0
     shorter = min(len(before), len(after))
     while start < shorter and before[start] == after[start]:
@@ -59,10 +56,9 @@ def lines_of(text: str) -> list[str]:
 
 
 def restore_endings(before: str, endings: Sequence[str], after: str) -> str:
-    """`after` with each line's own ending again; a new line takes its neighbour's.
+    """`after` with each line's own ending; a new line gets its neighbour's.
 
-    Invariant: `restore_endings(before, endings, before)` is the text as it was on disk.
-    """
+    `restore_endings(before, endings, before)` is the text as it was on disk."""
     old, new = before.split("\n"), after.split("\n")
     usual = Counter(endings).most_common(1)[0][0]
     chosen: list[str] = []

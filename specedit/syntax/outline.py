@@ -1,4 +1,4 @@
-"""The outline of a file: what it defines, under which name, on which lines.
+"""The outline of a file: its definitions with their names and lines.
 
 One table of node types serves all languages: their names do not clash.
 """
@@ -84,7 +84,7 @@ KINDS = {
     "assignment": "value",  # Python's, of a module or a class
     "assignment_expression": "function",  # JavaScript's, of a function to a property
     "pair": "method",  # a function in an object literal
-    # containers that are no definitions of their own
+    # containers that are not definitions
     "namespace_declaration": "namespace",
     "file_scoped_namespace_declaration": "namespace",
     "namespace_definition": "namespace",

@@ -1,7 +1,6 @@
-"""What tree-sitter says about a text: does it parse, and what is defined where.
+"""tree-sitter's trees of a text: its syntax errors and its definitions.
 
-Grammars are imported late, one at a time, and kept. Positions given out are lines and columns from
-1, or offsets into the str.
+A grammar is imported when it is first needed. Lines and columns count from 1.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class SyntaxFault:
     line: int
     column: int
     what: str  # "unexpected ..." | "missing ..."
-    last_line: int  # what is unexpected may go on for long
+    last_line: int  # of what is unexpected
 
     def __str__(self) -> str:
         return f"line {self.line}: {self.what}"
@@ -80,7 +79,7 @@ def dialect(text: str, language: Language) -> Language:
 
 
 def errors(text: str, language: Language | None) -> list[SyntaxFault] | None:
-    """Every place that does not parse; None when there is no grammar to tell."""
+    """Every place that does not parse; None without a grammar."""
     if language is None or not language.grammar:
         return None
     root = parse(text, language).root_node
