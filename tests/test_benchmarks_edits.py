@@ -7,11 +7,12 @@ import os
 import re
 import sys
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from benchmarks.edits import __main__ as script
+from benchmarks.edits import __main__ as script_module
 from benchmarks.edits.case import Case, Original, judged, original, replaced
 from benchmarks.edits.cases import all_cases, half
 from benchmarks.edits.checkers import (
@@ -137,9 +138,10 @@ def test_the_halves_have_the_same_kinds_and_languages() -> None:
     even, odd = half(cases, "even"), half(cases, "odd")
     assert {case.id for case in even} | {case.id for case in odd} == set(CASES)
     assert not {case.id for case in even} & {case.id for case in odd}
-    for language in {case.language for case in cases}:
-        counts = [sum(case.language == language for case in part) for part in (even, odd)]
-        assert abs(counts[0] - counts[1]) <= 1, language
+    for key, most in (("kind", 1), ("language", 8)):
+        for value in {getattr(case, key) for case in cases}:
+            counts = [sum(getattr(c, key) == value for c in part) for part in (even, odd)]
+            assert abs(counts[0] - counts[1]) <= most, (value, counts)
 
 
 # -- the judge -------------------------------------------------------------------------------------
@@ -391,14 +393,47 @@ def test_answers_can_be_judged_again_and_tabled(
         for one, answer, status in zip(cases, answers, statuses, strict=True)
     ]
     (tmp_path / "old.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    monkeypatch.setattr(script, "all_cases", lambda: cases)
+    monkeypatch.setattr(script_module, "all_cases", lambda: cases)
     arguments = [str(tmp_path), "--judge", str(tmp_path / "old.jsonl")]
     new = tmp_path / "new.jsonl"
     monkeypatch.setattr(sys, "argv", ["edits", *arguments, "--out", str(new)])
-    assert script.main() == 0
+    assert script_module.main() == 0
     found = [json.loads(line) for line in new.read_text().splitlines()]
     assert [row["verdict"] for row in found] == ["right", "unchanged", "refused"]
     assert found[2]["refused_verdict"] == "wrong"
     assert "+        return sum(items) * 2" in found[0]["diff"]
     assert "1 (33 %)" in capsys.readouterr().out
     assert "under 100 lines" in tables("x", found)
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict", "more"),
+    [
+        (replaced(SHOP, (DOUBLE,)), "right", {"status": "would-edit"}),
+        (replaced(SHOP, (DOUBLE, ("LIMIT = 3", "LIMIT = 4"))), "partly", {}),
+        (SHOP.replace("LIMIT = 3", "LIMIT = 4"), "wrong", {}),
+        (SHOP.replace("sum(items)", "sum(items"), "refused", {"refused_verdict": "wrong"}),
+        (SHOP, "unchanged", {"answer": None, "diff": ""}),
+    ],
+    ids=["right", "partly", "wrong", "refused", "unchanged"],
+)  # fmt: skip
+def test_a_case_is_edited_and_judged(
+    script: Callable[..., Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: str,
+    verdict: str,
+    more: dict[str, object],
+) -> None:
+    script(answer=f"{answer}```")
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "a__shop.py").write_text(SHOP)
+    made = Case("python-a", "files/a__shop.py", "guard", "Do it.", (DOUBLE,), ("total",), ASKED)
+    monkeypatch.setattr(script_module, "all_cases", lambda: [made])
+    out = tmp_path / "out.jsonl"
+    arguments = [str(tmp_path), "--set", "whole=true", "--out", str(out)]
+    monkeypatch.setattr(sys, "argv", ["edits", *arguments])
+    assert script_module.main() == 0
+    (row,) = [json.loads(line) for line in out.read_text().splitlines()]
+    assert row["verdict"] == verdict, row
+    assert {key: row[key] for key in more} == more

@@ -241,9 +241,9 @@ CASES = (
             occurs("compileTrust", r"=>", 3),
             occurs("compileTrust", r"\bfunction\b(?!')", 1),
             contains("compileTrust", r"exports\.compileTrust = function"),
-            contains("compileTrust", r"\(?v\)? => (v\.trim\(\)|\{ return v\.trim\(\);? \})"),
-            contains("compileTrust", r"\(\w+, i\) => (\(?i < val\)?|\{ return i < val;? \})"),
-            contains("compileTrust", r"\(\) => (true|\{ return true;? \})"),
+            contains("compileTrust", r"\(?v\)? => (v\.trim\(\)|\{\s*return v\.trim\(\);?\s*\})"),
+            contains("compileTrust", r"\(\w+, i\) => (\(?i < val\)?|\{\s*return i < val;?\s*\})"),
+            contains("compileTrust", r"\(\) => (true|\{\s*return true;?\s*\})"),
         ),
         keeps=(keeps_lines("compileTrust", r"function ?\("),),
         spoilt=(

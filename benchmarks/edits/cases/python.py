@@ -306,7 +306,7 @@ CASES = (
     Case(
         id="python-tree-extract-variable",
         file=TREE,
-        kind="extract-variable",
+        kind="extract",
         instruction="In Tree.__rich_measure__, store indent + max_measure in a local variable width and use it in the line that computes maximum.",
         right=(
             (
@@ -611,10 +611,10 @@ CASES = (
         asked=(
             parameters("_faulty_line", ["src_txt", "lineno"]),
             contains("lib2to3_parse", r"_faulty_line\(src_txt, lineno\)", 2),
-            lacks("lib2to3_parse", r"IndexError|splitlines"),
+            lacks("lib2to3_parse", r"except IndexError"),
             passes("assert _faulty_line('a\\nb', 2) == 'b'\nassert _faulty_line('a', 3) == '<line number missing in source>'", "_faulty_line"),
         ),
-        keeps=(keeps_lines("lib2to3_parse", r"faulty_line|lines = |^try:|IndexError"),),
+        keeps=(keeps_lines("lib2to3_parse", r"faulty_line|lines = |^try:|IndexError"), lacks("lib2to3_parse", "splitlines")),
         spoilt=(
             (("def lib2to3_parse(\n", "def _faulty_line(src_txt: str, lineno: int) -> str:\n    return src_txt.splitlines()[lineno - 1]\n\n\ndef lib2to3_parse(\n"),),
             (

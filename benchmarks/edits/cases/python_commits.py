@@ -575,7 +575,10 @@ CASES = (
         where=("try_repo",),
         asked=(
             lacks("try_repo", "OrderedDict"),
-            contains("try_repo", r"'repos': \[(dict\((items|repo=repo, rev=ref, hooks=hooks)\)|\{\s*'repo': repo, 'rev': ref, 'hooks': hooks,?\s*\}|items|config_?\w*|repo_\w+)\]"),
+            either(
+                contains("try_repo", r"'repos': \[\s*(dict\((items|repo=repo, rev=ref, hooks=hooks)\)|\{\s*'repo': repo,\s+'rev': ref,\s+'hooks': hooks,?\s*\})"),
+                contains("try_repo", r"(\w+) = (dict\(|\{\s*'repo': repo,\s+'rev': ref,\s+'hooks': hooks)(.|\n)*'repos': \[\1\]"),
+            ),
         ),
         keeps=(keeps_lines("try_repo", r"items|OrderedDict"),),
         spoilt=(
@@ -887,7 +890,6 @@ CASES = (
         ),
         where=("Config.from_prefixed_env", "new:"),
         asked=(
-            imports("logging"),
             contains("Config.from_prefixed_env", r"except Exception( as \w+)?:\s+(pass\s+)?(\w+\.debug\(|logging\.getLogger\([^)]*\)\.debug\()"),
         ),
         keeps=(keeps_lines("Config.from_prefixed_env", r"^pass$|except Exception"),),
@@ -957,7 +959,7 @@ CASES = (
         instruction="healthy() should also import ctypes in its check.",
         right=(("'import datetime, io, os, ssl, weakref'", "'import ctypes, datetime, io, os, ssl, weakref'"),),
         where=("healthy",),
-        asked=(contains("healthy", r"'import (ctypes, datetime, io, os, ssl, weakref|datetime, io, os, ssl, weakref, ctypes|datetime, ctypes, io, os, ssl, weakref)'"),),
+        asked=(contains("healthy", r"[\"']import (ctypes, datetime, io, os, ssl, weakref|datetime, io, os, ssl, weakref, ctypes|datetime, ctypes, io, os, ssl, weakref)[\"']"),),
         keeps=(keeps_lines("healthy", "import datetime"),),
         spoilt=(
             (("'import datetime, io, os, ssl, weakref'", "'import ctypes'"),),
@@ -1182,6 +1184,46 @@ CASES = (
         spoilt=(
             (("    bits = 0xffffffff ^ (1 << 32 - mask) - 1\n", "    if not 0 < mask < 32:\n        raise ValueError('invalid mask: %d' % mask)\n    bits = 0xffffffff ^ (1 << 32 - mask) - 1\n"),),
             (("    bits = 0xffffffff ^ (1 << 32 - mask) - 1\n", "    if not 0 <= mask <= 32:\n        raise ValueError('invalid mask')\n    bits = 0xffffffff ^ (1 << 32 - mask) - 1\n"),),
+        ),
+    ),
+    Case(
+        id="python-editor-pathlib",
+        file=EDITOR,
+        kind="pathlib",
+        instruction="Read the edited file with pathlib (read_text) in pipe_editor.",
+        right=(
+            ("import os\nimport platform\n", "import os\nimport pathlib\nimport platform\n"),
+            ('    with open(filepath, "r") as f:\n        output_data = f.read()\n', "    output_data = pathlib.Path(filepath).read_text()\n"),
+        ),
+        where=("pipe_editor",),
+        asked=(contains("pipe_editor", r"output_data = (pathlib\.)?Path\(filepath\)\.read_text\("), lacks("pipe_editor", r"\bopen\(")),
+        keeps=(keeps_lines("pipe_editor", r"with open|f\.read\(\)"),),
+        spoilt=(
+            (('    with open(filepath, "r") as f:\n        output_data = f.read()\n', "    output_data = pathlib.Path(filepath).read_text()\n"),),
+            (
+                ("import os\nimport platform\n", "import os\nimport pathlib\nimport platform\n"),
+                ('    with open(filepath, "r") as f:\n        output_data = f.read()\n    try:\n        os.remove(filepath)\n', "    output_data = pathlib.Path(filepath).read_text()\n    try:\n        pathlib.Path(filepath).unlink()\n"),
+            ),
+        ),
+    ),
+    Case(
+        id="python-try-repo-pathlib",
+        file=TRY_REPO,
+        kind="pathlib",
+        instruction="In try_repo, write the config file with pathlib.Path(...).write_text instead of open.",
+        right=(
+            ("import os.path\nfrom typing", "import os.path\nimport pathlib\nfrom typing"),
+            ("        with open(config_filename, 'w') as cfg:\n            cfg.write(config_s)\n", "        pathlib.Path(config_filename).write_text(config_s)\n"),
+        ),
+        where=("try_repo",),
+        asked=(contains("try_repo", r"\bPath\(config_filename\)\.write_text\(config_s\)|config_filename\.write_text\(config_s\)"), lacks("try_repo", r"\bopen\(")),
+        keeps=(keeps_lines("try_repo", r"open\(config_filename|cfg\.write|config_filename = "),),
+        spoilt=(
+            (("        with open(config_filename, 'w') as cfg:\n            cfg.write(config_s)\n", "        pathlib.Path(config_filename).write_text(config_s)\n"),),
+            (
+                ("import os.path\nfrom typing", "import os.path\nimport pathlib\nfrom typing"),
+                ("        with open(config_filename, 'w') as cfg:\n            cfg.write(config_s)\n", "        pathlib.Path(config_filename).write_text(config)\n"),
+            ),
         ),
     ),
 )
