@@ -150,8 +150,9 @@ def _caption(hunk: Hunk, frame: Frame) -> Text:
 
 def _within(symbols: Sequence[Symbol], line: int) -> str:
     """The innermost definition around a line; "" outside of all."""
-    holding = [one for one in symbols if one.first_line <= line <= one.last_line]
-    return code.name(max(holding, key=lambda one: one.depth).qualified) if holding else ""
+    around = [one for one in symbols if one.first_line <= line <= one.last_line]
+    around = [one for one in around if one.kind != "value"]  # its line shows the name
+    return code.name(max(around, key=lambda one: one.depth).qualified) if around else ""
 
 
 def _below(hunk: Hunk, frame: Frame) -> Iterator[Text]:
