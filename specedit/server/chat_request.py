@@ -141,7 +141,7 @@ def chat_request(body: bytes) -> ChatRequest:
     try:
         request = ChatRequest.model_validate_json(body)
     except ValidationError as error:
-        _refuse(error.errors(include_url=False)[0])
+        refuse(error.errors(include_url=False)[0])
     if request.stream_options is not None and not request.stream:
         _invalid("stream_options", "'stream_options' is only allowed when 'stream' is true.")
     if request.max_tokens is not None and request.max_completion_tokens is not None:
@@ -171,7 +171,8 @@ def chat_plan(request: ChatRequest, settings: Settings) -> Plan:
     )
 
 
-def _refuse(error: ErrorDetails) -> NoReturn:
+def refuse(error: ErrorDetails) -> NoReturn:
+    """Raise OpenAI's refusal for an error of a field."""
     param = _path(error["loc"])
     message = error["msg"]
     match error["type"]:

@@ -11,12 +11,15 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from specedit.integrations.vllm.drafting import MOST, PREDICTION, ServedVocabulary, joined
 from specedit.integrations.vllm.launch import batch_invariant, drafts_spoil_sampling
 from specedit.integrations.vllm.usage import CountedAnswer, Message, Send, json_object, resized
-from specedit.server.protocol import INVALID, Refusal
+from specedit.server.chat_request import Absent, Prediction, refuse
+from specedit.server.protocol import Refusal, RefusedError
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -25,9 +28,26 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 CHAT = "/v1/chat/completions"
 LARGEST = 64 << 20  # bytes of a body that is parsed
 UNLIMITED = 1 << 16  # ids of an answer without a limit
-# What OpenAI refuses beside a prediction.
-REFUSED = ("logprobs", "top_logprobs", "tools", "functions", "logit_bias", "audio")
-PENALTIES = ("presence_penalty", "frequency_penalty")
+# vLLM refuses an empty list of tools, for example, which means nothing.
+NOT_EMPTY = ("logprobs", "top_logprobs", "tools", "functions", "logit_bias", "audio")
+
+
+class _Fields(BaseModel):
+    """The fields of a chat request that are checked here; vLLM checks the others."""
+
+    model_config = ConfigDict(strict=True)
+
+    prediction: Prediction | None = None
+    predictions: Annotated[list[Prediction], Field(min_length=1)] | None = None
+    n: Literal[1] | None = None
+    presence_penalty: Annotated[float, Field(le=0)] | None = None
+    frequency_penalty: Annotated[float, Field(le=0)] | None = None
+    logprobs: Absent = None
+    top_logprobs: Absent = None
+    tools: Absent = None
+    functions: Absent = None
+    logit_bias: Absent = None
+    audio: Absent = None
 
 
 class Predictions:
@@ -47,16 +67,17 @@ class Predictions:
         if request is None or not ("prediction" in request or "predictions" in request):
             await self._app(scope, replay, send)
             return
-        refusal = _refusal(request)
-        if refusal is not None:
-            await _refuse(refusal, send)
+        try:
+            texts = _texts(request)
+        except RefusedError as error:
+            await _refuse(error.refusal, send)
             return
         vocabulary = await self._served_vocabulary(scope)
         ids, unused = [], ""
         if vocabulary is None:
             unused = "this model has no tokenizer.json"
         else:
-            ids = [await asyncio.to_thread(vocabulary.encode, text) for text in _texts(request)]
+            ids = [await asyncio.to_thread(vocabulary.encode, text) for text in texts]
             if drafts_spoil_sampling() and request.get("temperature") != 0:
                 unused = "this build of vLLM spoils drafted samples; ask with temperature 0"
         keep_ids = bool(request.get("return_token_ids"))
@@ -78,8 +99,7 @@ class Predictions:
 
 def _rewritten(request: dict[str, Any], ids: list[list[int]]) -> dict[str, Any]:
     """The request with vLLM's arguments instead of ours."""
-    # An empty value means nothing, but vLLM refuses an empty list of tools.
-    empty = {name for name in REFUSED if name in request and request[name] in ([], {})}
+    empty = {name for name in NOT_EMPTY if name in request and request[name] in ([], {})}
     left_out = {"prediction", "predictions", *empty}
     changed = {name: value for name, value in request.items() if name not in left_out}
     if ids:
@@ -96,74 +116,16 @@ def _reach(request: dict[str, Any]) -> int:
     return min((n for n in limits if type(n) is int and n > 0), default=UNLIMITED) + MOST
 
 
-def _refusal(request: dict[str, Any]) -> Refusal | None:
-    """An error, in OpenAI's words, if the predictions are malformed or something in the request
-    cannot be combined with them."""
-    several = request.get("predictions")
-    if several is not None and not isinstance(several, list):
-        return _invalid("predictions", "expected an array of predictions", "invalid_type")
-    if several == []:
-        return _invalid("predictions", "expected one prediction at least", "invalid_value")
-    named = [(f"predictions[{n}]", one) for n, one in enumerate(several or ())]
-    if request.get("prediction") is not None:
-        named.insert(0, ("prediction", request["prediction"]))
-    for name, one in named:
-        if (refusal := _malformed(name, one)) is not None:
-            return refusal
-    if request.get("n") not in (None, 1):
-        return _unsupported("n")
-    for name in REFUSED:
-        if request.get(name) not in (None, [], {}, False):
-            return _unsupported(name)
-    for name in PENALTIES:
-        if isinstance(request.get(name), int | float) and request[name] > 0:
-            return _unsupported(name)
-    return None
-
-
-def _unsupported(name: str) -> Refusal:
-    message = f"Unsupported parameter: '{name}' cannot be combined with a prediction."
-    return Refusal(400, message, name, "unsupported_parameter")
-
-
-def _invalid(name: str, expected: str, code: str) -> Refusal:
-    what = "value" if code == "invalid_value" else "type"
-    return Refusal(400, f"Invalid {what} for '{name}': {expected}.", name, code)
-
-
-def _malformed(name: str, one: Any) -> Refusal | None:
-    """An error of one prediction, which is called `name` as our own server does."""
-    if not isinstance(one, dict):
-        return _invalid(name, "expected {'type': 'content', 'content': TEXT}", "invalid_type")
-    for part in ("type", "content"):
-        if part not in one:
-            message = f"Missing required parameter: '{name}.{part}'."
-            return Refusal(400, message, f"{name}.{part}", "missing_required_parameter")
-    if one["type"] != "content":
-        return _invalid(f"{name}.type", "expected 'content'", "invalid_value")
-    if _text(one) is None:
-        place = f"{name}.content"
-        return _invalid(place, "expected a string or an array of text parts", "invalid_type")
-    return None
-
-
 def _texts(request: dict[str, Any]) -> list[str]:
-    predictions = [request.get("prediction"), *(request.get("predictions") or ())]
-    return [text for one in predictions if (text := _text(one))]
-
-
-def _text(prediction: Any) -> str | None:
-    """A prediction's text: a string, or OpenAI's array of text parts."""
-    if not isinstance(prediction, dict) or prediction.get("type") != "content":
-        return None
-    content = prediction.get("content")
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return None
-    parts = [part.get("text") if isinstance(part, dict) else None for part in content]
-    texts = [part for part in parts if isinstance(part, str)]
-    return "".join(texts) if len(texts) == len(parts) else None
+    """The predictions' texts; a RefusedError, as OpenAI and our own server word it, for malformed
+    ones and for what cannot be combined with them."""
+    try:
+        fields = _Fields.model_validate(request)
+    except ValidationError as error:
+        refuse(error.errors(include_url=False)[0])
+    predictions = [fields.prediction, *(fields.predictions or ())]
+    texts = ("".join(one.content) for one in predictions if one is not None)
+    return [text for text in texts if text]
 
 
 async def _read(receive: Receive) -> tuple[bytes, Receive]:
@@ -202,7 +164,6 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 
 async def _refuse(refusal: Refusal, send: Send) -> None:
-    assert refusal.kind == INVALID
     body = json.dumps(refusal.json()).encode()
     headers = [(b"content-type", b"application/json")]
     start = {"type": "http.response.start", "status": refusal.status}
