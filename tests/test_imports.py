@@ -570,6 +570,18 @@ def test_a_name_is_imported_as_the_other_files_do(
     assert text == (expected + "\n" if expected else "") + "X = np.zeros(1)\n"
 
 
+def test_a_forgotten_variable_is_not_imported(tree: Callable[..., Source]) -> None:
+    before = tree("a.py", "def f():\n    return 1\n", **{"b.py": "from c import result\n"})
+    after = "def f():\n    return result\n"
+    assert completed_imports(before, after) == (after, ())
+
+
+def test_a_name_that_two_modules_define_is_not_imported(tree: Callable[..., Source]) -> None:
+    files = {"b.py": "def clamp(): ...\n", "c.py": "def clamp(): ...\n"}
+    before = tree("a.py", "X = 1\n", **files, **{"d.py": "from b import clamp\n"})
+    assert completed_imports(before, "X = clamp(1)\n") == ("X = clamp(1)\n", ())
+
+
 def test_a_relative_path_of_a_script_is_that_of_its_own_folder(tree: Callable[..., Source]) -> None:
     other = {"lib/b.ts": "import { clamp } from './math';\nexport const b = clamp(1);\n"}
     before = tree("app/a.ts", "import x from 'x';\n\nexport const a = x;\n", **other)

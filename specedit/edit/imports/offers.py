@@ -25,9 +25,9 @@ from specedit.scoping.languages import rules_of
 from specedit.syntax.branch import Branch
 
 GO_MEMBER = ("selector_expression.operand", "qualified_type.package")
-JAVA_TYPE = (
-    *("type_identifier", "generic_type", "object_creation_expression", "catch_type"),
-    *("method_invocation.object", "field_access.object", "method_reference."),
+USED = (  # as functions, modules, decorators and types are, in Python and JavaScript
+    *("call.function", "attribute.object", "decorator.", "type."),
+    *("call_expression.function", "member_expression.object"),
 )
 
 
@@ -60,13 +60,13 @@ def needed_import(
 ) -> Import | None:
     """The one import that brings in a missing name; None where none or several fit."""
     language = after.language.name
-    if not _may_be_imported(language, leaves, after):
+    if not _may_be_imported(name, leaves, after):
         return None
     library = list(_of_library(name, leaves, after))
     others = tree.imports(name, after) if language != "csharp" else set()
     chosen = _agreed(library, others, several=language == "python")
-    if chosen is None:
-        return None
+    if chosen is None or tree.definitions(name) > (0 if library else 1):
+        return None  # the tree has another thing of that name
     if language in ("go", "java", "csharp") and tree.declares(name):
         return None
     if language in ("csharp", "java") and _is_visible(chosen, after, tree):
@@ -91,8 +91,9 @@ def _plain(what: Import) -> tuple[str, str]:
     return what.module.removeprefix("node:"), name
 
 
-def _may_be_imported(language: str, leaves: list[Branch], after: ParsedText) -> bool:
-    """Whether a name is used as one that an import brings in."""
+def _may_be_imported(name: str, leaves: list[Branch], after: ParsedText) -> bool:
+    """Whether a name is used as one that an import brings in, and not as a variable."""
+    language = after.language.name
     if language == "go":
         return all(
             one.place in GO_MEMBER
@@ -101,14 +102,13 @@ def _may_be_imported(language: str, leaves: list[Branch], after: ParsedText) -> 
             for one in leaves
         )
     if language == "java":
-        first = after.text_of(leaves[0])
-        return first[:1].isupper() and not any("annotation" in one.place for one in leaves)
+        return name[:1].isupper() and not any("annotation" in one.place for one in leaves)
     if language == "csharp":
         return not any(one.place.startswith(("attribute.", "qualified_name")) for one in leaves)
     if language == "rust":
         in_macro = ("token_tree", "macro_definition", "use_declaration")
         return not any(up.type in in_macro for one in leaves for up in one.up())
-    return True
+    return not name[:1].islower() or any(one.place in USED for one in leaves)
 
 
 def _of_library(name: str, leaves: list[Branch], after: ParsedText) -> Iterator[Import]:
@@ -136,11 +136,8 @@ def _of_library(name: str, leaves: list[Branch], after: ParsedText) -> Iterator[
             known = [one.what for one in stated_imports(after)]
             prefix = "node:" if any(one.module.startswith("node:") for one in known) else ""
             whole = NAMESPACE if language != "javascript" else DEFAULT
-            styles = {
-                one.name
-                for one in known
-                if one.module.removeprefix("node:") in standard_tables.NODE_MODULES
-            }
+            builtin = standard_tables.NODE_MODULES
+            styles = {one.name for one in known if one.module.removeprefix("node:") in builtin}
             style = styles.pop() if len(styles) == 1 and styles <= {DEFAULT, NAMESPACE} else whole
             yield Import(prefix + name, DEFAULT if requires(after) else style, name)
 

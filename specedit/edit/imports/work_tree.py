@@ -21,11 +21,17 @@ from specedit.files.source import Source
 from specedit.syntax.languages import BY_NAME, language_of
 
 MOST_FILES, MOST_BYTES, LARGEST = 2_000, 20_000_000, 400_000
-MOST_PARSED = 60  # files that are parsed for all names of one answer
+MOST_PARSED = 150  # files that are parsed for all names of one answer
 AGREEING = 8  # imports of a name that are enough to know how files import it
 _DECLARES = (
     r"\b(?:class|struct|interface|enum|record|type|trait|func|fn|def|var|const|let|static|mod)\s+"
     r"(?:\([^)]*\)\s*)?{}\b|^\s+{}\s*(?:=|,|\w+\s*=)"
+)
+_DEFINES = (  # at the top level of a module
+    r"^(?:class|(?:async )?def) {name}\b|^(?:\w+, *)*{name}\b(?:, *\w+)*\s*(?::[^=\n]+)?=[^=]"
+    r"|^export (?:default )?(?:async )?(?:function|class|const|let|interface|type|enum) {name}\b"
+    r"|^pub(?:\([^)]*\))? (?:fn|struct|enum|trait|const|static|type|mod) {name}\b"
+    r"|^public (?:[a-z]+ )*(?:class|interface|enum|record) {name}\b"
 )
 
 
@@ -134,6 +140,10 @@ class WorkTree:
         return any(
             anywhere or posixpath.dirname(path) == folder for path, _ in self.holding(pattern)
         )
+
+    def definitions(self, name: str) -> int:
+        """How many files of the tree define something of a name that others may import."""
+        return sum(1 for _ in self.holding(_DEFINES.format(name=re.escape(name))))
 
     def is_own(self, first: str) -> bool:
         """Whether the first part of a module's name is a file or a folder of the tree."""
