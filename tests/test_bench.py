@@ -14,9 +14,17 @@ from conftest import Specedit
 from specedit.bench import plots, speed
 from specedit.bench.cases import Case, read_cases
 from specedit.bench.generated import KINDS, generated, share_changed
-from specedit.bench.peers import NAMES, OWN_MODULE, PLAIN, PeerName, selected
+from specedit.bench.peers import (
+    NAMES,
+    OWN_MODULE,
+    PLAIN,
+    PeerName,
+    PeerOptions,
+    PeerRun,
+    Task,
+    selected,
+)
 from specedit.bench.peers.own import Own, load
-from specedit.bench.peers.task import PeerOptions, PeerRun, Task
 from specedit.bench.process import PeerProcess
 from specedit.bench.speed import Bound, Measured, SpeedRow, alternate, words
 from specedit.edit.plan import Plan

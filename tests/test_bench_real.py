@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from specedit.bench.generated import generated
-from specedit.bench.peers import NAMES, PLAIN, PeerName
-from specedit.bench.peers.task import PeerOptions
+from specedit.bench.peers import NAMES, PLAIN, PeerName, PeerOptions
 from specedit.bench.speed import words
 from specedit.settings import resolve
 

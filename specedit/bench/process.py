@@ -13,8 +13,7 @@ from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any
 
-from specedit.bench.peers import PeerName
-from specedit.bench.peers.task import PeerOptions
+from specedit.bench.peers import PeerName, PeerOptions
 from specedit.errors import SpeceditError
 
 

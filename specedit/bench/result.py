@@ -15,7 +15,7 @@ from rich.text import Text
 
 from specedit.bench.generated import share_changed
 from specedit.bench.peers import OWN
-from specedit.bench.speed import NAMES, SpeedRow, Speeds, summed
+from specedit.bench.speed import DRAFTERS, SpeedRow, Speeds, summed
 from specedit.engines.devices import processor_name
 
 SCHEMA = 1
@@ -69,7 +69,7 @@ class BenchResult:
         rows = self.speeds.rows
         if self.drafters:
             yield _drafters_table(summed(rows))
-            absent = [n.name for n in NAMES if not any(row.of(n.name) for row in rows)]
+            absent = [n.name for n in DRAFTERS if not any(row.of(n.name) for row in rows)]
             if absent:
                 yield Text(f"not available here: {', '.join(absent)}", style="yellow")
         elif rows:

@@ -10,8 +10,17 @@ from typing import Any
 
 from specedit.bench.cases import Case
 from specedit.bench.generated import generated
-from specedit.bench.peers import OWN, OWN_MODULE, PLAIN, PeerName
-from specedit.bench.peers.task import TEXT, PeerOptions, PeerRun, Task, Words
+from specedit.bench.peers import (
+    OWN,
+    OWN_MODULE,
+    PLAIN,
+    TEXT,
+    PeerName,
+    PeerOptions,
+    PeerRun,
+    Task,
+    Words,
+)
 from specedit.bench.process import PeerLine, PeerProcess
 from specedit.decode.drafters import AUTO, FREE_NAMES, HEADS_NAMES, MODEL_NAMES
 from specedit.edit.plan import Plan
@@ -21,6 +30,14 @@ from specedit.server.protocol import appeared
 from specedit.settings import Settings
 
 Progress = Callable[[str], None]
+DRAFTED_TOKENS = 200  # tokens of an answer, unless the user says another number
+WAYS = (*FREE_NAMES, ",".join(FREE_NAMES), *MODEL_NAMES, *HEADS_NAMES, AUTO)
+DRAFTERS = [PeerName("none", OWN_MODULE, PLAIN), *(PeerName(way, OWN_MODULE, way) for way in WAYS)]
+TEXTS = (
+    "Write a Python function that merges overlapping intervals, with type hints and a docstring.",
+    "Write a Python class for a least recently used cache with get and put in constant time.",
+    "Write a Python function that finds the shortest path through a grid with walls.",
+)
 WARM_UP = Case("warm-up", "warm.py", "Return 2.", "def one(): return 1\n", "def one(): return 2\n")
 
 
@@ -205,16 +222,6 @@ def threads_of(settings: Settings) -> int:
     return settings.threads or physical_cores()
 
 
-LIMIT = 200  # tokens of an answer, unless the user says another number
-WAYS = (*FREE_NAMES, ",".join(FREE_NAMES), *MODEL_NAMES, *HEADS_NAMES, AUTO)
-NAMES = [PeerName("none", OWN_MODULE, PLAIN), *(PeerName(way, OWN_MODULE, way) for way in WAYS)]
-TEXTS = (
-    "Write a Python function that merges overlapping intervals, with type hints and a docstring.",
-    "Write a Python class for a least recently used cache with get and put in constant time.",
-    "Write a Python function that finds the shortest path through a grid with walls.",
-)
-
-
 def built_in() -> list[Case]:
     """New text, and renames in whole files."""
     texts = [Case(f"text-{n}", "new.py", text, "", kind=TEXT) for n, text in enumerate(TEXTS)]
@@ -225,9 +232,11 @@ def summed(rows: Sequence[SpeedRow]) -> list[dict[str, Any]]:
     """An object for each kind of case and drafter; times compare the cases that both wrote."""
     results = []
     for kind in dict.fromkeys(row.case.kind for row in rows):
-        for name in NAMES:
+        for name in DRAFTERS:
             both = [
-                (row.of(NAMES[0].name), row.of(name.name)) for row in rows if row.case.kind == kind
+                (row.of(DRAFTERS[0].name), row.of(name.name))
+                for row in rows
+                if row.case.kind == kind
             ]
             pairs = [(plain, own) for plain, own in both if plain and own]
             seconds = sum(own.seconds("decode_s") for _, own in pairs)

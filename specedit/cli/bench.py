@@ -70,7 +70,6 @@ def bench(
 ) -> int:
     """Measure specedit beside other installed programs: same weights, same prompts, one run."""
     from specedit.bench import speed
-    from specedit.bench import speed as drafting
     from specedit.bench.cases import read_cases
     from specedit.bench.peers import selected
     from specedit.bench.peers.own import Own, load
@@ -90,8 +89,8 @@ def bench(
         else:
             chosen = [] if cases is None else read_cases(cases, "instruction", first=first)
             if drafters:
-                result.drafters, limit = True, limit or drafting.LIMIT
-                chosen, names = chosen or drafting.built_in(), drafting.NAMES
+                result.drafters, limit = True, limit or speed.DRAFTED_TOKENS
+                chosen, names = chosen or speed.built_in(), speed.DRAFTERS
             else:
                 chosen = chosen or _generated(kinds, lines)[: first or None]
                 names = selected(against)

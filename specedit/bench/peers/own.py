@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from specedit.bench.peers import PLAIN, PREDICTED
-from specedit.bench.peers.task import PeerOptions, PeerRun, Task
+from specedit.bench.peers import PLAIN, PREDICTED, PeerOptions, PeerRun, Task
 from specedit.decode.drafters import HEADS_NAMES
 from specedit.decode.events import FREE
 from specedit.edit.backend import Answer, Written

@@ -11,8 +11,7 @@ from typing import Any
 
 import torch
 
-from specedit.bench.peers import ASSISTED, PLAIN
-from specedit.bench.peers.task import PeerOptions, PeerRun, Task, cut, stops
+from specedit.bench.peers import ASSISTED, PLAIN, PeerOptions, PeerRun, Task, cut, stops
 from specedit.errors import ModelError
 from specedit.models.resolve import present
 
