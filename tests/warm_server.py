@@ -125,9 +125,8 @@ class Running(Listening):
     def status(self) -> dict[str, Any]:
         return client.status(self.record)
 
-    def metric(self, name: str) -> float:
-        lines = self.ask("GET", "/metrics").body.decode().splitlines()
-        return next(float(line.split()[-1]) for line in lines if line.startswith(name))
+    def count(self, name: str) -> int:
+        return int(self.status()["requests"][name])
 
 
 @contextlib.contextmanager

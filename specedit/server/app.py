@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
+from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -28,7 +31,6 @@ from specedit.server.answers import (
 )
 from specedit.server.chat_request import chat_plan, chat_request
 from specedit.server.listener import Access, Listener
-from specedit.server.metrics import CONTENT_TYPE, Metrics, resident_bytes
 from specedit.server.protocol import Refusal, RefusedError, refusal_of
 from specedit.server.requests import Channel, ClientGoneError, Limits, read_body, respond
 from specedit.server.runtime import ServerRecord
@@ -39,19 +41,17 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Api:
-    """The endpoints. State lives in the worker and the metrics."""
+    """The endpoints. State lives in the worker."""
 
     def __init__(
         self,
         worker: Worker,
-        metrics: Metrics,
         settings: Settings,
         record: ServerRecord,
         stop: Callable[[], None],
         limits: Limits,
     ) -> None:
         self._worker = worker
-        self._metrics = metrics
         self._settings = settings
         self._record = record
         self._stop = stop
@@ -64,13 +64,12 @@ class Api:
             ("GET", "/v1/models", self._list_models),
             ("GET", "/v1/models/{name:path}", self._show_model),
             ("GET", "/health", self._health),
-            ("GET", "/metrics", self._show_metrics),
             ("POST", protocol.RUN, lambda request: self._own(request, warm=False)),
             ("POST", protocol.WARM, lambda request: self._own(request, warm=True)),
             ("GET", protocol.STATUS, self._status),
             ("POST", protocol.STOP, self._end),
         ]
-        return [Route(path, self._counted(path, do), methods=[m]) for m, path, do in table]
+        return [Route(path, self._answering(do), methods=[m]) for m, path, do in table]
 
     async def _chat(self, request: Request) -> Response:
         chat = chat_request(await read_body(request, self._limits))
@@ -100,14 +99,12 @@ class Api:
 
     async def _items(self, ticket: Ticket, channel: Channel) -> Items:
         """The channel's items; closing this early cancels the ticket."""
-        begun = time.monotonic()
         try:
             async with aclosing(channel.items()) as items:
                 async for item in items:
                     yield item
         finally:
             self._worker.cancel(ticket)
-            self._metrics.request_s.add(time.monotonic() - begun)
 
     async def _list_models(self, request: Request) -> Response:
         names = await self._settled_names()
@@ -150,18 +147,8 @@ class Api:
         ready = state == "ready"
         return JSONResponse({"status": "ok" if ready else state}, 200 if ready else 503)
 
-    async def _show_metrics(self, request: Request) -> Response:
-        gauges = {
-            "queue_length": self._worker.queued,
-            "running": int(self._worker.running),
-            "resident_memory_bytes": resident_bytes(),
-            "uptime_seconds": self._metrics.uptime_s,
-            **{f"cache_{name}": value for name, value in self._cache().items()},
-        }
-        return Response(self._metrics.text(gauges), media_type=CONTENT_TYPE)
-
     async def _status(self, request: Request) -> Response:
-        worker, metrics, record = self._worker, self._metrics, self._record
+        worker, record = self._worker, self._record
         line = worker.loaded.line if worker.loaded else None
         return JSONResponse(
             {
@@ -178,14 +165,15 @@ class Api:
                     "threads": line.threads if line else 0,
                     "exact": line.exact if line else False,
                 },
-                "memory_bytes": resident_bytes(),
-                "uptime_s": round(metrics.uptime_s, 1),
+                "memory_bytes": _resident_bytes(),
+                "uptime_s": round(time.time() - self._created, 1),
                 "idle_s": round(worker.idle_s(), 1),
                 "cache": {**self._cache(), "limit_bytes": self._settings.cache_bytes},
                 "requests": {
-                    "answered": metrics.answers,
-                    "cancelled": metrics.cancelled,
-                    "refused": metrics.refused,
+                    "answered": worker.counts.answered,
+                    "cancelled": worker.counts.cancelled,
+                    "refused": worker.counts.refused,
+                    "passes": worker.counts.passes,
                     "running": int(worker.running),
                     "queued": worker.queued,
                 },
@@ -201,20 +189,18 @@ class Api:
         self._stop()
         return JSONResponse({"stopping": True})
 
-    def _counted(self, path: str, endpoint: Endpoint) -> Endpoint:
-        """The error boundary: every refusal and error becomes a response here, and is counted."""
+    def _answering(self, endpoint: Endpoint) -> Endpoint:
+        """The error boundary: every refusal and error becomes a response here."""
 
         async def call(request: Request) -> Response:
             try:
-                response = await endpoint(request)
+                return await endpoint(request)
             except RefusedError as error:
-                response = respond(error.refusal)
+                return respond(error.refusal)
             except SpeceditError as error:
-                response = respond(refusal_of(error))
+                return respond(refusal_of(error))
             except ClientGoneError:
-                response = PlainTextResponse("", 499)
-            self._metrics.requests[path, response.status_code] += 1
-            return response
+                return PlainTextResponse("", 499)
 
         return call
 
@@ -230,3 +216,16 @@ async def _http_error(request: Request, error: Exception) -> Response:
 def make_app(api: Api, listener: Listener) -> Access:
     app = Starlette(routes=api.routes(), exception_handlers={HTTPException: _http_error})
     return Access(app, listener)
+
+
+def _resident_bytes() -> int:
+    """Memory that this process uses (its peak, where the system tells no more)."""
+    with suppress(OSError, ValueError, IndexError):
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

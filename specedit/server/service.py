@@ -24,7 +24,6 @@ from specedit.server.listener import (
     limited_protocol,
     listening_sockets,
 )
-from specedit.server.metrics import Metrics
 from specedit.server.runtime import UNIX_SOCKETS, RuntimeFolder, ServerRecord, identity
 from specedit.server.worker import Worker
 from specedit.settings import Settings
@@ -80,13 +79,12 @@ def _run(
     started: Callable[[ServerRecord], None],
     folder: RuntimeFolder,
 ) -> int:
-    metrics = Metrics()
-    worker = Worker(settings, metrics, waiting=options.limits.waiting)
+    worker = Worker(settings, waiting=options.limits.waiting)
 
     def stop() -> None:
         server.should_exit = True
 
-    api = Api(worker, metrics, settings, record, stop, options.limits)
+    api = Api(worker, settings, record, stop, options.limits)
     config = uvicorn.Config(
         make_app(api, Listener(options.host, record.token)),
         http=limited_protocol(options.limits),

@@ -6,20 +6,20 @@ within one pass. The thread and its clients wait for each other by events, never
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Generator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 
-from specedit.edit.backend import WAITING, Event, Loading, Ready
+from specedit.edit.backend import WAITING, Answer, Event, Loading, Ready, Written
 from specedit.edit.plan import Plan
 from specedit.errors import ServerError, SpeceditError
 from specedit.server.loaded import Loaded
 from specedit.server.loading import load
-from specedit.server.metrics import Metrics, return_memory
 from specedit.settings import Settings
 
 STOPPING = "The server is stopping."
@@ -33,6 +33,29 @@ class Ended:
 
 
 Item = Event | Ended
+
+
+@dataclass
+class Counts:
+    """What a server did since it started."""
+
+    answered: int = 0
+    cancelled: int = 0  # runs whose client left
+    refused: int = 0  # because the queue was full
+    passes: int = 0
+    seconds: float = 0.0  # of answering
+
+    def add(self, event: Event) -> None:
+        if isinstance(event, Written):
+            self.passes += 1
+        elif isinstance(event, Answer):
+            self.answered += 1
+            self.seconds += event.prefill_s + event.decode_s
+
+    def retry_s(self, waiting: int) -> int:
+        """Estimated whole seconds until a full queue accepts tickets again."""
+        each = self.seconds / self.answered if self.answered else 1.0
+        return max(1, min(120, math.ceil(each * (waiting + 1) / 2)))
 
 
 class QueueFullError(ServerError):
@@ -61,9 +84,10 @@ class Ticket:
 class Worker:
     """Owns the engine. The thread owns all state except the queue and a few figures."""
 
-    def __init__(self, settings: Settings, metrics: Metrics, *, waiting: int = 16) -> None:
+    def __init__(self, settings: Settings, *, waiting: int = 16) -> None:
         self._settings = settings
-        self._metrics = metrics
+        self.counts = Counts()
+        self._loaded = time.monotonic()
         self._longest_queue = waiting
         self._changed = threading.Condition()
         self._waiting: deque[Ticket] = deque()
@@ -112,8 +136,8 @@ class Worker:
             if self._stopping:
                 raise ServerError(STOPPING)
             if len(self._waiting) >= self._longest_queue:
-                self._metrics.refused += 1
-                raise QueueFullError(self._metrics.retry_s(len(self._waiting)))
+                self.counts.refused += 1
+                raise QueueFullError(self.counts.retry_s(len(self._waiting)))
             self._waiting.append(ticket)
             self._send_places()
             running = self._running
@@ -127,7 +151,7 @@ class Worker:
         with self._changed:
             if ticket in self._waiting:
                 self._waiting.remove(ticket)
-                self._metrics.cancelled += 1
+                self.counts.cancelled += 1
 
     def stop(self, grace_s: float) -> None:
         """Accept nothing more; after `grace_s` the running ticket is cancelled."""
@@ -176,7 +200,7 @@ class Worker:
                 self._running = None
                 idle = not self._waiting
             if idle:
-                return_memory()
+                _return_memory()
         self.loaded.close()
 
     def _load(self) -> None:
@@ -193,7 +217,7 @@ class Worker:
                 ticket.sink(event)
         loaded.keep_prefixes(self._settings.cache_bytes)
         self.loaded = loaded
-        self._metrics.loaded = self.active = time.monotonic()
+        self._loaded = self.active = time.monotonic()
 
     def _fail(self, error: SpeceditError) -> None:
         with self._changed:
@@ -225,13 +249,12 @@ class Worker:
 
     def _run(self, ticket: Ticket) -> None:
         """Run one ticket; no error of it ends the thread."""
-        self._metrics.queue_s.add(time.monotonic() - ticket.queued)
         error: SpeceditError | None = None
         try:
             with closing(self._events(ticket)) as events:
                 for event in events:
                     if ticket.cancelled.is_set():
-                        self._metrics.cancelled += 1
+                        self.counts.cancelled += 1
                         error = ServerError(STOPPING if self._stopping else "Cancelled.")
                         break
                     ticket.sink(event)
@@ -246,11 +269,20 @@ class Worker:
 
     def _events(self, ticket: Ticket) -> Generator[Event, None, None]:
         assert self.loaded is not None
-        yield Ready(self.loaded.line, max(0.0, self._metrics.loaded - ticket.queued))
+        yield Ready(self.loaded.line, max(0.0, self._loaded - ticket.queued))
         if ticket.warm:
             yield from self.loaded.warm(ticket.plan)
             return
         with closing(self.loaded.run(ticket.plan, count=ticket.count)) as events:
             for event in events:
-                self._metrics.event(event)
+                self.counts.add(event)
                 yield event
+
+
+def _return_memory() -> None:
+    """Return freed memory to the system where the C library keeps it: a prediction of 100,000
+    tokens leaves holes that would look like a leak."""
+    import ctypes
+
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
