@@ -67,11 +67,6 @@ def test_a_content_is_never_read_as_template(content: str, tokenizer: Tokenizer)
     assert spelled(tokenizer, ids) == said
 
 
-def test_a_plain_string_is_one_segment(tokenizer: Tokenizer) -> None:
-    plain = prompt_ids(tokenizer, CHATML, [("user", "int")], "")
-    assert plain == prompt_ids(tokenizer, CHATML, [("user", ("int",))], "")
-
-
 def test_thinking_is_switched_off(tokenizer: Tokenizer) -> None:
     template = CHATML + "{% if enable_thinking is false %}<tool_call>{% endif %}"
     ids = prompt_ids(tokenizer, template, TURNS, "")

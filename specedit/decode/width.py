@@ -199,13 +199,9 @@ class Widths:
 
     def uncertainty(self, drafts: Sequence[Draft]) -> float:
         """The probability that all of `drafts` diverge within a few ids."""
-        return 1 - max((self._certainty(draft) for draft in drafts), default=0.0)
-
-    def _certainty(self, draft: Draft) -> float:
-        """The probability that the first few ids all hold; 0.0 for a tree."""
-        if len(draft.ids) < NEAR or draft.parents is not None:
-            return 0.0
-        return math.prod(self._calibration.corrected(draft)[:NEAR])
+        chains = [one for one in drafts if len(one.ids) >= NEAR and one.parents is None]
+        first = (self._calibration.corrected(draft)[:NEAR] for draft in chains)
+        return 1 - max(map(math.prod, first), default=0.0)
 
     def charge(self, name: str, seconds: float, drafts: Sequence[Draft] = ()) -> None:
         """Subtract the time that a drafter took beside `drafts`."""

@@ -17,7 +17,7 @@ its own ancestors. `keep(start, rows)` then keeps the accepted path.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -75,18 +75,6 @@ class Prefill:
     seconds: float
 
 
-class Subset(Protocol):
-    """Some ids of a vocabulary."""
-
-    @property
-    def ids(self) -> Sequence[int]: ...
-
-    @property
-    def places(self) -> Mapping[int, int]:
-        """Each id's index in `ids`."""
-        ...
-
-
 @dataclass(frozen=True)
 class Choices:
     """The model's choice after each id it was fed; `rows` only with `audit`, `states` only while
@@ -100,7 +88,7 @@ class Choices:
     ids: list[int]
     rows: Sequence[bytes] | None = None
     states: Sequence[Row] | None = None
-    among: Subset | None = None
+    among: Any = None  # an `exact.kernels.memory.OutputSubset`
 
 
 @runtime_checkable
@@ -137,21 +125,12 @@ class Engine(Protocol):
         ...
 
 
-@runtime_checkable
-class Narrows(Protocol):
-    """An engine that can make its greedy choices among some ids only, which is faster."""
-
-    def narrow(self, frequent: Sequence[int]) -> None:
-        """Choose among these ids (each once) and those that are read; with none, among all."""
-        ...
-
-
 def depths(parents: Sequence[int]) -> list[int]:
     """Each id's position in a tree beyond what the cache held, from 0."""
-    found: list[int] = []
+    results: list[int] = []
     for parent in parents:
-        found.append(found[parent] + 1 if parent >= 0 else 0)
-    return found
+        results.append(results[parent] + 1 if parent >= 0 else 0)
+    return results
 
 
 def common(ids: Sequence[int], others: Sequence[int]) -> int:

@@ -1,7 +1,8 @@
-"""A choice from one row of logits.
+"""A choice from one row of logits, and probabilities for drafting.
 
 Temperature, top-p and a counter-based generator. A choice depends on (seed, position, row) alone,
-never on the other rows of a pass.
+never on the other rows of a pass. An imprecise probability of a draft costs time and never changes
+an id (`likeliest`), so its sums may run in any order.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from specedit.engines.base import Sampling, Subset
+from specedit.engines.base import Sampling
 
 CANDIDATES = 1024  # tried first; the whole vocabulary is sorted only when these do not reach top-p
 
@@ -95,15 +96,15 @@ def likeliest(
     chosen: int,
     count: int,
     also: Sequence[int] = (),
-    among: Subset | None = None,
+    among: Any = None,
 ) -> list[tuple[int, float]]:
     """The chosen id with its probability, then the `count` - 1 likeliest others, then those of
     `also` that are not among them. `among`: the ids that the row has logits of, in its order."""
     if among is not None:
         places = among.places
         others = [places[id] for id in also if id in places]
-        found = likeliest(row, temperature, places[chosen], count, others)
-        return [(among.ids[place], chance) for place, chance in found]
+        results = likeliest(row, temperature, places[chosen], count, others)
+        return [(among.ids[place], chance) for place, chance in results]
     logits = np.frombuffer(row, np.float32)
     most = float(logits.max())
     scaled = logits - most
@@ -111,12 +112,12 @@ def likeliest(
         scaled /= temperature
     np.exp(scaled, out=scaled)
     scaled /= scaled.sum()
-    found = [(chosen, float(scaled[chosen]))]
+    results = [(chosen, float(scaled[chosen]))]
     if count > 1:
         near = min(count, scaled.size - 1)
         ids = np.argpartition(scaled, scaled.size - near - 1)[-near - 1 :]
         ranked = ids[np.argsort(-scaled[ids], kind="stable")]
-        found += [(int(id), float(scaled[id])) for id in ranked if id != chosen][: count - 1]
-    listed = {id for id, _ in found}
-    found += [(id, float(scaled[id])) for id in also if id not in listed and id < scaled.size]
-    return found
+        results += [(int(id), float(scaled[id])) for id in ranked if id != chosen][: count - 1]
+    listed = {id for id, _ in results}
+    results += [(id, float(scaled[id])) for id in also if id not in listed and id < scaled.size]
+    return results

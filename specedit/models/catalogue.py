@@ -203,20 +203,15 @@ def best(rows_by_size: Sequence[Row]) -> Row:
 
 
 def this_machine(cores: int) -> Machine:
-    return Machine(_memory(), cores)
-
-
-def _memory() -> int:
-    """Bytes of this machine's memory; 0 where the system does not tell."""
     if sys.platform == "win32":
-        return _of_windows()
+        return Machine(_windows_memory(), cores)
     try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return Machine(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), cores)
     except (ValueError, OSError):
-        return 0
+        return Machine(0, cores)
 
 
-def _of_windows() -> int:
+def _windows_memory() -> int:
     """`GlobalMemoryStatusEx`: two numbers of 32 bits, then seven of 64, the first the total."""
     import ctypes
 

@@ -99,7 +99,9 @@ def remove(item: Item) -> int:
     try:
         freed = 0
         item.slot.sidecar.unlink(missing_ok=True)  # first: a model without a record does not count
-        for path in (item.slot.path, item.slot.part, *_converted_from(item)):
+        # converted files have the model's digest in their names
+        converted = (item.slot.home / "converted").glob(f"*-{item.sha256[:16]}-*")
+        for path in (item.slot.path, item.slot.part, *converted):
             if path.exists():
                 freed += store.size_of(path)
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -109,9 +111,3 @@ def remove(item: Item) -> int:
         raise ModelError(f"cannot remove {item.name}: {problem}") from problem
     finally:
         lock.release()
-
-
-def _converted_from(item: Item) -> Iterator[Path]:
-    """Files converted from this model; their names hold its digest."""
-    if item.sha256:
-        yield from (item.slot.home / "converted").glob(f"*-{item.sha256[:16]}-*")

@@ -37,7 +37,10 @@ def resolve(model: str, *, home: Path | None = None) -> Iterator[FetchProgress |
     root = home or store.store_path()
     files = yield from _present(model, root)
     if files is None:
-        yield from _fetched(model, root)
+        if entry := catalogue.find(model):
+            yield from fetch_listed(entry, root)
+        elif match := _HUB_ID.fullmatch(model):
+            yield from fetch_from_hub(match["name"], match["file"] or "", root)
         files = yield from _present(model, root)
         if files is None:
             raise ModelError(f"{model} was removed from {root} while it was being opened")
@@ -75,22 +78,18 @@ def _present(model: str, root: Path) -> Steps:
     if model.startswith(("./", "../")) or (":" not in model and _is_file(model)):
         match = None
     if model and os.path.exists(path):  # noqa: PTH110  (no name is too long to be asked about)
-        if match:
-            raise _either(model)
+        if match:  # a cloned repository could have such a folder and so replace the hub's model
+            raise ModelError(
+                f"{model} is a hub id and also a folder here",
+                hint=f"For the folder write ./{model}; "
+                "for the hub's model, change the current folder.",
+            )
         return (yield from _of_path(path.absolute(), root))
     if match is None:
         raise unknown(model)
     slot = hub_slot(root, match["name"], match["file"] or "")
     record = slot.record()
     return _files(slot, record) if record else None
-
-
-def _either(model: str) -> ModelError:
-    """A cloned repository could have such a folder and so replace the hub's model."""
-    return ModelError(
-        f"{model} is a hub id and also a folder here",
-        hint=f"For the folder write ./{model}; for the hub's model, change the current folder.",
-    )
 
 
 def _is_file(model: str) -> bool:
@@ -176,10 +175,3 @@ def _of_folder(path: Path) -> ModelFiles:
             raise ModelError(f"{file} cannot be read: {problem.strerror}") from problem
         state.update(f"{file.name} {stat.st_size} {stat.st_mtime_ns}\n".encode())
     return ModelFiles(path.name, path, "folder", state.hexdigest(), "", "path")
-
-
-def _fetched(model: str, root: Path) -> Iterator[FetchProgress]:
-    if entry := catalogue.find(model):
-        yield from fetch_listed(entry, root)
-    elif match := _HUB_ID.fullmatch(model):
-        yield from fetch_from_hub(match["name"], match["file"] or "", root)

@@ -82,7 +82,8 @@ def llama3(
 ) -> tuple[float, ...]:
     """Llama 3.1 and later: fast frequencies stay, slow ones turn `factor` slower."""
     factors = []
-    for turns in _turns(base, size, trained):
+    for i in range(size // 2):
+        turns = trained / (2 * math.pi * base ** (2 * i / size))  # within the trained length
         if high == low:
             smooth = float(turns > low)
         else:
@@ -115,11 +116,6 @@ def yarn(
     length = (last - first) or 0.001
     slower = [min(1.0, max(0.0, (i - first) / length)) for i in range(size // 2)]
     return tuple(1.0 / (share / factor + 1 - share) for share in slower)
-
-
-def _turns(base: float, size: int, trained: int) -> list[float]:
-    """How often each frequency turns within the trained length."""
-    return [trained / (2 * math.pi * base ** (2 * i / size)) for i in range(size // 2)]
 
 
 def _magnitude(factor: float, strength: float = 1.0) -> float:

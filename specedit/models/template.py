@@ -68,7 +68,7 @@ def prompt_ids(
     ids: list[int] = []
     for part in split(template or CHATML, messages, **tokenizer.texts):
         if isinstance(part, int):
-            for segment in _segments(messages[part][1]):
+            for segment in messages[part][1]:
                 ids += tokenizer.encode(segment)
         else:
             ids += tokenizer.encode_template(part)
@@ -89,13 +89,7 @@ def split(template: str, messages: Sequence[Turn], **texts: str) -> list[str | i
     return [part for part in parts if part != ""]
 
 
-def _segments(content: Sequence[str]) -> Sequence[str]:
-    return (content,) if isinstance(content, str) else content
-
-
 def _render(template: str, messages: list[dict[str, str]], texts: dict[str, str]) -> str:
-    from specedit.models.template import render
-
     try:
         return render(
             template,

@@ -118,7 +118,9 @@ def tokenizer_metadata(files: ModelFiles, *, lists: bool = True) -> dict[str, An
     """The `tokenizer.` values of a GGUF file; without `lists` only the single values."""
     if not files.sha256:  # without a digest a changed file would not be noticed
         return _read(files.path, lists)
-    place = _cache_file(files)
+    # its name holds the model's digest, so `model remove` deletes it
+    name = f"{files.path.stem}-{files.sha256[:16]}-v{VERSION}.tokenizer"
+    place = store_path() / "converted" / name
     values = _cached(place, lists)
     if values is None:
         whole = _read(files.path, True)
@@ -135,12 +137,6 @@ def _read(path: Path, lists: bool) -> dict[str, Any]:
 
     metadata = open_gguf(path, arrays=lists).metadata
     return {key: value for key, value in metadata.items() if key.startswith(PREFIX)}
-
-
-def _cache_file(files: ModelFiles) -> Path:
-    """The cache file. Its name holds the model's digest, so `model remove` deletes it."""
-    name = f"{files.path.stem}-{files.sha256[:16]}-v{VERSION}.tokenizer"
-    return store_path() / "converted" / name
 
 
 def _line(values: dict[str, Any]) -> bytes:

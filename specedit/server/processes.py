@@ -81,7 +81,10 @@ def replace(folder: RuntimeFolder, settings: Settings) -> str:
     record = folder.record()
     if record is None:
         return ""
-    _check_model(settings)  # a typo in the settings never stops a server
+    if settings.engine != "scripted":
+        from specedit.models.resolve import local
+
+        local(settings.model)  # an error for an unknown name: a typo never stops a server
     if not record.background or status(record)["requests"]["running"]:
         raise _left_alone(record, settings)
     stop(folder, record)
@@ -103,14 +106,6 @@ def _difference(record: ServerRecord, settings: Settings) -> str:
     own, wanted = record.identity, identity(settings)
     different = [f"{name} {own.get(name)}" for name in wanted if own.get(name) != wanted[name]]
     return ", ".join(different) or "another address"
-
-
-def _check_model(settings: Settings) -> None:
-    """An error for a name that no model has."""
-    if settings.engine != "scripted":
-        from specedit.models.resolve import local
-
-        local(settings.model)
 
 
 def _listeners(record: ServerRecord | None) -> list[str]:

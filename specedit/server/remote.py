@@ -98,7 +98,7 @@ class RemoteBackend:
         reader, first, reason = Unfenced(plan.closing, nested=plan.nested), 0.0, ""
         usage: dict[str, Any] = {}
         drafts: tuple[int, int] | None = None
-        size, most = 0, _longest_text(plan)
+        size, most = 0, EXTRA_TEXT + TIMES * max(len(plan.least), len(plan.prediction or ""))
         for data in self._events(body):
             usage = table(data.get("usage")) or usage
             drafts = accepted_drafts(data) or drafts
@@ -152,7 +152,8 @@ class RemoteBackend:
             else "Give its key in SPECEDIT_API_KEY.",
             404: "Is --model right, and the URL?",
         }
-        if code in (200, 400) and _too_long(error, message):
+        named = table(error).get("code") == "context_length_exceeded"  # OpenAI's; and vLLM's
+        if code in (200, 400) and (named or "maximum context length" in message):
             return TooLong(f"{self._host}: {message}")
         return ServerError(f"{self._host} refused ({code}): {message}", hint=hints.get(code, ""))
 
@@ -176,17 +177,6 @@ def _headers(settings: Settings) -> dict[str, str]:
     # UTF-8, although http.client encodes headers as Latin-1
     secret = {"Authorization": f"Bearer {key}".encode().decode("latin-1")} if key else {}
     return headers | secret
-
-
-def _longest_text(plan: Plan) -> int:
-    """Characters that an answer may have: far more than any edit of this text needs."""
-    return EXTRA_TEXT + TIMES * max(len(plan.least), len(plan.prediction or ""))
-
-
-def _too_long(error: Any, message: str) -> bool:
-    """Whether the error is OpenAI's or vLLM's for a prompt longer than the window."""
-    code = table(error).get("code")
-    return code == "context_length_exceeded" or "maximum context length" in message
 
 
 def event_data(answer: HTTPResponse, host: str) -> Iterator[dict[str, Any]]:

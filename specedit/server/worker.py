@@ -36,7 +36,7 @@ Item = Event | Ended
 
 
 @dataclass
-class Counts:
+class ServerCounts:
     """What a server did since it started."""
 
     answered: int = 0
@@ -86,7 +86,7 @@ class Worker:
 
     def __init__(self, settings: Settings, *, waiting: int = 16) -> None:
         self._settings = settings
-        self.counts = Counts()
+        self.counts = ServerCounts()
         self._loaded = time.monotonic()
         self._longest_queue = waiting
         self._changed = threading.Condition()

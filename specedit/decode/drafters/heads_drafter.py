@@ -118,7 +118,8 @@ class HeadsDrafter:
                     )
                     nodes.append(fresh[-1][1])
             now = time.perf_counter()
-            self._record_step(now - before)
+            weight = SMOOTHING if self._step else 0.0
+            self._step = self._step * weight + (now - before) * (1 - weight)
             fresh.sort(key=lambda pair: -pair[1].alive)
             frontier = fresh[:WIDE]
             expected = EXPECTED_HITS * sum(node.alive for _, node in frontier)
@@ -133,8 +134,3 @@ class HeadsDrafter:
             ids = [node.id for node in nodes]
             return self._guesser.guess(depth, [node.state for node in nodes], ids, self._most)
         return [self._guesser.guess(depth, [self._row], [self._last], self._most)[0]] * len(nodes)
-
-    def _record_step(self, seconds: float) -> None:
-        self._step = (
-            seconds if not self._step else self._step * SMOOTHING + seconds * (1 - SMOOTHING)
-        )

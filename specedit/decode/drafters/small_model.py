@@ -17,7 +17,7 @@ from typing import Any
 from specedit.decode.drafter import Draft
 from specedit.decode.drafters.heads_drafter import LoadedHeads
 from specedit.decode.tree import DraftTree, is_chain, likeliest_chain
-from specedit.engines.base import GREEDY, Choices, Engine, Narrows, Sampling, common
+from specedit.engines.base import GREEDY, Choices, Engine, Sampling, common
 
 CATCH_UP = 24  # unread ids that are fed in one pass; more are read in chunks
 RECENT = 5  # passes whose median is the time of one
@@ -84,8 +84,9 @@ class SmallModel:
         """Start a new answer."""
         self._sampling = sampling
         self._noise = random.Random(f"drafts {sampling.seed}").random
-        if isinstance(self.engine, Narrows):
-            self.engine.narrow(() if sampling.temperature > 0 else self._frequent)
+        narrow = getattr(self.engine, "narrow", None)  # choose among some ids, which is faster
+        if narrow is not None:
+            narrow(() if sampling.temperature > 0 else self._frequent)
 
     def behind(self, ids: Sequence[int]) -> int:
         """How many of `ids` it has not read."""
