@@ -274,6 +274,30 @@ def test_an_unasked_change_inside_the_place_is_found_by_keeps() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("        a = 1\n", "\n        a = 1\n", "partly"),
+        ("b = 'x'", 'b = "x"', "partly"),
+        ("b = 'x'", "b  = 'x'", "partly"),
+        ("b = 'x'", "b = 'y'", "right"),  # only `keeps` of the case can find this
+        ("sum(items) * 2\n", "(\n            sum(items) * 2\n        )\n", "right"),
+        ("    return sum(items) * 2\n", "\n        return sum(items) * 2\n", "right"),
+    ],
+    ids=["blank", "quotes", "spacing", "content", "the-change", "beside-the-change"],
+)  # fmt: skip
+def test_a_change_of_style_alone_inside_the_place_is_no_part_of_the_edit(
+    old: str, new: str, verdict: str
+) -> None:
+    text = SHOP.replace(
+        "# every", "z = 0\n        a = 1\n        b = 'x'\n        c = 3\n        # every"
+    )
+    right = replaced(text, (DOUBLE,))
+    answer = right.replace(old, new)
+    assert answer != right
+    assert judged(case("total"), Original("shop.py", text), answer).verdict == verdict
+
+
 def test_comments_are_not_code() -> None:
     old = Code(SHOP, FILE.language)
     commented = replaced(SHOP, (("# every item counts", "# every item counts * 2"),))

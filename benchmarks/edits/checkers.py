@@ -20,7 +20,7 @@ from benchmarks.edits.code import Code
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-RECEIVERS = frozenset({"self", "cls", "this", "*"})
+RECEIVERS = frozenset({"self", "cls", "this", "*", "/"})
 
 
 def _labelled(name: str, *values: object) -> Callable[[Predicate], Predicate]:
