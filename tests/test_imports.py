@@ -386,6 +386,14 @@ JAVASCRIPT: tuple[Case, ...] = (
         "import { b } from './a';\n",
     ),
     (
+        "unused-beside-a-default",
+        "a.ts",
+        "import a, { b } from './a';\n",
+        "\nexport const f = () => a(b);\n",
+        "\nexport const f = () => b();\n",
+        "import { b } from './a';\n",
+    ),
+    (
         "unused-statement",
         "a.ts",
         "import './setup';\nimport { a } from './a';\nimport b from './b';\n",

@@ -10,7 +10,7 @@ from specedit.check.parsed import ParsedText, parsed_text
 from specedit.edit.imports import removal
 from specedit.edit.imports.offers import missing_names, needed_import
 from specedit.edit.imports.placing import with_import
-from specedit.edit.imports.statements import IMPORTS, Import, written
+from specedit.edit.imports.statements import LANGUAGES, Import, written
 from specedit.edit.imports.work_tree import WorkTree
 from specedit.edit.outcome import Judged, guarded
 from specedit.files.source import Source
@@ -32,7 +32,7 @@ def completed_imports(
     """The new text of a file with the imports that it needs, and a note for each change. Only
     imports change; a text that does not parse stays as it is."""
     language = source.language
-    if language is None or language.name not in IMPORTS or text == source.text:
+    if language is None or language.name not in LANGUAGES or text == source.text:
         return text, ()
     if max(len(text), len(source.text)) > LONGEST:
         return text, ()

@@ -18,7 +18,6 @@ from specedit.edit.imports.statements import (
     Import,
     requires,
     stated_imports,
-    wildcards,
 )
 from specedit.edit.imports.work_tree import WorkTree
 from specedit.scoping.languages import rules_of
@@ -178,14 +177,15 @@ def _of_python(name: str, leaves: list[Branch], after: ParsedText) -> Iterator[I
 
 def _is_visible(what: Import, after: ParsedText, tree: WorkTree) -> bool:
     """Whether a name is visible already, or may come from where all names are imported."""
-    stars = set(wildcards(after))
     if after.language.name == "java":
-        package = after.root.first("package_declaration")
-        own = after.text_of(package.named_children()[-1]) if package is not None else ""
-        return bool(stars) or what.module.rpartition(".")[0] == own
-    if what.module in stars or re.search(r"^\s*using static\b", after.text, re.M):
+        package = re.search(r"^package ([\w.]+);", after.text, re.M)
+        same = package is not None and what.module.rpartition(".")[0] == package[1]
+        return same or re.search(r"^import [\w.]+\.\*;", after.text, re.M) is not None
+    namespace = re.escape(what.module)
+    visible = rf"^\s*(?:using {namespace};|namespace {namespace}\b|using static\b)"
+    if re.search(visible, after.text, re.M):
         return True
-    pattern = rf"^\s*global using {re.escape(what.module)};"
+    pattern = rf"^\s*global using {namespace};"
     if what.module in standard_tables.CSHARP_IMPLICIT:
         pattern += r"|<ImplicitUsings>\s*(?:enable|true)"
     return next(tree.holding(pattern), None) is not None

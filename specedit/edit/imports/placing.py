@@ -79,8 +79,8 @@ def _in_list(what: Import, parsed: ParsedText) -> str | None:
         if match is None:
             continue
         before, names, behind = (part for part in match.groups() if part is not None)
-        spelled = specifier(what, "require" if one.requires else language)
-        if (longer := _with_name(names, spelled)) is None:
+        longer = _with_name(names, specifier(what))
+        if longer is None:
             continue
         text = before + longer + behind
         widest = max(map(len, parsed.text.split("\n")))
@@ -170,7 +170,7 @@ def import_lines(parsed: ParsedText, tree: WorkTree) -> tuple[list[ImportLine], 
     requiring = {id(one.statement) for one in stated_imports(parsed) if one.requires}
     run: list[Branch] = []
     for child in _container(parsed).children:
-        if child.type in IMPORTS[language] or id(child) in requiring:
+        if child.type in IMPORTS or id(child) in requiring:
             run.append(child)
         elif (run and "comment" not in child.type) or child.type.endswith(DEFINITIONS):
             break

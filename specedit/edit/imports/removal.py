@@ -20,7 +20,6 @@ from specedit.edit.imports.statements import (
     written,
 )
 from specedit.edit.imports.work_tree import WorkTree
-from specedit.syntax.branch import Branch
 from specedit.syntax.languages import Language
 
 KEEPS = re.compile(r"(?i)\b(?:imports?|imported|usings?|requires?|keep|unused)\b")
@@ -107,7 +106,7 @@ def without_unused(
         if len(same) != 1 or (same[0].what, local) not in earlier or _stays(same[0], after, tree):
             continue
         shorter = ParsedText(_without(same[0], after), after.language)
-        if len(shorter.errors) > len(after.errors):
+        if shorter.text == after.text or len(shorter.errors) > len(after.errors):
             continue
         notes.append(f"removed `{written(same[0].what, after)}`: nothing uses it any more")
         after = shorter
@@ -139,7 +138,7 @@ def _words(parsed: ParsedText) -> frozenset[str]:
     """The words of a text outside its imports, and outside comments that no tool reads."""
     data = bytearray(parsed.data)
     for node in parsed.root.walk():
-        ignored = node.type in IMPORTS[parsed.language.name]
+        ignored = node.type in IMPORTS
         if "comment" in node.type and parsed.language.name != "java":
             ignored = not _USING_COMMENT.search(parsed.text_of(node))
         if ignored:
@@ -147,21 +146,16 @@ def _words(parsed: ParsedText) -> frozenset[str]:
     return frozenset(re.findall(r"[\w$]+", data.decode("utf-8", "replace")))
 
 
-def _beside(one: Stated, parsed: ParsedText) -> list[Stated]:
-    return [other for other in stated_imports(parsed) if other.statement is one.statement]
-
-
 def _without(one: Stated, parsed: ParsedText) -> str:
     """The text without one name of an import, or without its statement."""
-    data = parsed.data
-    others = _beside(one, parsed)
-    node: Branch = one.statement
+    data, node = parsed.data, one.statement
+    others = [other for other in stated_imports(parsed) if other.statement is one.statement]
     if parsed.language.name == "go":
         specs = [up for up in one.part.up() if up.type == "import_spec_list"]
         if specs and len([s for s in specs[0].children if s.type == "import_spec"]) > 1:
             node = one.part
         others = [one]
-    if len(others) == 1 and not _has_star(node):
+    if len(others) == 1:
         start = data.rfind(b"\n", 0, node.start) + 1
         end = data.find(b"\n", node.end - 1 if data[node.end - 1 : node.end] == b"\n" else node.end)
         end = len(data) if end < 0 else end + 1
@@ -181,7 +175,3 @@ def _without(one: Stated, parsed: ParsedText) -> str:
     else:
         return parsed.text
     return (data[:start] + data[end:]).decode("utf-8", "surrogatepass")
-
-
-def _has_star(node: Branch) -> bool:
-    return any(one.type == "wildcard_import" for one in node.walk())

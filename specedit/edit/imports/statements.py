@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,17 +11,12 @@ from specedit.scoping.scope import Declared
 from specedit.syntax.branch import Branch
 
 DEFAULT, NAMESPACE, STATIC = "default", "*", "static"
-IMPORTS = {  # the statements that import, by language
-    "python": ("import_statement", "import_from_statement", "future_import_statement"),
-    "go": ("import_declaration",),
-    "java": ("import_declaration",),
-    "csharp": ("using_directive",),
-    "javascript": ("import_statement",),
-    "typescript": ("import_statement",),
-    "tsx": ("import_statement",),
-    "rust": ("use_declaration",),
+IMPORTS = {  # types of statements that import
+    *("import_statement", "import_from_statement", "future_import_statement"),  # Python, JavaScript
+    *("import_declaration", "using_directive", "use_declaration"),  # Go and Java, C#, Rust
 }
 SCRIPTS = ("javascript", "typescript", "tsx")
+LANGUAGES = ("python", "go", "java", "csharp", "rust", *SCRIPTS)
 _REQUIRE = re.compile(r"\brequire\(\s*(['\"])([^'\"]+)\1\s*\)\s*;?\s*$")
 
 
@@ -51,7 +45,7 @@ def stated_imports(parsed: ParsedText) -> Iterator[Stated]:
     """The imports at the top level of a text, one for each name."""
     for declared, module in parsed.imports:
         statement = next((one for one in declared.leaf.up() if one.parent is parsed.root), None)
-        if statement is not None and statement.type in IMPORTS[parsed.language.name]:
+        if statement is not None and statement.type in IMPORTS:
             yield _stated(parsed, declared, module, statement)
     if parsed.language.name in SCRIPTS:
         for child in parsed.root.children:
@@ -113,24 +107,9 @@ def _required(parsed: ParsedText, statement: Branch) -> Iterator[Stated]:
             yield Stated(Import(match[2], local), local, statement, one, requires=True)
 
 
-def wildcards(parsed: ParsedText) -> Iterator[str]:
-    """The modules or namespaces of which all names are visible."""
-    language = parsed.language.name
-    for one in parsed.root.walk(("class_body", "block", "method_declaration")):
-        if language == "csharp" and one.type == "using_directive" and one.part("name") is None:
-            yield parsed.text_of(one.named_children()[-1])
-        if language == "csharp" and "namespace_declaration" in one.type:
-            name = one.part("name")
-            parts = parsed.text_of(name).split(".") if name is not None else []
-            yield from (".".join(parts[:n]) for n in range(1, len(parts) + 1))
-        if language == "java" and one.type == "import_declaration" and one.first("asterisk"):
-            yield parsed.text_of(one.named_children()[0])
-
-
-def specifier(what: Import, language: str) -> str:
+def specifier(what: Import) -> str:
     """What stands for an import in the list of names of its statement."""
-    as_ = ": " if language == "require" else " as "
-    return what.name + (as_ + what.alias if what.alias else "")
+    return f"{what.name} as {what.alias}" if what.alias else what.name
 
 
 def written(what: Import, parsed: ParsedText) -> str:
@@ -138,7 +117,7 @@ def written(what: Import, parsed: ParsedText) -> str:
     language, alias = parsed.language.name, what.alias
     if language == "python":
         if what.name:
-            return f"from {what.module} import {specifier(what, language)}"
+            return f"from {what.module} import {specifier(what)}"
         return f"import {what.module}" + (f" as {alias}" if alias else "")
     if language == "go":
         return f'import {alias + " " if alias else ""}"{what.module}"'
@@ -147,28 +126,24 @@ def written(what: Import, parsed: ParsedText) -> str:
     if language == "csharp":
         return f"using {what.module};"
     if language == "rust":
-        return f"use {what.module}::{specifier(what, language)};"
+        return f"use {what.module}::{specifier(what)};"
     return _script(what, parsed)
 
 
 def _script(what: Import, parsed: ParsedText) -> str:
-    known = list(stated_imports(parsed))
-    lines = [parsed.text_of(one.statement) for one in known] or parsed.text.split("\n")
-    quotes = Counter(sign for line in lines for sign in line if sign in "'\"")
-    quote = quotes.most_common(1)[0][0] if quotes else "'"
-    semicolon = ";" if sum(line.rstrip().endswith(";") for line in lines) * 2 >= len(lines) else ""
-    if not known:
-        semicolon = ";" if ";\n" in parsed.text else ""
+    known = [parsed.text_of(one.statement) for one in stated_imports(parsed)]
+    sample = "\n".join(known) or parsed.text
+    quote = '"' if sample.count('"') > sample.count("'") else "'"
+    end = ";" * bool(re.search(r";$", sample, re.M))
     module = f"{quote}{what.module}{quote}"
-    space = "" if any(re.search(r"[\w,] *\{\w", line) for line in lines) else " "
-    names = f"{{{space}{specifier(what, 'require' if requires(parsed) else '')}{space}}}"
+    space = "" if re.search(r"\{\w", sample) else " "
+    names = f"{{{space}{specifier(what)}{space}}}"
     if requires(parsed):
-        kinds = Counter(line.split(" ", 1)[0] for line in lines if "require(" in line)
+        kind = re.search(r"^(const|let|var) ", sample, re.M)
         target = what.alias if what.name in (DEFAULT, NAMESPACE) else names
-        kind = kinds.most_common(1)[0][0] if kinds else "const"
-        return f"{kind} {target} = require({module}){semicolon}"
+        return f"{kind[1] if kind else 'const'} {target} = require({module}){end}"
     target = {DEFAULT: what.alias, NAMESPACE: f"* as {what.alias}"}.get(what.name, names)
-    return f"import {'type ' if what.type_only else ''}{target} from {module}{semicolon}"
+    return f"import {'type ' * what.type_only}{target} from {module}{end}"
 
 
 def requires(parsed: ParsedText) -> bool:
