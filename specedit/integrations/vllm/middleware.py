@@ -14,12 +14,13 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.responses import JSONResponse
 
 from specedit.integrations.vllm.drafting import MOST, PREDICTION, ServedVocabulary, joined
 from specedit.integrations.vllm.launch import batch_invariant, drafts_spoil_sampling
 from specedit.integrations.vllm.usage import CountedAnswer, Message, Send, json_object, resized
 from specedit.server.chat_request import Absent, Prediction, refuse
-from specedit.server.protocol import Refusal, RefusedError
+from specedit.server.protocol import RefusedError
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -70,7 +71,8 @@ class Predictions:
         try:
             texts = _texts(request)
         except RefusedError as error:
-            await _refuse(error.refusal, send)
+            response = JSONResponse(error.refusal.json(), error.refusal.status)
+            await response(scope, receive, send)
             return
         vocabulary = await self._served_vocabulary(scope)
         ids, unused = [], ""
@@ -161,11 +163,3 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return again
-
-
-async def _refuse(refusal: Refusal, send: Send) -> None:
-    body = json.dumps(refusal.json()).encode()
-    headers = [(b"content-type", b"application/json")]
-    start = {"type": "http.response.start", "status": refusal.status}
-    await send({**start, "headers": resized(headers, len(body))})
-    await send({"type": "http.response.body", "body": body})
