@@ -50,37 +50,39 @@ def stream(*deltas: str, reason: str | None = "stop", usage: Any = USAGE) -> byt
 
 @contextlib.contextmanager
 def listening() -> Iterator[Endpoint]:
-    found = Endpoint("", [], [], [], stream("```python\n", "a = 2\n", "```"))
+    endpoint = Endpoint("", [], [], [], stream("```python\n", "a = 2\n", "```"))
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
-            found.requests.append(json.loads(body))
-            found.headers.append({k.lower(): v for k, v in self.headers.items()})
-            found.paths.append(self.path)
-            broken = len(found.requests) > found.breaks_after
-            self.send_response(500 if broken else found.status)
-            for name, value in found.extra.items():
+            endpoint.requests.append(json.loads(body))
+            endpoint.headers.append({k.lower(): v for k, v in self.headers.items()})
+            endpoint.paths.append(self.path)
+            broken = len(endpoint.requests) > endpoint.breaks_after
+            self.send_response(500 if broken else endpoint.status)
+            for name, value in endpoint.extra.items():
                 self.send_header(name, value)
-            if found.location:
-                self.send_header("Location", found.location)
+            if endpoint.location:
+                self.send_header("Location", endpoint.location)
             self.end_headers()
-            self.wfile.write(found.says(found.requests[-1]) if found.says else found.answer)
+            self.wfile.write(
+                endpoint.says(endpoint.requests[-1]) if endpoint.says else endpoint.answer
+            )
 
         def do_GET(self) -> None:
-            found.paths.append(self.path)
-            self.send_response(200 if found.listed else 404)
+            endpoint.paths.append(self.path)
+            self.send_response(200 if endpoint.listed else 404)
             self.end_headers()
-            self.wfile.write(found.listed)
+            self.wfile.write(endpoint.listed)
 
         def log_message(self, *args: Any) -> None:
             pass
 
     with contextlib.closing(Server(("127.0.0.1", 0), Handler)) as server:
-        found.url = f"http://127.0.0.1:{server.server_address[1]}"
+        endpoint.url = f"http://127.0.0.1:{server.server_address[1]}"
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
-        yield found
+        yield endpoint
         server.shutdown()
         thread.join()
 

@@ -40,15 +40,15 @@ def text_of(units: str) -> str:
 
 def spans(units: str) -> list[tuple[int, int]]:
     """Where each line starts, and where its content ends."""
-    found, start, at = [], 0, 0
+    result, start, at = [], 0, 0
     while at < len(units):
         if units[at] in "\r\n":
-            found.append((start, at))
+            result.append((start, at))
             at += 2 if units[at : at + 2] == "\r\n" else 1
             start = at
         else:
             at += 1
-    return [*found, (start, len(units))]
+    return [*result, (start, len(units))]
 
 
 def offset(units: str, position: Position) -> int:
@@ -100,8 +100,8 @@ class Editor:
         self._send({"method": method, "params": params})
 
     def start(self, capabilities: object = None) -> Any:
-        given = CAPABILITIES if capabilities is None else capabilities
-        number = self.request("initialize", {"processId": None, "capabilities": given})
+        declared = CAPABILITIES if capabilities is None else capabilities
+        number = self.request("initialize", {"processId": None, "capabilities": declared})
         answer = self.wait(number)
         self.notify("initialized", {})
         return answer["result"]["capabilities"]

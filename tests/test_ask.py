@@ -74,16 +74,16 @@ def test_yes_to_all_is_the_new_text_and_no_to_all_the_old(
 ) -> None:
     assert choose(before, after, lambda q: "y").text == after
     assert choose(before, after, lambda q: "n").text == before
-    said: list[str] = []
+    messages: list[str] = []
 
     def some(question: Question) -> str:
-        said.append(data.draw(st.sampled_from("yn")))
-        return said[-1]
+        messages.append(data.draw(st.sampled_from("yn")))
+        return messages[-1]
 
-    found = choose(before, after, some)
-    assert (found.applied, found.of) == (said.count("y"), len(said))
-    assert found.whole == ("n" not in said)
-    assert found.text == after or not found.whole
+    result = choose(before, after, some)
+    assert (result.applied, result.of) == (messages.count("y"), len(messages))
+    assert result.whole == ("n" not in messages)
+    assert result.text == after or not result.whole
 
 
 TWO = "a\nb\nc\nd\ne\n"
@@ -113,8 +113,8 @@ def pick(answers: str, edit: str | None = None) -> tuple[str, list[Question]]:
     ids=["first", "second", "both", "a piece cannot be split again"],
 )
 def test_a_hunk_is_split_where_lines_stay(answers: str, text: str) -> None:
-    found, asked = pick(answers)
-    assert found == text
+    result, asked = pick(answers)
+    assert result == text
     assert "s" in asked[0].keys and (asked[0].of, asked[1].of) == (1, 2)
     assert "s" not in asked[1].keys and "e" not in asked[0].keys
 
@@ -135,8 +135,8 @@ def test_a_hunk_is_edited_by_hand(left: str, text: str) -> None:
 
 
 def test_an_edited_hunk_that_does_not_fit_is_asked_about_again() -> None:
-    found, asked = pick("e,n", " a\n b\n not there\n")
-    assert found == TWO and "other ones" in asked[1].why
+    result, asked = pick("e,n", " a\n b\n not there\n")
+    assert result == TWO and "other ones" in asked[1].why
 
 
 @given(st.text("ab\n", max_size=30), st.text("ab\n", max_size=30))

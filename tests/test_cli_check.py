@@ -44,9 +44,9 @@ def test_a_note_is_said_and_strict_refuses_it(inside: Run, file: Path, script: S
     file.write_text(BEFORE)
     done = inside("edit", "Return none", file, "--json")
     (one,) = json.loads(done.stdout)["files"]
-    (found,) = [each for each in one["findings"] if each["kind"] == "unreachable"]
-    assert found["file"] == str(file) and found["line"] == 4 and found["verdict"] == "note"
-    assert one["status"] == "edited" and found["text"] in one["notes"]
+    (result,) = [each for each in one["findings"] if each["kind"] == "unreachable"]
+    assert result["file"] == str(file) and result["line"] == 4 and result["verdict"] == "note"
+    assert one["status"] == "edited" and result["text"] in one["notes"]
 
 
 def test_an_answer_that_changes_nothing_says_so_even_when_strict(
@@ -104,8 +104,8 @@ def test_a_question_is_refused_by_edit_and_answered_by_ask(
     assert (done.returncode, done.stdout) == (0, b"It sums the cart.\n")
     assert file.read_text() == BEFORE
     done = specedit("ask", "What does it do?", "-", "--json", stdin=BEFORE.encode())
-    found = json.loads(done.stdout)
-    assert (found["command"], found["answer"]) == ("ask", "It sums the cart.")
+    result = json.loads(done.stdout)
+    assert (result["command"], result["answer"]) == ("ask", "It sums the cart.")
 
 
 def test_a_question_may_be_about_more_than_one_file(

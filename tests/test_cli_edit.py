@@ -76,9 +76,9 @@ def test_a_patch_holds_nothing_that_was_refused(
 
 def test_json_is_the_contract(specedit: Run, file: Path) -> None:
     done = specedit("edit", "rename it", file, "--json", "--audit")
-    found = json.loads(done.stdout)
-    assert (found["schema"], found["command"], found["server"]) == (1, "edit", None)
-    (one,) = found["files"]
+    result = json.loads(done.stdout)
+    assert (result["schema"], result["command"], result["server"]) == (1, "edit", None)
+    (one,) = result["files"]
     assert (one["status"], one["path"]) == ("edited", str(file))
     assert one["before_sha256"] == hashlib.sha256(BEFORE).hexdigest()
     assert one["after_sha256"] == hashlib.sha256(AFTER).hexdigest()
@@ -88,8 +88,8 @@ def test_json_is_the_contract(specedit: Run, file: Path) -> None:
     accepted = sum(d["accepted"] for d in one["drafts"].values())
     assert one["tokens"]["completion"] - one["passes"] - accepted in (0, -1)
     assert set(one["timing"]) == {"load_s", "prefill_s", "decode_s", "total_s"}
-    assert found["totals"]["files"] == found["totals"]["edited"] == 1
-    assert set(found["model"]) >= {"name", "sha256", "engine", "device", "threads"}
+    assert result["totals"]["files"] == result["totals"]["edited"] == 1
+    assert set(result["model"]) >= {"name", "sha256", "engine", "device", "threads"}
 
 
 @pytest.mark.parametrize("arguments", [[], ["--prediction", "none", "--draft", "none"]])
@@ -257,10 +257,10 @@ def test_a_part_that_one_file_has_not_leaves_the_others_done(
         "edit", "x", "a.py", "user.py", "c.py", "--json", "--allow-extra", *part, cwd=file.parent
     )
     assert done.returncode == 2
-    found = json.loads(done.stdout)["files"]
-    assert found[1]["status"] == "failed"
-    assert found[1]["problems"][0].startswith(says)
-    assert found[0]["status"] == found[2]["status"] != "failed"
+    result = json.loads(done.stdout)["files"]
+    assert result[1]["status"] == "failed"
+    assert result[1]["problems"][0].startswith(says)
+    assert result[0]["status"] == result[2]["status"] != "failed"
     assert f"user.py: {says}" in done.stderr.decode()
 
 
@@ -326,10 +326,10 @@ def test_a_file_that_changed_meanwhile_is_left_alone(
         wait_for(calls)
         file.unlink() if text is None else file.write_bytes(text)
         assert running.stderr is not None
-        said = running.stderr.read().decode()
+        message = running.stderr.read().decode()
     assert running.returncode == 2
-    assert "user.py: " + ("changed on disk" if text else "gone from the disk") in said
-    assert "journal" not in said
+    assert "user.py: " + ("changed on disk" if text else "gone from the disk") in message
+    assert "journal" not in message
     assert (file.read_bytes() if file.exists() else None) == text
 
 
@@ -344,10 +344,10 @@ def test_ctrl_c_is_130_and_nothing_is_half_written(file: Path, script: Script) -
         wait_for(calls)
         running.send_signal(signal.SIGINT)
         assert running.stderr is not None
-        said = running.stderr.read().decode()
+        message = running.stderr.read().decode()
     assert running.returncode == 130
-    assert "interrupted" in said
-    assert "Traceback" not in said
+    assert "interrupted" in message
+    assert "Traceback" not in message
     assert file.read_bytes() == BEFORE
     assert [p.name for p in file.parent.iterdir() if p.name.startswith(".specedit")] == []
 
@@ -362,9 +362,9 @@ def wait_for(place: Path, seconds: float = 20) -> None:
 def test_config_says_where_each_value_came_from(specedit: Run, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.specedit]\nthreads = 7\n")
     done = specedit("config", "threads", "--json", cwd=tmp_path)
-    found = json.loads(done.stdout)["threads"]
+    result = json.loads(done.stdout)["threads"]
     origin = str(tmp_path / "pyproject.toml")
-    assert found == {"value": 7, "from": origin, "kind": "open"}
+    assert result == {"value": 7, "from": origin, "kind": "open"}
 
 
 def test_shells_get_their_completion(process: Run) -> None:

@@ -46,15 +46,15 @@ def model(*arguments: str) -> Result:
 
 
 def listed() -> dict[str, object]:
-    found = json.loads(model("list", "--json").stdout)
-    assert isinstance(found[0], dict)
-    return found[0]
+    result = json.loads(model("list", "--json").stdout)
+    assert isinstance(result[0], dict)
+    return result[0]
 
 
 def test_an_empty_store_lists_the_catalogue(slot: Slot) -> None:
-    found = listed()
-    assert (found["name"], found["state"], found["path"]) == ("tiny", "absent", None)
-    assert (found["licence"], found["in_use"]) == ("MIT", True)
+    result = listed()
+    assert (result["name"], result["state"], result["path"]) == ("tiny", "absent", None)
+    assert (result["licence"], result["in_use"]) == ("MIT", True)
 
 
 def test_an_unfinished_download_is_listed_with_what_it_has(slot: Slot) -> None:
@@ -64,8 +64,8 @@ def test_an_unfinished_download_is_listed_with_what_it_has(slot: Slot) -> None:
 
 
 def test_a_model_in_place(here: Slot) -> None:
-    found = listed()
-    assert (found["state"], found["path"]) == ("here", str(here.path))
+    value = listed()
+    assert (value["state"], value["path"]) == ("here", str(here.path))
     result = model("list")
     assert "tiny *" in result.stdout
     assert str(here.home) in result.stderr
@@ -97,8 +97,8 @@ def test_verify_deletes_a_damaged_conversion_and_says_so(here: Slot) -> None:
     made = here.home / "converted" / f"tiny-{str(listed()['sha256'])[:16]}-v1.int8"
     made.parent.mkdir()
     made.write_bytes(b"x" * 5000)
-    said = model("verify").stderr.replace("\n", " ")
-    assert "tiny is whole" in said and "was deleted, and the next edit makes it again" in said
+    message = model("verify").stderr.replace("\n", " ")
+    assert "tiny is whole" in message and "was deleted, and the next edit makes it again" in message
     assert not made.exists()
 
 

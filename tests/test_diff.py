@@ -28,19 +28,19 @@ def apply(before: str, after: str, chosen: list[Hunk]) -> str:
 
 @given(TEXT, TEXT)
 def test_all_hunks_applied_are_the_new_text_and_none_the_old(before: str, after: str) -> None:
-    found = hunks(before, after)
-    assert apply(before, after, found) == after
+    result = hunks(before, after)
+    assert apply(before, after, result) == after
     assert apply(before, after, []) == before
-    assert bool(found) == (before != after)
+    assert bool(result) == (before != after)
 
 
 @given(TEXT, TEXT)
 def test_hunks_count_what_they_show(before: str, after: str) -> None:
-    found = hunks(before, after)
+    result = hunks(before, after)
     total = counts(before, after)
-    assert total.hunks == len(found)
+    assert total.hunks == len(result)
     assert total.added - total.removed == len(_lines(after)) - len(_lines(before))
-    for hunk in found:
+    for hunk in result:
         assert hunk.added + hunk.removed > 0
         for line in hunk.lines:
             assert (line.before is None) == (line.kind == "+")

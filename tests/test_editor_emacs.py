@@ -56,9 +56,9 @@ class Emacs:
         driver = self.desk.root.parent / "drive.el"
         text = DRIVER.replace("{body}", "\n      ".join(body)).replace("{before}", before)
         driver.write_text(text.replace("{snippet}", str(snippet)))
-        found = self.desk.result(self.desk.run(self.program, "-Q", "--batch", "-l", str(driver)))
-        assert "error" not in found, found
-        return found
+        result = self.desk.result(self.desk.run(self.program, "-Q", "--batch", "-l", str(driver)))
+        assert "error" not in result, result
+        return result
 
 
 @pytest.fixture
@@ -77,12 +77,12 @@ def test_the_snippet_compiles_without_a_warning(emacs: Emacs) -> None:
 
 def test_the_buffer_is_edited_as_it_is_and_one_undo_takes_it_back(emacs: Emacs) -> None:
     unsaved = "Old = 0\n" + BUFFER
-    found = emacs.drive(
+    result = emacs.drive(
         '(insert "Old = 0\\n")', "(forward-line 3)", '(specedit "Old becomes New.")'
     )
-    assert (found["text"], found["undone"]) == (unsaved.replace("Old", "New"), unsaved)
-    assert found["line"] == 5
-    assert found["messages"].strip().splitlines()[-1].startswith("a é.py: ")
+    assert (result["text"], result["undone"]) == (unsaved.replace("Old", "New"), unsaved)
+    assert result["line"] == 5
+    assert result["messages"].strip().splitlines()[-1].startswith("a é.py: ")
     assert (emacs.desk.root / "a é.py").read_text() == BUFFER, "the file is not touched"
 
 
@@ -97,11 +97,11 @@ def test_the_buffer_is_edited_as_it_is_and_one_undo_takes_it_back(emacs: Emacs) 
 def test_the_whole_answer_arrives(emacs: Emacs, before: str, pairs: list[list[str]]) -> None:
     emacs.desk.play(replace=pairs)
     emacs.desk.write("a é.py", before)
-    found = emacs.drive('(specedit "as you like")')
+    result = emacs.drive('(specedit "as you like")')
     after = before
     for old, new in pairs:
         after = after.replace(old, new)
-    assert (found["text"], found["undone"]) == (after, before)
+    assert (result["text"], result["undone"]) == (after, before)
 
 
 def test_a_dos_file_keeps_its_line_ends(emacs: Emacs) -> None:
@@ -112,13 +112,13 @@ def test_a_dos_file_keeps_its_line_ends(emacs: Emacs) -> None:
 
 def test_a_region_is_edited_by_its_lines_and_the_rest_is_not(emacs: Emacs) -> None:
     body = '(specedit "x" (progn (forward-line 1) (point)) (line-beginning-position 2))'
-    found = emacs.drive(body)
-    assert found["text"] == BUFFER.replace("Old = 2", "New = 2")
+    result = emacs.drive(body)
+    assert result["text"] == BUFFER.replace("Old = 2", "New = 2")
 
 
 def test_the_identifier_at_point_is_renamed(emacs: Emacs) -> None:
-    found = emacs.drive("(forward-line 2)", "(end-of-line)", '(specedit-rename "New")')
-    assert (found["text"], found["undone"]) == (BUFFER.replace("Old", "New"), BUFFER)
+    result = emacs.drive("(forward-line 2)", "(end-of-line)", '(specedit-rename "New")')
+    assert (result["text"], result["undone"]) == (BUFFER.replace("Old", "New"), BUFFER)
 
 
 FAILURES = {"refused": {"replace": [["Old = 2", "Old = = 2"]]}, "no model": None}
@@ -132,38 +132,38 @@ def test_a_failure_leaves_the_buffer_and_its_undo_history(
         Path(emacs.desk.env["SPECEDIT_SCRIPT"]).unlink()
     else:
         emacs.desk.play(**script)
-    found = emacs.drive('(insert "mine\\n")', '(specedit "Old becomes New.")')
-    assert (found["text"], found["undone"]) == ("mine\n" + BUFFER, BUFFER)
+    result = emacs.drive('(insert "mine\\n")', '(specedit "Old becomes New.")')
+    assert (result["text"], result["undone"]) == ("mine\n" + BUFFER, BUFFER)
     missing = emacs.desk.env["SPECEDIT_SCRIPT"][:30]  # a long path is cut to the window
-    assert ("a é.py: " if script else f"specedit: {missing}") in found["messages"]
+    assert ("a é.py: " if script else f"specedit: {missing}") in result["messages"]
 
 
 def test_a_program_that_is_missing_is_said(emacs: Emacs) -> None:
     before = '(setq specedit-warm nil specedit-command (list "no-such-program"))'
     form = '(condition-case e (specedit "x") (user-error (message "%s" (cadr e))))'
-    found = emacs.drive(form, before=before)
-    assert found["text"] == BUFFER and not found["modified"]
-    assert "no-such-program" in found["messages"]
+    result = emacs.drive(form, before=before)
+    assert result["text"] == BUFFER and not result["modified"]
+    assert "no-such-program" in result["messages"]
 
 
 def test_an_answer_for_a_text_that_changed_meanwhile_is_dropped(emacs: Emacs) -> None:
-    found = emacs.drive('(specedit "Old becomes New.")', '(insert "mine\\n")')
-    assert (found["text"], found["undone"]) == ("mine\n" + BUFFER, BUFFER)
-    assert "the answer is dropped" in found["messages"]
+    result = emacs.drive('(specedit "Old becomes New.")', '(insert "mine\\n")')
+    assert (result["text"], result["undone"]) == ("mine\n" + BUFFER, BUFFER)
+    assert "the answer is dropped" in result["messages"]
 
 
 def test_an_edit_can_be_stopped(emacs: Emacs) -> None:
     emacs.desk.play(replace=[["Old", "New"]], delay_s=2)
     body = ['(specedit "x")', "(accept-process-output nil 0.4)", "(specedit-stop)"]
-    found = emacs.drive(*body)
-    assert found["text"] == BUFFER and not found["modified"]
+    result = emacs.drive(*body)
+    assert result["text"] == BUFFER and not result["modified"]
 
 
 def test_a_long_file_arrives_whole(emacs: Emacs) -> None:
     long = "".join(f"name_{n} = {n}  # {'x' * 90}\n" for n in range(2500)) + "Old = 1\n"
     emacs.desk.write("a é.py", long)
-    found = emacs.drive("(goto-char (point-max))", '(specedit "x" (- (point) 4) (point))')
-    assert found["text"] == long.replace("Old", "New")
+    result = emacs.drive("(goto-char (point-max))", '(specedit "x" (- (point) 4) (point))')
+    assert result["text"] == long.replace("Old", "New")
 
 
 def test_a_file_is_warmed_when_it_is_opened(emacs: Emacs, tmp_path: Path) -> None:
@@ -178,5 +178,5 @@ def test_a_file_is_warmed_when_it_is_opened(emacs: Emacs, tmp_path: Path) -> Non
 def test_the_real_model_renames_in_emacs(real_home: Path, emacs: Emacs) -> None:
     del emacs.desk.env["SPECEDIT_ENGINE"], emacs.desk.env["SPECEDIT_SCRIPT"]
     emacs.desk.env.update(SPECEDIT_HOME=str(real_home), SPECEDIT_MODEL="qwen2.5-coder-0.5b")
-    found = emacs.drive("(forward-line 1)", '(specedit-rename "Fresh")')
-    assert found["text"] == BUFFER.replace("Old", "Fresh"), found["messages"]
+    result = emacs.drive("(forward-line 1)", '(specedit-rename "Fresh")')
+    assert result["text"] == BUFFER.replace("Old", "Fresh"), result["messages"]

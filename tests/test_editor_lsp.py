@@ -64,22 +64,22 @@ def drive(desk: Desk, body: str) -> dict[str, Any]:
     snippet = desk.root.parent / "snippet.lua"
     snippet.write_text(editors.snippet(editors.editor("neovim")))
     line = [find("nvim"), "--headless", "-u", "NONE", "-i", "NONE", "-n"]
-    given = "let g:specedit_warm = 0 | let g:specedit_lsp = 1 | set hidden"
+    text = "let g:specedit_warm = 0 | let g:specedit_lsp = 1 | set hidden"
     line += [
         "--cmd",
-        f"filetype on | {given}",
+        f"filetype on | {text}",
         "-c",
         f"source {snippet}",
         "-c",
         f"luafile {script}",
     ]
-    found = desk.result(desk.run(*line))
-    assert "problem" not in found, found
-    return found
+    result = desk.result(desk.run(*line))
+    assert "problem" not in result, result
+    return result
 
 
 def test_neovims_rename_is_of_all_files(desk: Desk) -> None:
-    found = drive(
+    result = drive(
         desk,
         f"""
 vim.cmd("edit page.py")
@@ -90,13 +90,13 @@ until_so("the rename", function() return text("page.py"):find("user.login", 1, t
 until_so("the other file", function() return vim.fn.bufnr("user.py") > 0 end)
 """,
     )
-    assert found["texts"]["page.py"] == PAGE.replace("user.user_name", "user.login")
-    assert found["texts"]["user.py"] == USER.replace("user_name", "login")
+    assert result["texts"]["page.py"] == PAGE.replace("user.user_name", "user.login")
+    assert result["texts"]["user.py"] == USER.replace("user_name", "login")
     assert (desk.root / "user.py").read_text() == USER, "the editor writes, not the server"
 
 
 def test_neovims_code_action_edits_the_selection(desk: Desk) -> None:
-    found = drive(
+    result = drive(
         desk,
         f"""
 vim.cmd("edit asked.py")
@@ -110,4 +110,4 @@ end
 until_so("the edit", function() return text("asked.py"):find("New = 2", 1, true) end)
 """,
     )
-    assert found["texts"]["asked.py"] == "New = 2\n"
+    assert result["texts"]["asked.py"] == "New = 2\n"

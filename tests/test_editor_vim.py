@@ -58,9 +58,9 @@ class Vim:
         commands += ["call Wait()", "call Result()"]
         path = self.desk.root.parent / "drive.vim"
         path.write_text(DRIVER.replace("{body}", "\n".join(f"  {c}" for c in commands)))
-        found = self.desk.result(self.desk.run(*self.line, "-S", str(path)))
-        assert "error" not in found, found
-        return found
+        result = self.desk.result(self.desk.run(*self.line, "-S", str(path)))
+        assert "error" not in result, result
+        return result
 
 
 def make(name: str, desk: Desk) -> Vim:
@@ -79,12 +79,12 @@ def vim(request: pytest.FixtureRequest, tmp_path: Path) -> Vim:
 
 
 def test_the_buffer_is_edited_as_it_is_and_one_undo_takes_it_back(vim: Vim) -> None:
-    found = vim.drive("4", "call setline(1, 'Old = 0')", "Specedit Old becomes New.")
+    result = vim.drive("4", "call setline(1, 'Old = 0')", "Specedit Old becomes New.")
     unsaved = BUFFER.replace("x = 1", "Old = 0")
-    assert text(found["lines"]) == unsaved.replace("Old", "New")
-    assert text(found["undone"]) == unsaved
-    assert found["cursor"][0] == 4
-    assert found["messages"].strip().splitlines()[-1].startswith("a é.py: ")
+    assert text(result["lines"]) == unsaved.replace("Old", "New")
+    assert text(result["undone"]) == unsaved
+    assert result["cursor"][0] == 4
+    assert result["messages"].strip().splitlines()[-1].startswith("a é.py: ")
     assert (vim.desk.root / "a é.py").read_text() == BUFFER, "the file on the disk is not touched"
 
 
@@ -99,25 +99,25 @@ def test_the_buffer_is_edited_as_it_is_and_one_undo_takes_it_back(vim: Vim) -> N
 def test_the_whole_answer_arrives(vim: Vim, before: str, pairs: list[list[str]]) -> None:
     vim.desk.play(replace=pairs)
     path = vim.desk.write("a é.py", before)
-    found = vim.drive("Specedit as you like", "call Wait()", "silent write! out.py")
+    result = vim.drive("Specedit as you like", "call Wait()", "silent write! out.py")
     after = before
     for old, new in pairs:
         after = after.replace(old, new)
     out = (vim.desk.root / "out.py").read_bytes().decode()
     assert out.rstrip("\r\n") == after.rstrip("\r\n")
-    assert text(found["undone"]).strip("\n") == before.replace("\r\n", "\n").strip("\n")
+    assert text(result["undone"]).strip("\n") == before.replace("\r\n", "\n").strip("\n")
     assert path.read_bytes().decode() == before
 
 
 def test_a_selection_is_edited_and_the_rest_is_not(vim: Vim) -> None:
-    found = vim.drive('exe "normal! 2GV\\<Esc>"', "'<,'>Specedit x")
-    assert text(found["lines"]) == BUFFER.replace("Old = 2", "New = 2")
+    result = vim.drive('exe "normal! 2GV\\<Esc>"', "'<,'>Specedit x")
+    assert text(result["lines"]) == BUFFER.replace("Old = 2", "New = 2")
 
 
 def test_the_identifier_under_the_cursor_is_renamed(vim: Vim) -> None:
-    found = vim.drive("call cursor(3, 6)", "SpeceditRename New")
-    assert text(found["lines"]) == BUFFER.replace("Old", "New")
-    assert text(found["undone"]) == BUFFER
+    result = vim.drive("call cursor(3, 6)", "SpeceditRename New")
+    assert text(result["lines"]) == BUFFER.replace("Old", "New")
+    assert text(result["undone"]) == BUFFER
 
 
 FAILURES = {
@@ -134,38 +134,38 @@ def test_a_failure_leaves_the_buffer_and_its_undo_history(
         Path(vim.desk.env["SPECEDIT_SCRIPT"]).unlink()
     else:
         vim.desk.play(**script)
-    found = vim.drive("call setline(1, 'x = 9')", "Specedit Old becomes New.")
-    assert text(found["lines"]) == BUFFER.replace("x = 1", "x = 9")
-    assert (found["undo"], text(found["undone"])) == (1, BUFFER)
+    result = vim.drive("call setline(1, 'x = 9')", "Specedit Old becomes New.")
+    assert text(result["lines"]) == BUFFER.replace("x = 1", "x = 9")
+    assert (result["undo"], text(result["undone"])) == (1, BUFFER)
     missing = vim.desk.env["SPECEDIT_SCRIPT"][:30]  # a long path is cut to the window
-    assert "a é.py" in found["messages"] or missing in found["messages"]
+    assert "a é.py" in result["messages"] or missing in result["messages"]
 
 
 def test_a_program_that_is_missing_is_said(vim: Vim) -> None:
-    found = vim.drive("let g:specedit_command = ['no-such-program']", "Specedit x")
-    assert text(found["lines"]) == BUFFER and found["undo"] == 0
-    assert "no-such-program" in found["messages"]
+    result = vim.drive("let g:specedit_command = ['no-such-program']", "Specedit x")
+    assert text(result["lines"]) == BUFFER and result["undo"] == 0
+    assert "no-such-program" in result["messages"]
 
 
 def test_an_answer_for_a_text_that_changed_meanwhile_is_dropped(vim: Vim) -> None:
-    found = vim.drive("Specedit Old becomes New.", "call setline(4, 'mine')")
-    assert text(found["lines"]) == BUFFER.replace("z = 3", "mine")
-    assert "the answer is dropped" in found["messages"]
-    assert found["undo"] == 1
+    result = vim.drive("Specedit Old becomes New.", "call setline(4, 'mine')")
+    assert text(result["lines"]) == BUFFER.replace("z = 3", "mine")
+    assert "the answer is dropped" in result["messages"]
+    assert result["undo"] == 1
 
 
 def test_an_edit_can_be_stopped(vim: Vim) -> None:
     vim.desk.play(replace=[["Old", "New"]], delay_s=2)
-    found = vim.drive("Specedit x", "sleep 400m", "Specedit y", "SpeceditStop")
-    assert text(found["lines"]) == BUFFER and found["undo"] == 0
-    assert "at work" in found["messages"]
+    result = vim.drive("Specedit x", "sleep 400m", "Specedit y", "SpeceditStop")
+    assert text(result["lines"]) == BUFFER and result["undo"] == 0
+    assert "at work" in result["messages"]
 
 
 def test_a_long_file_arrives_whole(vim: Vim) -> None:
     long = "".join(f"name_{n} = {n}  # {'x' * 90}\n" for n in range(2500)) + "Old = 1\n"
     vim.desk.write("a é.py", long)
-    found = vim.drive("2501,2501Specedit x")
-    assert text(found["lines"]) == long.replace("Old", "New")
+    result = vim.drive("2501,2501Specedit x")
+    assert text(result["lines"]) == long.replace("Old", "New")
 
 
 def test_a_file_is_warmed_when_it_is_opened(vim: Vim, tmp_path: Path) -> None:
@@ -174,8 +174,8 @@ def test_a_file_is_warmed_when_it_is_opened(vim: Vim, tmp_path: Path) -> None:
     fake.write_text(f'#!/bin/sh\necho "$@" >> "{log}"\n')
     fake.chmod(0o755)
     command = json.dumps([str(fake)])
-    told = (f"let g:specedit_command = {command}", "let g:specedit_warm = 1")
-    vim.drive(*told, "edit! a\\ é.py", "sleep 200m")
+    messages = (f"let g:specedit_command = {command}", "let g:specedit_warm = 1")
+    vim.drive(*messages, "edit! a\\ é.py", "sleep 200m")
     assert "warm --quiet -- a é.py" in log.read_text()
 
 
@@ -187,5 +187,5 @@ def test_the_real_model_renames_in_vim(real_home: Path, tmp_path: Path) -> None:
         desk = Desk.make(folder)
         del desk.env["SPECEDIT_ENGINE"], desk.env["SPECEDIT_SCRIPT"]
         desk.env.update(SPECEDIT_HOME=str(real_home), SPECEDIT_MODEL="qwen2.5-coder-0.5b")
-        found = make(name, desk).drive("call cursor(2, 1)", "SpeceditRename Fresh")
-        assert text(found["lines"]) == BUFFER.replace("Old", "Fresh"), found["messages"]
+        result = make(name, desk).drive("call cursor(2, 1)", "SpeceditRename Fresh")
+        assert text(result["lines"]) == BUFFER.replace("Old", "Fresh"), result["messages"]

@@ -146,10 +146,10 @@ def keys(text: str) -> list[Any]:
 
 def test_vscode_keys_run_tasks_that_exist() -> None:
     tasks = {task["label"] for task in without_comments(snippet("vscode"))["tasks"]}
-    found = keys(snippet("vscode"))
-    assert len(found) == 3
-    assert {entry["command"] for entry in found} == {"workbench.action.tasks.runTask"}
-    assert {entry["args"] for entry in found} <= tasks
+    result = keys(snippet("vscode"))
+    assert len(result) == 3
+    assert {entry["command"] for entry in result} == {"workbench.action.tasks.runTask"}
+    assert {entry["args"] for entry in result} <= tasks
 
 
 def test_zed_tasks_are_well_formed() -> None:
@@ -164,9 +164,9 @@ def test_zed_tasks_are_well_formed() -> None:
 
 
 def test_helix_keys_are_toml() -> None:
-    found = tomllib.loads(snippet("helix"))["keys"]
-    assert set(found["normal"]["space"]["m"]) == {"e", "r", "w", "l"}
-    for command in _values(found):
+    result = tomllib.loads(snippet("helix"))["keys"]
+    assert set(result["normal"]["space"]["m"]) == {"e", "r", "w", "l"}
+    for command in _values(result):
         assert command.startswith((":", "@"))
         assert re.sub(r"<(ret|gt|lt)>", "", command).count("<") == 0, "`<` begins a key's name"
 
@@ -223,9 +223,9 @@ def test_every_option_in_a_snippet_exists(words: list[str]) -> None:
 
 
 def test_each_snippet_says_what_it_is_and_where_it_goes() -> None:
-    for found in editors.EDITORS:
-        head = editors.snippet(found)[:400]
-        assert editors.MARK in head, found.name
+    for result in editors.EDITORS:
+        head = editors.snippet(result)[:400]
+        assert editors.MARK in head, result.name
 
 
 INSTALLED = {

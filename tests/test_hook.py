@@ -33,11 +33,11 @@ def test_a_clean_commit_goes_through_and_says_nothing(hooked: Hooked) -> None:
 def test_a_fix_is_left_to_look_at_and_the_commit_does_not_happen(hooked: Hooked) -> None:
     hooked.repo.write("a.py", "Old = 2\n")
     hooked.repo.git("add", "a.py")
-    code, said = hooked.commit()
+    code, text = hooked.commit()
     assert code == 1
     assert (
-        "-Old = 2\n+New = 2\n" in said
-        and "a.py: rewritten by “Old becomes New.”, not staged" in said
+        "-Old = 2\n+New = 2\n" in text
+        and "a.py: rewritten by “Old becomes New.”, not staged" in text
     )
     assert hooked.repo.read("a.py") == "New = 2\n"
     assert hooked.repo.git("show", ":a.py") == "Old = 2\n"
@@ -136,8 +136,8 @@ def test_what_is_no_text_is_neither_asked_about_nor_mentioned(tmp_path: Path) ->
 def test_text_that_cannot_be_read_is_named_and_holds_up_nothing(hooked: Hooked) -> None:
     hooked.repo.write("latin.py", "# Größe Old\n".encode("latin-1"))
     hooked.repo.git("add", "-A")
-    code, _, said = hooked.specedit("hook", "run")
-    assert code == 0 and "latin.py: not UTF-8" in said
+    code, _, text = hooked.specedit("hook", "run")
+    assert code == 0 and "latin.py: not UTF-8" in text
 
 
 def test_a_refused_answer_stops_the_commit_and_writes_nothing(tmp_path: Path) -> None:
@@ -256,8 +256,8 @@ def test_names_of_any_kind(hooked: Hooked, name: str) -> None:
 def test_commits_that_bring_an_index_of_their_own(hooked: Hooked, words: list[str]) -> None:
     hooked.repo.commit({"a.py": "x = 1\n", "b.py": "x = 1\n"})
     hooked.repo.write("a.py", "Old = 1\n")
-    code, said = hooked.commit(*words)
-    assert code == 1 and "-Old = 1\n+New = 1\n" in said
+    code, text = hooked.commit(*words)
+    assert code == 1 and "-Old = 1\n+New = 1\n" in text
     assert hooked.repo.read("a.py") == "New = 1\n"
 
 
@@ -377,11 +377,11 @@ def tested(tmp_path: Path) -> Hooked:
 
 
 def test_a_rule_that_names_a_command_needs_trust(tested: Hooked) -> None:
-    code, _, said = tested.specedit("hook", "run")
-    assert code == 0 and "hook ignored" in said and tested.asked == 0
+    code, _, text = tested.specedit("hook", "run")
+    assert code == 0 and "hook ignored" in text and tested.asked == 0
     for words in (("hook", "run"), ("hook", "install")):
-        said = tested.specedit(*words)[2]
-        assert "is not trusted" in said and "has no [[" not in said, "it has one"
+        text = tested.specedit(*words)[2]
+        assert "is not trusted" in text and "has no [[" not in text, "it has one"
     tested.specedit("hook", "uninstall")
     assert tested.specedit("trust")[0] == 0
     assert tested.specedit("hook", "run")[0] == 1
@@ -396,16 +396,16 @@ def test_a_rule_s_command_judges_and_only_what_passes_is_written(tested: Hooked)
     assert tested.repo.read("a.py") == "New = 2\n" and tested.asked == 2
     tested.repo.write("a.py", "Old = 2\n")
     tested.play(answer="New = 'bad'\n```")
-    code, _, said = tested.specedit("hook", "run")
-    assert code == 2 and "no try of 3 passes" in said
+    code, _, text = tested.specedit("hook", "run")
+    assert code == 2 and "no try of 3 passes" in text
     assert tested.repo.read("a.py") == "Old = 2\n"
 
 
 def test_what_the_work_tree_does_not_hold_is_not_tested(tested: Hooked) -> None:
     tested.specedit("trust")
     tested.repo.write("a.py", "Old = 2\nmine = 3\n")
-    code, _, said = tested.specedit("hook", "run")
-    assert code == 0 and "not tested" in said
+    code, _, text = tested.specedit("hook", "run")
+    assert code == 0 and "not tested" in text
     assert tested.repo.read("a.py") == "Old = 2\nmine = 3\n"
 
 

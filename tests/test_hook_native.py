@@ -22,8 +22,8 @@ def hooked(tmp_path: Path) -> Hooked:
 
 def hooks(hooked: Hooked) -> dict[str, tuple[bytes, int]]:
     folder = hooked.repo.root / ".git/hooks"
-    found = folder.iterdir() if folder.is_dir() else ()
-    return {p.name: (p.read_bytes(), stat.S_IMODE(p.stat().st_mode)) for p in found}
+    result = folder.iterdir() if folder.is_dir() else ()
+    return {p.name: (p.read_bytes(), stat.S_IMODE(p.stat().st_mode)) for p in result}
 
 
 def foreign(hooked: Hooked, code: int = 0, mode: int = 0o755) -> Path:
@@ -79,8 +79,8 @@ def test_two_foreign_hooks_are_one_too_many(hooked: Hooked) -> None:
     foreign(hooked)
     hooked.repo.write(".git/hooks/pre-commit.before-specedit", "mine")
     before = hooks(hooked)
-    code, _, said = hooked.specedit("hook", "install")
-    assert code == 2 and "both were left unchanged" in said
+    code, _, text = hooked.specedit("hook", "install")
+    assert code == 2 and "both were left unchanged" in text
     assert hooks(hooked) == before
 
 
@@ -89,8 +89,8 @@ def test_a_hook_written_over_ours_is_left_alone(hooked: Hooked) -> None:
     hooked.specedit("hook", "install")
     hooked.repo.write(".git/hooks/pre-commit", "#!/bin/sh\n# another tool\n")
     before = hooks(hooked)
-    code, _, said = hooked.specedit("hook", "uninstall")
-    assert code == 2 and "before-specedit" in said
+    code, _, text = hooked.specedit("hook", "uninstall")
+    assert code == 2 and "before-specedit" in text
     assert hooks(hooked) == before
 
 
@@ -100,8 +100,8 @@ def test_lines_added_to_our_hook_are_not_lost(hooked: Hooked, command: str) -> N
     path = hooked.repo.root / ".git/hooks/pre-commit"
     path.write_text(path.read_text().replace("exec ", "echo mine\n    exec ", 1))
     before = hooks(hooked)
-    code, _, said = hooked.specedit("hook", command)
-    assert code == 2 and "was not changed" in said and "pre-commit.before-specedit" in said
+    code, _, text = hooked.specedit("hook", command)
+    assert code == 2 and "was not changed" in text and "pre-commit.before-specedit" in text
     assert hooks(hooked) == before
 
 
@@ -118,8 +118,8 @@ def test_a_hook_of_another_python_is_ours(hooked: Hooked) -> None:
 @pytest.mark.parametrize("where", ["my hooks", "/elsewhere", ""])
 def test_core_hookspath_is_refused_with_the_way_out(hooked: Hooked, where: str) -> None:
     hooked.repo.git("config", "core.hooksPath", where)
-    code, _, said = hooked.specedit("hook", "install")
-    assert code == 2 and "core.hooksPath" in said and "specedit hook run" in said
+    code, _, text = hooked.specedit("hook", "install")
+    assert code == 2 and "core.hooksPath" in text and "specedit hook run" in text
     assert not (hooked.repo.root / "my hooks").exists() and hooks(hooked) == {}
 
 
@@ -127,8 +127,8 @@ def test_outside_a_repository_is_an_error(hooked: Hooked, tmp_path: Path) -> Non
     outside = Hooked(hooked.repo.at(tmp_path), hooked.calls)
     outside.repo.env["GIT_CEILING_DIRECTORIES"] = str(tmp_path.parent)
     for command in ("install", "uninstall", "run"):
-        code, _, said = outside.specedit("hook", command)
-        assert code == 2 and "no git work tree" in said
+        code, _, text = outside.specedit("hook", command)
+        assert code == 2 and "no git work tree" in text
 
 
 def test_a_hook_whose_python_is_gone_says_what_to_do(hooked: Hooked) -> None:
@@ -139,8 +139,8 @@ def test_a_hook_whose_python_is_gone_says_what_to_do(hooked: Hooked) -> None:
     path.write_text(text.replace(line, "python=/gone/python"))
     hooked.repo.env["PATH"] = "/usr/bin:/bin"
     hooked.repo.git("add", "-A")
-    code, said = hooked.commit()
-    assert code == 1 and "not installed any more" in said
+    code, spelling = hooked.commit()
+    assert code == 1 and "not installed any more" in spelling
 
 
 def test_modules_that_lie_in_the_repository_are_not_run_by_its_hook(hooked: Hooked) -> None:

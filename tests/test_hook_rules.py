@@ -96,21 +96,21 @@ def _tree(factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_rule_says_what_is_asked_of_which_files() -> None:
-    found = rules(
+    result = rules(
         [
             {"rename": {"Username": "Email", "user": "account"}, "files": ["src/**/*.cs"]},
             {"instruction": "Sort imports.", "files": "*.py", "exclude": ["gen/"], "mode": "check"},
             {"instruction": "x", "max_seconds": 3},
         ]
     )
-    assert found == [
+    assert result == [
         Rule(
             (Step(old="Username", new="Email"), Step(old="user", new="account")), ("src/**/*.cs",)
         ),
         Rule((Step("Sort imports."),), ("*.py",), ("gen/",), DEFAULT_SECONDS, CHECK),
         Rule((Step("x"),), ("**",), (), 3.0, FIX),
     ]
-    assert found[1].wants("lib/a.py") and not found[1].wants("gen/deep/a.py")
+    assert result[1].wants("lib/a.py") and not result[1].wants("gen/deep/a.py")
 
 
 @pytest.mark.parametrize(

@@ -154,9 +154,9 @@ def test_hostile_text_makes_no_tags(tmp_path: Path, text: str) -> None:
 
 def test_a_page_asks_for_nothing(tmp_path: Path) -> None:
     text = page(read(trace(tmp_path / "t", RUN)))
-    found = Tags(text)
-    assert not {"link", "img", "iframe", "object", "base", "form"} & set(found.tags)
-    assert not {"src", "href", "action", "srcset"} & {name for name, _ in found.attributes}
+    result = Tags(text)
+    assert not {"link", "img", "iframe", "object", "base", "form"} & set(result.tags)
+    assert not {"src", "href", "action", "srcset"} & {name for name, _ in result.attributes}
     assert "default-src 'none'" in text
     assert "://" not in text and "@import" not in text and "url(" not in text
 

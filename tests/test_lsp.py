@@ -102,15 +102,15 @@ class Desk:
 
 def applied(desk: Desk, edit: Any) -> dict[str, str]:
     """The texts after a workspace edit, by file."""
-    found = {}
+    results = {}
     for change in edit.document_changes:
         name = Path(change.text_document.uri.removeprefix(desk.root.as_uri() + "/")).as_posix()
         lines = FILES[name].splitlines(keepends=True)
         for one in sorted(change.edits, key=lambda one: -one.range.start.line):
             assert one.range.start.character == one.range.end.character == 0
             lines[one.range.start.line : one.range.end.line] = [one.new_text]
-        found[name] = "".join(lines)
-    return found
+        results[name] = "".join(lines)
+    return results
 
 
 def test_rename_is_of_the_whole_work_tree(tmp_path: Path) -> None:
@@ -150,12 +150,12 @@ def test_a_selection_is_edited_with_an_instruction_and_undone(tmp_path: Path) ->
         async for client in desk.open():
             uri = desk.uri("shop/user.py")
             span = lsp.Range(lsp.Position(1, 0), lsp.Position(3, 0))
-            found = await client.text_document_code_action_async(
+            result = await client.text_document_code_action_async(
                 lsp.CodeActionParams(
                     lsp.TextDocumentIdentifier(uri), span, lsp.CodeActionContext([])
                 )
             )
-            (action,) = found
+            (action,) = result
             assert action.title == "Edit with instruction…"
             assert "specedit.edit" in str(action.command)
             asked = lsp.ExecuteCommandParams("specedit.edit", [uri, [2, 3]])
@@ -168,8 +168,8 @@ def test_a_selection_is_edited_with_an_instruction_and_undone(tmp_path: Path) ->
             assert applied(desk, desk.applied[0].edit) == {"shop/user.py": wanted}
             kinds = [one["kind"] for one in map(plain, desk.progress)]
             assert kinds[0] == "begin" and kinds[-1] == "end" and "report" in kinds
-            said = [one.get("message") or "" for one in map(plain, desk.progress)]
-            assert any("login" in one for one in said), "the text is shown as it grows"
+            messages = [one.get("message") or "" for one in map(plain, desk.progress)]
+            assert any("login" in one for one in messages), "the text is shown as it grows"
             version = lsp.VersionedTextDocumentIdentifier(version=2, uri=uri)
             whole = lsp.TextDocumentContentChangeWholeDocument(wanted)
             client.text_document_did_change(lsp.DidChangeTextDocumentParams(version, [whole]))

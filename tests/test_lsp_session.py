@@ -122,13 +122,13 @@ def test_a_word_is_prepared_for_its_rename(editor: Editor, tmp_path: Path) -> No
 def test_the_selected_lines_are_those_of_the_action(editor: Editor, tmp_path: Path) -> None:
     uri = (tmp_path / "a.py").as_uri()
     editor.open(uri, "a = 1\r# \u2028\nb = 2")
-    found = []
+    results = []
     for start, end in [((0, 0), (2, 0)), ((1, 1), (2, 1)), ((1, 1), (9, 9)), ((1, 1), (1, 1))]:
         span = {"start": place(start), "end": place(end)}
         params = {"textDocument": {"uri": uri}, "range": span, "context": {"diagnostics": []}}
         actions = editor.wait(editor.request("textDocument/codeAction", params))["result"]
-        found.append([one["command"]["arguments"][1] for one in actions])
-    assert found == [[[1, 2]], [[2, 3]], [[2, 3]], []]
+        results.append([one["command"]["arguments"][1] for one in actions])
+    assert results == [[[1, 2]], [[2, 3]], [[2, 3]], []]
 
 
 # stale edits
@@ -287,8 +287,8 @@ def test_wrong_types_get_an_error(
 ) -> None:
     uri = (tmp_path / "a.py").as_uri()
     editor.open(uri, "x = 1\n")
-    given = {"textDocument": {"uri": uri}, **params}
-    answer = editor.wait(editor.request(f"textDocument/{method}", given))
+    items = {"textDocument": {"uri": uri}, **params}
+    answer = editor.wait(editor.request(f"textDocument/{method}", items))
     assert answer["error"]["code"] == -32602
     assert "Traceback" not in capsys.readouterr().err
     assert renamed(editor, uri, (0, 0), "y") == "y = 1\n"
@@ -375,12 +375,12 @@ SHUTDOWN = {"jsonrpc": "2.0", "id": 1, "method": "shutdown"}
     ids=lambda data: ascii(data[:40]),
 )
 def test_a_damaged_message_gets_an_error_and_the_next_is_read(damaged: bytes) -> None:
-    found = list(read_messages(io.BytesIO(damaged + framed(SHUTDOWN))))
-    assert isinstance(found[0], RequestError) and found[0].code == -32700
-    assert found[1:] == [SHUTDOWN]
+    results = list(read_messages(io.BytesIO(damaged + framed(SHUTDOWN))))
+    assert isinstance(results[0], RequestError) and results[0].code == -32700
+    assert results[1:] == [SHUTDOWN]
 
 
 def test_other_headers_and_a_broken_end_are_no_messages() -> None:
     data = b"content-length: 2\nContent-Type: x\r\n\r\n{}" + framed({"a": "é\u2028🙂"})
-    found = list(read_messages(io.BytesIO(data + b"Content-Length: 50\r\n\r\n{")))
-    assert found == [{}, {"a": "é\u2028🙂"}]
+    results = list(read_messages(io.BytesIO(data + b"Content-Length: 50\r\n\r\n{")))
+    assert results == [{}, {"a": "é\u2028🙂"}]

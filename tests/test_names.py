@@ -51,9 +51,9 @@ def test_each_spelling_has_its_counterpart(there: str, written: str) -> None:
 
 
 def test_one_plain_word_is_prose() -> None:
-    found = variants("Username", "EmailAddress")
-    assert found["Username"] == "EmailAddress"
-    assert found["username"] == "email address"
+    result = variants("Username", "EmailAddress")
+    assert result["Username"] == "EmailAddress"
+    assert result["username"] == "email address"
 
 
 def test_short_and_everyday_names_have_no_other_spelling() -> None:
@@ -94,5 +94,5 @@ def test_derived_names_of_several_words(name: str, written: str) -> None:
 
 
 def test_mentions_are_whole_words() -> None:
-    found = list(mentions("a username, usernameless $username", {"username": "email"}))
-    assert found == [(2, "username", "email")]
+    results = list(mentions("a username, usernameless $username", {"username": "email"}))
+    assert results == [(2, "username", "email")]

@@ -46,10 +46,10 @@ def test_a_rename_without_files_is_of_the_whole_repository(desk: Hooked) -> None
     assert touched(desk) == TOUCHED
     assert desk.asked == 1, "the model is asked about the comment alone"
     assert desk.repo.read("b dir/é.py") == "class New:\n    pass\n"
-    said = " ".join(err.split())
-    assert "data.json: holds `Old` on line 1, but is not code" in said
-    assert "notes.md: holds `Old` on line 1, but is not code: --scope derived" in said
-    assert "string.py: `Old` stands in comments or strings alone" in said
+    message = " ".join(err.split())
+    assert "data.json: holds `Old` on line 1, but is not code" in message
+    assert "notes.md: holds `Old` on line 1, but is not code: --scope derived" in message
+    assert "string.py: `Old` stands in comments or strings alone" in message
     assert desk.specedit("undo")[0] == 0 and touched(desk) == set()
 
 
@@ -151,11 +151,11 @@ def test_an_interrupt_leaves_a_rename_of_many_files_undone(tmp_path: Path) -> No
     while slow.asked < 2 and time.monotonic() < until:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    _, text = process.communicate(timeout=30)
     assert process.returncode == 130
     assert slow.asked >= 2 and touched(slow) == set()
-    assert "nothing half-written" in said.replace("\n", " ")
-    assert all(f"{n}.py" in said.partition("Not done:")[2] for n in range(5))
+    assert "nothing half-written" in text.replace("\n", " ")
+    assert all(f"{n}.py" in text.partition("Not done:")[2] for n in range(5))
     assert not list(slow.repo.root.glob(".specedit-*"))
 
 
@@ -193,9 +193,9 @@ replacement.replace = full
 from specedit.cli import run
 print(run(["rename", "Old", "New", "--json"]))
 """
-    said = made.process(code)
-    assert said.splitlines()[-1] == "2" and touched(made) == set()
-    report = json.loads(said[: said.rindex("}") + 1])
+    text = made.process(code)
+    assert text.splitlines()[-1] == "2" and touched(made) == set()
+    report = json.loads(text[: text.rindex("}") + 1])
     assert [one["status"] for one in report["files"]] == ["refused"] * 3
     assert "one change with" in report["files"][0]["problems"][0]
     assert "No space left" in report["files"][0]["problems"][0]
@@ -256,8 +256,8 @@ def test_a_hook_run_below_the_top_gives_a_patch_that_counts_from_it(tmp_path: Pa
 @pytest.mark.parametrize("link", ["loop.py", "gone"])
 def test_a_link_to_nothing_fails_alone(desk: Hooked, link: str) -> None:
     (desk.repo.root / "loop.py").symlink_to(link)
-    code, _, said = desk.specedit("edit", "Old becomes New.", "loop.py", "a.py")
-    assert code == 2 and "Traceback" not in said
+    code, _, text = desk.specedit("edit", "Old becomes New.", "loop.py", "a.py")
+    assert code == 2 and "Traceback" not in text
     assert touched(desk) == {"a.py"}
 
 

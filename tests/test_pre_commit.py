@@ -78,13 +78,13 @@ def test_a_commit_through_the_framework(hooked: Hooked, tmp_path: Path) -> None:
     hooked.repo.write("clean.py", "x = 1\n")
     hooked.repo.git("add", "-A")
     hooked.repo.write("clean.py", "x = 1\nOld = 2  # not staged\n")
-    code, said = hooked.commit()
-    assert code == 1 and "-Old = 1\n+New = 1\n" in said and "a b.py: rewritten" in said
+    code, text = hooked.commit()
+    assert code == 1 and "-Old = 1\n+New = 1\n" in text and "a b.py: rewritten" in text
     assert hooked.repo.read("a b.py") == "New = 1\n"
     assert hooked.repo.read("clean.py") == "x = 1\nOld = 2  # not staged\n"
     hooked.repo.git("add", "a b.py")
-    code, said = hooked.commit()
-    assert code == 0 and "Passed" in said
+    code, text = hooked.commit()
+    assert code == 0 and "Passed" in text
     assert hooked.asked == 2
 
 
@@ -93,8 +93,8 @@ def test_all_files_are_looked_at_when_the_framework_is_asked_to(
 ) -> None:
     use(hooked, tmp_path, "specedit-installed")
     hooked.repo.commit({"a.py": "Old = 1\n", "sub/b.py": "Old = 1\n", "c.txt": "Old\n"})
-    code, said = framework(hooked, "run", "--all-files")
-    assert code == 1 and "files were modified by this hook" in said
+    code, text = framework(hooked, "run", "--all-files")
+    assert code == 1 and "files were modified by this hook" in text
     assert hooked.repo.read("a.py") == hooked.repo.read("sub/b.py") == "New = 1\n"
     assert hooked.repo.read("c.txt") == "Old\n"
     hooked.repo.git("add", "-A")
@@ -120,7 +120,7 @@ def test_the_framework_installs_specedit_itself(hooked: Hooked, tmp_path: Path) 
     hooked.repo.env["PYTHONPATH"] = site
     hooked.repo.write("a.py", "Old = 1\n")
     hooked.repo.git("add", "-A")
-    code, said = framework(hooked, "run")
-    assert code == 1 and "a.py: rewritten" in said
-    found = list((tmp_path / "pre-commit").glob("repo*/py_env-*/bin/specedit"))
-    assert len(found) == 1, json.dumps(said)
+    code, text = framework(hooked, "run")
+    assert code == 1 and "a.py: rewritten" in text
+    results = list((tmp_path / "pre-commit").glob("repo*/py_env-*/bin/specedit"))
+    assert len(results) == 1, json.dumps(text)

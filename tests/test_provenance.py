@@ -25,8 +25,8 @@ def written(
 
 
 def spelled(events: list[Written]) -> list[tuple[str, str]]:
-    found = prov.of(events)
-    return [(p.kind, found.text[p.start : p.end]) for p in found.parts]
+    result = prov.of(events)
+    return [(p.kind, result.text[p.start : p.end]) for p in result.parts]
 
 
 PREDICTED = written("a", "b", "C", accepted=2)
@@ -104,19 +104,19 @@ def runs(draw: st.DrawFn) -> list[Written]:
 
 @given(runs())
 def test_parts_cover_the_text_without_gaps(events: list[Written]) -> None:
-    found = prov.of(events)
-    assert found.text == "".join(e.text for e in events)
-    edges = [0, *(p.end for p in found.parts)]
-    assert [p.start for p in found.parts] == edges[:-1]
-    assert edges[-1] == len(found.text)
+    result = prov.of(events)
+    assert result.text == "".join(e.text for e in events)
+    edges = [0, *(p.end for p in result.parts)]
+    assert [p.start for p in result.parts] == edges[:-1]
+    assert edges[-1] == len(result.text)
 
 
 @given(runs(), st.data())
 def test_seconds_add_up(events: list[Written], data: st.DataObject) -> None:
-    found = prov.of(events)
-    cut = data.draw(st.integers(0, len(found.text)))
-    whole = found.seconds(0, cut) + found.seconds(cut, len(found.text))
-    spent = sum(e.chunk.seconds for e in events) if found.parts else 0.0
+    result = prov.of(events)
+    cut = data.draw(st.integers(0, len(result.text)))
+    whole = result.seconds(0, cut) + result.seconds(cut, len(result.text))
+    spent = sum(e.chunk.seconds for e in events) if result.parts else 0.0
     assert whole == pytest.approx(spent)
 
 

@@ -113,9 +113,9 @@ def test_findings_have_a_kind_and_places() -> None:
     session = EditSession("edit", [of_stdin(CODE.encode(), "a.py")], planner(), backend, SETTINGS)
     list(session)
     file = report_json(session.report())["files"][0]
-    found = {one["kind"]: one for one in file["findings"]}
-    assert set(found) == {"placeholder", "syntax"}
-    assert found["placeholder"]["places"] == [{"line": 2, "column": None}]
+    results = {one["kind"]: one for one in file["findings"]}
+    assert set(results) == {"placeholder", "syntax"}
+    assert results["placeholder"]["places"] == [{"line": 2, "column": None}]
     assert sorted(one["text"] for one in file["findings"]) == sorted(file["problems"])
     assert file["notes"] == []
 

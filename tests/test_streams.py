@@ -51,10 +51,10 @@ def test_what_belongs_on_a_stream_and_cannot_is_an_error_in_words(
     file: Path, words: list[str], how: str
 ) -> None:
     done = redirected(words, how, file.parent)
-    said = done.stderr.decode()
+    message = done.stderr.decode()
     assert (done.returncode, file.read_bytes()) == (2, b"name = 1\n")
-    assert "specedit: std" in said
-    assert "Traceback" not in said and "Exception ignored" not in said
+    assert "specedit: std" in message
+    assert "Traceback" not in message and "Exception ignored" not in message
 
 
 @pytest.mark.parametrize("words", [["config"], ["edit", "x", "user.py", "--diff"]], ids=" ".join)
@@ -95,7 +95,7 @@ def test_the_unexpected_is_2_and_a_bug_report(
     (tmp_path / "rich" / "console.py").write_text("raise LookupError('broken')\n")
     paths = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = process("config", env={"PYTHONPATH": os.pathsep.join(paths)})
-    said = done.stderr.decode()
+    message = done.stderr.decode()
     assert (done.returncode, done.stdout) == (2, b"")
-    assert "Traceback" in said and "LookupError: broken" in said
-    assert said.splitlines()[-1].startswith("specedit: this is a bug in specedit")
+    assert "Traceback" in message and "LookupError: broken" in message
+    assert message.splitlines()[-1].startswith("specedit: this is a bug in specedit")

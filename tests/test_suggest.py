@@ -46,8 +46,8 @@ def test_the_table_marks_one_row_and_says_why() -> None:
 
 
 def test_json_is_one_object() -> None:
-    found = json.loads(CliRunner().invoke(app, ["suggest", "--json"]).stdout)
-    assert found["suggested"] in [row["name"] for row in found["rows"]]
-    assert found["cores"] >= 1
+    result = json.loads(CliRunner().invoke(app, ["suggest", "--json"]).stdout)
+    assert result["suggested"] in [row["name"] for row in result["rows"]]
+    assert result["cores"] >= 1
     keys = {"parameters", "size", "memory", "fits", "licence", "suits"}
-    assert all(keys <= row.keys() for row in found["rows"])
+    assert all(keys <= row.keys() for row in result["rows"])

@@ -66,8 +66,8 @@ def test_every_grammar_parses_its_language_and_sees_what_does_not(name: str) -> 
     ],
 )
 def test_languages_by_name_and_text(name: str, text: str, language: str | None) -> None:
-    found = language_of(name, text)
-    assert (found.name if found else None) == language
+    result = language_of(name, text)
+    assert (result.name if result else None) == language
 
 
 def test_no_grammar_is_none_not_nothing() -> None:
@@ -123,8 +123,8 @@ def test_no_grammar_is_none_not_nothing() -> None:
     ],
 )  # fmt: skip
 def test_outlines(name: str, text: str, expected: list[tuple[str, int, int]]) -> None:
-    found = symbols(text, BY_NAME[name])
-    assert [(one.qualified, one.first_line, one.last_line) for one in found] == expected
+    result = symbols(text, BY_NAME[name])
+    assert [(one.qualified, one.first_line, one.last_line) for one in result] == expected
 
 
 def test_a_symbol_is_found_by_the_last_parts_of_its_name() -> None:

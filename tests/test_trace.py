@@ -70,8 +70,8 @@ def test_files_and_repeated_files_are_runs_of_their_own(tmp_path: Path) -> None:
         for file in ("a.py", "b.py", "b.py"):
             for event in (READY, PREFILL, passed(file), passed("."), ANSWER):
                 writer.event(file, event)
-    found = read(tmp_path / "t")
-    assert [(run.file, len(run.passes)) for run in found] == [
+    result = read(tmp_path / "t")
+    assert [(run.file, len(run.passes)) for run in result] == [
         *[("a.py", 2), ("b.py", 2), ("b.py", 2)]
     ]
 

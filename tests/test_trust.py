@@ -102,7 +102,7 @@ def test_guarantee_10_nothing_a_repository_says_picks_an_address_a_path_or_a_mod
     (model / "config.json").write_text("{}")
     if hasattr(os, "mkfifo"):
         os.mkfifo(model / "model.safetensors")  # who opens it, waits for ever
-    said = {
+    messages = {
         "server": cloned.stranger.url,
         "profile": "plain",
         "prediction": "../secret",
@@ -112,7 +112,7 @@ def test_guarantee_10_nothing_a_repository_says_picks_an_address_a_path_or_a_mod
         "warm": True,
         "test": "touch ../ran",
     }
-    cloned.says(**said)
+    cloned.says(**messages)
     with (cloned.root / "pyproject.toml").open("a") as file:
         file.write('[[tool.specedit.hook]]\nrename = {old = "new"}\n')
     Repository(cloned.root, environment()).git("add", "-A")
@@ -124,7 +124,7 @@ def test_guarantee_10_nothing_a_repository_says_picks_an_address_a_path_or_a_mod
     assert not (cloned.root.parent / "ran").exists()
     lines = [line for line in err.splitlines() if "ignored" in line]
     assert len(lines) == 1
-    assert f"{', '.join(said)} ignored" in lines[0]
+    assert f"{', '.join(messages)} ignored" in lines[0]
     assert f"(specedit trust {cloned.root})" in lines[0]
     assert "stolen" not in (cloned.root / "a.py").read_text() + out
     if words[0] in ("edit", "rename") and "-" not in words:
@@ -314,9 +314,9 @@ def test_a_path_inside_counts_from_the_repository_and_not_from_here(
     cloned.says(trace="runs/t.jsonl", prediction="none", model="./m")
     cloned.run("trust")
     monkeypatch.chdir(sub)
-    found = resolve().values
-    assert found.trace == str(cloned.root / "runs" / "t.jsonl")
-    assert (found.prediction, found.model) == ("none", str(cloned.root / "m"))
+    result = resolve().values
+    assert result.trace == str(cloned.root / "runs" / "t.jsonl")
+    assert (result.prediction, result.model) == ("none", str(cloned.root / "m"))
 
 
 @pytest.mark.parametrize("name", [Settings().model, "owner/name"])
@@ -379,12 +379,12 @@ def test_flag_over_variable_over_repository_over_users_file(
 ) -> None:
     user_file().write_text("max_tokens = 1\nserver = 'off'\ntemperature = 0.5\nseed = 1\n")
     cloned.says(max_tokens=2, server="http://stranger", seed=2)
-    found = resolve({"seed": 4}, environ={"SPECEDIT_SEED": "3", "SPECEDIT_TOP_P": "0.5"})
-    values = found.values
+    result = resolve({"seed": 4}, environ={"SPECEDIT_SEED": "3", "SPECEDIT_TOP_P": "0.5"})
+    values = result.values
     assert (values.max_tokens, values.server, values.temperature) == (2, "off", 0.5)
     assert (values.seed, values.top_p) == (4, 0.5)
-    assert found.origins["server"] == str(user_file())
-    assert found.origins["max_tokens"] == str(cloned.root / "pyproject.toml")
+    assert result.origins["server"] == str(user_file())
+    assert result.origins["max_tokens"] == str(cloned.root / "pyproject.toml")
     cloned.run("trust")
     assert resolve().values.server == "http://stranger"
 

@@ -71,9 +71,9 @@ def test_undo_as_json(specedit: Specedit, edited: Path) -> None:
     assert [Path(f).name for f in run["files"]] == ["a.py", "b.py"]
     (edited / "b.py").unlink()
     done = specedit("undo", "--json", "--run", run["run"], cwd=edited)
-    found = json.loads(done.stdout)["undone"]["files"]
+    result = json.loads(done.stdout)["undone"]["files"]
     assert done.returncode == 2
-    assert [(f["status"], f["problem"]) for f in found] == [
+    assert [(f["status"], f["problem"]) for f in result] == [
         ("left", None),
         ("refused", "is gone"),
     ]

@@ -197,11 +197,11 @@ def test_what_is_not_written_yet_is_not_shown_as_removed() -> None:
 )
 def test_the_added_lines_so_far_are_lines_of_the_answer(old: list[str], new: list[str]) -> None:
     before, answer = ("".join(one + "\n" for one in side) for side in (old, new))
-    found = so_far(before, answer)
-    assert sum(h.added for h in found) <= len(new)
-    assert sum(h.removed for h in found) <= len(old)
+    result = so_far(before, answer)
+    assert sum(h.added for h in result) <= len(new)
+    assert sum(h.removed for h in result) <= len(old)
     if before == answer:
-        assert found == hunks(before, answer) == []
+        assert result == hunks(before, answer) == []
 
 
 def test_while_the_test_command_runs_its_last_line_is_shown() -> None:
@@ -210,8 +210,8 @@ def test_while_the_test_command_runs_its_last_line_is_shown() -> None:
         display.tries(Judging(1, "pytest -q", "collected 7 items"))
         display.tries(Judging(1, "pytest -q", "tests/test_a.py .....\x1b[31m"))
         display._phase.since -= 1.0
-        said = line(display)
-        assert "try 1: pytest -q" in said and "tests/test_a.py ....." in said and "\x1b" not in said
+        text = line(display)
+        assert "try 1: pytest -q" in text and "tests/test_a.py ....." in text and "\x1b" not in text
         display.tries(Tried(Try(1), 6))
         assert "pytest" not in line(display)
         display.tries(Judging(0, "pytest -q"))

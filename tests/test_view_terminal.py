@@ -33,9 +33,9 @@ def terminal(tmux: str, tmp_path: Path) -> Iterator[Callable[..., Look]]:
 
     def start(*arguments: str, width: int = 100, environment: dict[str, str] | None = None) -> Look:
         names = {n: v for n, v in os.environ.items() if n.startswith("SPECEDIT_")}
-        given = {**names, "PYTHONPATH": str(ROOT), **(environment or {})}
+        items = {**names, "PYTHONPATH": str(ROOT), **(environment or {})}
         ours = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
-        words = ["env", *(f"-u{n}" for n in ours), *(f"{n}={v}" for n, v in given.items())]
+        words = ["env", *(f"-u{n}" for n in ours), *(f"{n}={v}" for n, v in items.items())]
         command = shlex.join([*words, sys.executable, "-m", "specedit", *arguments])
         shell = f"until [ -e go ]; do sleep 0.05; done; {command}; echo finished; sleep 120"
         size = ["-x", str(width), "-y", "40"]

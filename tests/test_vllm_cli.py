@@ -88,10 +88,10 @@ def test_batch_invariance_is_on_where_the_platform_has_it(
     monkeypatch: pytest.MonkeyPatch, name: str, capability: tuple[int, int] | None, added: bool
 ) -> None:
     monkeypatch.delenv(launch.INVARIANT, raising=False)
-    found = launch.Installed(name, "0.32.0")
-    assert launch.environment(found, capability) == ({launch.INVARIANT: "1"} if added else {})
+    result = launch.Installed(name, "0.32.0")
+    assert launch.environment(result, capability) == ({launch.INVARIANT: "1"} if added else {})
     monkeypatch.setenv(launch.INVARIANT, "0")  # the user decided
-    assert launch.environment(found, capability) == {}
+    assert launch.environment(result, capability) == {}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands for the driver")

@@ -23,10 +23,10 @@ MODEL = "Qwen/Qwen2.5-Coder-32B-Instruct"
 
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
-    with listening() as found:
-        found.listed = json.dumps({"data": [{"id": MODEL, "max_model_len": WINDOW}]}).encode()
-        found.extra = {"x-specedit-exact": "no"}
-        yield found
+    with listening() as result:
+        result.listed = json.dumps({"data": [{"id": MODEL, "max_model_len": WINDOW}]}).encode()
+        result.extra = {"x-specedit-exact": "no"}
+        yield result
 
 
 def told(text: str, *, tokens: int = 40, accepted: int = 30, cached: int = 25) -> bytes:

@@ -25,7 +25,7 @@ def steps(
     """(offered, accepted) of each step that writes `after`; at most `taken` ids are taken."""
     drafting = Drafting([1, 2, 3], [before], **named)  # type: ignore[arg-type]
     drafting.commit(after[:1])
-    at, found = 1, []
+    at, result = 1, []
     while at < len(after):
         ids = drafting.propose(min(MOST, len(after) - at - 1), ratio)[:taken]
         drafting.offered(len(ids))
@@ -34,9 +34,9 @@ def steps(
             held += 1
         drafting.commit(after[at : at + held + 1])
         at += held + 1
-        found.append((len(ids), held))
+        result.append((len(ids), held))
     assert drafting.written == len(after)
-    return found
+    return result
 
 
 def test_a_copy_takes_a_step_for_every_129_ids() -> None:

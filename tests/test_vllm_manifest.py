@@ -61,8 +61,8 @@ def test_cards_are_asked_for_and_used() -> None:
     (container,) = deployment(Cluster(gpus=4))["spec"]["template"]["spec"]["containers"]
     assert container["resources"]["limits"] == {"nvidia.com/gpu": "4"}
     assert container["args"][-2:] == ["--tensor-parallel-size", "4"]
-    given = ("--data_parallel_size=4",)
-    (container,) = deployment(Cluster(gpus=4), given)["spec"]["template"]["spec"]["containers"]
+    items = ("--data_parallel_size=4",)
+    (container,) = deployment(Cluster(gpus=4), items)["spec"]["template"]["spec"]["containers"]
     assert "--tensor-parallel-size" not in container["args"]
 
 

@@ -65,10 +65,10 @@ class Vllm:
     def _whole(self, asked: Any) -> bytes:
         text = b"".join(map(WORDS.piece, self.ids)).decode()
         choice = {"index": 0, "message": {"content": text}, **self._ids(asked, self.ids)}
-        found: dict[str, Any] = {"choices": [choice], "usage": self._usage()}
+        results: dict[str, Any] = {"choices": [choice], "usage": self._usage()}
         if asked.get("return_token_ids"):
-            found["prompt_token_ids"] = [1, 2]
-        return json.dumps(found, ensure_ascii=False).encode()
+            results["prompt_token_ids"] = [1, 2]
+        return json.dumps(results, ensure_ascii=False).encode()
 
     def _stream(self, asked: Any) -> bytes:
         events: list[Any] = [
@@ -192,8 +192,8 @@ def test_a_stream_is_counted_however_it_is_cut(size: int, answer: str) -> None:
     events = [e.removeprefix(b"data: ") for e in out.split(b"\n\n") if e]
     assert events[-1] == b"[DONE]"
     chunks = [json.loads(event) for event in events[:-1]]
-    said = "".join(c["choices"][0]["delta"]["content"] for c in chunks if c["choices"])
-    assert said == answer
+    message = "".join(c["choices"][0]["delta"]["content"] for c in chunks if c["choices"])
+    assert message == answer
     details = chunks[-1]["usage"]["completion_tokens_details"]
     assert details["accepted_prediction_tokens"] == len(WORDS.encode(answer))
     assert b"token_ids" not in out

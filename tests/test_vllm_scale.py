@@ -26,8 +26,8 @@ SIZE = 60
 def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        found: int = free.getsockname()[1]
-    return found
+        result: int = free.getsockname()[1]
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -38,14 +38,14 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def asked(server: Vllm, predictions: dict[str, str]) -> tuple[dict[str, str], int]:
     """The answers, and the steps that they took."""
-    before, found = server.steps(), {}
+    before, result = server.steps(), {}
     for text in TEXTS:
         guess = predictions.get(text)
         fields = {"prediction": {"type": "content", "content": guess}} if guess else {}
         answer = server.chat(text, max_tokens=SIZE, temperature=0, **fields)
         assert answer.status == 200, answer.body
-        found[text] = answer.json["choices"][0]["message"]["content"]
-    return found, server.steps() - before
+        result[text] = answer.json["choices"][0]["message"]["content"]
+    return result, server.steps() - before
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +100,8 @@ def test_texts_and_steps_are_those_of_one_process(
             stack.enter_context(node(model, tmp_path / "other", *other))
             flags += ["--node-rank", "0"]
         server = stack.enter_context(serving(model, tmp_path / "log", *flags))
-        found, plain = asked(server, {})
-        assert found == texts
+        result, plain = asked(server, {})
+        assert result == texts
         again, predicted = asked(server, texts)
         assert again == texts
         print(f"{way}: {plain} steps without predictions, {predicted} with; one process {steps}")

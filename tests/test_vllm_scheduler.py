@@ -65,7 +65,7 @@ class Served:
 
         from specedit.integrations.vllm.drafting import PREDICTION
 
-        given = [*predictions, *[None] * (len(prompts) - len(predictions))]
+        items = [*predictions, *[None] * (len(prompts) - len(predictions))]
         asked = [
             SamplingParams(
                 temperature=temperature,
@@ -74,12 +74,12 @@ class Served:
                 ignore_eos=True,
                 extra_args=None if ids is None else {PREDICTION: ids},
             )
-            for ids in given
+            for ids in items
         ]
         self.steps = 0
         whole = [{"prompt_token_ids": list(prompt)} for prompt in prompts]
-        found = self.llm.generate(whole, asked, use_tqdm=False)
-        return [list(one.outputs[0].token_ids) for one in found]
+        result = self.llm.generate(whole, asked, use_tqdm=False)
+        return [list(one.outputs[0].token_ids) for one in result]
 
 
 PROMPTS = [[5, 9, 30, 7], [100, 3, 3, 8, 250], [17], list(range(40, 90))]
@@ -103,22 +103,22 @@ def served(folder: Path, plain: list[list[int]]) -> Iterator[Served]:
 
 
 def one_by_one(served: Served, predictions: Sequence[Any]) -> tuple[list[list[int]], int]:
-    found, steps = [], 0
+    result, steps = [], 0
     for prompt, ids in zip(PROMPTS, predictions, strict=True):
-        found += served.write([prompt], [ids])
+        result += served.write([prompt], [ids])
         steps += served.steps
-    return found, steps
+    return result, steps
 
 
 def test_a_right_prediction_takes_few_steps(served: Served, plain: list[list[int]]) -> None:
-    found, steps = one_by_one(served, plain)
-    assert found == plain
+    result, steps = one_by_one(served, plain)
+    assert result == plain
     assert steps <= 4 * len(PROMPTS)
 
 
 def test_without_a_prediction_each_id_is_a_step(served: Served, plain: list[list[int]]) -> None:
-    found, steps = one_by_one(served, [None] * len(PROMPTS))
-    assert found == plain
+    result, steps = one_by_one(served, [None] * len(PROMPTS))
+    assert result == plain
     assert steps == SIZE * len(PROMPTS)
 
 
@@ -138,8 +138,8 @@ HOSTILE = {
 def test_a_wrong_prediction_changes_no_text(
     served: Served, plain: list[list[int]], ids: Any
 ) -> None:
-    found, steps = one_by_one(served, [ids] * len(PROMPTS))
-    assert found == plain
+    result, steps = one_by_one(served, [ids] * len(PROMPTS))
+    assert result == plain
     assert steps <= SIZE * len(PROMPTS)
 
 
@@ -163,8 +163,8 @@ def test_one_of_many_with_a_prediction_is_done_first(
 def test_an_answer_ends_where_it_was_told_to(
     served: Served, plain: list[list[int]], size: int
 ) -> None:
-    found = [served.write([p], [g], size)[0] for p, g in zip(PROMPTS, plain, strict=True)]
-    assert found == [answer[:size] for answer in plain]
+    results = [served.write([p], [g], size)[0] for p, g in zip(PROMPTS, plain, strict=True)]
+    assert results == [answer[:size] for answer in plain]
 
 
 def test_an_answer_ends_at_the_windows_end(served: Served) -> None:
@@ -176,8 +176,8 @@ def test_an_answer_ends_at_the_windows_end(served: Served) -> None:
 
 def test_a_prediction_with_a_change_in_it(served: Served, plain: list[list[int]]) -> None:
     changed = [[*answer[:12], 300, 301, *answer[13:]] for answer in plain]
-    found, steps = one_by_one(served, changed)
-    assert found == plain
+    result, steps = one_by_one(served, changed)
+    assert result == plain
     assert steps < SIZE * len(PROMPTS) // 2
 
 

@@ -112,8 +112,8 @@ def _ids(folder: Path, text: str) -> list[int]:
 
     words = Tokenizer.from_file(str(folder / "tokenizer.json"))
     words.encode_special_tokens = True  # as text: no content is a special token
-    found: list[int] = words.encode(text, add_special_tokens=False).ids
-    return found
+    result: list[int] = words.encode(text, add_special_tokens=False).ids
+    return result
 
 
 @dataclass(frozen=True)
@@ -133,8 +133,8 @@ class Vllm(Listening):
 
     def written(self, text: str, **fields: Any) -> list[int]:
         body = self.chat(text, return_token_ids=True, **fields).json
-        found: list[int] = body["choices"][0]["token_ids"]
-        return found
+        result: list[int] = body["choices"][0]["token_ids"]
+        return result
 
     def running(self) -> int:
         lines = self.ask("GET", "/metrics").body.decode().splitlines()
@@ -162,10 +162,10 @@ def serving(model: Path, log: Path, *flags: str, **env: str) -> Iterator[Vllm]:
         process = subprocess.Popen(
             [*words, *flags], env={**os.environ, **more}, stdout=out, stderr=subprocess.STDOUT
         )
-    found = Vllm(port, model)
+    result = Vllm(port, model)
     try:
-        _until_up(found, process, log)
-        yield found
+        _until_up(result, process, log)
+        yield result
     finally:
         process.terminate()
         try:
