@@ -156,8 +156,7 @@ def _state(gguf: Gguf, found: Architecture, dtype: torch.dtype) -> Iterator[tupl
 def _fill_buffers(model: Any, found: Architecture) -> None:
     """RoPE tables are computed, not stored; on the meta device they are still empty.
 
-    Scaled frequencies are put in as they are, whatever the scaling is called: every model with
-    them computes cosines of `inv_freq` times the position, and multiplies by `attention_scaling`.
+    Scaled frequencies are put in as they are, whatever the scaling is called.
     """
     for module in model.modules():
         if hasattr(module, "inv_freq") and module.inv_freq.is_meta:
@@ -166,4 +165,3 @@ def _fill_buffers(model: Any, found: Architecture) -> None:
                 fresh.inv_freq /= torch.tensor(found.rope_factors)
             for name, _ in fresh.named_buffers(recurse=False):
                 module.register_buffer(name, fresh.inv_freq.clone(), persistent=False)
-            module.attention_scaling = found.rope_magnitude
