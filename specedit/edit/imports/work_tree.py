@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from specedit.check.parsed import ParsedText
@@ -21,7 +22,8 @@ from specedit.files.source import Source
 from specedit.syntax.languages import BY_NAME, language_of
 
 MOST_FILES, MOST_BYTES, LARGEST = 2_000, 20_000_000, 400_000
-MOST_PARSED = 150  # files that are parsed for all names of one answer
+MOST_OF_NAME = 40  # files that are parsed for one name, the nearest first,
+MOST_PARSED = 150  # and for all names of one answer
 AGREEING = 8  # imports of a name that are enough to know how files import it
 _DECLARES = (
     r"\b(?:class|struct|interface|enum|record|type|trait|func|fn|def|var|const|let|static|mod)\s+"
@@ -32,6 +34,11 @@ _DEFINES = (  # at the top level of a module
     r"|^export (?:default )?(?:async )?(?:function|class|const|let|interface|type|enum) {name}\b"
     r"|^pub(?:\([^)]*\))? (?:fn|struct|enum|trait|const|static|type|mod) {name}\b"
     r"|^public (?:[a-z]+ )*(?:class|interface|enum|record) {name}\b"
+)
+
+_MENTIONS = (  # a line that may import a name: a statement, or a line of a list
+    r"\b(?:import|use|require)\b.*\b{name}\b|\b{name}\b.*(?:\bfrom\b|\brequire\()"
+    r"|^[ \t]+(?:[\w\"./@-]+,[ \t]*)*(?:\w+ )?[\w\"./@-]*\b{name}\b\"?(?: as \w+)?(?:,.*)?$"
 )
 
 
@@ -99,7 +106,8 @@ class WorkTree:
     def imports(self, name: str, parsed: ParsedText) -> set[Import]:
         """The ways in which other files import a name, as this file has to write them."""
         results: list[Import] = []
-        for path, text in self.holding(rf"\b{re.escape(name)}\b"):
+        mentions = self.holding(_MENTIONS.format(name=re.escape(name)))
+        for path, text in islice(mentions, MOST_OF_NAME):
             if len(results) >= AGREEING:
                 break
             for one, is_commonjs in self._imports_of(path, text):
@@ -158,6 +166,8 @@ class WorkTree:
     def _from_here(self, what: Import, path: str) -> Import | None:
         """An import of another file, as it has to be written in this one."""
         language = self._source.language
+        if language is not None and language.name == "python" and not (what.name or what.alias):
+            return None if "." in what.module else what  # `import a.b` is for the members of a.b
         theirs, ours = posixpath.dirname(path), posixpath.dirname(self.path)
         if language is None or theirs == ours:
             return what
