@@ -9,12 +9,20 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from benchmarks.edits.imports import (
+    IMPORTS,
+    JAVASCRIPT,
+    Imported,
+    imported,
+    python_tree,
+    requires,
+    text_of,
+)
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import CALLABLE, KINDS, outline
 from specedit.syntax.trees import dialect, errors, parse, walk
@@ -22,19 +30,6 @@ from specedit.syntax.trees import dialect, errors, parse, walk
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-IMPORTS = frozenset(
-    {
-        "import_statement",
-        "import_from_statement",
-        "future_import_statement",
-        "import_spec",
-        "import_declaration",
-        "using_directive",
-        "use_declaration",
-        "extern_crate_declaration",
-    }
-)
-JAVASCRIPT = frozenset({"javascript", "typescript", "tsx"})
 ATTRIBUTES = frozenset({"attribute_item", "inner_attribute_item"})
 UNNAMED = frozenset({"module", "exports", "prototype", "this", "window", "self"})
 LOCAL = frozenset({"arrow_function", "function_expression", "function", "lambda", "func_literal"})
@@ -58,14 +53,6 @@ class Definition:
     @property
     def parent(self) -> str:
         return self.name.rpartition(".")[0]
-
-
-@dataclass(frozen=True)
-class Imported:
-    """One imported name."""
-
-    key: tuple[str, ...]  # equal for equal imports
-    bound: str  # the name that the file may use; "" where that cannot be told
 
 
 class Code:
@@ -98,7 +85,7 @@ class Code:
     @cached_property
     def syntax(self) -> ast.Module | None:
         """Python's own tree, or None where the text is not Python 3."""
-        return _python(self.text)
+        return python_tree(self.text)
 
     @cached_property
     def loose(self) -> frozenset[str]:
@@ -178,7 +165,7 @@ class Code:
     def main(self) -> range:
         """The lines of Python's `if __name__ == "__main__"`."""
         for node in self.root.named_children if self.language.name == "python" else ():
-            if node.type == "if_statement" and "__name__" in _text(node).split("\n")[0]:
+            if node.type == "if_statement" and "__name__" in text_of(node).split("\n")[0]:
                 return _rows(node)
         return range(0)
 
@@ -228,7 +215,7 @@ class Code:
                     prefix = "" if path == ["exports"] else name
             elif KINDS.get(node.type) == "class" or node.type == "variable_declarator":
                 own = node.child_by_field_name("name")
-                prefix = ".".join(filter(None, [prefix, _text(own)]))
+                prefix = ".".join(filter(None, [prefix, text_of(own)]))
             if node.type in FUNCTIONS:
                 continue
             waiting.extend((child, prefix) for child in reversed(node.named_children))
@@ -238,19 +225,21 @@ class Code:
         value = node.child_by_field_name("value") or node.child_by_field_name("right")
         if self.language.name == "python" and node.type == "assignment":
             left = node.child_by_field_name("left")
-            return ([_text(left)] if left is not None and left.type == "identifier" else []), value
+            return (
+                [text_of(left)] if left is not None and left.type == "identifier" else []
+            ), value
         if self.language.name not in JAVASCRIPT:
             return [], None
         if node.type == "assignment_expression":
             left = node.child_by_field_name("left")
-            parts = _text(left).split(".") if left is not None else []
+            parts = text_of(left).split(".") if left is not None else []
             if not all(re.fullmatch(r"[\w$]+", part) for part in parts):
                 return [], None
             return [one for one in parts if one not in UNNAMED] or parts[-1:], value
         if node.type in ("pair", "method_definition") and node.parent is not None:
             key = node.child_by_field_name("key") or node.child_by_field_name("name")
             if node.parent.type == "object" and key is not None:
-                return [_text(key).strip("'\"")], value
+                return [text_of(key).strip("'\"")], value
         return [], None
 
     def named(self, name: str) -> list[Definition]:
@@ -288,7 +277,7 @@ class Code:
             if (
                 node.type in IMPORTS
                 and not (node.type == "import_declaration" and self.language.name == "go")
-            ) or (self.language.name in JAVASCRIPT and _requires(node)):
+            ) or (self.language.name in JAVASCRIPT and requires(node)):
                 found.append(node)
             elif node.type not in FUNCTIONS:
                 waiting.extend(reversed(node.named_children))
@@ -296,76 +285,15 @@ class Code:
 
     @cached_property
     def imports(self) -> frozenset[Imported]:
-        return frozenset(one for node in self.import_nodes for one in self._imported(node))
-
-    def _imported(self, node: Node) -> Iterator[Imported]:
-        text = " ".join(_text(node).split())
-        if self.language.name == "python":
-            tree = _python(textwrap.dedent(_text(node)))
-            for line in tree.body if tree else ():
-                assert isinstance(line, ast.Import | ast.ImportFrom)
-                module = (
-                    "." * line.level + (line.module or "")
-                    if isinstance(line, ast.ImportFrom)
-                    else ""
-                )
-                for alias in line.names:
-                    bound = alias.asname or alias.name.partition(".")[0]
-                    yield Imported((module, alias.name, alias.asname or ""), bound.strip("*"))
-        elif self.language.name in JAVASCRIPT:
-            origin = next((_text(n)[1:-1] for n in walk(node) if n.type == "string"), text)
-            names = [
-                n
-                for n in walk(node)
-                if n.type in ("import_specifier", "namespace_import", "identifier", "pair_pattern")
-                or n.type == "shorthand_property_identifier_pattern"
-            ]
-            for one in names:
-                parent = one.parent.type if one.parent is not None else ""
-                if one.type == "identifier" and parent not in (
-                    "import_clause",
-                    "variable_declarator",
-                ):
-                    continue
-                words = re.findall(r"[\w$]+", _text(one))
-                yield Imported((origin, " ".join(words)), words[-1] if words else "")
-            if not names:
-                yield Imported((origin,), "")
-        elif self.language.name == "go":
-            path = next((_text(n) for n in walk(node) if "string" in n.type), text).strip('"`')
-            own = _text(node.child_by_field_name("name"))
-            last = re.sub(r"/v\d+$", "", path).rpartition("/")[2]
-            yield Imported((path, own), "" if own in ("_", ".") else own or last)
-        elif self.language.name == "rust":
-            for path in _expanded(re.sub(r"^(?:pub(?:\([^)]*\))?\s+)?use\s+|;$", "", text)):
-                last = re.split(r"::|\bas\b", path)[-1].strip()
-                yield Imported((path,), "" if last in ("*", "self", "_") else last)
-        elif self.language.name == "java":
-            last = text.rstrip(" ;").rpartition(".")[2].strip()
-            yield Imported((text,), "" if last == "*" else last)
-        else:
-            yield Imported((text,), "")
+        return frozenset(
+            one for node in self.import_nodes for one in imported(node, self.language.name)
+        )
 
     @cached_property
     def used(self) -> frozenset[str]:
         """Every word of the code outside imports."""
         body = self.blanked((*self.comments, *self.import_nodes))
         return frozenset(re.findall(r"[^\W\d][\w$]*|\$[\w$]*", body))
-
-
-def _python(text: str) -> ast.Module | None:
-    import warnings
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except (SyntaxError, ValueError):
-        return None
-
-
-def _text(node: Node | None) -> str:
-    return "" if node is None or node.text is None else node.text.decode("utf-8", "replace")
 
 
 def _last_row(node: Node) -> int:
@@ -389,29 +317,3 @@ def _is_docstring(node: Node) -> bool:
         owner is not None and owner.type in ("function_definition", "class_definition")
     )
     return is_body and siblings[0].start_byte == node.start_byte
-
-
-def _requires(node: Node) -> bool:
-    if node.type not in ("lexical_declaration", "variable_declaration"):
-        return False
-    values = [
-        one.child_by_field_name("value")
-        for one in node.named_children
-        if one.type == "variable_declarator"
-    ]
-    return bool(values) and all(_text(one).startswith("require(") for one in values)
-
-
-def _expanded(path: str) -> Iterator[str]:
-    """`a::{b, c::d}` as `a::b` and `a::c::d`."""
-    head, brace, rest = path.partition("{")
-    if not brace:
-        if path.strip():
-            yield "".join(path.split()) if " as " not in path else path.strip()
-        return
-    inner, depth, start = rest.rpartition("}")[0], 0, 0
-    for index, letter in enumerate([*inner, ","]):
-        depth += (letter == "{") - (letter == "}")
-        if letter == "," and not depth:
-            yield from _expanded(head + inner[start:index].strip())
-            start = index + 1
