@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from edits_accepted import ACCEPTED
 
 from benchmarks.edits import __main__ as script_module
 from benchmarks.edits.case import Case, Original, judged, original, replaced
@@ -50,6 +51,14 @@ def test_the_right_answer_is_right_and_no_other(name: str) -> None:
     assert len(case.spoilt) >= 2
     for spoilt in case.spoilt:
         assert judged(case, file, replaced(file.text, spoilt)).verdict != "right", spoilt
+
+
+@needs_data
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_other_right_answers_are_right_too(name: str) -> None:
+    file = original(DATA, CASES[name].file)
+    found = judged(CASES[name], file, replaced(file.text, tuple(ACCEPTED[name])))
+    assert (found.verdict, found.reasons) == ("right", ())
 
 
 @needs_data
@@ -260,6 +269,12 @@ def test_an_answer_is_judged_by_what_changed_and_where(
 ) -> None:
     answer = replaced(replaced(SHOP, (DOUBLE,)), tuple(more))
     assert judged(case(*where), FILE, answer).verdict == verdict
+
+
+def test_brackets_may_be_wrapped() -> None:
+    answer = SHOP.replace("sum(items)", "sum(\n            items,\n        ) * 2")
+    wanted = Case("x", "", "", "", (), ("total",), (contains("total", r"sum\(items\) \* 2"),))
+    assert judged(wanted, FILE, answer).verdict == "right"
 
 
 def test_an_unasked_change_inside_the_place_is_found_by_keeps() -> None:

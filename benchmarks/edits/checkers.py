@@ -32,11 +32,14 @@ def _labelled(name: str, *values: object) -> Callable[[Predicate], Predicate]:
 
 
 def contains(symbol: str | None, pattern: str, count: int = 1) -> Predicate:
-    """The definition's code has at least `count` matches."""
+    """The definition's code has at least `count` matches, however its brackets are wrapped."""
 
     @_labelled("contains", symbol, pattern)
     def holds(edited: Edited) -> bool:
-        return len(re.findall(pattern, edited.symbol(symbol), re.MULTILINE)) >= count
+        text = edited.symbol(symbol)
+        return any(
+            len(re.findall(pattern, one, re.MULTILINE)) >= count for one in (text, _unwrapped(text))
+        )
 
     return holds
 
@@ -271,7 +274,16 @@ def _runs(program: str) -> bool:
 
 
 def _stripped(text: str) -> list[str]:
-    return [line.lstrip() for line in text.split("\n") if line.strip()]
+    """The lines without indentation, blank lines, and Python's quotes around doc strings."""
+    lines = (line.lstrip().replace('"""', "") for line in text.split("\n"))
+    return [line for line in lines if line.strip()]
+
+
+def _unwrapped(text: str) -> str:
+    """Brackets over several lines as they stand in one: `f(a, b)`."""
+    text = re.sub(r"(?<=[(\[{])[ \t]*\r?\n\s*", "", text)
+    text = re.sub(r",?[ \t]*\r?\n\s*(?=[)\]])", "", text)
+    return re.sub(r",[ \t]*\r?\n\s*", ", ", text)
 
 
 def _plain(text: str) -> str:
