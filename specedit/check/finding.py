@@ -40,10 +40,10 @@ class Finding:
     Kinds that refuse: "syntax", "placeholder", "lost-definition" and "empty" of `check.answer`,
     "cut-off", those of a `FileError`, and those of `check.kinds` whose verdict says so.
     Others: those of WARNINGS, "outside" (another name, or another thing of that name, that the
-    scope leaves alone), "by-rule" (mentions decided without a model), "stays" (a file of code that
-    holds the name and is not changed), "skipped" (nothing was asked, and why), "backend" (what
-    answered), "imports" (an import that was added, moved or removed), "focused" (which regions of a
-    large file were asked about), "whole" (why all of one was)."""
+    scope leaves alone), "moved" (to which place), "by-rule" (mentions decided without a model),
+    "stays" (a file of code that holds the name and is not changed), "skipped" (nothing was asked,
+    and why), "backend" (what answered), "imports" (an import that was added, moved or removed),
+    "focused" (which regions of a large file were asked about), "whole" (why all of one was)."""
 
     kind: str
     text: str

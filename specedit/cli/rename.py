@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 @settings_options("scope", "no_model", *SHARED, asks=True)
 def rename(
-    old: Annotated[str, typer.Argument(help="The identifier, or Class.member")],
-    new: Annotated[str, typer.Argument(help="The new name")],
+    old: Annotated[str, typer.Argument(help="The identifier, or Class.member; or a file to move")],
+    new: Annotated[str, typer.Argument(help="The new name, or the file's new place")],
     files: Annotated[
         list[str] | None,
         typer.Argument(metavar="[FILE...]", help="Files; without them: the whole work tree"),
@@ -42,12 +42,18 @@ def rename(
     import gc
     from dataclasses import replace
 
+    from specedit.cli.file_move import is_move, move
     from specedit.cli.targets import Targets, resolve_targets
     from specedit.cli.work import nothing, work
+    from specedit.errors import UsageError
     from specedit.files.recorder import Wish
     from specedit.syntax.identifiers import sought
 
     gc.set_threshold(1_000_000)  # a third of the time went into looking through syntax trees
+    if is_move(old, new):
+        if files or line is not None or staged or changed or since:
+            raise UsageError("A move of a file takes no other file and no line.")
+        return move(old, new, replace(resolved.values, check=resolved.values.check or dry_list))
     derived = resolved.values.scope == "derived"
     wanted = Targets(
         tuple(files or ()),

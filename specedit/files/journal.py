@@ -61,6 +61,7 @@ class JournalRun:
     refines: str = ""  # the run that it continues
     whole: bool = False  # its files are one change: all of them or none
     tree: str = ""  # of tries: the work tree they are tested in
+    moves: tuple[tuple[str, str], ...] = ()  # files that get another name after all are written
 
     @property
     def path(self) -> Path:
@@ -230,6 +231,7 @@ def load(folder: Path) -> JournalRun | None:
     try:
         data = json.loads(regular.read(folder / "run.json"))
         files = tuple(Entry(**one) for one in data.pop("files"))
+        data["moves"] = tuple((str(old), str(new)) for old, new in data.get("moves", ()))
         return JournalRun(**{**data, "name": folder.name, "place": folder.parent}, files=files)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None

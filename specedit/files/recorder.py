@@ -94,8 +94,11 @@ class Recorder:
             if entry.torn:
                 self._finish()
 
-    def write_all(self, texts: Sequence[tuple[Source, bytes]]) -> None:
-        """Write several files as one change: all of them or none.
+    def write_all(
+        self, texts: Sequence[tuple[Source, bytes]], moves: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        """Write several files as one change: all of them or none. `moves`: of files among them,
+        from one absolute path to another, after the last one is written.
 
         All originals and a mark are in the journal before the first byte is written. The mark goes
         after the last one; a try's stays. Where this process is killed in between, the next command
@@ -104,6 +107,7 @@ class Recorder:
             replacement.check_writable(source)
             _unchanged(source)
         try:
+            self._run = replace(self._run, moves=tuple(moves))
             with undisturbed():
                 self._begin(texts)
             for (source, after), entry in zip(texts, self._run.files, strict=True):
@@ -111,6 +115,10 @@ class Recorder:
                     replacement.replace(source, after, draft_of(self._run, entry))
             if not self._run.tree:
                 with alone(self._store), undisturbed():
+                    if moves:
+                        from specedit.files.moves import make  # git takes 0.1 s to import
+
+                        make(moves)
                     self._finish()
         except BaseException:
             if not self._run.tree:

@@ -15,7 +15,6 @@ from pathlib import Path
 from specedit.errors import SpeceditError
 from specedit.files import regular, replacement
 from specedit.files.journal import (
-    Entry,
     JournalRun,
     alone,
     clear_up,
@@ -60,7 +59,7 @@ def _recovered(run: JournalRun) -> Iterator[str]:
         shutil.rmtree(run.path, ignore_errors=True)
     elif not run.whole:
         yield from _completed_in_place(run)
-    elif not run.tree and all(_is_written(entry) for entry in run.files):
+    elif not run.tree and _is_whole(run):
         finish(run)
         yield f"completed the {_named(run)}: it was killed after it wrote the last file"
     else:
@@ -116,8 +115,16 @@ def _named(run: JournalRun) -> str:
     return f"{kind} of {files} ({run.label})"
 
 
-def _is_written(entry: Entry) -> bool:
+def _is_whole(run: JournalRun) -> bool:
+    """Whether every file has its new text, and its new name."""
+    places = {entry: Path(entry.path) for entry in run.files}
+    if run.moves:
+        from specedit.files.moves import are_made, place  # git takes 0.1 s to import
+
+        if not are_made(run.moves):
+            return False
+        places = {entry: place(entry.path, run.moves) for entry in run.files}
     try:
-        return digest(regular.read(Path(entry.path))) == entry.after_sha256
+        return all(digest(regular.read(at)) == one.after_sha256 for one, at in places.items())
     except OSError:
         return False

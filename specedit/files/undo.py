@@ -87,6 +87,7 @@ def forget(store: Path, name: str | None = None) -> JournalRun:
 
 def revert(run: JournalRun, *, partly: bool = False) -> Undone:
     """`undo` of one run, for a caller that holds `alone`."""
+    moved = _taken_back_moves(run)
     results = list(_looked_at(run))
     steps = [one for one in results if isinstance(one, _Step)]
     if partly or not any(isinstance(o, Outcome) and o.status == REFUSED for o in results):
@@ -101,12 +102,35 @@ def revert(run: JournalRun, *, partly: bool = False) -> Undone:
     else:
         outcomes = [Outcome(o.entry.path, LEFT) if isinstance(o, _Step) else o for o in results]
     outcomes.reverse()  # as the run wrote them
+    if moved and not partly and any(one.status == REFUSED for one in outcomes):
+        _made_again(moved)
+    elif moved:
+        back = {old for old, _ in moved}
+        same = (one.status == AS_BEFORE and one.path in back for one in outcomes)
+        outcomes = [
+            replace(one, status=RESTORED) if is_back else one
+            for one, is_back in zip(outcomes, same, strict=True)
+        ]
     left = [e for e, o in zip(run.files, outcomes, strict=True) if o.status == REFUSED]
     if left and partly:
         save(replace(run, files=tuple(left)))
     elif not left:
         shutil.rmtree(run.path, ignore_errors=True)
     return Undone(run, tuple(outcomes))
+
+
+def _taken_back_moves(run: JournalRun) -> list[tuple[str, str]]:
+    if not run.moves:
+        return []
+    from specedit.files.moves import take_back  # git takes 0.1 s to import
+
+    return take_back(run.moves)
+
+
+def _made_again(moved: Sequence[tuple[str, str]]) -> None:
+    from specedit.files.moves import make
+
+    make(moved)
 
 
 def is_mixed(now: bytes, before: bytes, after: bytes) -> bool:

@@ -52,7 +52,8 @@ class Tree:
         inside = [Path(name).as_posix() for name in extra if not name.startswith("..")]
         if len(inside) != len(names):
             return None
-        return cls(root, sorted({*git.known(root), *inside}))
+        named = (name for name in inside if not (root / name).is_dir())
+        return cls(root, sorted({*git.known(root), *named}))
 
     @classmethod
     def of_files(cls, names: Sequence[str]) -> Tree:
@@ -64,6 +65,10 @@ class Tree:
 
     def path(self, name: str) -> str:
         return Path(os.path.relpath(Path(name).absolute(), self.root)).as_posix()
+
+    def shown(self, path: str) -> str:
+        """A path of the tree as it is named from the current folder."""
+        return os.path.relpath(self.root / path)
 
     def holding(self, old: str, *, derived: bool) -> list[str]:
         """The files that have the name, in a spelling that is looked for."""

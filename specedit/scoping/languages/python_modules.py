@@ -29,9 +29,9 @@ def imported_declarations(
     name = here.scopes.text(named)
     module = statement.part("module_name")
     if module is not None:
-        return named_in(project, _resolve(project, here, here.scopes.text(module)), name)
+        return named_in(project, resolve(project, here, here.scopes.text(module)), name)
     first = name if node.type == "aliased_import" else name.split(".")[0]
-    result = _module(project, here, _resolve(project, here, first))
+    result = _module(project, here, resolve(project, here, first))
     return [result] if result is not None else None
 
 
@@ -67,7 +67,7 @@ def from_stars(project: Project, place: str, name: str) -> Iterator[Declared]:
         if statement.type == "import_from_statement" and statement.first("wildcard_import"):
             module = statement.part("module_name")
             text = typing.scopes.text(module) if module is not None else ""
-            yield from named_in(project, _resolve(project, typing, text), name)
+            yield from named_in(project, resolve(project, typing, text), name)
 
 
 def read(project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
@@ -96,7 +96,7 @@ def _module(project: Project, here: Typing, place: str | None) -> Declared | Non
     return project.package(place, here.scopes, here.scopes.root)
 
 
-def _resolve(project: Project, here: Typing, dotted: str) -> str | None:
+def resolve(project: Project, here: Typing, dotted: str) -> str | None:
     """The file of a module, or the folder of a package without one."""
     folder = posixpath.dirname(project.path(here.scopes))
     parts = dotted.lstrip(".").split(".") if dotted.strip(".") else []

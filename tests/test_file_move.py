@@ -1,0 +1,163 @@
+"""`rename OLD.ext NEW.ext`: a file moves, and the imports of the work tree follow it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from git_repository import Repository
+
+Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
+
+PYTHON = {
+    "src/shop/__init__.py": "",
+    "src/shop/sub/__init__.py": "",
+    "src/shop/base.py": "class Base: pass\n",
+    "src/shop/user.py": (
+        "from .base import Base\nfrom . import base\n\n\nclass User(Base):\n    x = base\n"
+    ),
+    "src/shop/page.py": (
+        "import shop.user\nimport shop.user as su\nfrom shop.user import User\n"
+        "from shop import user, base\nfrom .user import User as U2\nfrom . import user as u3\n\n"
+        "assert user.User is shop.user.User is su.User is User is U2 is u3.User\n"
+        "assert base\n"
+    ),
+    "src/shop/sub/deep.py": (
+        "from ..user import User\nfrom .. import user\nfrom shop import user as x\n"
+        "assert user is x and User\n"
+    ),
+    "main.py": (
+        "import sys\nsys.path.insert(0, 'src')\nimport shop.page, shop.sub.deep\nprint('ok')\n"
+    ),
+    "README.md": "see src/shop/user.py\n",
+}
+
+
+@pytest.fixture
+def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    made = Repository.init(tmp_path / "repo")
+    made.commit(PYTHON)
+    monkeypatch.chdir(made.root)
+    return made
+
+
+def runs(repo: Repository) -> bool:
+    words = [sys.executable, "-B", "main.py"]
+    return subprocess.run(words, cwd=repo.root, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "new", ["src/shop/account.py", "src/shop/sub/account.py", "src/shop/sub/", "src/person.py"]
+)
+def test_python_imports_follow_a_file_and_undo_takes_it_back(
+    inside: Run, repo: Repository, new: str
+) -> None:
+    done = inside("rename", "src/shop/user.py", new)
+    assert done.returncode == 0, done.stderr.decode()
+    assert not (repo.root / "src/shop/user.py").exists()
+    assert runs(repo), "every import finds its module"
+    assert repo.git("status", "--short", "--untracked-files=no").count("R") == 1
+    assert b"README.md: line 1: names `src/shop/user.py`; it stays" in done.stderr
+    assert inside("undo").returncode == 0
+    assert repo.git("status", "--short") == ""
+
+
+def test_a_name_in_the_way_is_kept_by_an_alias(inside: Run, repo: Repository) -> None:
+    repo.commit({"src/shop/page.py": "from shop import user\naccount = user.User\n"})
+    assert inside("rename", "src/shop/user.py", "src/shop/account.py").returncode == 0
+    text = repo.read("src/shop/page.py")
+    assert text == "from shop import account as user\naccount = user.User\n" and runs(repo)
+
+
+def test_a_folder_moves_with_its_files(inside: Run, repo: Repository) -> None:
+    assert inside("rename", "src/shop/sub", "src/shop/deeper").returncode == 0
+    assert "import shop.page, shop.deeper.deep" in repo.read("main.py") and runs(repo)
+    assert not (repo.root / "src/shop/sub/deep.py").exists()
+
+
+SCRIPTS = {
+    "tsconfig.json": '{"compilerOptions": {"baseUrl": ".", "paths": {"@/*": ["web/*"]}}}\n',
+    "web/user.ts": 'import { base } from "./lib/base";\nexport * from "./lib";\n',
+    "web/lib/base.ts": "export const base = 1;\n",
+    "web/lib/index.ts": (
+        'import { User } from "../user";\nimport type { X } from "../user.js";\n'
+        'const u = require("../user");\nexport const a = import("../user");\n'
+    ),
+    "web/app.tsx": 'import { User } from "@/user";\nimport y from "web/user";\n',
+}
+
+
+def test_script_imports_follow_in_the_way_they_are_written(inside: Run, repo: Repository) -> None:
+    repo.commit(SCRIPTS)
+    assert inside("rename", "web/user.ts", "web/model/account.ts").returncode == 0
+    assert repo.read("web/model/account.ts") == SCRIPTS["web/user.ts"].replace("./", "../")
+    index = SCRIPTS["web/lib/index.ts"].replace("../user", "../model/account")
+    assert repo.read("web/lib/index.ts") == index
+    app = SCRIPTS["web/app.tsx"].replace("/user", "/model/account")
+    assert repo.read("web/app.tsx") == app
+    assert inside("rename", "web/lib", "web/library").returncode == 0
+    text = SCRIPTS["web/user.ts"].replace("./lib", "../library")
+    assert repo.read("web/model/account.ts") == text
+
+
+def test_the_class_of_a_java_file_is_renamed_with_it(inside: Run, repo: Repository) -> None:
+    repo.commit(
+        {
+            "a/User.java": "package a;\npublic class User { User() {} }\n",
+            "a/B.java": "package a;\nclass B { User u = new User(); }\n",
+        }
+    )
+    assert inside("rename", "a/User.java", "a/Account.java").returncode == 0
+    assert repo.read("a/Account.java") == "package a;\npublic class Account { Account() {} }\n"
+    assert "Account u = new Account()" in repo.read("a/B.java")
+    assert "User" in repo.read("src/shop/user.py"), "another language's class stays"
+    done = inside("rename", "a/Account.java", "b/Account.java")
+    assert done.returncode == 2 and b"nothing was moved" in done.stderr
+
+
+def test_the_patch_of_a_move_is_one_that_git_applies(inside: Run, repo: Repository) -> None:
+    done = inside("rename", "src/shop/user.py", "src/shop/sub/account.py", "--diff", "-q")
+    assert repo.git("status", "--short") == "" and done.returncode == 0
+    patch = repo.root.parent / "move.diff"
+    patch.write_bytes(done.stdout)
+    repo.git("apply", str(patch))
+    assert runs(repo)
+    assert inside("rename", "main.py", "start.py", "--check").returncode == 1
+    done = inside("rename", "main.py", "start.py", "--json")
+    (one,) = json.loads(done.stdout)["files"]
+    assert one["path"] == "main.py" and (repo.root / "start.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("new", "message"),
+    [
+        ("src/shop/base.py", "exists already"),
+        ("src/shop/Base.py", "differs from it only in case"),
+        ("../user.py", "outside the work tree"),
+        ("src/shop/user.py", "are both"),
+    ],
+)
+def test_a_place_that_is_not_free_moves_nothing(
+    inside: Run, repo: Repository, new: str, message: str
+) -> None:
+    done = inside("rename", "src/shop/user.py", new)
+    assert done.returncode == 2 and message in " ".join(done.stderr.decode().split())
+    assert repo.git("status", "--short") == ""
+
+
+def test_a_move_is_reverted_where_a_file_cannot_be_written(
+    inside: Run, repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from specedit.errors import InputError
+    from specedit.files import moves
+
+    def full(*_: object) -> None:
+        raise InputError("no space left", file="x")
+
+    monkeypatch.setattr(moves, "_move", full)
+    done = inside("rename", "src/shop/user.py", "src/shop/account.py")
+    assert done.returncode == 2 and repo.git("status", "--short") == ""
