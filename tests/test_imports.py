@@ -642,3 +642,14 @@ def test_an_edit_writes_the_import_in_the_file_s_own_line_ends(
         b'"""Doc."""\r\n\r\nimport logging\r\n\r\nX = logging.INFO\r\n'
     )
     assert b"added `import logging`" in result.stderr
+
+
+def test_a_refined_edit_gets_its_imports(
+    inside: Specedit, script: Callable[..., Path], tmp_path: Path
+) -> None:
+    place = tmp_path / "a.py"
+    place.write_text("X = 1\n")
+    script(answer="X = 2\n```", then=[{"answer": "X = logging.INFO\n```"}])
+    assert inside("edit", "Use 2", "a.py", cwd=tmp_path).returncode == 0
+    inside("refine", "Use the level of logging", cwd=tmp_path)
+    assert place.read_text() == "import logging\n\nX = logging.INFO\n"

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from specedit.edit.context_files import Beside
+from specedit.edit.imports.completion import judged_with_imports
 from specedit.edit.job import Job, plan_edit, refuse_question
 from specedit.edit.outcome import Judged, guarded
 from specedit.edit.regions.assemble import part_of_changed
@@ -122,7 +123,7 @@ def plan_refine(
             return guarded(source, instruction, checks, text)
         if text == before.text:
             return Judged(text)  # all of it taken back is a change like any other
-        return guarded(before, instruction, checks, text)
+        return judged_with_imports(before, instruction, checks, text)
 
     plan = job.plan
     if plan.prediction is not None:
