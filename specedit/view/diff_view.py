@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, zip_longest
 
 from rich.console import Console
@@ -25,30 +24,35 @@ MARGIN = 4  # cells that show where a line came from
 Paint = Callable[[Line], Text]
 
 
-@dataclass(frozen=True)
 class Frame:
-    """What all rows of one file's diff share."""
+    """What all rows of one file's diff share. `symbols`: what the old text defines."""
 
-    console: Console
-    width: int
-    digits: int
-    tint: colours.Tint
-    paint: Paint
-    provenance: prov.Provenance | None = None
-    starts: Sequence[int] = ()  # of the new text's lines
-    symbols: Sequence[Symbol] = ()  # what the old text defines
-
-    @property
-    def wide(self) -> bool:
-        return self.width >= colours.WIDE
+    def __init__(
+        self,
+        console: Console,
+        texts: tuple[str, str],
+        paint: Paint,
+        provenance: prov.Provenance | None = None,
+        symbols: Sequence[Symbol] = (),
+    ) -> None:
+        self.console = console
+        self.width = console.width
+        self.tint = colours.tint(console)
+        self.paint = paint
+        self.provenance = provenance
+        self.symbols = symbols
+        self.digits = len(str(max(text.count("\n") for text in texts) + 1))
+        # The offset of each line of the new text, and of its end.
+        self._starts = [0, *accumulate(len(line) + 1 for line in texts[1].split("\n"))]
+        self._starts[-1] = len(texts[1])
 
     def range(self, first: int, last: int) -> tuple[int, int]:
         """The characters of the new text's lines [first, last), from 0."""
-        end = len(self.starts) - 1
-        return self.starts[min(first, end)], self.starts[min(last, end)]
+        end = len(self._starts) - 1
+        return self._starts[min(first, end)], self._starts[min(last, end)]
 
 
-class Shown:
+class ShownChange:
     """One file's change on a console."""
 
     def __init__(
@@ -61,8 +65,7 @@ class Shown:
     ) -> None:
         self.hunks = hunks(before, after)
         self._path = path
-        tint = colours.tint(console)
-        theme = tint.code if console.color_system else None
+        theme = colours.tint(console).code if console.color_system else None
         old, new = (code.lines(text, path, theme) for text in (before, after))
 
         def paint(line: Line) -> Text:
@@ -72,21 +75,17 @@ class Shown:
             return old[line.before - 1].copy()
 
         placed = provenance.onto(after) if provenance and provenance.parts else None
-        digits = len(str(max(before.count("\n"), after.count("\n")) + 1))
-        self._frame = Frame(
-            *(console, console.width, digits, tint, paint, placed, starts(after)),
-            symbols(before, language_of(path, before)),
-        )
+        defined = symbols(before, language_of(path, before))
+        self._frame = Frame(console, (before, after), paint, placed, defined)
 
     @property
     def kinds(self) -> set[str]:
         """The origins that its margin shows."""
-        results: set[str] = set()
-        if self._frame.provenance:
-            for line in (line for hunk in self.hunks for line in hunk.lines if line.after):
-                first = (line.after or 1) - 1
-                results |= set(self._frame.provenance.kinds(*self._frame.range(first, first + 1)))
-        return results
+        provenance, kinds = self._frame.provenance, set[str]()
+        for line in (line for hunk in self.hunks for line in hunk.lines):
+            if provenance and line.after:
+                kinds |= set(provenance.kinds(*self._frame.range(line.after - 1, line.after)))
+        return kinds
 
     def title(self) -> Text:
         added, removed = sum(h.added for h in self.hunks), sum(h.removed for h in self.hunks)
@@ -100,21 +99,19 @@ class Shown:
 
 def show(console: Console, edit: Edit, provenance: prov.Provenance | None = None) -> set[str]:
     """Print one file's change, if there is one; returns the origins shown, for the legend."""
-    texts = _texts(edit)
-    if texts is None or texts[0] == texts[1]:
+    if edit.before == edit.after or not edit.before or not edit.after:
         return set()
-    shown = Shown(console, edit.path, *texts, provenance)
-    console.print(shown.title(), soft_wrap=True)
-    for hunk in shown.hunks:
-        shown.print(hunk)
-    return shown.kinds
-
-
-def starts(text: str) -> list[int]:
-    """The offset of each line of a text, and of its end."""
-    results = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-    results[-1] = len(text)
-    return results
+    try:
+        before, after = (Source.from_bytes(edit.path, d).text for d in (edit.before, edit.after))
+    except SpeceditError:
+        return set()
+    if before == after:
+        return set()
+    change = ShownChange(console, edit.path, before, after, provenance)
+    console.print(change.title(), soft_wrap=True)
+    for hunk in change.hunks:
+        change.print(hunk)
+    return change.kinds
 
 
 def legend(console: Console, kinds: Iterable[str]) -> Text:
@@ -131,7 +128,7 @@ def legend(console: Console, kinds: Iterable[str]) -> Text:
 def rows(hunk: Hunk, frame: Frame) -> Iterator[Text]:
     """One hunk: a caption with its place and seconds, then its lines."""
     yield _caption(hunk, frame)
-    yield from _beside(hunk, frame) if frame.wide else _below(hunk, frame)
+    yield from _beside(hunk, frame) if frame.width >= colours.WIDE else _below(hunk, frame)
 
 
 def _caption(hunk: Hunk, frame: Frame) -> Text:
@@ -223,18 +220,14 @@ def _margin(line: Line, frame: Frame) -> Text:
     for cell in range(MARGIN):
         a = start + (end - start) * cell // MARGIN
         b = start + (end - start) * (cell + 1) // MARGIN
-        kind = _loudest(frame.provenance.kinds(a, max(b, a + 1)))
-        if kind is None:
-            text.append(" ")
-        else:
+        kinds = frame.provenance.kinds(a, max(b, a + 1))
+        if kinds:  # freely decoded text, the last of KINDS, is never hidden
+            kind = max(kinds, key=prov.KINDS.index)
             text.append(colours.sign(kind, frame.console), colours.LOOKS[kind].style)
+        else:
+            text.append(" ")
     text.append(" ")
     return text
-
-
-def _loudest(kinds: dict[str, int]) -> str | None:
-    """The origin to show for a stretch: freely decoded text is never hidden."""
-    return max(kinds, key=prov.KINDS.index) if kinds else None
 
 
 def _pairs(lines: Sequence[Line]) -> Iterator[tuple[Line | None, Line | None]]:
@@ -250,12 +243,3 @@ def _pairs(lines: Sequence[Line]) -> Iterator[tuple[Line | None, Line | None]]:
         else:
             (old if line.kind == "-" else new).append(line)
     yield from zip_longest(old, new)
-
-
-def _texts(edit: Edit) -> tuple[str, str] | None:
-    if edit.before == edit.after or not edit.before or not edit.after:
-        return None
-    try:
-        return tuple(Source.from_bytes(edit.path, d).text for d in (edit.before, edit.after))  # type: ignore[return-value]
-    except SpeceditError:
-        return None

@@ -129,17 +129,14 @@ class ChangeSoFar:
         changed = so_far(self._before, answer)
         if not changed or height < 2:
             return []
-        console, tint = self._console, colours.tint(self._console)
-        theme = tint.code if console.color_system else None
+        console = self._console
+        theme = colours.tint(console).code if console.color_system else None
 
         def paint(line: Line) -> Text:
             return code.line(line.text, self._path, theme)
 
-        digits = len(str(self._before.count("\n") + 1))
         origins = provenance if self._margin else None
-        frame = diff_view.Frame(
-            console, console.width, digits, tint, paint, origins, diff_view.starts(answer)
-        )
+        frame = diff_view.Frame(console, (self._before, answer), paint, origins)
         rows: list[Text] = []
         for hunk in reversed(changed):
             last = replace(hunk, lines=hunk.lines[-height:])  # more would be cut off again

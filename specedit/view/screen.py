@@ -116,7 +116,9 @@ class Screen:
         """The part of a change that the user chooses."""
         self._live.stop()
         after = Source.from_bytes(source.name, edit.after).text
-        shown = diff_view.Shown(self._console, edit.path, source.text, after, self._provenance())
+        shown = diff_view.ShownChange(
+            self._console, edit.path, source.text, after, self._provenance()
+        )
         self._print(shown.title())
 
         def answer(question: Question) -> str:
