@@ -27,17 +27,17 @@ def _say(text: str) -> None:
         if sys.stderr is not None:
             sys.stderr.write(text)
     except OSError:
-        pass  # nobody reads it
+        pass  # stderr is closed
 
 
 def _quiet() -> None:
-    """Ctrl-C where Python cannot raise it, as in a callback of an import, is raised a little later
-    and without the lines that Python would print."""
+    """Raise a Ctrl-C that Python cannot raise, as in a callback of an import, a little later and
+    without the lines that Python would print."""
     before = sys.unraisablehook
 
-    def hook(said: sys.UnraisableHookArgs, /) -> None:
-        if not issubclass(said.exc_type, KeyboardInterrupt):
-            before(said)
+    def hook(unraisable: sys.UnraisableHookArgs, /) -> None:
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+            before(unraisable)
             return
         import _thread
 

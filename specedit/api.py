@@ -7,35 +7,38 @@
         if edit.changed:
             editor.write(edit)
 
-Settings are those of the command line, by the same names; what is not given comes from
-`SPECEDIT_*` variables, the nearest pyproject.toml, the user's own file and the defaults. What a
-repository may not say unless it is trusted is left out, with a warning.
+Settings have the names of the command line; others come from `SPECEDIT_*` variables, the nearest
+pyproject.toml, the user's own file and the defaults. Restricted settings of a repository that is
+not trusted are ignored, with a warning.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from specedit.edit.backend import Event
 from specedit.edit.job import Job, Planned, plan_edit
 from specedit.edit.report import Edit
+from specedit.edit.session import run_one
 from specedit.edit.tries.items import TryItem
 from specedit.errors import InputError
 from specedit.files import source as sources
+from specedit.files.recorder import Recorder
 from specedit.files.recovery import recover
 from specedit.files.source import Source
 from specedit.files.startup import home
+from specedit.files.worktree import check_within
 from specedit.server.connect import connect
 from specedit.settings import resolve
 from specedit.view.terminal import name
 
 
 class Editor:
-    """A model that edits files; kept warm until it is closed. Nothing is written but by `write`."""
+    """A model that edits files, loaded until `close`. Only `write` changes a file."""
 
     def __init__(self, **settings: Any) -> None:
         resolved = resolve(settings)
@@ -49,12 +52,7 @@ class Editor:
     def __enter__(self) -> Editor:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -69,14 +67,12 @@ class Editor:
         symbol: str | None = None,
         watch: Callable[[Event], None] | None = None,
     ) -> Edit:
-        """The file after the instruction, or the part of it that `lines` or `symbol` names."""
-        return self._run(
-            file,
-            lambda source: plan_edit(
-                source, instruction, self.settings, lines=lines, symbol=symbol
-            ),
-            watch,
-        )
+        """Edit a file, or the part of it that `lines` or `symbol` names."""
+
+        def planner(source: Source) -> Job:
+            return plan_edit(source, instruction, self.settings, lines=lines, symbol=symbol)
+
+        return self._run(file, planner, watch)
 
     def rename(
         self,
@@ -87,20 +83,17 @@ class Editor:
         line: int | None = None,
         watch: Callable[[Event], None] | None = None,
     ) -> Edit:
-        """The file with an identifier renamed, as far as the setting `scope` goes."""
+        """Rename an identifier in a file, in the setting `scope`."""
         from specedit.rename.planning import plan_rename
 
-        return self._run(
-            file, lambda source: plan_rename(source, old, new, self.settings, line=line), watch
-        )
+        def planner(source: Source) -> Job | Edit:
+            return plan_rename(source, old, new, self.settings, line=line)
+
+        return self._run(file, planner, watch)
 
     def write(self, edit: Edit) -> Edit:
-        """Put an edit into its file, journalled for `specedit undo`; the file must be unchanged."""
-        from dataclasses import replace
-
-        from specedit.files.recorder import Recorder
-        from specedit.files.worktree import check_within
-
+        """Write an edit to its file, with an entry for `specedit undo`; the file must not have
+        changed."""
         source = sources.read(edit.path)
         if source.data != edit.before:
             raise InputError(
@@ -120,29 +113,20 @@ class Editor:
         planner: Callable[[Source], Job | Edit],
         watch: Callable[[Event], None] | None,
     ) -> Edit:
+        """With the setting `test`, each try is in the work tree while the command runs, and none of
+        them afterwards."""
         source = file if isinstance(file, Source) else _read(file)
-        for item in self.events(source, planner):
+        for item in run_one("api", source, planner, self._backend, self.settings):
             if isinstance(item, Edit):
                 return item
             if watch is not None and not isinstance(item, Planned | TryItem):
                 watch(item)
         raise AssertionError("a run ends with its Edit")
 
-    def events(
-        self, source: Source, planner: Callable[[Source], Job | Edit]
-    ) -> Iterator[Planned | Event | TryItem | Edit]:
-        """Everything that happens while a plan runs; the last item is the Edit. With the setting
-        `test`, each try is in the work tree while the command runs, and none of them afterwards."""
-        from specedit.edit.session import run_one
-
-        yield from run_one("api", source, planner, self._backend, self.settings)
-
 
 def _read(file: str | Path) -> Source:
-    """A file to ask about. What a link of a repository leads to outside is not sent to a server;
-    a `Source` that the caller has read is the caller's word."""
-    from specedit.files.worktree import check_within
-
+    """A file. A link of a repository that leads outside is refused; a caller that wants it reads
+    the `Source` itself."""
     source = sources.read(file)
     check_within(file)
     return source

@@ -1,8 +1,7 @@
-"""The ground: what can go wrong, said so that a person knows what to do next.
+"""The errors that a user can see: what happened, where, and what to do now.
 
-Knows nothing of files, models or terminals. Every error that leaves the package is a
-`SpeceditError`: what happened, where, and what to do now. The one error boundary
-(`specedit.cli`) prints it on stderr and exits with its code.
+Every error that leaves the package is a `SpeceditError`. The one error boundary (`specedit.cli`)
+prints it on stderr and exits with its code.
 """
 
 from __future__ import annotations
@@ -14,9 +13,8 @@ INTERRUPTED = 130
 
 
 class SpeceditError(Exception):
-    """We cannot do what was asked. `hint` says what to do now.
-
-    One that is no `FileError` is about the whole run, and ends it."""
+    """The request cannot be done. `hint` says what to do now. Except for a `FileError`, it ends the
+    whole run."""
 
     code: int = FAILED
 
@@ -38,19 +36,19 @@ class ModelError(SpeceditError):
 
 
 class GitError(SpeceditError):
-    """Git is not there, or cannot do its part."""
+    """Git is not installed, or fails."""
 
 
 class ServerError(SpeceditError):
-    """A server (ours, or one the user named) did not do its part."""
+    """A server (ours, or one that the user named) failed."""
 
 
 class FileError(SpeceditError):
-    """One file cannot be done; the others go on. `file` is its name, where the one who raises
-    it knows; `reason` is the message without it."""
+    """One file cannot be done; the others continue. `file` is its name, if it is known where the
+    error is raised; `reason` is the message without it."""
 
     status: str = "failed"  # of the file's Edit
-    kind: str = "file"  # of what is said in it
+    kind: str = "file"  # of its finding
 
     def __init__(self, reason: str, *, file: str = "", hint: str = "") -> None:
         super().__init__(f"{file}: {reason}" if file else reason, hint=hint)
@@ -59,12 +57,12 @@ class FileError(SpeceditError):
 
     @property
     def why(self) -> str:
-        """Reason and hint, for whoever has said which file."""
+        """Reason and hint, for a message that names the file already."""
         return f"{self.reason}\n{self.hint}" if self.hint else self.reason
 
 
 class InputError(FileError):
-    """A file cannot be read as text, cannot be written, or changed under our hands."""
+    """A file cannot be read as text, cannot be written, or was modified by another program."""
 
 
 class NotDefined(InputError):
@@ -78,7 +76,7 @@ class TooLong(FileError):
 
 
 class RefusedEdit(FileError):
-    """The model answered, and the answer must not become a file."""
+    """The model answered, and the answer must not be written."""
 
     status = "refused"
     kind = "refused"

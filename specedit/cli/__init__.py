@@ -96,10 +96,10 @@ def recover(but: str | None = None) -> None:
 
 
 def _with_every_option(command: Any, arguments: Sequence[str]) -> list[str]:
-    """The command line that asks for a help without anything left out."""
-    asked = command.commands[arguments[0]]
-    asked.epilog = None  # it says how to see what is shown now
-    for parameter in asked.params:
+    """The command line for a command's --help, with every option shown."""
+    subcommand = command.commands[arguments[0]]
+    subcommand.epilog = None  # it names --help-all
+    for parameter in subcommand.params:
         parameter.hidden = False
     return ["--help" if word == HELP_ALL else word for word in arguments]
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from specedit.cli.model import model_in_use
+from specedit.cli.options import AsJson
 from specedit.cli.streams import put_object, say
 from specedit.errors import UsageError
 
@@ -84,9 +85,7 @@ def train(
 
 
 @app.command("list")
-def list_heads(
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON array on stdout")] = False,
-) -> None:
+def list_heads(as_json: AsJson = False) -> None:
     """List every file of heads: its model, its training texts, how often it is right."""
     from specedit.models.head_store import entries
     from specedit.models.store import store_path
@@ -130,7 +129,7 @@ def evaluate(
     model: Model = None,
     kind: Kind = "chained",
     places: Annotated[int, typer.Option(help="Measure on this many places")] = 20_000,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object on stdout")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure how often the heads of a model are right on texts, by depth."""
     from specedit.engines.devices import require_torch

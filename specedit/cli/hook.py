@@ -15,9 +15,10 @@ from specedit.errors import DONE, FAILED, WOULD_CHANGE
 from specedit.view.terminal import name
 
 if TYPE_CHECKING:
+    from specedit.edit.report import Edit
     from specedit.files.git import Staged
     from specedit.integrations.hook.hook_rules import Rule
-    from specedit.integrations.hook.staged import Fixed, HookRun, StepResult
+    from specedit.integrations.hook.staged import HookRun, StepResult
     from specedit.settings import Settings
 
 app = typer.Typer(help="Apply the rules of pyproject.toml to every commit.", no_args_is_help=True)
@@ -98,43 +99,32 @@ def _report(run: HookRun, entries: Sequence[Staged]) -> int:
     """Show the events as they come, then a summary; returns the exit code."""
     from rich.console import Console
 
-    from specedit.integrations.hook.staged import Fixed, Skipped, StepResult, Working
+    from specedit.integrations.hook.staged import FileNote, StepResult
     from specedit.view.live import Live
 
     lines: list[str] = []
-    code, fixed = DONE, 0
+    code, fixed = DONE, False
     console = Console(stderr=True, highlight=False)
     with Live(console, [entry.name for entry in entries]) as live:
-        for item in run.events(entries):
+        for file, item in run.items(entries):
             match item:
-                case Working():
-                    live.event(item.name, item.event)
-                    continue
                 case StepResult():
-                    live.finish(item.edit.path)
-                    _show(item)
+                    live.finish(file)
+                    _show(item.edit)
                     code = max(code, WOULD_CHANGE if item.edit.changed else FAILED)
                     lines += _about(item)
-                case Fixed():
-                    fixed += 1
-                    lines.append(f"{name(item.name)}: {_fixed(item)}")
-                case Skipped():
-                    lines.append(f"{name(item.name)}: {item.reason}")
+                case FileNote():
+                    fixed = fixed or item.fixed
+                    lines.append(name(f"{file}: {item.text}"))
+                case _:
+                    live.event(file, item)
     for line in lines:
-        say(f"{line}")
+        say(line)
     if fixed:
         say("review the changes, stage them (git add), then commit again")
     if code == FAILED:
         say("git commit --no-verify skips the hook")
     return code
-
-
-def _fixed(fixed: Fixed) -> str:
-    steps = " and ".join(f"“{name(step.title)}”" for step in fixed.steps)
-    if fixed.before:
-        return f"the work tree has the change of {steps} already; it is not staged"
-    unstaged = "; its unstaged changes are kept" if fixed.merged else ""
-    return f"rewritten by {steps}, not staged{unstaged}"
 
 
 def _about(result: StepResult) -> list[str]:
@@ -149,16 +139,13 @@ def _about(result: StepResult) -> list[str]:
     return [f"{head}: “{step}”: {problem}" for problem in edit.problems] + saved
 
 
-def _show(result: StepResult) -> None:
+def _show(edit: Edit) -> None:
     """The diff on stdout: coloured on a terminal, else a patch."""
-    edit = result.edit
-    if not edit.changed:
-        return
-    if sys.stdout.isatty():
+    if not sys.stdout.isatty():
+        put(edit.diff if edit.changed else "")
+    elif edit.changed:
         from rich.console import Console
 
         from specedit.view import diff_view
 
         diff_view.show(Console(highlight=False), edit)
-        return
-    put(edit.diff)

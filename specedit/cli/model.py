@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from specedit.cli.options import AsJson
 from specedit.cli.streams import put_object, say
 from specedit.cli.trust import settled
 from specedit.errors import ModelError
@@ -31,9 +32,7 @@ Name = Annotated[
 
 
 @app.command("list")
-def list_models(
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON array on stdout")] = False,
-) -> None:
+def list_models(as_json: AsJson = False) -> None:
     """List the known models: size, licence, digest, and whether each is installed."""
     from specedit.models import inventory, store
 
@@ -65,11 +64,7 @@ def list_models(
 
 
 @app.command()
-def suggest(
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object on stdout")
-    ] = False,
-) -> None:
+def suggest(as_json: AsJson = False) -> None:
     """Name the model that suits this machine's memory and cores."""
     from specedit.engines.devices import physical_cores
     from specedit.models import catalogue as models

@@ -21,6 +21,8 @@ Since = Annotated[
     str | None, typer.Option(metavar="REF", help="Choose the files that changed since this commit")
 ]
 
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout")]
+
 # What --help shows of SHARED; --help-all also shows the rest.
 EVERYDAY = (
     *("diff", "check", "ask", "json", "test", "tries", "whole"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from specedit.cli.options import settings_options
+from specedit.cli.options import AsJson, settings_options
 from specedit.cli.streams import put_object, say
 from specedit.errors import ServerError
 from specedit.settings import Resolved, Settings, checked
@@ -158,11 +158,7 @@ def _fits(record: ServerRecord, options: Options) -> bool:
 
 
 @app.command()
-def status(
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object on stdout")
-    ] = False,
-) -> int:
+def status(as_json: AsJson = False) -> int:
     """Show the running server: model, memory, uptime, cache, requests."""
     from specedit.server import client
     from specedit.server.runtime import runtime_folder

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from specedit.cli import recover
+from specedit.cli.options import AsJson
 from specedit.cli.streams import put_object, say
 from specedit.cli.targets import near
-from specedit.errors import DONE, FAILED
+from specedit.errors import DONE, FAILED, UsageError
 
 if TYPE_CHECKING:
     from specedit.files.journal import JournalRun
     from specedit.files.undo import Undone
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout")]
 
 
 def undo(
@@ -33,11 +32,10 @@ def undo(
         bool, typer.Option("--partly", help="Restore the files that have not changed since")
     ] = False,
     last: Annotated[bool, typer.Option("--last", help="Undo the last run in any folder")] = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> int:
     """Restore what the last run changed in this work tree: all of it or nothing. Run it again for
     the run before."""
-    from specedit.errors import UsageError
     from specedit.files import journal
     from specedit.files.undo import forget as drop
     from specedit.files.undo import undo as put_back
@@ -69,7 +67,6 @@ def undo(
 
 def of_here(runs: list[JournalRun]) -> str | None:
     """The last run that wrote to the current work tree or folder; None if the journal is empty."""
-    from specedit.errors import UsageError
     from specedit.files.worktree import real, top_of
 
     here = real(Path.cwd())
@@ -140,7 +137,6 @@ def _list(store: Path, runs: list[JournalRun], as_json: bool) -> int:
 
 def _next(runs: list[JournalRun]) -> str | None:
     """The run that `specedit undo` undoes here."""
-    from specedit.errors import UsageError
 
     try:
         return of_here(runs)

@@ -1,4 +1,1 @@
-"""What people see, on stderr: the wait, the diff, the report; and the page of a trace.
-
-Pygments is loaded when the first line is coloured.
-"""
+"""What the user sees on stderr: the progress, the diff, the report; and the page of a trace."""

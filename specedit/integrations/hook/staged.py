@@ -22,18 +22,10 @@ from specedit.files.journal import home
 from specedit.files.recorder import Recorder
 from specedit.files.source import UTF16, Source
 from specedit.files.worktree import check_within
-from specedit.integrations.hook.hook_rules import CHECK, FIX, CleanFiles, Rule, Step
+from specedit.integrations.hook.hook_rules import CHECK, CleanFiles, Rule, Step
 from specedit.settings import Settings
 
 NOT_THERE = "the work tree does not hold what is staged, or another step changed it"
-
-
-@dataclass(frozen=True)
-class Working:
-    """An event of the model's work on a file."""
-
-    name: str
-    event: Event
 
 
 @dataclass(frozen=True)
@@ -42,29 +34,18 @@ class StepResult:
 
     step: Step
     edit: Edit
-    mode: str = FIX  # of the rule: FIX writes the edit
+    mode: str  # of the rule: FIX writes the edit
 
 
 @dataclass(frozen=True)
-class Fixed:
-    """The work tree holds the fix of these steps: written now, perhaps merged with unstaged changes
-    (`merged`), or already there (`before`)."""
+class FileNote:
+    """Why a file was not checked or not rewritten, or with `fixed`, what the work tree holds."""
 
-    name: str
-    steps: tuple[Step, ...] = ()
-    merged: bool = False
-    before: bool = False
+    text: str
+    fixed: bool = False
 
 
-@dataclass(frozen=True)
-class Skipped:
-    """A file that was not checked or not rewritten, and the reason."""
-
-    name: str
-    reason: str
-
-
-HookEvent = Working | StepResult | Fixed | Skipped
+HookItem = Event | StepResult | FileNote  # an Event is of the model's work on a file
 
 
 @dataclass
@@ -111,28 +92,33 @@ class HookRun:
         self._clean = clean
         self._recorder: Recorder | None = None
 
-    def events(self, entries: Iterable[git.Staged]) -> Iterator[HookEvent]:
-        """Apply the rules to one entry after another. A failure ends one file, not the run."""
+    def items(self, entries: Iterable[git.Staged]) -> Iterator[tuple[str, HookItem]]:
+        """Apply the rules to one entry after another; yields items with the file's name. A failure
+        ends one file, not the run."""
         for entry in entries:
             rules = [one for one in self._rules if one.rule.wants(entry.name)]
-            if rules and entry.conflicted:
-                yield Skipped(entry.name, "in conflict")
-                continue
-            try:
-                check_within(self._root / entry.name)
-                yield from self._file(_StagedFile(entry), rules)
-            except FileError as problem:
-                yield Skipped(entry.name, problem.reason)
-            except OSError as problem:
-                yield Skipped(entry.name, problem.strerror or str(problem))
+            for item in self._entry(entry, rules):
+                yield entry.name, item
 
-    def _file(self, file: _StagedFile, rules: Sequence[_TimedRule]) -> Iterator[HookEvent]:
+    def _entry(self, entry: git.Staged, rules: Sequence[_TimedRule]) -> Iterator[HookItem]:
+        if rules and entry.conflicted:
+            yield FileNote("in conflict")
+            return
+        try:
+            check_within(self._root / entry.name)
+            yield from self._file(_StagedFile(entry), rules)
+        except FileError as problem:
+            yield FileNote(problem.reason)
+        except OSError as problem:
+            yield FileNote(problem.strerror or str(problem))
+
+    def _file(self, file: _StagedFile, rules: Sequence[_TimedRule]) -> Iterator[HookItem]:
         for timed in rules:
             for step in timed.rule.steps:
                 if file.fixed == file.staged and self._key(file, step) in self._clean:
                     continue
                 if timed.seconds_left <= 0:
-                    yield Skipped(file.entry.name, timed.out_of_time(step))
+                    yield FileNote(timed.out_of_time(step))
                     continue
                 if not file.staged:
                     self._read(file)
@@ -150,9 +136,9 @@ class HookRun:
         )
         file.fixed = file.staged
 
-    def _step(self, file: _StagedFile, timed: _TimedRule, step: Step) -> Iterator[HookEvent]:
+    def _step(self, file: _StagedFile, timed: _TimedRule, step: Step) -> Iterator[HookItem]:
         if timed.rule.test and not self._as_on_disk(file):
-            yield Skipped(file.entry.name, f"not tested for “{step.title}”: {NOT_THERE}")
+            yield FileNote(f"not tested for “{step.title}”: {NOT_THERE}")
             return
         unmet = self._unmet(file, step, file.fixed)
         if unmet == "":  # nothing to ask a model for
@@ -160,10 +146,10 @@ class HookRun:
             return
         edit = yield from self._answer(file, timed, step)
         if edit is None:
-            yield Skipped(file.entry.name, timed.out_of_time(step))
+            yield FileNote(timed.out_of_time(step))
             return
         if edit.status == "unchanged" and unmet:
-            yield Skipped(file.entry.name, f"“{step.title}” changed nothing, though {unmet}")
+            yield FileNote(f"“{step.title}” changed nothing, though {unmet}")
             return
         if edit.status == "unchanged":
             file.answered.append((step, file.fixed))
@@ -191,7 +177,7 @@ class HookRun:
 
     def _answer(
         self, file: _StagedFile, timed: _TimedRule, step: Step
-    ) -> Generator[Working, None, Edit | None]:
+    ) -> Generator[Event, None, Edit | None]:
         """The step's Edit; None if the rule's time ran out. A rule's test command runs in the work
         tree, which is restored afterwards; `_fix` writes what passed."""
         from specedit.edit.outcome import failed
@@ -215,7 +201,7 @@ class HookRun:
                 if time.perf_counter() - started > timed.seconds_left:
                     return None
                 if not isinstance(item, Planned | TryItem):
-                    yield Working(name, item)
+                    yield item
         except UsageError as problem:
             message = f"The rule “{step.title}”: {problem.message}"
             raise UsageError(message, hint=problem.hint) from None
@@ -233,27 +219,27 @@ class HookRun:
         except OSError:
             return False
 
-    def _fix(self, file: _StagedFile) -> Fixed | Skipped:
+    def _fix(self, file: _StagedFile) -> FileNote:
         """Write the fix to the work tree. Unstaged changes stay, or nothing is written."""
         path = self._root / file.entry.name
-        steps = tuple(step for step, text in file.answered if text is None)
         try:
             current = Source(file.entry.name, "", regular.read(path), path.resolve(strict=True))
         except OSError:
-            return Skipped(file.entry.name, "not rewritten: it is not in the work tree")
+            return FileNote("not rewritten: it is not in the work tree")
         after: bytes | None = file.fixed
         if current.data != file.staged:
             after = git.merge(self._root, current.data, file.staged, file.fixed)
         if after is None:
-            return Skipped(
-                file.entry.name, "not rewritten: the same lines have changes that are not staged"
-            )
+            return FileNote("not rewritten: the same lines have changes that are not staged")
+        steps = " and ".join(f"“{step.title}”" for step, text in file.answered if text is None)
         if after == current.data:
-            return Fixed(file.entry.name, steps, before=True)
+            text = f"the work tree has the change of {steps} already; it is not staged"
+            return FileNote(text, fixed=True)
         if self._recorder is None:
             self._recorder = Recorder(home(), "hook run")
         self._recorder.write(current, after)
-        return Fixed(file.entry.name, steps, current.data != file.staged)
+        unstaged = "" if current.data == file.staged else "; its unstaged changes are kept"
+        return FileNote(f"rewritten by {steps}, not staged{unstaged}", fixed=True)
 
     def _key(self, file: _StagedFile, step: Step, blob: str = "") -> str:
         return self._clean.key(blob or file.entry.blob, file.entry.name, step)

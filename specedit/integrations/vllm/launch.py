@@ -93,8 +93,8 @@ def capability() -> tuple[int, int] | None:
     program = shutil.which("nvidia-smi")
     if program is None:
         return None
-    asked = [program, "--query-gpu=compute_cap", "--format=csv,noheader"]
-    done = subprocess.run(asked, capture_output=True, text=True, timeout=30, check=False)
+    words = [program, "--query-gpu=compute_cap", "--format=csv,noheader"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
     major, _, minor = done.stdout.strip().partition("\n")[0].partition(".")
     return (int(major), int(minor)) if major.isdigit() and minor.isdigit() else None
 
@@ -102,7 +102,7 @@ def capability() -> tuple[int, int] | None:
 def flags(users: Sequence[str] = ()) -> list[str]:
     """The flags that `vllm serve` needs beside the user's, which must not set them too."""
     config = {"method": "custom_class", "model": PROPOSER, "num_speculative_tokens": MOST}
-    wanted = {
+    ours = {
         "--scheduler-cls": SCHEDULER,
         "--middleware": MIDDLEWARE,
         "--speculative-config": json.dumps(config, separators=(",", ":")),
@@ -118,7 +118,7 @@ def flags(users: Sequence[str] = ()) -> list[str]:
             f"specedit sets {clash} itself.",
             hint="Leave it out, or run `vllm serve` without specedit.",
         )
-    return [word for flag, value in wanted.items() for word in (flag, value) if word]
+    return [word for flag, value in ours.items() for word in (flag, value) if word]
 
 
 def command(model: str, users: Sequence[str]) -> list[str]:

@@ -112,12 +112,12 @@ class PredictedScheduler(Scheduler):
         return state
 
     def _drafting(self, request: Any) -> Drafting | None:
-        asked = request.sampling_params
-        extra = (asked.extra_args if asked is not None else None) or {}
+        sampling = request.sampling_params
+        extra = (sampling.extra_args if sampling is not None else None) or {}
         ids = extra.get(PREDICTION)
         if not ids or request.prompt_token_ids is None:
             return None
-        if self._greedy_only and asked.temperature > 0:
+        if self._greedy_only and sampling.temperature > 0:
             log.warning("specedit: this build of vLLM spoils drafted samples; none are offered")
             return None
         reach = min(request.max_tokens, self.max_model_len) + MOST
