@@ -16,9 +16,10 @@ from specedit.check.kinds import QUESTION, REFUSE
 from specedit.check.question import is_question
 from specedit.edit import prompt
 from specedit.edit.imports.completion import judged_with_imports
+from specedit.edit.local_rename import local_rename
 from specedit.edit.outcome import USUAL, Judge, checks_of, guarded
 from specedit.edit.plan import Plan
-from specedit.edit.splice import Region, around, region_of, taken, whole
+from specedit.edit.splice import Region, around, dedented, region_of, taken, whole
 from specedit.engines.base import Sampling
 from specedit.errors import UsageError
 from specedit.files.source import Source, read
@@ -27,6 +28,7 @@ from specedit.files.worktree import beyond
 if TYPE_CHECKING:
     from specedit.edit.context_files import Beside
     from specedit.edit.regions.blocks import Block
+    from specedit.edit.regions.insertion import Insertion
     from specedit.edit.report import Finding
     from specedit.settings import Settings
 
@@ -73,6 +75,7 @@ class RegionJob:
     expected: str | None = None  # what it is predicted to become; None: what it is
     context: str | None = None  # what it is shown with; None: `regions.context`'s
     why: str = ""  # why it is open to change
+    insertion: Insertion | None = None  # the region is empty, and new code stands there
 
     @property
     def lines(self) -> tuple[int, int]:
@@ -108,7 +111,10 @@ def plan_edit(
     checks = replace(checks_of(settings), shown=tuple((one.name, one.text) for one in beside))
     planned = job(source, region, instruction, settings, known, checks, beside)
     judge = partial(judged_with_imports, source, instruction, checks)
-    return replace(planned, judge=judge, tidies=True)
+    planned = replace(planned, judge=judge, tidies=True)
+    if region == whole(source) and (renamed := local_rename(source, instruction)) is not None:
+        return replace(planned, known=renamed[0], findings=(renamed[1],))
+    return planned
 
 
 def refuse_question(instruction: str, name: str, settings: Settings) -> None:
@@ -130,8 +136,10 @@ def job(
     beside: tuple[Beside, ...] = (),
 ) -> Job:
     """The Job of one region of one file. `checks`: those of the settings, where none are given."""
-    text = taken(source, region)
-    context = "" if region == whole(source) else around(source, region)
+    text, context = taken(source, region), ""
+    if region != whole(source):
+        text, context = dedented(text), around(source, region)
+        prediction = None if prediction is None else dedented(prediction)
     marks = prompt.fence(text + context)
     checks = checks_of(settings) if checks is None else checks
     return Job(

@@ -23,6 +23,12 @@ SYSTEM = (
     "comments and blank lines included. Never shorten and never leave placeholders."
 )
 
+REGION = (
+    "You edit source code. You get a part of a file and one instruction. "
+    "Reply with the new text of that part and nothing else. "
+    "Change only what the instruction asks for; copy every other line exactly, "
+    "comments and blank lines included. Never shorten and never leave placeholders."
+)
 OTHERS = "Other files, for reference only; never repeat them:\n\n"
 REPLY = "\n\nReply with the "  # the last paragraph begins so
 
@@ -73,6 +79,18 @@ def messages(
     around = (*others(beside), *around)
     user = (*around, f"{what}\n\n{marks}\n", body, ask)
     return (Message("system", (SYSTEM,)), Message("user", user))
+
+
+def insertion(
+    name: str, instruction: str, context: str, beside: Sequence[Beside] = ()
+) -> tuple[Message, ...]:
+    """New code at the place that the context marks."""
+    marks = fence(context)
+    name = name.encode("utf-8", "replace").decode()
+    head = f"Part of the file `{name}`, with the place of new code marked:\n\n{marks}\n"
+    ask = f"{marks}\n\n{instruction.strip()}{REPLY}new code for that place only, in one code block."
+    user = (*others(beside), head, finished(context), ask)
+    return (Message("system", (REGION,)), Message("user", user))
 
 
 def others(beside: Sequence[Beside]) -> Iterator[str]:

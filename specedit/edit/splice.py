@@ -5,6 +5,7 @@ Everything outside the part stays as it is, byte for byte.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,11 +64,37 @@ def spliced(source: Source, region: Region, answer: str) -> str:
 
 
 def fitted(before: str, answer: str) -> str:
-    """The answer as it stands for a part: the part's final newlines stay as many as they were,
-    for models drop and add them freely."""
-    kept = before[len(before.rstrip("\n")) :]
-    body = answer.rstrip("\n")
-    return body + kept if body or not before.strip() else body
+    """The answer as it stands for a part: as deep as the part, and with its final newlines, for
+    models drop and add them freely."""
+    newlines = before[len(before.rstrip("\n")) :]
+    body = _indented(answer.rstrip("\n"), indentation(before))
+    return body + newlines if body or not before.strip() else body
+
+
+def dedented(text: str) -> str:
+    """A part as the model is shown it: a small model often drops the first line of code that begins
+    with white space. `fitted` puts the indentation back."""
+    depth = len(indentation(text))
+    lines = text.split("\n")
+    return "\n".join(line[depth:] if line.strip() else line for line in lines)
+
+
+def indentation(text: str) -> str:
+    """The white space with which all lines of a text begin, blank ones not counted."""
+    common: str | None = None
+    for line in text.split("\n"):
+        if line.strip():
+            own = line[: len(line) - len(line.lstrip())]
+            common = own if common is None else os.path.commonprefix((common, own))
+    return common or ""
+
+
+def _indented(text: str, wanted: str) -> str:
+    own = indentation(text)
+    if not wanted or own == wanted or not wanted.startswith(own):
+        return text
+    more = wanted[len(own) :]
+    return "\n".join(more + line if line.strip() else line for line in text.split("\n"))
 
 
 def joined(source: Source, parts: Sequence[tuple[Region, str]]) -> str:

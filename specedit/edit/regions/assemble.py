@@ -18,8 +18,9 @@ from specedit.edit.job import Job, RegionJob
 from specedit.edit.plan import Plan
 from specedit.edit.regions.blocks import Block, blocks_of
 from specedit.edit.regions.context import context_of
+from specedit.edit.regions.insertion import placed
 from specedit.edit.report import EditedRegion, Figures
-from specedit.edit.splice import Region, fitted, joined, region_of, taken
+from specedit.edit.splice import Region, dedented, fitted, joined, region_of, taken
 from specedit.files.source import Source
 from specedit.syntax.lines import lines_of, opcodes
 
@@ -51,27 +52,28 @@ def answer_regions(work: Job, backend: Backend) -> Generator[Event, None, tuple[
 def plan_of(work: Job, blocks: Sequence[Block], target: RegionJob) -> Plan:
     """The Plan of one region: the Job's own, with the region's text and context."""
     source = work.about
-    text = taken(source, target.region)
+    text = dedented(taken(source, target.region))
     context = target.context
     if context is None:
         context = context_of(source.text, blocks, target.blocks)
     marks = prompt.fence(text + context)
-    expected = text if target.expected is None else target.expected
-    predicted = None if work.plan.prediction is None else prompt.finished(expected)
-    earlier = (
-        prompt.finished(part_of_changed(source.text, target.region, after))
-        for after in work.plan.predictions
-    )
-    messages = prompt.messages(
-        source.name, text, work.instruction, context=context, beside=work.beside
-    )
+    earlier = [part_of_changed(source.text, target.region, one) for one in work.plan.predictions]
+    if target.insertion is not None:
+        place = target.insertion
+        text = dedented("".join(lines_of(source.text)[place.first - 1 : place.last]))
+        messages = prompt.insertion(source.name, work.instruction, context, work.beside)
+    else:
+        messages = prompt.messages(
+            source.name, text, work.instruction, context=context, beside=work.beside
+        )
+    predicted = prompt.finished(text if target.expected is None else dedented(target.expected))
     return replace(
         work.plan,
         messages=prompt.with_feedback(messages, work.feedback) if work.feedback else messages,
         opening=prompt.opening(marks),
         closing=marks,
-        prediction=predicted,
-        predictions=tuple(dict.fromkeys(earlier)),
+        prediction=None if work.plan.prediction is None else predicted,
+        predictions=tuple(dict.fromkeys(prompt.finished(dedented(one)) for one in earlier)),
         least=prompt.finished(text),
     )
 
@@ -125,7 +127,7 @@ def _one_answer(source: Source, done: Sequence[_Done]) -> Answer:
     answers = [one.answer for one in done]
     digests = [one.logits_digest for one in answers if one.logits_digest is not None]
     return Answer(
-        text=joined(source, [(one.target.region, one.answer.text) for one in done]),
+        text=joined(source, [(one.target.region, _text(source, one)) for one in done]),
         reason="length" if any(one.reason == "length" for one in answers) else "stop",
         closed=all(one.closed for one in answers),
         prompt=sum(one.prompt for one in answers),
@@ -138,12 +140,18 @@ def _one_answer(source: Source, done: Sequence[_Done]) -> Answer:
     )
 
 
+def _text(source: Source, done: _Done) -> str:
+    """What an answer puts in its region."""
+    place = done.target.insertion
+    return done.answer.text if place is None else placed(source, place, done.answer.text)
+
+
 def _figures(source: Source, done: Sequence[_Done], total_s: float) -> Figures:
     total = sum((one.figures for one in done), Figures())
     regions = []
     for one in done:
         before = taken(source, one.target.region)
-        changed = fitted(before, one.answer.text) != before
+        changed = fitted(before, _text(source, one)) != before
         target = one.target
         regions.append(
             EditedRegion(

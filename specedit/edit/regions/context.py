@@ -7,7 +7,7 @@ that the prefix cache serves them all.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from specedit.edit.regions.blocks import Block
 from specedit.edit.regions.listing import title
@@ -21,14 +21,17 @@ ENCLOSING = 3  # definitions around each other that are shown
 WIDE = 200  # characters of a line beyond which it is left out
 GAP = "[other lines]\n"
 HERE = "[the region to edit]\n"
+CONSTRUCTORS = frozenset({"__init__", "constructor", "new", "init", "__new__"})
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
 
-def context_of(text: str, blocks: Sequence[Block], region: Sequence[Block]) -> str:
-    """The lines that a region is shown with, its own place marked."""
+def context_of(
+    text: str, blocks: Sequence[Block], region: Sequence[Block], more: Iterable[int] = ()
+) -> str:
+    """The lines that a region is shown with, its own place marked. `more`: further lines."""
     lines = lines_of(text)
     first, last = region[0].first, region[-1].last
-    shown = set(_imports(blocks))
+    shown = {*_imports(blocks), *more}
     shown |= set(_enclosing(blocks, region, lines))
     shown |= set(_used(blocks, lines, first, last))
     shown |= set(_callers(lines, region))
@@ -49,6 +52,16 @@ def context_of(text: str, blocks: Sequence[Block], region: Sequence[Block]) -> s
             parts.append(lines[number - 1].removesuffix("\n") + "\n")
         following = number + 1
     return "".join(parts)
+
+
+def shown_behind(blocks: Sequence[Block], sibling: Block) -> list[int]:
+    """What new code behind a definition is shown with: that definition, and the first lines of its
+    class with the constructor."""
+    holder = sibling.name.rpartition(".")[0]
+    own = [one for one in blocks if holder and one.name == holder]
+    makers = [one for one in blocks if one.name in {f"{holder}.{each}" for each in CONSTRUCTORS}]
+    numbers = [n for one in (*own, *makers) for n in range(one.first, one.last + 1)][:IMPORTS]
+    return [*numbers, *range(max(sibling.first, sibling.last - IMPORTS), sibling.last + 1)]
 
 
 def enclosing(text: str, blocks: Sequence[Block], region: Sequence[Block]) -> str:

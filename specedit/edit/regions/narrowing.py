@@ -26,7 +26,9 @@ from specedit.edit.regions.choice import (
     readable,
     with_earlier,
 )
+from specedit.edit.regions.context import context_of, shown_behind
 from specedit.edit.regions.evidence import Evidence, evidence_of
+from specedit.edit.regions.insertion import insertion_behind
 from specedit.edit.regions.listing import MOST, BlockListing, listing_of
 from specedit.edit.regions.targets import EditTarget, targets_of
 from specedit.edit.report import Figures
@@ -176,17 +178,27 @@ def _named_regions(work: Job, blocks: Sequence[Block]) -> tuple[RegionJob, ...]:
     symbols = trees.symbols(source.text, source.language)
     targets = targets_of(symbols, source.text, work.instruction)
     spans = [_with_lead(one, blocks) for one in targets]
-    if not any(
-        one.kind in TOP and not any(a <= one.first_line and one.last_line <= b for a, b in spans)
+    left = [
+        one
         for one in symbols
-    ):
+        if one.kind in TOP and not any(a <= one.first_line and one.last_line <= b for a, b in spans)
+    ]
+    if not left and not any(one.inserts for one in targets):
         return ()
     regions: list[RegionJob] = []
     for (first, last), target in sorted(zip(spans, targets, strict=True), key=lambda one: one[0]):
         if regions and first <= regions[-1].lines[1]:
             continue  # inside of the one before
         block = Block(first, last, target.symbol, "target")
-        regions.append(replace(region_job(source, [block], 1.0), why=target.why))
+        if target.inserts:
+            region, place = insertion_behind(source, first, last, symbols)
+            after = Block(last + 1, last, target.symbol, "target", head=False)
+            context = context_of(source.text, blocks, [after], shown_behind(blocks, block))
+            regions.append(
+                RegionJob(region, (block,), 1.0, None, context, target.why, insertion=place)
+            )
+        else:
+            regions.append(replace(region_job(source, [block], 1.0), why=target.why))
     return tuple(regions)
 
 

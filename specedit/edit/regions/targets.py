@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from specedit.edit.regions.context import CONSTRUCTORS
 from specedit.errors import InputError, NotDefined
 from specedit.syntax.identifiers import words_of
 from specedit.syntax.outline import CALLABLE, Symbol
@@ -87,13 +88,17 @@ _SIGNATURE = re.compile(
     r"(?i)\b(?:remove|delete|drop|rename|reorder|swap)\b.*\b(?:param\w*|arg\w*)\b|\basync\b"
     r"|\brequired\s+(?:param\w*|arg\w*)"
 )
+_ALSO = re.compile(  # a new definition is not all
+    r"(?i)\b(?:and|then|also)\s+(?:\w+\s+){0,2}?(?:us(?:e|ing)|call|mak(?:e|ing)|chang(?:e|ing)|replac"
+    r"(?:e|ing)|mov(?:e|ing)|updat(?:e|ing)|modify|edit|let|have|remov(?:e|ing)|renam(?:e|ing)|inherit"
+    r"|deriv)|\b(?:extract|encapsulate|split|refactor|convert|turn)\b"
+)
 LONG_QUOTE = 8  # characters of a word that is quoted and says where
 _QUOTED = re.compile(
     r"""(?<!\w)"([^"\n]{3,120})"|(?<!\w)'([^'\n]{3,120})'(?!\w)|`([^`\n]*\s[^`\n]*)`"""
 )
 _SEVERAL = re.compile(r"(?i)\b(?:all|every|each|both|any)\b")
 _CODE = re.compile(r"_|\d|[a-z$][A-Z]|[A-Z]{2,}[a-z]|\$")
-_CONSTRUCTORS = frozenset({"__init__", "constructor", "new", "init", "__new__"})
 _PLACED = re.compile(  # `in the function f`, `in the f method`
     rf"(?i)\b(?:in|inside|of)\s+(?:the\s+)?(?:{_KIND}\s+[`'\"]?([A-Za-z_$][\w$.:#]*[\w$])"
     rf"(?:\(\))?[`'\"]?|[`'\"]?([A-Za-z_$][\w$.:#]*[\w$])(?:\(\))?[`'\"]?\s+{_KIND}\b)"
@@ -109,6 +114,7 @@ class EditTarget:
     last: int
     symbol: str
     why: str = NAMED
+    inserts: bool = False  # only new lines behind it are open
 
 
 @dataclass(frozen=True)
@@ -138,9 +144,6 @@ def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[E
     chosen = [one for one in named if one.kind in CALLABLE] or named
     if not chosen:
         return _by_quote(symbols, text, instruction)
-    classes = [one for one in chosen if one.kind in TYPES]
-    if any(one.last_line - one.first_line >= LARGE_TARGET for one in classes):
-        return []
     targets = {one: _whole(one) for one in chosen}
     if _SIGNATURE.search(instruction):
         for one in _callers(symbols, text, chosen):
@@ -170,6 +173,11 @@ def _check_names(symbols: Sequence[Symbol], text: str, instruction: str) -> None
 
 def _whole(one: Symbol, why: str = NAMED) -> EditTarget:
     return EditTarget(one.first_line, one.last_line, one.qualified, why)
+
+
+def _behind(one: Symbol) -> EditTarget:
+    why = "the new definition stands behind it"
+    return EditTarget(one.first_line, one.last_line, one.qualified, why, inserts=True)
 
 
 def _mentions(symbols: Sequence[Symbol], instruction: str) -> list[_Mention]:
@@ -272,36 +280,32 @@ def _beside_new(
     named: Sequence[Symbol],
     instruction: str,
 ) -> list[EditTarget]:
-    """Where a new definition is added: behind the one that it is compared with, else at the end of
-    the class that is named, or of the file where the file has one class or none."""
+    """Where a new definition is added: behind the one that it is compared with, else behind the one
+    of the class that is named, or of the file, that is most alike by name, or the last."""
+    functions = [one for one in named if one.kind in CALLABLE]
+    classes = _without_holders([one for one in named if one.kind in TYPES])
     like = [one.symbol for one in mentions if _LIKE.search(one.before)]
     siblings = [one for one in like if one.kind in CALLABLE] or like
-    classes = [one for one in named if one.kind in TYPES]
+    if _ALSO.search(instruction):  # it is used somewhere, too
+        return [_whole(one) for one in functions]
     if siblings:
         within = {one.qualified for one in classes}
         inside = [one for one in siblings if one.qualified.rpartition(".")[0] in within]
-        last = (inside or siblings)[-1]
-        return [_whole(last, "the new one follows it")]
-    functions = [one for one in named if one.kind in CALLABLE]
-    if functions and not classes:  # "extract a helper from f", "call it in f"
+        return [_behind((inside or siblings)[-1])]
+    if functions and not classes:  # "extract a helper from f"
         return [_whole(one) for one in functions]
-    if not classes:
-        all_classes = [one for one in symbols if one.kind in TYPES and one.depth == 0]
-        if len(all_classes) != 1 or not re.search(r"(?i)\bmethods?\b", instruction):
-            return []
-        classes = all_classes
+    method = re.search(r"(?i)\b(?:methods?|propert(?:y|ies)|getters?|setters?)\b", instruction)
+    if not classes and method:
+        classes = [one for one in symbols if one.kind in TYPES and one.depth == 0]
     if len(classes) > 1:
         return []
-    holder = classes[0]
-    members = [one for one in symbols if _is_member(one, holder) and one.kind in CALLABLE]
-    targets = [_whole(one) for one in functions]
-    if holder.last_line - holder.first_line < SMALL_CLASS or not members:
-        return [*targets, _whole(holder)]
-    last = _most_alike(members, instruction) or members[-1]
-    return [
-        *targets,
-        _whole(last, "the new one follows it"),
-    ]
+    if classes:
+        members = [one for one in symbols if _is_member(one, classes[0]) and one.kind in CALLABLE]
+        if not members:
+            return [_whole(classes[0])]
+    else:
+        members = [one for one in symbols if one.depth == 0 and one.kind in CALLABLE]
+    return [_behind(_most_alike(members, instruction) or members[-1])] if members else []
 
 
 def _is_member(one: Symbol, holder: Symbol) -> bool:
@@ -338,7 +342,7 @@ def _for_field(symbols: Sequence[Symbol], named: Sequence[Symbol]) -> list[EditT
     first = min((one.first_line for one in members), default=holder.last_line + 1)
     targets = [EditTarget(holder.first_line, max(holder.first_line, first - 1), holder.qualified)]
     for one in members:
-        if one.own_name in _CONSTRUCTORS or one.own_name == holder.own_name:
+        if one.own_name in CONSTRUCTORS or one.own_name == holder.own_name:
             targets.append(_whole(one, "its constructor"))
     return targets
 

@@ -1,0 +1,85 @@
+"""New code behind a definition: its place, and the answer as it is put there.
+
+The model is asked for the new code alone. What it repeats of the file is taken out of its answer,
+and indentation and blank lines become those of the definition that it stands behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from specedit.edit.splice import Region, dedented, fitted
+from specedit.files.source import Source
+from specedit.syntax.lines import lines_of
+from specedit.syntax.outline import Symbol
+
+BLANK = 2  # blank lines between definitions, at most
+
+
+@dataclass(frozen=True)
+class Insertion:
+    """Where new code stands: behind the definition in lines [first, last] of the file."""
+
+    first: int
+    last: int
+    enclosing: tuple[str, ...]  # the first lines of what the definition stands in
+    blank: int  # lines that separate definitions there
+
+
+def insertion_behind(
+    source: Source, first: int, last: int, symbols: Sequence[Symbol]
+) -> tuple[Region, Insertion]:
+    """The place behind lines [first, last], which are a definition with the comments above it."""
+    lines = lines_of(source.text)
+    end = len("".join(lines[:last])) - (lines[last - 1].endswith("\n"))
+    around = [s for s in symbols if s.first_line < first and last <= s.last_line]
+    above = _blank(lines[: first - 1][::-1])
+    below = _blank(lines[last:])
+    deep = bool(around)
+    usual = 1 if deep or source.language is None or source.language.name != "python" else BLANK
+    alone = not any(line.strip() for line in lines[last:]) and above == 0
+    blank = min(BLANK, max(above, below)) if not alone and (above or below) else usual
+    place = Insertion(first, last, tuple(lines[s.first_line - 1].strip() for s in around), blank)
+    return Region(end, end), place
+
+
+def placed(source: Source, place: Insertion, answer: str) -> str:
+    """The answer as the text of the region."""
+    theirs = lines_of(source.text)[place.first - 1 : place.last]
+    new = [line.rstrip() for line in answer.split("\n")]
+    new = _without(new, [line.rstrip() for line in theirs])
+    while new and (not new[0].strip() or new[0].strip() in place.enclosing):
+        del new[0]
+    while new and not new[-1].strip():
+        del new[-1]
+    if not new:
+        return ""
+    while new and new[-1].strip() == "}" and _open(new) < 0:
+        del new[-1]
+    text = fitted("".join(theirs).rstrip("\n"), dedented("\n".join(new)))
+    return "\n" * (1 + place.blank) + text
+
+
+def _blank(lines: Sequence[str]) -> int:
+    count = 0
+    for line in lines:
+        if line.strip():
+            break
+        count += 1
+    return count
+
+
+def _without(new: list[str], known: Sequence[str]) -> list[str]:
+    """The lines without a repetition of `known`, indented in any way."""
+    wanted = [line.strip() for line in known if line.strip()]
+    numbered = [(n, line.strip()) for n, line in enumerate(new) if line.strip()]
+    for at in range(len(numbered) - len(wanted) + 1):
+        if [line for _, line in numbered[at : at + len(wanted)]] == wanted:
+            return new[: numbered[at][0]] + new[numbered[at + len(wanted) - 1][0] + 1 :]
+    return new
+
+
+def _open(lines: Sequence[str]) -> int:
+    text = "".join(lines)
+    return text.count("{") - text.count("}")
