@@ -20,8 +20,9 @@ ABOUT_QUOTES = re.compile(r"(?i)quot|style|format|consisten|lint|string literal"
 COMMENTS_ONLY = re.compile(
     r"(?i)^\W*(?:please\s+)?(?:translate|correct|fix|spell[- ]?check|improve|reword|rephrase"
     r"|rewrite|update|capitali[sz]e|proofread|shorten|clarify|add|write|complete|remove|delete)\b"
-    r"[^.;\n]*?\b(?:comments?|doc ?strings?|javadocs?|jsdocs?|doc comments?|documentation"
-    r"|xml docs?|license header|copyright)\b"
+    r"(?:\s+(?:spelling|typos?|errors?|mistakes?)\s+(?:in|of))?"
+    r"(?:(?!\b(?:to|with|in|for|of|and|that|behind|after|from)\b)[^.;\n])*?\b(?:comments?"
+    r"|doc ?strings?|javadocs?|jsdocs?|documentation|xml docs?|license header|copyright)\b"
     r"(?!.*\b(?:and|then|also)\s+(?:add|change|rename|remove|make|use|return|raise|convert)\b)"
     r"(?!.*\b(?:type hints?|annotations?|strings? literals?|messages?)\b)"
 )

@@ -23,11 +23,9 @@ SYSTEM = (
     "comments and blank lines included. Never shorten and never leave placeholders."
 )
 
-REGION = (
-    "You edit source code. You get a part of a file and one instruction. "
-    "Reply with the new text of that part and nothing else. "
-    "Change only what the instruction asks for; copy every other line exactly, "
-    "comments and blank lines included. Never shorten and never leave placeholders."
+INSERTION = (
+    "You write source code. You get a part of a file and one instruction. "
+    "Reply with the new code that is to be added and nothing else."
 )
 OTHERS = "Other files, for reference only; never repeat them:\n\n"
 REPLY = "\n\nReply with the "  # the last paragraph begins so
@@ -84,13 +82,16 @@ def messages(
 def insertion(
     name: str, instruction: str, context: str, beside: Sequence[Beside] = ()
 ) -> tuple[Message, ...]:
-    """New code at the place that the context marks."""
+    """A new definition, with a part of the file for context."""
     marks = fence(context)
     name = name.encode("utf-8", "replace").decode()
-    head = f"Part of the file `{name}`, with the place of new code marked:\n\n{marks}\n"
-    ask = f"{marks}\n\n{instruction.strip()}{REPLY}new code for that place only, in one code block."
+    head = f"Part of the file `{name}`:\n\n{marks}\n"
+    ask = (
+        f"{marks}\n\n{instruction.strip()}{REPLY}new definition alone, from its first "
+        "line on, in one code block."
+    )
     user = (*others(beside), head, finished(context), ask)
-    return (Message("system", (REGION,)), Message("user", user))
+    return (Message("system", (INSERTION,)), Message("user", user))
 
 
 def others(beside: Sequence[Beside]) -> Iterator[str]:

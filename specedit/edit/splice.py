@@ -5,7 +5,6 @@ Everything outside the part stays as it is, byte for byte.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -81,12 +80,11 @@ def dedented(text: str) -> str:
 
 def indentation(text: str) -> str:
     """The white space with which all lines of a text begin, blank ones not counted."""
-    common: str | None = None
-    for line in text.split("\n"):
-        if line.strip():
-            own = line[: len(line) - len(line.lstrip())]
-            common = own if common is None else os.path.commonprefix((common, own))
-    return common or ""
+    lines = [line for line in text.split("\n") if line.strip()]
+    common = min((line[: len(line) - len(line.lstrip())] for line in lines), key=len, default="")
+    while not all(line.startswith(common) for line in lines):
+        common = common[:-1]
+    return common
 
 
 def _indented(text: str, wanted: str) -> str:

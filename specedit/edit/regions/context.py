@@ -26,9 +26,14 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
 
 def context_of(
-    text: str, blocks: Sequence[Block], region: Sequence[Block], more: Iterable[int] = ()
+    text: str,
+    blocks: Sequence[Block],
+    region: Sequence[Block],
+    more: Iterable[int] = (),
+    here: str = HERE,
 ) -> str:
-    """The lines that a region is shown with, its own place marked. `more`: further lines."""
+    """The lines that a region is shown with, its own place marked with `here`. `more`: further
+    lines."""
     lines = lines_of(text)
     first, last = region[0].first, region[-1].last
     shown = {*_imports(blocks), *more}
@@ -44,7 +49,7 @@ def context_of(
         if not marked and number > last:
             if following < first:
                 parts.append(GAP)
-            parts.append(HERE)
+            parts.append(here)
             following, marked = last + 1, True
         if number > following:
             parts.append(GAP)

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specedit.edit.splice import Region, dedented, fitted
+from specedit.edit.splice import Region, dedented, fitted, indentation
 from specedit.files.source import Source
 from specedit.syntax.lines import lines_of
-from specedit.syntax.outline import Symbol
 
 BLANK = 2  # blank lines between definitions, at most
 
@@ -27,20 +26,17 @@ class Insertion:
     blank: int  # lines that separate definitions there
 
 
-def insertion_behind(
-    source: Source, first: int, last: int, symbols: Sequence[Symbol]
-) -> tuple[Region, Insertion]:
+def insertion_behind(source: Source, first: int, last: int) -> tuple[Region, Insertion]:
     """The place behind lines [first, last], which are a definition with the comments above it."""
     lines = lines_of(source.text)
     end = len("".join(lines[:last])) - (lines[last - 1].endswith("\n"))
-    around = [s for s in symbols if s.first_line < first and last <= s.last_line]
+    around = _enclosing(lines[:first])
     above = _blank(lines[: first - 1][::-1])
     below = _blank(lines[last:])
-    deep = bool(around)
-    usual = 1 if deep or source.language is None or source.language.name != "python" else BLANK
+    usual = 1 if around or source.language is None or source.language.name != "python" else BLANK
     alone = not any(line.strip() for line in lines[last:]) and above == 0
     blank = min(BLANK, max(above, below)) if not alone and (above or below) else usual
-    place = Insertion(first, last, tuple(lines[s.first_line - 1].strip() for s in around), blank)
+    place = Insertion(first, last, around, blank)
     return Region(end, end), place
 
 
@@ -59,6 +55,18 @@ def placed(source: Source, place: Insertion, answer: str) -> str:
         del new[-1]
     text = fitted("".join(theirs).rstrip("\n"), dedented("\n".join(new)))
     return "\n" * (1 + place.blank) + text
+
+
+def _enclosing(lines: Sequence[str]) -> tuple[str, ...]:
+    """The lines that the last one stands in, by indentation."""
+    depth, result = len(indentation(lines[-1])), []
+    for line in reversed(lines[:-1]):
+        if line.strip() and len(indentation(line)) < depth:
+            depth = len(indentation(line))
+            result.append(line.strip())
+        if not depth:
+            break
+    return tuple(result)
 
 
 def _blank(lines: Sequence[str]) -> int:

@@ -191,9 +191,10 @@ def _named_regions(work: Job, blocks: Sequence[Block]) -> tuple[RegionJob, ...]:
             continue  # inside of the one before
         block = Block(first, last, target.symbol, "target")
         if target.inserts:
-            region, place = insertion_behind(source, first, last, symbols)
+            region, place = insertion_behind(source, first, last)
             after = Block(last + 1, last, target.symbol, "target", head=False)
-            context = context_of(source.text, blocks, [after], shown_behind(blocks, block))
+            more = shown_behind(blocks, block)
+            context = context_of(source.text, blocks, [after], more, here="")
             regions.append(
                 RegionJob(region, (block,), 1.0, None, context, target.why, insertion=place)
             )
