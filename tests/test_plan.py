@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+
 import pytest
 
 from specedit.edit import prompt
@@ -69,7 +71,7 @@ def test_the_fence_is_longer_than_any_in_the_file(text: str, marks: str) -> None
 def test_lines_name_a_part(lines: tuple[int, int] | None, part: str) -> None:
     job = plan_edit(source(), "x", Settings(), lines=lines)
     assert CODE[job.region.start : job.region.end] == part
-    assert job.plan.prediction == part
+    assert job.plan.prediction == dedent(part)
 
 
 def test_a_symbol_names_a_part_and_shows_what_is_around_it() -> None:

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specedit.edit.splice import around, named_symbol, region_of, spliced, taken
+from specedit.edit.splice import (
+    around,
+    dedented,
+    indentation,
+    named_symbol,
+    region_of,
+    spliced,
+    taken,
+)
 from specedit.errors import SpeceditError
 from specedit.files.source import Source
 
@@ -40,8 +48,10 @@ def test_a_region_put_back_is_the_text(lines: list[str], data: st.DataObject) ->
     first = data.draw(st.integers(1, last))
     region = region_of(file, (first, data.draw(st.integers(first, last))))
     assert spliced(file, region, taken(file, region)) == file.text
+    assert spliced(file, region, dedented(taken(file, region))) == file.text
     changed = spliced(file, region, "new")
-    assert changed.startswith(file.text[: region.start] + "new")
+    deep = indentation(taken(file, region))
+    assert changed.startswith(file.text[: region.start] + deep + "new")
     assert changed.endswith(file.text[region.end :])
 
 

@@ -82,7 +82,7 @@ NAMED = {
     "nothing": ("Let empty baskets be None", []),
     "empty": ("", []),
     "new-like": ("Add a smallest method like lightest", ["Basket.lightest"]),
-    "new-in-class": ("Add a count method to Crate", ["Crate"]),
+    "new-in-class": ("Add a count method to Crate", ["Crate.heaviest"]),
     "parameter-of-method": ("Add a `strict` parameter to the write method", ["Basket.write"]),
     "signature": ("Remove the parameter of from Basket.heaviest",
                   ["Basket.heaviest", "Basket.lightest", "heaviest_of"]),

@@ -11,18 +11,21 @@ from specedit.scoping.meaning import meanings
 from specedit.syntax import trees
 
 _NAME = r"[`'\"]?([A-Za-z_$][\w$]*)[`'\"]?"
-_WHAT = (
-    r"rename\s+(?:the\s+)?(?:(local|loop)\s+)?"
-    r"(?:(variable|parameter|param|argument|arg|local|constant)\s+)?"
-    rf"{_NAME}\s+(?:to|as|into)\s+{_NAME}"
+_OLD = (
+    r"(?:please\s+)?rename\s+(?:the\s+)?(?:(?:local|loop)\s+)?"
+    rf"(?:(?:variable|parameter|param|argument|arg|local|constant)\s+)?{_NAME}"
 )
+_NEW = rf"(?:to|as|into)\s+{_NAME}"
 _WHERE = (
     r"(?:in|inside|of|within)\s+(?:the\s+)?(?:function\s+|method\s+|constructor\s+)?"
     r"[`'\"]?([A-Za-z_$][\w$.:#]*)(?:\(\))?[`'\"]?(?:\s+(?:function|method|constructor))?"
     r"(?:\s+only)?"
 )
-_BEHIND = re.compile(rf"(?i)^\s*(?:please\s+)?{_WHAT}\s+{_WHERE}\s*[.!]?\s*$")
-_BEFORE = re.compile(rf"(?i)^\s*{_WHERE}\s*,?\s*{_WHAT}\s*[.!]?\s*$")
+_FORMS = (  # and which of the groups are the old name, the new one and the function
+    (re.compile(rf"(?i)^\s*{_OLD}\s+{_NEW}\s+{_WHERE}\s*[.!]?\s*$"), (1, 2, 3)),
+    (re.compile(rf"(?i)^\s*{_OLD}\s+{_WHERE}\s+{_NEW}\s*[.!]?\s*$"), (1, 3, 2)),
+    (re.compile(rf"(?i)^\s*{_WHERE}\s*,?\s*{_OLD}\s+{_NEW}\s*[.!]?\s*$"), (2, 3, 1)),
+)
 LOCAL = frozenset({"local", "parameter"})
 
 
@@ -67,10 +70,7 @@ def local_rename(source: Source, instruction: str) -> tuple[str, Finding] | None
 
 def _parts(instruction: str) -> tuple[str, str, str] | None:
     """The old name, the new one and the function."""
-    if match := _BEHIND.match(instruction):
-        _, _, old, new, function = match.groups()
-    elif match := _BEFORE.match(instruction):
-        function, _, _, old, new = match.groups()
-    else:
-        return None
-    return old, new, function
+    for form, (old, new, function) in _FORMS:
+        if match := form.match(instruction):
+            return match[old], match[new], match[function]
+    return None
