@@ -60,11 +60,11 @@ def test_a_new_method_stands_behind_its_sibling(answer: str) -> None:
 OTHERS = {
     "python": ("a.py", CART, "Add a function save like load", "def save(path):\n    return 1\n",
                CART + "\n\ndef save(path):\n    return 1\n"),
-    "java": ("A.java",
-             "class A {\n    int f() {\n        return 1;\n    }\n}\n",
-             "Add a method g like f", "class A {\n    int g() {\n        return 2;\n    }\n}\n",
-             "class A {\n    int f() {\n        return 1;\n    }\n\n    int g() {\n        return 2;"
-             "\n    }\n}\n"),
+    "java": ("A.java", "class A {\n    int f() {\n        return 1;\n    }\n}\n",
+             "Add a method g like f",
+             "class A {\n    int g() {\n        return 2;\n    }\n}\n",
+             "class A {\n    int f() {\n        return 1;\n    }\n\n"
+             "    int g() {\n        return 2;\n    }\n}\n"),
     "rust": ("a.rs", "struct C;\n\nimpl C {\n    fn f(&self) -> i32 {\n        1\n    }\n}\n",
              "Add a method g like f", "impl C {\n    fn g(&self) -> i32 {\n        2\n    }\n}\n",
              "struct C;\n\nimpl C {\n    fn f(&self) -> i32 {\n        1\n    }\n\n"

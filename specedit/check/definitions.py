@@ -26,6 +26,7 @@ TAKES = re.compile(  # a word that takes something away, or makes another thing 
     r"|split|combin|fold(?!e)|conver|turn|instead|swap|switch|chang|eliminat|collaps|unif"
     r"|rid\b|longer\b)"
 )
+_ADDS = re.compile(r"(?i)^\W*(?:please\s+)?(?:add|introduce|create|implement|provide)\b")
 _KINDS = (
     r"code|functions?|methods?|class(?:es)?|definitions?|declarations?|helpers?|types?|symbols?"
     r"|tests?|constants?|variables?|interfaces?|structs?|enums?|macros?|members?|fields?"
@@ -75,7 +76,8 @@ def lost_definitions(change: Change) -> list[str]:
     gone = [symbol for symbol in gone if not _is_imported(symbol.name, after)]
     names = {symbol.name for symbol in old}
     added = [symbol for symbol in new if symbol.name not in names]
-    gone = list(_discontinued(gone, added, change, words))
+    if not _ADDS.match(change.instruction) or TAKES.search(change.instruction):
+        gone = list(_discontinued(gone, added, change, words))
     held_by_gone = {one.qualified for one in old} - places  # what is gone goes with its members
     return [one.qualified for one in gone if one.qualified.rpartition(".")[0] not in held_by_gone]
 

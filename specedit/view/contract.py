@@ -67,6 +67,7 @@ def _region(one: EditedRegion) -> dict[str, Any]:
     return {
         "lines": list(one.lines),
         "symbol": one.symbol or None,
+        "why": one.why,
         "chance": round(one.chance, 4),
         "changed": one.changed,
         "passes": one.passes,

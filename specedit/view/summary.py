@@ -103,9 +103,20 @@ def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool
     for edit in report.edits:
         if edit.kept:
             _about(console, edit, f"the answer is kept in {edit.kept}", "dim")
+            if not quiet and (advice := _advice(edit)):
+                _about(console, edit, advice, "dim")
         for one in edit.findings:
             if one.refuses:
                 _about(console, edit, one.text, "red")
+
+
+def _advice(edit: Edit) -> str:
+    """What to do after a refused answer."""
+    if edit.tries and any(one.test for one in edit.tries):
+        return ""
+    if not edit.figures.regions:
+        return "next: name the place in the instruction, or with --symbol NAME or --selected TEXT"
+    return "next: ask for it in smaller steps, or give --test COMMAND: more answers are tried"
 
 
 def _about_all(console: Console, report: Report, *, verbose: bool) -> None:

@@ -47,6 +47,7 @@ NARROW = 12  # and narrow passes around its change
 WIDTH = 8
 TWICE = 2.0  # regions must be so much faster than the whole file to be worth their risk
 TOP = frozenset({"function", "method", "class", "interface", "enum", "type", "value", "property"})
+LONG_TARGETS = 250  # lines of named definitions beyond which words choose among their parts
 NAMED = 8  # regions that the report names
 ANSWER = 60  # tokens of the answer to which parts are meant
 
@@ -66,11 +67,15 @@ def with_regions(
     if not large and settings.focus != "auto":
         return work, None
     blocks = blocks_of(source.text, source.language)
-    if regions := _named_regions(work, blocks):
+    regions = _named_regions(work, blocks)
+    lines = sum(b - a + 1 for a, b in (one.lines for one in regions))
+    if regions and lines <= LONG_TARGETS:
         return _with(work, regions), None
-    if not large:
+    if not (large or regions):
         return work, None
     evidence = evidence_of(source.text, blocks, work.instruction)
+    if regions:  # a class of many lines: its likely parts
+        evidence = [one for one in evidence if _is_within(one.block, regions)]
     choice = choose(evidence, work.instruction)
     if work.original is not None:
         choice = with_earlier(choice, _changed(work, blocks), evidence, work.instruction)
@@ -79,6 +84,10 @@ def with_regions(
         named, asked = yield from ask_model(work, blocks, evidence, backend)
         choice = choose(with_named(evidence, named), work.instruction, asked=True)
     return (_whole(work, choice.why) if choice.whole else _some(work, choice)), asked
+
+
+def _is_within(block: Block, regions: Sequence[RegionJob]) -> bool:
+    return any(one.lines[0] <= block.first and block.last <= one.lines[1] for one in regions)
 
 
 def may_divide(work: Job, settings: Settings) -> bool:

@@ -18,9 +18,8 @@ from specedit.errors import InputError, NotDefined
 from specedit.syntax.identifiers import words_of
 from specedit.syntax.outline import CALLABLE, Symbol
 
-TYPES = frozenset({"class", "interface", "enum"})
+TYPES = frozenset({"class", "interface", "enum", "type"})
 SMALL_CLASS = 60  # lines of a class that is one region
-LARGE_TARGET = 250  # lines of targets beyond which words choose among their parts
 _KIND = (
     r"(?:functions?|methods?|class(?:es)?|structs?|interfaces?|enums?|traits?|types?|constructors?"
     r"|propert(?:y|ies)|fields?|constants?|const|members?|helpers?|getters?|setters?|hooks?"
@@ -72,12 +71,12 @@ _NEW = re.compile(  # a new definition is asked for
     r"(?:(?!(?:to|in|for|of|on|into|from|with|that|parameter|argument|param|docs?|comments?|hints?"
     r"|docstrings?|annotations?|checks?|calls?|logging|guard|case|import)\b)[`'\w$().-]+\s+){0,6}?"
     r"(?:method|function|helper|class|struct|interface|enum|constructor|getter|setter|overload|test"
-    r"|property)s?\b(?!\s+(?:parameter|argument|call|name|comment|doc\w*|type|signature)\b)"
+    r"|property|constant)s?\b(?!\s+(?:parameter|argument|call|name|comment|doc\w*|type|signature)\b)"
     r"(?!\s*(?:,\s*)?(?:should|must)\b)"
 )
 _NEW_FIELD = re.compile(
     r"(?i)\badd\s+(?:(?!(?:to|in|for|of|on|into|from|with|that)\b)[`'\w$().:<>\[\]-]+\s+){0,7}?"
-    r"(?:field|attribute|member|member variable|instance variable)s?\b"
+    r"(?:field|attribute|member|member variable|instance variable|option|enum value|variant)s?\b"
 )
 _VALUE = re.compile(
     r"(?i)\b(?:change|set|let|make|raise|lower|reduce|increase|decrease|double|halve|bump|turn"
@@ -140,7 +139,9 @@ def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[E
         return _beside_new(symbols, mentions, named, instruction)
     named = _without_holders(named)
     if _NEW_FIELD.search(instruction):
-        return _for_field(symbols, named)
+        like = [one.symbol for one in mentions if _LIKE.search(one.before)]
+        fields = [one for one in like if one.kind in ("property", "value")]
+        return [_behind(fields[-1])] if fields else _for_field(symbols, named)
     chosen = [one for one in named if one.kind in CALLABLE] or named
     if not chosen:
         return _by_quote(symbols, text, instruction)
