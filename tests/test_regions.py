@@ -313,7 +313,7 @@ def test_a_named_place_is_all_that_is_read_and_written() -> None:
 def test_the_regions_are_in_the_json() -> None:
     edit, _, _ = performed(LET, model(("total = 4\n", "total = 99\n")))
     (region,) = edit_json(edit)["regions"]
-    assert set(region) == {"lines", "symbol", "chance", "changed", "passes"}
+    assert set(region) == {"lines", "symbol", "why", "chance", "changed", "passes"}
     assert (region["symbol"], region["changed"]) == ("weigh_lemon_4", True)
     first, last = region["lines"]
     assert python().splitlines()[first - 1].startswith("def weigh_lemon_4")

@@ -77,6 +77,7 @@ def test_problems_notes_and_the_kept_answer_are_said() -> None:
         "b.cs: not checked",
         "b.cs: refused",
         "b.cs: the answer is kept in /t/b",
+        "b.cs: next: name the place in the instruction, or with --symbol NAME or --selected TEXT",
         "b.cs: lost Main",
     ]
 

@@ -19,6 +19,7 @@ from specedit.check import external
 from specedit.check.copied import copied_lines
 from specedit.check.definitions import (
     lost_definitions,
+    lost_lines,
     renamed_definitions,
     repeated_definitions,
     shortened_definitions,
@@ -202,5 +203,6 @@ def _lost(change: Change) -> Iterator[Finding]:
         text = f"lost definitions the instruction does not take away: {named}{more}"
         yield _refusal("lost-definition", text)
         return
-    for one in (*shortened_definitions(change), *repeated_definitions(change)):
+    checks = (shortened_definitions, repeated_definitions, lost_lines)
+    for one in (finding for check in checks for finding in check(change)):
         yield replace(one, refuses=True)

@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from specedit.check.finding import Finding, at
 from specedit.check.parsed import Change, ParsedText
 from specedit.syntax.identifiers import words_of
+from specedit.syntax.lines import changed_runs
 from specedit.syntax.outline import Symbol
 
 ALIKE = 0.6  # share of common words from which a definition continues under another name
 SHORTER = 0.5  # share of a definition's lines below which it is refused as cut,
 LINES = 8  # where it had so many
+GONE = 3  # lines that are gone with nothing in their place
 
 TAKES = re.compile(  # a word that takes something away, or makes another thing of it
     r"(?i)\b(?:remov|delet|drop(?!d)|strip|clean|prun|renam|replac|inlin|merg|mov(?:e|ing)|extract"
@@ -97,6 +99,18 @@ def shortened_definitions(change: Change) -> Iterator[Finding]:
                 f"`{name}` has {left} lines of {lines}, and the instruction does not ask for less"
             )
             yield at("lost-definition", after.first_line, text)
+
+
+def lost_lines(change: Change) -> Iterator[Finding]:
+    """Lines that are gone with nothing in their place, where the instruction takes nothing away."""
+    if TAKES.search(change.instruction) or LESS.search(change.instruction):
+        return
+    old, new = change.before.text.split("\n"), change.after.text.split("\n")
+    for a, b, c, d in changed_runs(old, new):
+        gone = sum(bool(line.strip()) for line in old[a:b])
+        if gone >= GONE and not any(line.strip() for line in new[c:d]):
+            text = f"lines {a + 1}-{b} are gone, and the instruction does not ask for that"
+            yield at("lost-lines", min(c + 1, len(new)), text)
 
 
 def repeated_definitions(change: Change) -> Iterator[Finding]:

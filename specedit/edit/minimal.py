@@ -18,9 +18,12 @@ from specedit.syntax.lines import changed_runs, lines_of
 
 ABOUT_QUOTES = re.compile(r"(?i)quot|style|format|consisten|lint|string literal")
 COMMENTS_ONLY = re.compile(
-    r"(?i)^\W*(?:please\s+)?(?:translate|correct|fix|spell[- ]?check|improve|reword|rephrase"
+    r"(?i)\b(?:has|have|without|lacks?|misses|missing)\s+(?:no|a|any|its)?\s*"
+    r"(?:docs?|doc ?strings?|doc comments?|comments?|documentation)\b[^.;,]*(?:[.;,]|$)"
+    r"\W*(?:please\s+)?(?:(?:write|add)\s+(?:one|it|them))?\W*$"
+    r"|^\W*(?:please\s+)?(?:translate|correct|fix|spell[- ]?check|improve|reword|rephrase"
     r"|rewrite|update|capitali[sz]e|proofread|shorten|clarify|add|write|complete|remove|delete)\b"
-    r"(?:\s+(?:spelling|typos?|errors?|mistakes?)\s+(?:in|of))?"
+    r"(?:\s+(?:\w+\s+){0,3}?(?:spelling|typos?|errors?|mistakes?)\s+(?:in|of))?"
     r"(?:(?!\b(?:to|with|in|for|of|and|that|behind|after|from)\b)[^.;\n])*?\b(?:comments?"
     r"|doc ?strings?|javadocs?|jsdocs?|documentation|xml docs?|license header|copyright)\b"
     r"(?!.*\b(?:and|then|also)\s+(?:add|change|rename|remove|make|use|return|raise|convert)\b)"

@@ -129,6 +129,8 @@ def outline(root: Node) -> Iterator[Symbol]:
         kind = KINDS.get(node.type)
         if kind and node.parent is None:  # asked of few nodes: it walks down from the root
             kind = None
+        if node.type == "variable_declarator" and _is_function(node):
+            kind = "function"
         name = definition_name(node) if kind else ""
         if kind and name and _counts(node, kind, inside):
             qualified = f"{prefix}.{name}" if prefix else name
@@ -160,6 +162,11 @@ def _counts(node: Node, kind: str, inside: bool) -> bool:
     if kind in ("value", "property") or node.type == "type_definition":
         return not inside
     return not inside or kind not in CALLABLE
+
+
+def _is_function(node: Node) -> bool:
+    value = node.child_by_field_name("value")
+    return value is not None and value.type in FUNCTIONS
 
 
 def _is_object(node: Node) -> bool:

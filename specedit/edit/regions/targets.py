@@ -97,6 +97,7 @@ _QUOTED = re.compile(
     r"""(?<!\w)"([^"\n]{3,120})"|(?<!\w)'([^'\n]{3,120})'(?!\w)|`([^`\n]*\s[^`\n]*)`"""
 )
 _SEVERAL = re.compile(r"(?i)\b(?:all|every|each|both|any)\b")
+_CALLERS = re.compile(r"(?i)\b(?:callers?|call sites?|(?:all|both|its|the)\s+calls)\b")
 _CODE = re.compile(r"_|\d|[a-z$][A-Z]|[A-Z]{2,}[a-z]|\$")
 _PLACED = re.compile(  # `in the function f`, `in the f method`
     rf"(?i)\b(?:in|inside|of)\s+(?:the\s+)?(?:{_KIND}\s+[`'\"]?([A-Za-z_$][\w$.:#]*[\w$])"
@@ -137,7 +138,7 @@ def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[E
     named = _named(mentions, instruction, new)
     if new:
         return _beside_new(symbols, mentions, named, instruction)
-    named = _without_holders(named)
+    named = _without_holders(named) or _constructors(symbols, instruction)
     if _NEW_FIELD.search(instruction):
         like = [one.symbol for one in mentions if _LIKE.search(one.before)]
         fields = [one for one in like if one.kind in ("property", "value")]
@@ -146,7 +147,7 @@ def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[E
     if not chosen:
         return _by_quote(symbols, text, instruction)
     targets = {one: _whole(one) for one in chosen}
-    if _SIGNATURE.search(instruction):
+    if _SIGNATURE.search(instruction) or _CALLERS.search(instruction):
         for one in _callers(symbols, text, chosen):
             names = ", ".join(each.own_name for each in chosen)
             targets.setdefault(
@@ -266,6 +267,19 @@ def _told_apart(
     )
 
 
+def _constructors(symbols: Sequence[Symbol], instruction: str) -> list[Symbol]:
+    """The constructors of the file's only class that has some, where the instruction says so."""
+    if not re.search(r"(?i)\bthe\s+(?:\w+\s+)?constructor\b", instruction):
+        return []
+    made = [one for one in symbols if one.kind in CALLABLE and _constructs(one)]
+    return made if len({one.qualified for one in made}) == 1 else []
+
+
+def _constructs(one: Symbol) -> bool:
+    holder = one.qualified.rpartition(".")[0].rpartition(".")[2]
+    return bool(holder) and (one.own_name in CONSTRUCTORS or one.own_name == holder)
+
+
 def _without_holders(named: Sequence[Symbol]) -> list[Symbol]:
     """Without the classes of which a member is named: they only say where that is."""
     return [
@@ -343,7 +357,7 @@ def _for_field(symbols: Sequence[Symbol], named: Sequence[Symbol]) -> list[EditT
     first = min((one.first_line for one in members), default=holder.last_line + 1)
     targets = [EditTarget(holder.first_line, max(holder.first_line, first - 1), holder.qualified)]
     for one in members:
-        if one.own_name in CONSTRUCTORS or one.own_name == holder.own_name:
+        if _constructs(one):
             targets.append(_whole(one, "its constructor"))
     return targets
 
