@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from rich.cells import get_character_cell_size
+from rich.cells import chop_cells
 from rich.style import Style
 from rich.text import Span, Text
 
@@ -86,15 +87,5 @@ def folded(text: Text, width: int) -> Iterator[Text]:
         more = len(text) - LONGEST
         text = text[:LONGEST]
         text.append(f" …and {more:,} more characters", "dim")
-    yield from text.divide(_cuts(text.plain, max(2, width)))
-
-
-def _cuts(text: str, width: int) -> Sequence[int]:
-    result, used = [], 0
-    for at, character in enumerate(text):
-        cells = get_character_cell_size(character)
-        if used + cells > width:
-            result.append(at)
-            used = 0
-        used += cells
-    return result
+    pieces = chop_cells(text.plain, max(2, width))
+    yield from text.divide(accumulate(map(len, pieces[:-1])))
