@@ -49,7 +49,8 @@ COMMANDS = (
     *("edit", "refine", "ask", "rename", "model", "heads", "hook", "serve", "vllm", "warm", "lsp"),
     *("editor", "undo", "view", "bench", "replay", "config", "trust", "help"),
 )
-MODULES = {"refine": "edit", "warm": "serve", "lsp": "editor"}  # of commands in another's module
+# The module of a command that shares one.
+MODULES = {"refine": "edit", "warm": "serve", "lsp": "editor", "help": "view"}
 LONG = ("edit", "refine", "rename")  # commands whose --help shows the everyday options only
 HELP_ALL = "--help-all"
 

@@ -1,4 +1,4 @@
-"""`specedit view TRACE`: one self-contained HTML page of a run. Its path goes to stdout."""
+"""`specedit view TRACE`: one self-contained HTML page of a run; `specedit help`: the manual."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def view(
         ),
     ] = None,
 ) -> int:
-    """Make an HTML page of a trace: tokens by origin, passes, widths."""
+    """Make an HTML page of a trace, and print its path: tokens by origin, passes, widths."""
     from specedit.view.html import page
     from specedit.view.trace import read
 
@@ -63,3 +63,25 @@ def _write(target: Path, text: str, trace: Path) -> None:
             f"{target}: the page cannot be written: {error.strerror}",
             hint="-o names another file for the page.",
         ) from error
+
+
+def help(
+    topic: Annotated[
+        str | None, typer.Argument(help="A page of the manual, or a command", show_default=False)
+    ] = None,
+) -> int:
+    """Show a page of the manual, or the list of its topics."""
+    from specedit import manual
+
+    if topic is not None:
+        from specedit.view.terminal import show_page
+
+        show_page(manual.page(manual.topic(topic)))
+        return DONE
+    topics = manual.listing()
+    width = max(len(name) for name, _ in topics)
+    print("specedit help TOPIC shows a page of the manual:\n")
+    for name, about in topics:
+        print(f"  {name:<{width}}  {about}")
+    print("\nspecedit COMMAND --help lists the flags of a command.")
+    return DONE
