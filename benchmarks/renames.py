@@ -45,7 +45,7 @@ def load(path: Path) -> list[RenameCase]:
         require_texts(record, where, "language", "filename", "before", "after")
         try:
             pairs = record.get("rename_pairs") or [(record["old_name"], record["new_name"])]
-            named = tuple((str(old), str(new)) for old, new in pairs)
+            named = tuple((str(old), str(new)) for old, new, *_ in pairs)  # and how often
         except (KeyError, TypeError, ValueError) as problem:
             raise InputError(f"{where}: not a rename: {problem}") from None
         language, filename = record["language"], record["filename"]
