@@ -161,3 +161,34 @@ def test_a_move_is_reverted_where_a_file_cannot_be_written(
     monkeypatch.setattr(moves, "_move", full)
     done = inside("rename", "src/shop/user.py", "src/shop/account.py")
     assert done.returncode == 2 and repo.git("status", "--short") == ""
+
+
+KILLED = """\
+import os, sys
+from specedit.files import moves
+
+def make(todo, real=moves.make):
+    {before}
+    os._exit(9)
+
+moves.make = make
+from specedit.__main__ import main
+sys.argv = ["specedit", "rename", "src/shop/user.py", "src/shop/account.py", "-q"]
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("pass", "reverted the change of 3 files"), ("real(todo)", "completed the change of 3 files")],
+    ids=["before the move", "after the move"],
+)
+def test_guarantee_3_a_killed_move_is_whole_or_undone_after_the_next_command(
+    inside: Run, repo: Repository, before: str, after: str
+) -> None:
+    words = [sys.executable, "-c", KILLED.format(before=before)]
+    assert subprocess.run(words, capture_output=True, check=False).returncode == 9
+    done = inside("undo", "--list")
+    assert after in done.stderr.decode(), done.stderr.decode()
+    assert (repo.git("status", "--short") == "") is (before == "pass")
+    assert runs(repo)

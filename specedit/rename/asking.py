@@ -18,9 +18,9 @@ from specedit.syntax.diff import WORD
 from specedit.syntax.identifiers import ARTICLES
 from specedit.syntax.lines import lines_of, opcodes
 
-AROUND = 3  # lines on each side of a mention
-SHARE = 0.5  # of the lines; where the windows are more, the whole file is shown
-MOST = 6_000  # characters that are shown; mentions beyond them are decided by rule
+AROUND = 1  # lines on each side of a mention
+SMALL = 1_500  # characters of a file that is shown as a whole
+MOST = 3_000  # characters that are shown, 7 s on two cores; mentions beyond are decided by rule
 
 Span = tuple[int, int]
 
@@ -67,8 +67,8 @@ def question_of(source: Source, guess: RenameGuess) -> MentionQuestion | None:
     for line in lines:
         starts.append(starts[-1] + len(line))
     windows = _windows([place.line for place in wanted], len(lines))
-    if sum(last - first + 1 for first, last in windows) > SHARE * len(lines):
-        windows = [(1, len(lines))] if len(source.text) <= MOST else windows
+    if len(source.text) <= SMALL:
+        windows = [(1, len(lines))]
     parts: list[str] = []
     inside: list[tuple[int, Place]] = []
     length = 0

@@ -23,7 +23,6 @@ from specedit.rename.asking import MentionQuestion, by_rule, left_by, question_o
 from specedit.rename.guess import Outside, Place, RenameGuess, applied
 from specedit.rename.modules import is_here
 from specedit.rename.places import rename_places
-from specedit.scoping.languages import rules_of
 from specedit.settings import Settings
 from specedit.syntax.identifiers import sought, split_member
 
@@ -51,19 +50,15 @@ def plan_rename(
     *,
     line: int | None = None,
     absent_ok: bool = False,
-    searched: bool = False,
 ) -> Job | Edit:
     """Rename an identifier of one file. A file with nothing to rename comes back as an unchanged
     Edit, and no model is asked; where NEW is taken already, the rename is refused.
 
-    `absent_ok`: it is one of many files, so the name may be missing, and is taken only where the
-    scope says. `searched`: nobody named the file, so only what tree-sitter reads is renamed."""
+    `absent_ok`: it is one of many files, so the name may be missing, and is renamed only where the
+    scope says."""
     there, derived = source.text.lower(), settings.scope == "derived"
     if absent_ok and not any(one.lower() in there for one in sought(old, derived=derived)):
         return untouched(source)
-    if searched and (source.language is None or rules_of(source.language.name) is None):
-        message = "holds the name, but is no code: name the file to rename there"
-        return untouched(source, _skipped(message))
     is_ours = partial(is_here, file=source.path) if absent_ok else None
     try:
         guess = rename_places(source.text, source.language, old, new, settings.scope, line, is_ours)
