@@ -18,20 +18,24 @@ from specedit.settings.table import about, nearest, types
 from specedit.syntax.languages import BY_NAME
 
 LONGEST = 4096  # characters of a value: one line of the question whether to trust it
-_TRUE = frozenset({"1", "true", "yes", "on"})
-_FALSE = frozenset({"0", "false", "no", "off", ""})
+_TRUTH = {
+    **dict.fromkeys(("1", "true", "yes", "on"), True),
+    **dict.fromkeys(("0", "false", "no", "off", ""), False),
+}
 
 
 def parsed(name: str, text: str, where: str) -> Any:
     """The value of this setting that the text of a variable or flag stands for."""
     kind = types()[name]
-    if kind is bool:
-        return _truth(name, text, where)
-    if kind is int:
-        return _whole(name, text, where)
-    if kind is float:
-        return _number(name, text, where)
-    return text
+    try:
+        if kind is bool:
+            return _TRUTH[text.strip().lower()]
+        if kind is int:
+            return int(text.replace("_", ""))
+        return float(text) if kind is float else text
+    except (ValueError, KeyError):
+        wanted = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
+        raise UsageError(f"{where}: {name} must be {wanted}, not {shown(text)}.") from None
 
 
 def checked(name: str, value: Any, where: str) -> Any:
@@ -136,27 +140,6 @@ def shown(value: object) -> str:
     except ValueError:
         return "a number of thousands of digits"
     return text if len(text) <= 100 else f"{text[:100]}…"
-
-
-def _whole(name: str, text: str, where: str) -> int:
-    try:
-        return int(text.replace("_", ""))
-    except ValueError:
-        raise UsageError(f"{where}: {name} must be a whole number, not {shown(text)}.") from None
-
-
-def _number(name: str, text: str, where: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise UsageError(f"{where}: {name} must be a number, not {shown(text)}.") from None
-
-
-def _truth(name: str, text: str, where: str) -> bool:
-    low = text.strip().lower()
-    if low in _TRUE or low in _FALSE:
-        return low in _TRUE
-    raise UsageError(f"{where}: {name} must be true or false, not {shown(text)}.")
 
 
 _WEIGHTS = (".gguf", ".safetensors")
