@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 from conftest import Specedit
 
-from specedit.bench import plots, speed
-from specedit.bench.cases import Case, read_cases
-from specedit.bench.generated import KINDS, generated, share_changed
+from specedit.bench import speed
+from specedit.bench.cases import KINDS, Case, generated, read_cases, share_changed
 from specedit.bench.peers import (
     NAMES,
     OWN_MODULE,
@@ -26,6 +25,7 @@ from specedit.bench.peers import (
 )
 from specedit.bench.peers.own import Own, load
 from specedit.bench.process import PeerProcess
+from specedit.bench.result import draw
 from specedit.bench.speed import Bound, Measured, SpeedRow, alternate, words
 from specedit.edit.plan import Plan
 from specedit.errors import InputError, ModelError, UsageError
@@ -273,7 +273,7 @@ def test_one_command_measures_prints_one_object_and_draws(
     assert b"specedit, end to end, 1 case:" in done.stderr
     drawn = {path.name: path.read_bytes() for path in tmp_path.glob("*.[sp][vn]g")}
     assert sorted(drawn) == ["seconds.png", "seconds.svg", "speedup.png", "speedup.svg"]
-    again = plots.draw(result, tmp_path / "again")
+    again = draw(result, tmp_path / "again")
     assert {path.name: path.read_bytes() for path in again} == drawn
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from specedit.bench.generated import generated
+from specedit.bench.cases import generated
 from specedit.bench.peers import NAMES, PLAIN, PeerName, PeerOptions
 from specedit.bench.speed import words
 from specedit.settings import resolve

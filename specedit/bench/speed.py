@@ -8,8 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from specedit.bench.cases import Case
-from specedit.bench.generated import generated
+from specedit.bench.cases import Case, generated
 from specedit.bench.peers import (
     OWN,
     OWN_MODULE,

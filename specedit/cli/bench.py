@@ -101,7 +101,7 @@ def bench(
                 result.cost = speed.hosted_bill(result.speeds.rows, settings, *dollars)
     put_object(result.json()) if settings.json else result.show()
     if plots is not None:
-        from specedit.bench.plots import draw
+        from specedit.bench.result import draw
 
         for path in draw(result.json(), plots):
             say(f"wrote {path}")
@@ -113,7 +113,7 @@ def bench(
 
 
 def _generated(kinds: str, lines: str) -> list[Case]:
-    from specedit.bench.generated import KINDS, generated
+    from specedit.bench.cases import KINDS, generated
 
     lengths = _numbers(lines, int)
     if min(lengths) < 1:

@@ -34,10 +34,10 @@ Name = Annotated[
 @app.command("list")
 def list_models(as_json: AsJson = False) -> None:
     """List the known models: size, licence, digest, and whether each is installed."""
-    from specedit.models import inventory, store
+    from specedit.models import resolve, store
 
     root, used = store.store_path(), model_in_use()
-    items = list(inventory.items(root))
+    items = list(resolve.items(root))
     if as_json:
         rows = []
         for item in items:
@@ -47,7 +47,7 @@ def list_models(as_json: AsJson = False) -> None:
         print(json.dumps(rows, indent=2))
         return
 
-    def cells(item: inventory.Item) -> Sequence[str]:
+    def cells(item: resolve.Item) -> Sequence[str]:
         state = {"absent": "-", "part": f"{item.have * 100 // item.size} %"}
         return (
             f"{item.name} *" if item.name == used else item.name,
@@ -144,15 +144,15 @@ def pull(name: Name = None) -> None:
 def verify(name: Name = None) -> None:
     """Compare a model with its digest again, and read its converted weights."""
     from specedit.engines.exact import conversion
-    from specedit.models import inventory, store
+    from specedit.models import resolve, store
 
     root = store.store_path()
     if name:
-        chosen = [inventory.find(name, root)]
+        chosen = [resolve.find(name, root)]
     else:
-        chosen = [item for item in inventory.items(root) if item.state == "here"]
+        chosen = [item for item in resolve.items(root) if item.state == "here"]
     for item in chosen:
-        _watched(inventory.verify(item))
+        _watched(resolve.verify(item))
         say(f"{item.name} is whole: SHA-256 {item.sha256}")
         for path, wrong in conversion.verify(root, item.sha256):
             deleted = f"was deleted, and the next edit makes it again: {wrong}"
@@ -180,10 +180,10 @@ def remove(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name as in `specedit model list`")],
 ) -> None:
     """Delete a model, its unfinished download, and everything made from it."""
-    from specedit.models import inventory, store
+    from specedit.models import resolve, store
 
-    item = inventory.find(name, store.store_path())
-    freed = inventory.remove(item)
+    item = resolve.find(name, store.store_path())
+    freed = resolve.remove(item)
     say(f"removed {item.name}: {store.sized(freed)} freed" if freed else f"{item.name}: not here")
 
 

@@ -88,7 +88,7 @@ class Choices:
     ids: list[int]
     rows: Sequence[bytes] | None = None
     states: Sequence[Row] | None = None
-    among: Any = None  # an `exact.kernels.memory.OutputSubset`
+    among: Any = None  # an `exact.kernels.passes.OutputSubset`
 
 
 @runtime_checkable

@@ -1,6 +1,5 @@
 """Training of heads: small additions to a model that guess its next ids.
 
-`train` runs it: `texts` are read and `requests` answered (`reading`), their last rows are stored
-(`rows`), and a `network` learns from them (`training`). `choose_heads` loads those that an open
-model uses.
+`train` runs it and evaluates its result: `texts` are read and requests about them answered, their
+last rows are stored (`reading`), and a `network` learns from them (`training`).
 """

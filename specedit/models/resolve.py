@@ -1,4 +1,4 @@
-"""From the name of a model to its files on this disk.
+"""From the name of a model to its files on this disk; the models there: list, verify, remove.
 
 A name is a catalogue name, a GGUF file, a folder with safetensors, or a hub id (`owner/name`, or
 `owner/name:file.gguf`), in this order. A model that is here needs no network; any other is
@@ -11,12 +11,16 @@ import contextlib
 import hashlib
 import os
 import re
+import shutil
 from collections.abc import Generator, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from specedit.errors import ModelError
 from specedit.files import atomic, regular
-from specedit.models import catalogue, store
+from specedit.files.lock import Lock
+from specedit.models import catalogue, package_index, store
 from specedit.models.catalogue import Listed
 from specedit.models.compatibility import check_croppable
 from specedit.models.configuration import read_bytes
@@ -175,3 +179,101 @@ def _of_folder(path: Path) -> ModelFiles:
             raise ModelError(f"{file} cannot be read: {problem.strerror}") from problem
         state.update(f"{file.name} {stat.st_size} {stat.st_mtime_ns}\n".encode())
     return ModelFiles(path.name, path, "folder", state.hexdigest(), "", "path")
+
+
+@dataclass(frozen=True)
+class Item:
+    """One model of the catalogue or of the store."""
+
+    name: str
+    slot: Slot
+    state: Literal["here", "unchecked", "part", "absent"]
+    have: int  # bytes on this disk
+    size: int
+    sha256: str
+    licence: str
+    source: str  # where it came from, or where a download begins
+    date: str = ""
+
+
+def items(root: Path) -> Iterator[Item]:
+    """The models of the catalogue, then the other models of the store."""
+    known = {entry.file for entry in catalogue.CATALOGUE}
+    for entry in catalogue.CATALOGUE:
+        slot = Slot(root, entry.file)
+        facts = (entry.size, entry.sha256, entry.licence)
+        record = slot.record()
+        if record and record.sha256 == entry.sha256:
+            where = _where(record, entry.hub)
+            yield Item(entry.name, slot, "here", record.size, *facts, where, record.date)
+        else:
+            state, have = _unfinished(slot)
+            where = f"hub {entry.hub}" + (", package index" if entry.wheels else "")
+            yield Item(entry.name, slot, state, have, *facts, where)
+    for slot in store.slots(root):
+        if slot.file not in known and (record := slot.record()):
+            where = _where(record, record.name)
+            facts = (record.size, record.sha256, record.licence)
+            yield Item(record.name, slot, "here", record.size, *facts, where, record.date)
+
+
+def _unfinished(slot: Slot) -> tuple[Literal["unchecked", "part", "absent"], int]:
+    if slot.path.exists():
+        return "unchecked", store.size_of(slot.path)  # copied there, or damaged
+    have = store.size_of(slot.part) if slot.part.exists() else 0
+    return ("part" if have else "absent"), have
+
+
+def _where(record: Record, repository: str) -> str:
+    texts = {"hub": f"hub {repository}", "index": "package index", "path": "copied by hand"}
+    return texts.get(record.source, record.source)
+
+
+def find(name: str, root: Path) -> Item:
+    """The item of that name, or a `ModelError` with the nearest names."""
+    for item in items(root):
+        if item.name.lower() == name.lower():
+            return item
+    raise unknown(name)
+
+
+def verify(item: Item) -> Generator[FetchProgress, None, None]:
+    """Hash the model again. If the digest differs, delete its record."""
+    record = item.slot.record()
+    if record is None:
+        raise ModelError(
+            f"{item.name} is not in the store ({item.slot.path})",
+            hint=f"Fetch it: specedit model pull {item.name}",
+        )
+    digests = record.files or {"": record.sha256}
+    for file, expected in sorted(digests.items()):
+        path = item.slot.path / file if file else item.slot.path
+        result = yield from hashed(path, item.name)
+        if result != expected:
+            item.slot.sidecar.unlink(missing_ok=True)
+            raise ModelError(
+                f"{path} is damaged: SHA-256 {result[:12]}… instead of {expected[:12]}…",
+                hint=f"specedit model remove {item.name}, then specedit model pull {item.name}",
+            )
+
+
+def remove(item: Item) -> int:
+    """Delete the model and the files converted from it; returns the bytes freed."""
+    lock = Lock(item.slot.lock)
+    if not lock.take():
+        raise ModelError(f"{item.name} is being fetched by another process; nothing was removed")
+    try:
+        freed = 0
+        item.slot.sidecar.unlink(missing_ok=True)  # first: a model without a record does not count
+        # converted files have the model's digest in their names
+        converted = (item.slot.home / "converted").glob(f"*-{item.sha256[:16]}-*")
+        for path in (item.slot.path, item.slot.part, *converted):
+            if path.exists():
+                freed += store.size_of(path)
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        package_index.sweep(item.slot.part)
+        return freed
+    except OSError as problem:
+        raise ModelError(f"cannot remove {item.name}: {problem}") from problem
+    finally:
+        lock.release()

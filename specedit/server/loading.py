@@ -5,7 +5,7 @@ Yields progress for the display. Torch is imported only where the generic engine
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specedit.decode import cost
+from specedit.decode.drafters import AUTO, HEADS_NAMES, LoadedHeads
 from specedit.edit.backend import Event, Loading
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Engine
@@ -23,6 +24,7 @@ from specedit.settings import Settings
 
 if TYPE_CHECKING:
     from specedit.decode.drafters import SmallModel
+    from specedit.models.head_file import Heads
     from specedit.models.store import ModelFiles
 
 # Ids that a draft model may propose in any text. Vocabularies are learnt pair by pair, so the first
@@ -37,9 +39,9 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
 
     if settings.engine == "scripted":
         return _scripted(settings)
-    from specedit.heads.choose_heads import choose_heads
     from specedit.models.store import store_path
     from specedit.models.template import prompt_ids
+    from specedit.server.loading import choose_heads
 
     store = home or store_path()
     files = yield from _files(settings.model, store)
@@ -90,8 +92,8 @@ def _draft_model(
 ) -> Generator[Event, None, SmallModel]:
     """The draft model, after a check that it fits the target."""
     from specedit.decode.drafters import SmallModel
-    from specedit.heads.choose_heads import usable_heads
     from specedit.models.compatibility import check_drafts
+    from specedit.server.loading import usable_heads
 
     files = yield from _files(settings.draft_model, store)
     check_drafts(files, _text_files(files).result()[0], target, tokenizer)
@@ -192,3 +194,58 @@ def _text_files(files: ModelFiles) -> Future[tuple[Any, str]]:
     future = pool.submit(lambda: (load_tokenizer(files), load_template(files)))
     pool.shutdown(wait=False)
     return future
+
+
+def choose_heads(
+    settings: Settings, engine: Any, model: str, store: Path
+) -> tuple[dict[str, LoadedHeads], str]:
+    """The heads that this run may use, and why there are no more."""
+    names = {name.strip() for name in settings.draft.split(",")}
+    named = [name for name in HEADS_NAMES if name in names]
+    if not named and AUTO not in names:
+        return {}, ""
+    passes: Any = getattr(engine, "passes", None)
+    if passes is None:
+        if named:
+            raise UsageError(
+                f"--draft {named[0]} needs the exact engine, and this is {engine.info.name} "
+                f"({engine.info.note}).",
+                hint="--draft auto takes what is there.",
+            )
+        return {}, ""
+    from specedit.models.head_store import HeadsFolder
+
+    folder = HeadsFolder(store, passes.digest)
+    loaded: dict[str, LoadedHeads] = {}
+    for kind in named or folder.kinds()[:1]:
+        try:
+            heads = folder.open(kind, model)
+        except UsageError as error:
+            if named:
+                raise
+            return {}, f"without heads: {error.message}"
+        if heads is not None:
+            loaded[kind] = _loaded(heads, passes)
+    return loaded, ""
+
+
+def usable_heads(engine: Any, model: str, store: Path) -> Iterator[tuple[str, LoadedHeads]]:
+    """All heads of a model that can be used, with their kinds, those with the best guesses
+    first."""
+    passes: Any = getattr(engine, "passes", None)
+    if passes is None:
+        return
+    from specedit.models.head_store import HeadsFolder
+
+    folder = HeadsFolder(store, passes.digest)
+    for kind in folder.kinds():
+        with suppress(UsageError):  # damaged: `--draft KIND` says so
+            if heads := folder.open(kind, model):
+                yield kind, _loaded(heads, passes)
+
+
+def _loaded(heads: Heads, passes: Any) -> LoadedHeads:
+    from specedit.engines.exact.guessing import Guesser
+
+    of = heads.about.sizes.of
+    return LoadedHeads(Guesser(passes, heads), of.chained, of.most)

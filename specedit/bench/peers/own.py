@@ -16,10 +16,10 @@ from specedit.edit.plan import Plan
 from specedit.engines.base import GREEDY, Choices, Engine, Prefill, Sampling, depths
 from specedit.engines.exact.engine import ExactEngine
 from specedit.errors import ModelError, UsageError
-from specedit.heads.choose_heads import usable_heads
 from specedit.models.store import store_path
 from specedit.server import loading
 from specedit.server.loaded import Loaded
+from specedit.server.loading import usable_heads
 from specedit.settings import Settings
 
 ROUNDS = 5

@@ -13,8 +13,7 @@ from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling
 from specedit.errors import UsageError
 
 if TYPE_CHECKING:
-    from specedit.engines.exact.kernels.memory import KernelCache, OutputSubset
-    from specedit.engines.exact.kernels.passes import KernelPasses
+    from specedit.engines.exact.kernels.passes import KernelCache, KernelPasses, OutputSubset
 
 PREFILL = 512  # positions per prefill pass: 0.96 of the time of 256 at 3,000 positions
 READ = 8192  # most ids of what is read that a narrowed choice may be among, beside frequent ones
