@@ -12,88 +12,45 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-KINDS = {
-    # functions and methods
-    "function_definition": "function",
-    "function_declaration": "function",
-    "generator_function_declaration": "function",
-    "function_signature": "function",
-    "function_item": "function",
-    "function_signature_item": "function",
-    "local_function_statement": "function",
-    "macro_definition": "function",
-    "preproc_function_def": "function",
-    "method_definition": "method",
-    "method_declaration": "method",
-    "method_signature": "method",
-    "abstract_method_signature": "method",
-    "method_elem": "method",
-    "method": "method",
-    "singleton_method": "method",
-    "constructor_declaration": "method",
-    "compact_constructor_declaration": "method",
-    "destructor_declaration": "method",
-    # types
-    "class_definition": "class",
-    "class_declaration": "class",
-    "abstract_class_declaration": "class",
-    "class_specifier": "class",
-    "class": "class",
-    "object_declaration": "class",
-    "object_definition": "class",
-    "struct_declaration": "class",
-    "record_declaration": "class",
-    "struct_specifier": "class",
-    "struct_item": "class",
-    "union_specifier": "class",
-    "union_item": "class",
-    "interface_declaration": "interface",
-    "annotation_type_declaration": "interface",
-    "trait_item": "interface",
-    "trait_declaration": "interface",
-    "trait_definition": "interface",
-    "enum_declaration": "enum",
-    "enum_definition": "enum",
-    "enum_specifier": "enum",
-    "enum_item": "enum",
-    "type_alias_declaration": "type",
-    "type_alias": "type",
-    "type_spec": "type",
-    "type_item": "type",
-    "alias_declaration": "type",
-    "type_definition": "type",
-    "delegate_declaration": "type",
-    "concept_definition": "type",
-    # members with a body of their own
-    "property_declaration": "property",
-    "event_declaration": "property",
-    "field_definition": "property",
-    "public_field_definition": "property",
-    "property_signature": "property",
-    "field_declaration": "property",
-    "val_definition": "property",
-    "var_definition": "property",
-    "val_declaration": "property",
-    "var_declaration": "property",
-    # values
-    "const_item": "value",
-    "static_item": "value",
-    "variable_declarator": "value",
-    "const_spec": "value",
-    "var_spec": "value",
-    "assignment": "value",  # Python's, of a module or a class
-    "assignment_expression": "function",  # JavaScript's, of a function to a property
-    "pair": "method",  # a function in an object literal
-    # containers that are not definitions
-    "namespace_declaration": "namespace",
-    "file_scoped_namespace_declaration": "namespace",
-    "namespace_definition": "namespace",
-    "internal_module": "namespace",
-    "module": "namespace",
-    "mod_item": "namespace",
-    "impl_item": "namespace",
-    "companion_object": "namespace",
+# `assignment` is Python's, of a module or a class; `assignment_expression` and `pair` are
+# JavaScript's, of a function to a property and in an object literal.
+_NODE_TYPES = {  # by kind; a namespace is not a definition itself
+    "function": """
+        function_definition function_declaration generator_function_declaration function_signature
+        function_item function_signature_item local_function_statement macro_definition
+        preproc_function_def assignment_expression
+    """,
+    "method": """
+        method_definition method_declaration method_signature abstract_method_signature
+        method_elem method singleton_method constructor_declaration
+        compact_constructor_declaration destructor_declaration pair
+    """,
+    "class": """
+        class_definition class_declaration abstract_class_declaration class_specifier class
+        object_declaration object_definition struct_declaration record_declaration
+        struct_specifier struct_item union_specifier union_item
+    """,
+    "interface": """
+        interface_declaration annotation_type_declaration trait_item trait_declaration
+        trait_definition
+    """,
+    "enum": "enum_declaration enum_definition enum_specifier enum_item",
+    "type": """
+        type_alias_declaration type_alias type_spec type_item alias_declaration type_definition
+        delegate_declaration concept_definition
+    """,
+    "property": """
+        property_declaration event_declaration field_definition public_field_definition
+        property_signature field_declaration val_definition var_definition val_declaration
+        var_declaration
+    """,
+    "value": "const_item static_item variable_declarator const_spec var_spec assignment",
+    "namespace": """
+        namespace_declaration file_scoped_namespace_declaration namespace_definition
+        internal_module module mod_item impl_item companion_object
+    """,
 }
+KINDS = {node: kind for kind, nodes in _NODE_TYPES.items() for node in nodes.split()}
 # What wraps a definition and belongs to it: decorators, `export`, `template<...>`, `type (...)`.
 WRAPPERS = frozenset(
     {"decorated_definition", "export_statement", "template_declaration", "ambient_declaration"}
