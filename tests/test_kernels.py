@@ -92,7 +92,7 @@ def test_an_unknown_kernel_is_an_error_of_the_command_line(
 ) -> None:
     save("llama, no bias", tmp_path / "model")
     (tmp_path / "a.py").write_text("a = 1\n")
-    given = ("rename", "a", "b", "a.py", "--diff", "--model", tmp_path / "model")
+    given = ("edit", "Add a docstring to a", "a.py", "--diff", "--model", tmp_path / "model")
     done = specedit(*given, cwd=tmp_path, env={"SPECEDIT_KERNEL": "sse9"})
     assert done.returncode == 2 and b"no kernel 'sse9'" in done.stderr and not done.stdout
 
