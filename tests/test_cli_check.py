@@ -35,7 +35,7 @@ def test_an_undefined_name_is_refused_and_can_be_let_pass(
     assert b"`discount`" in done.stderr
 
 
-def test_a_note_is_said_and_strict_refuses_it(inside: Run, file: Path, script: Script) -> None:
+def test_a_note_is_reported_and_strict_refuses_it(inside: Run, file: Path, script: Script) -> None:
     script(replace=[["    return sum(cart)\n", "    return 0\n    return sum(cart)\n"]])
     done = inside("edit", "Return none", file, "--strict")
     assert (done.returncode, file.read_text()) == (2, BEFORE)

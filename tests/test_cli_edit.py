@@ -306,7 +306,7 @@ def test_a_name_that_is_not_utf_8_is_a_name(
 
 
 @pytest.mark.parametrize("words", ["edit x user.py", "hook run", "config"])
-def test_a_folder_that_is_gone_is_said(tmp_path: Path, words: str) -> None:
+def test_a_folder_that_is_gone_is_reported(tmp_path: Path, words: str) -> None:
     line = f"mkdir gone && cd gone && rmdir ../gone && {sys.executable} -m specedit {words}"
     done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, timeout=120)
     assert (done.returncode, done.stdout) == (2, b"")
@@ -386,7 +386,7 @@ def test_the_nearest_file_is_named_with_its_folder(specedit: Run, tmp_path: Path
     assert str(Path("shop") / "invoice.py").encode() in done.stderr
 
 
-def test_a_command_that_nobody_knows_is_answered_once(specedit: Run) -> None:
+def test_an_unknown_command_is_answered_once(specedit: Run) -> None:
     done = specedit("renam", "a", "b")
     assert done.returncode == 2 and done.stderr.count(b"Did you mean") == 1
 

@@ -76,8 +76,8 @@ def test_the_example_runs_as_it_is(example: Path, aliased: Running, more: dict[s
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert {one["model"] for one in lines} == {"scripted"}
     choices = [choice for one in lines for choice in one["choices"]]
-    told = (one.get("message") or one["delta"] for one in choices)
-    text = "".join(one.get("content") or "" for one in told)
+    reported = (one.get("message") or one["delta"] for one in choices)
+    text = "".join(one.get("content") or "" for one in reported)
     assert "email" in text and "username" not in text
 
 

@@ -52,7 +52,7 @@ def test_anything_but_yes_is_no_and_is_not_asked_again(clone: Path, answer: str)
 @pytest.mark.parametrize(
     "words", [("config",), ("warm", "a.py", "--server=x"), ("hook", "run"), ("edit", "x", "-")]
 )
-def test_commands_that_nobody_waits_for_ask_nothing(clone: Path, words: tuple[str, ...]) -> None:
+def test_background_commands_ask_nothing(clone: Path, words: tuple[str, ...]) -> None:
     subprocess.run(["git", "init", "-q"], cwd=clone, check=True)
     shown = typed("\x04\x04", *words, cwd=clone)
     assert "Trust" not in shown

@@ -138,7 +138,7 @@ def test_a_failure_leaves_the_buffer_and_its_undo_history(
     assert ("a é.py: " if script else f"specedit: {missing}") in result["messages"]
 
 
-def test_a_program_that_is_missing_is_said(emacs: Emacs) -> None:
+def test_a_program_that_is_missing_is_reported(emacs: Emacs) -> None:
     before = '(setq specedit-warm nil specedit-command (list "no-such-program"))'
     form = '(condition-case e (specedit "x") (user-error (message "%s" (cadr e))))'
     result = emacs.drive(form, before=before)

@@ -141,7 +141,7 @@ def test_a_failure_leaves_the_buffer_and_its_undo_history(
     assert "a é.py" in result["messages"] or missing in result["messages"]
 
 
-def test_a_program_that_is_missing_is_said(vim: Vim) -> None:
+def test_a_program_that_is_missing_is_reported(vim: Vim) -> None:
     result = vim.drive("let g:specedit_command = ['no-such-program']", "Specedit x")
     assert text(result["lines"]) == BUFFER and result["undo"] == 0
     assert "no-such-program" in result["messages"]

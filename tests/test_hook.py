@@ -414,8 +414,8 @@ def test_what_a_rename_leaves_is_named_by_its_lines(tmp_path: Path) -> None:
     from specedit.rename.planning import old_name_left
     from specedit.settings import Settings
 
-    def said(text: str) -> str:
+    def message(text: str) -> str:
         return old_name_left(Source.from_bytes("a.py", text.encode()), "old", "new", Settings())
 
-    assert said("new = 1\nprint(new)\n") == ""
-    assert said("old = 1\n\nprint(old)\n") == "`old` still stands on line 1, 3"
+    assert message("new = 1\nprint(new)\n") == ""
+    assert message("old = 1\n\nprint(old)\n") == "`old` still stands on line 1, 3"

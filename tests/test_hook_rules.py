@@ -114,7 +114,7 @@ def test_a_rule_says_what_is_asked_of_which_files() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "output"),
     [
         ({}, "must have one of"),
         ({"rename": {"a": "b"}, "instruction": "x"}, "must have one of"),
@@ -138,7 +138,7 @@ def test_a_rule_says_what_is_asked_of_which_files() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_rule_that_cannot_be_meant_is_named(table: dict[str, object], said: str) -> None:
-    with pytest.raises(UsageError, match=said) as caught:
+def test_a_rule_that_cannot_be_meant_is_named(table: dict[str, object], output: str) -> None:
+    with pytest.raises(UsageError, match=output) as caught:
         rules([{"instruction": "fine"}, table], "here.toml")
     assert "here.toml: [[tool.specedit.hook]] number 2" in caught.value.message

@@ -74,7 +74,7 @@ def test_guarantee_10_a_link_out_of_the_work_tree_is_refused_without_a_terminal(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminal")
 @pytest.mark.parametrize(("answer", "text"), [(b"y\n", "email = 1\n"), (b"\n", "username = 1\n")])
-def test_a_person_at_a_terminal_is_told_the_target_and_asked(
+def test_the_user_at_a_terminal_sees_the_target_and_is_asked(
     script: Callable[..., Path], tree: Path, answer: bytes, text: str
 ) -> None:
     script(replace=[["username", "email"]])

@@ -62,11 +62,11 @@ class Desk:
             self.token = params.token
 
         @client.feature(lsp.PROGRESS)
-        def told(params: lsp.ProgressParams) -> None:
+        def reported(params: lsp.ProgressParams) -> None:
             self.progress.append(params.value)
 
         @client.feature(lsp.WINDOW_SHOW_MESSAGE)
-        def said(params: lsp.ShowMessageParams) -> None:
+        def message(params: lsp.ShowMessageParams) -> None:
             pass
 
         env = {**os.environ, "SPECEDIT_SCRIPT": str(self.script), "SPECEDIT_SERVER": "off"}

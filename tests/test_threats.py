@@ -21,7 +21,7 @@ PROOFS = {
     ),
     "Restricted settings": (
         "test_trust.py::test_guarantee_10_nothing_a_repository_says_picks_an_address_a_path_or_a_model",
-        "test_trust.py::test_what_is_taste_is_said_here_and_everything_else_is_power",
+        "test_trust.py::test_open_settings_are_listed_here_and_all_others_are_restricted",
         "test_trust.py::test_the_python_api_goes_through_the_same_door",
         "test_fuzz_settings.py::test_any_pyproject_is_read_or_refused_and_none_has_power",
     ),

@@ -123,7 +123,7 @@ def test_what_is_no_trace_is_refused_with_the_line(
         read(tmp_path / "t")
 
 
-def test_a_trace_that_cannot_be_written_is_said_at_once(tmp_path: Path) -> None:
+def test_a_trace_that_cannot_be_written_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be written"):
         TraceWriter(tmp_path / "missing" / "t")
 
@@ -142,13 +142,13 @@ def test_a_trace_adds_up_to_the_report(
     done = specedit("edit", "Rename it.", "a.py", "b.py", *flags, cwd=tmp_path)
     assert done.returncode == 1, done.stderr.decode()
     lines = [json.loads(t) for t in (tmp_path / "run.jsonl").read_text().splitlines()]
-    for told in json.loads(done.stdout)["files"]:
-        own = [line for line in lines if line["file"] == told["path"]]
-        assert len(own) == told["passes"]
-        assert sum(len(line["tokens"]) for line in own) == told["tokens"]["completion"]
+    for reported in json.loads(done.stdout)["files"]:
+        own = [line for line in lines if line["file"] == reported["path"]]
+        assert len(own) == reported["passes"]
+        assert sum(len(line["tokens"]) for line in own) == reported["tokens"]["completion"]
         drafted = [line for line in own if line["source"] == "prediction"]
         for key in ("proposed", "accepted"):
-            assert sum(line[key] for line in drafted) == told["prediction"][key]
+            assert sum(line[key] for line in drafted) == reported["prediction"][key]
 
 
 SOURCE = b"username = 1\n"

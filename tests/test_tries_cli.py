@@ -63,12 +63,12 @@ def test_a_greedy_answer_that_fails_becomes_one_that_is_green(
 ) -> None:
     says(script, WRONG, WORSE, RIGHT)
     done = specedit("edit", "Mend add and give it a product", "calc.py", "--test", PYTEST)
-    said = done.stderr.decode()
-    assert done.returncode == 0, said
+    message = done.stderr.decode()
+    assert done.returncode == 0, message
     assert tree.read("calc.py") == RIGHT
-    assert "try 1 of 6" in said and "cannot import name 'mul'" in said
-    assert "try 2 of 6" in said and "assert 5 == 6" in said
-    assert "try 3 of 6" in said and "passes" in said
+    assert "try 1 of 6" in message and "cannot import name 'mul'" in message
+    assert "try 2 of 6" in message and "assert 5 == 6" in message
+    assert "try 3 of 6" in message and "passes" in message
     assert len(journal()) == 1, "one run, however many tries"
     assert tree.run(*PYTEST.split()).returncode == 0
     assert specedit("undo").returncode == 0
@@ -113,11 +113,11 @@ def test_none_passes_and_nothing_is_kept(
 ) -> None:
     says(script, WRONG, WORSE)
     done = inside("edit", "Do it", "calc.py", "--test", QUICK, "--tries", "3")
-    said = done.stderr.decode()
+    message = done.stderr.decode()
     assert done.returncode == 2
     assert tree.read("calc.py") == CALC and tree.status() == ""
-    assert "no try of 3 passes" in said and "no product" in said
-    assert "which failed before the edit, too" in said
+    assert "no try of 3 passes" in message and "no product" in message
+    assert "which failed before the edit, too" in message
     assert not journal(), "there is nothing to undo"
 
 
@@ -238,8 +238,10 @@ def test_a_flag_of_tests_is_refused_where_a_command_of_a_file_does_not_count(
 ) -> None:
     monkeypatch.setenv("SPECEDIT_TEST", "true")
     done = inside("edit", "Do it", "calc.py", "--ask", flag)
-    said = done.stderr.decode()
-    assert done.returncode == 2 and f"{flag.partition('=')[0]} goes with a test, and --ask" in said
+    message = done.stderr.decode()
+    assert (
+        done.returncode == 2 and f"{flag.partition('=')[0]} goes with a test, and --ask" in message
+    )
 
 
 @pytest.mark.parametrize("command", ["", "  "])
@@ -284,7 +286,7 @@ def test_a_file_that_no_try_changes_is_not_refused(
     assert tree.status() == ""
 
 
-def test_a_command_that_fails_before_is_said_and_may_refuse(
+def test_a_command_that_fails_before_is_reported_and_may_refuse(
     tree: Repository, script: Callable[..., Path], inside: Specedit
 ) -> None:
     calls = says(script, RIGHT)
@@ -304,8 +306,8 @@ def test_a_refused_answer_is_asked_for_again_without_any_command(
     tries = json.loads(done.stdout)["files"][0]["tries"]
     assert [bool(one["refused"]) for one in tries] == [True, False]
     inside("undo")
-    said = inside("edit", "Do it", "calc.py").stderr.decode()
-    line = next(one for one in said.splitlines() if one.startswith("try 2"))
+    message = inside("edit", "Do it", "calc.py").stderr.decode()
+    line = next(one for one in message.splitlines() if one.startswith("try 2"))
     assert "passes" in line.split(": ")[-1]
     assert [one["test"] for one in tries] == [None, None]
     inside("undo")
@@ -339,8 +341,8 @@ def test_two_answers_that_change_nothing_leave_the_file_be(
     assert file["status"] == "unchanged" and len(file["tries"]) == 2
     assert [one["kept"] for one in file["tries"]] == [True, False]
     assert len(calls.read_text().splitlines()) == 2
-    said = inside("edit", "Do it", "calc.py").stderr.decode()
-    assert "asked again: the answer changes nothing" in said and "kept as it is" in said
+    message = inside("edit", "Do it", "calc.py").stderr.decode()
+    assert "asked again: the answer changes nothing" in message and "kept as it is" in message
 
 
 def test_one_of_many_files_may_stay_as_it_is(
@@ -536,8 +538,8 @@ def test_guarantee_9_killed_while_a_try_is_in_the_tree_nothing_is_lost(
     child.send_signal(signal.SIGKILL)
     child.communicate()
     assert tree.read("calc.py") == RIGHT, "the try is still there"
-    said = specedit("config").stderr.decode()
-    assert "specedit: reverted the try of " in said and said.count("\n") == 1
+    message = specedit("config").stderr.decode()
+    assert "specedit: reverted the try of " in message and message.count("\n") == 1
     assert tree.read("calc.py") == CALC and tree.status() == "" and not journal()
     assert b"reverted" not in specedit("config").stderr
 
@@ -564,8 +566,8 @@ def test_what_asks_the_run_to_end_restores_at_once(
     says(script, RIGHT)
     child = begun(tree, *WAITS)
     child.send_signal(getattr(signal, name))
-    said = child.communicate(timeout=30)[1].decode()
-    assert child.returncode == 130, said
+    message = child.communicate(timeout=30)[1].decode()
+    assert child.returncode == 130, message
     assert tree.read("calc.py") == CALC and tree.status() == ""
     assert not journal()
 
@@ -621,13 +623,13 @@ def test_what_is_written_on_the_screen_is_a_line_a_try_and_a_table(
     tree: Repository, script: Callable[..., Path], inside: Specedit
 ) -> None:
     says(script, WRONG, "def add(a, b:\n", WRONG, RIGHT)
-    said = inside("edit", "Do it", "calc.py", "--test", QUICK).stderr.decode().splitlines()
-    lines = [line for line in said if line.startswith("try ") and " of 6 (" in line]
+    message = inside("edit", "Do it", "calc.py", "--test", QUICK).stderr.decode().splitlines()
+    lines = [line for line in message if line.startswith("try ") and " of 6 (" in line]
     assert [line.split(" (")[0] for line in lines] == [f"try {n} of 6" for n in range(1, 5)]
     assert "fails" in lines[0] and "refused" in lines[1]
     assert "the same as try 1" in lines[2] and "passes" in lines[3]
-    head = next(n for n, line in enumerate(said) if line.startswith("try  "))
-    assert [row.split()[0] for row in said[head + 1 : head + 5]] == ["1", "2", "3", "4"]
+    head = next(n for n, line in enumerate(message) if line.startswith("try  "))
+    assert [row.split()[0] for row in message[head + 1 : head + 5]] == ["1", "2", "3", "4"]
     quiet = inside("edit", "Do it", "calc.py", "--test", QUICK, "-q")
     assert quiet.stderr == b""
 

@@ -71,7 +71,7 @@ def tastes() -> list[str]:
     return [name for name in names() if not is_restricted(name)]
 
 
-def test_what_is_taste_is_said_here_and_everything_else_is_power() -> None:
+def test_open_settings_are_listed_here_and_all_others_are_restricted() -> None:
     assert tastes() == [
         *("threads", "draft", "max_tokens", "temperature", "top_p", "sampling", "seed", "scope"),
         *("no_model", "tries", "test_timeout", "require_green"),
@@ -365,7 +365,7 @@ def test_the_users_file_is_set_shown_and_taken_back(cloned: Cloned) -> None:
         ('server = """\noff"""', ["--user", "server=auto"], "changed automatically"),
     ],
 )
-def test_what_cannot_be_the_users_setting_is_said_and_changes_nothing(
+def test_what_cannot_be_the_users_setting_is_reported_and_changes_nothing(
     cloned: Cloned, before: str, words: list[str], says: str
 ) -> None:
     user_file().write_text(before)

@@ -1,4 +1,4 @@
-"""The diff people read: every line of the change, harmless, at any width, with its origin."""
+"""The diff on a terminal: every line of the change, harmless, at any width, with its origin."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_without_colours_changed_words_are_still_marked(monkeypatch: pytest.Monk
     assert "\x1b[1;4memail\x1b[0m" in text
 
 
-def test_a_missing_final_newline_is_said() -> None:
+def test_a_missing_final_newline_is_reported() -> None:
     assert "no newline at the end" in shown("a\nb", "a\nb\n")
     assert "no newline at the end" in shown("a\nb", "a\nb\n", 150)
 

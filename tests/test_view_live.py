@@ -1,4 +1,4 @@
-"""The display while a run works: silent unless a person looks, and gone when it is over."""
+"""The display while a run works: nothing without a terminal, and removed at the end."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def line(display: live.Live) -> str:
         pytest.param(Console(file=io.StringIO(), force_terminal=True), id="a file, FORCE_COLOR"),
     ],
 )
-def test_nothing_is_drawn_where_nobody_looks(to: Console) -> None:
+def test_nothing_is_drawn_without_a_terminal(to: Console) -> None:
     with live.Live(to) as display:
         display.begin("a.py", BEFORE)
         feed(display, *EVENTS)
@@ -88,7 +88,7 @@ def test_quiet_draws_nothing() -> None:
     assert to.file.getvalue() == ""  # type: ignore[attr-defined]
 
 
-def test_all_is_taken_away_at_the_end() -> None:
+def test_all_is_removed_at_the_end() -> None:
     to = terminal()
     with live.Live(to) as display:
         display.begin("a.py", BEFORE)
@@ -142,7 +142,7 @@ def test_several_files_are_counted() -> None:
     assert "[2/3]" in shown(display, display.console)
 
 
-def test_a_comparison_is_said_and_does_not_grow_the_change() -> None:
+def test_a_comparison_is_reported_and_does_not_grow_the_change() -> None:
     display = live.Live(terminal(), compares=True)
     display.begin("a.py", BEFORE)
     feed(display, *EVENTS)

@@ -34,7 +34,7 @@ def test_time_left_counts_from_the_first_question_and_by_size() -> None:
     assert (progress.finished, progress.files) == (2, 3)
 
 
-def test_nothing_is_said_before_it_is_known() -> None:
+def test_nothing_is_shown_before_it_is_known() -> None:
     clock = Clock()
     progress = FilesProgress({"a": 10, "b": 10}, clock)
     progress.begin()

