@@ -152,6 +152,6 @@ def test_what_a_language_s_tables_name_is_in_its_grammar(language: Language) -> 
     assert sorted(named - there) == []
 
 
-@pytest.mark.parametrize("shared", ["rules", "tables", "rust_self", "yaml", "no.such"])
+@pytest.mark.parametrize("shared", ["rules", "tables", "rust_places", "yaml", "no.such"])
 def test_a_module_that_is_no_language_has_no_rules(shared: str) -> None:
     assert rules_of(shared) is None

@@ -8,24 +8,19 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from specedit.errors import InputError, UsageError
-from specedit.rename.follow_python import PythonImports, module_place
 from specedit.rename.rewritten import put
 from specedit.rename.tree import Tree
-from specedit.scoping.languages import javascript_paths, python_modules
+from specedit.scoping.languages.rules import Rules
 from specedit.scoping.project import Project
-from specedit.scoping.rewrite import Rewrite
-from specedit.scoping.typing import Typing
 from specedit.settings import Settings
-from specedit.syntax.branch import Branch
 
-CALLS = frozenset({"require", "import", "jest.mock", "vi.mock", "require.resolve"})
 BY_CLASS = (".java", ".cs")  # a file is named after its class
+OF_FOLDER = ("__init__", "index")  # such a file is what an import of its folder means
 IN_FOLDER = (".go",)  # the files of a folder are one package
-SCRIPTS = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts")
 
 
 @dataclass
@@ -44,22 +39,23 @@ def follow(tree: Tree, moved: Mapping[str, str], settings: Settings) -> MovePlan
     old, new = next(iter(moved.items()))
     if len(moved) == 1 and old.endswith(BY_CLASS):
         return _class_renamed(tree, old, new, settings)
-    names = {posixpath.basename(module_place(path)) for path in moved}
-    if len(moved) > 1:  # a folder: what is outside names it, or its way down
-        folder = posixpath.commonpath([posixpath.dirname(path) for path in moved])
-        names = {posixpath.basename(folder)}
-    if any(posixpath.basename(path).startswith("index.") for path in moved):
-        names |= {posixpath.basename(posixpath.dirname(path)) for path in moved} - {""}
+    stems = {posixpath.splitext(path)[0] for path in moved}
+    if len(moved) > 1:  # a folder: what is outside names it
+        stems = {posixpath.commonpath([posixpath.dirname(path) for path in moved])}
+    stems |= {posixpath.dirname(one) for one in stems if posixpath.basename(one) in OF_FOLDER}
+    names = {posixpath.basename(one) for one in stems} - {""}
     holding = [path for name in sorted(names) for path in tree.holding(name, derived=False)]
     return plan_move(tree.project, moved, list(dict.fromkeys(holding)))
 
 
 def _refuse_unknown(project: Project, old: str, new: str) -> None:
     """An error for code whose imports cannot be followed."""
-    followed = (*python_modules.ENDS, *SCRIPTS)
+    typing = project.typing(old)
+    if typing is None or type(typing.rules).moved_imports is not Rules.moved_imports:
+        return
     beside = posixpath.dirname(old) == posixpath.dirname(new)
     alone = old.endswith((*IN_FOLDER, *BY_CLASS)) and (beside or old.endswith(".cs"))
-    if project.language(old) is not None and not old.endswith(followed) and not alone:
+    if not alone:
         language = project.language(old)
         raise InputError(
             f"the imports of {language.name if language else ''} are not followed to another "
@@ -92,13 +88,7 @@ def plan_move(project: Project, moved: Mapping[str, str], holding: list[str]) ->
         text = project.text(path)
         if text is None or typing is None:
             continue
-        if path.endswith(python_modules.ENDS):
-            rewrites = list(PythonImports(project, moved, path, typing).rewrites())
-        elif path.endswith(SCRIPTS):
-            rewrites = list(_script(project, moved, path, typing))
-        else:
-            continue
-        if rewrites:
+        if rewrites := list(typing.rules.moved_imports(project, typing, moved)):
             plan.texts[path] = put(typing.scopes.data, rewrites)[1].decode("utf-8", "surrogatepass")
     for path in holding:
         if note := _left(plan.texts.get(path) or project.text(path) or "", path, moved):
@@ -109,7 +99,7 @@ def plan_move(project: Project, moved: Mapping[str, str], holding: list[str]) ->
 def _left(text: str, path: str, moved: Mapping[str, str]) -> str:
     """Where a file names a moved one in a way that is not an import."""
     for old, new in moved.items():
-        dotted = module_place(old).replace("/", ".")
+        dotted = posixpath.splitext(old)[0].replace("/", ".")
         names = [old, *([dotted] if "." in dotted and old.endswith(".py") else [])]
         for name in names:
             hit = re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w-])", text)
@@ -128,58 +118,3 @@ def refuse_taken(project: Project, moved: Mapping[str, str]) -> None:
         if other is not None and not same:
             how = "exists already" if other == new else "differs from it only in case"
             raise InputError(f"{how}; nothing was moved", file=other)
-
-
-def _script(
-    project: Project, moved: Mapping[str, str], path: str, typing: Typing
-) -> Iterator[Rewrite]:
-    folder = posixpath.dirname(path)
-    new_folder = posixpath.dirname(moved.get(path, path))
-    for node in _specifiers(typing):
-        source = typing.scopes.text(node)[1:-1]
-        old = javascript_paths.resolve(project, path, source)
-        if old is None:
-            continue
-        new = moved.get(old, old)
-        if new == old and (folder == new_folder or not source.startswith(".")):
-            continue
-        written = _specifier(source, folder, old, new, new_folder)
-        if written != source:
-            yield Rewrite(node.start + 1, node.end - 1, source, written, "code")
-
-
-def _specifiers(typing: Typing) -> Iterator[Branch]:
-    """The strings that name modules."""
-    for node in typing.scopes.root.walk():
-        source = node.part("source") if node.type.endswith("_statement") else None
-        if node.type == "call_expression":
-            called, given = node.part("function"), node.part("arguments")
-            if called is not None and typing.scopes.text(called) in CALLS and given is not None:
-                source = next(iter(given.named_children()), None)
-        elif node.type == "import_require_clause":
-            source = node.part("source") or node.first("string")
-        if source is not None and source.type == "string":
-            yield source
-
-
-def _specifier(source: str, folder: str, old: str, new: str, new_folder: str) -> str:
-    """A module's new name, with an ending, a folder or an alias where the old one had that."""
-    stem, end = posixpath.splitext(new)
-    written = next((one for one in SCRIPTS if source.endswith(one)), "")
-    if written in (".js", ".jsx", ".mjs", ".cjs") and end not in (written, ""):
-        end = written  # TypeScript names what it compiles to
-    old_stem = posixpath.splitext(old)[0]
-    named_folder = old_stem.endswith("/index") and not re.search(r"(^|/)index(\.\w+)?$", source)
-    if named_folder and stem.endswith("/index"):
-        stem = posixpath.dirname(stem)
-    target = stem + (end if written else "")
-    if not source.startswith("."):
-        bare = source[: len(source) - len(written)]
-        parts = (posixpath.dirname(old_stem) if named_folder else old_stem).split("/")
-        for at in range(len(parts)):
-            tail, head = "/".join(parts[at:]), "/".join(parts[:at])
-            inside = not head or target.startswith(f"{head}/")
-            if inside and (bare == tail or bare.endswith(f"/{tail}")):
-                return bare[: len(bare) - len(tail)] + target[len(head) + 1 if head else 0 :]
-    relative = posixpath.relpath(target, new_folder or ".")
-    return relative if relative.startswith(".") else f"./{relative}"

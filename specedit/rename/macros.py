@@ -9,8 +9,7 @@ from collections.abc import Iterator
 
 from specedit.rename.choosing import said_lines
 from specedit.rename.guess import Doubt
-from specedit.scoping.meaning import Meaning
-from specedit.scoping.rewrite import Rewrite
+from specedit.scoping.meaning import Meaning, Rewrite
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, UNKNOWN
 from specedit.syntax import identifiers as names

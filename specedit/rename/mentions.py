@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from specedit.scoping.meaning import Meaning
-from specedit.scoping.rewrite import Rewrite
+from specedit.scoping.meaning import Meaning, Rewrite
 from specedit.scoping.typing import Typing
 from specedit.syntax import identifiers as names
 from specedit.syntax.branch import COMMENTS, Passage

@@ -16,9 +16,8 @@ from specedit.rename.resolution import ResolvedName
 from specedit.rename.rewritten import put
 from specedit.scoping.arguments import takes_any
 from specedit.scoping.languages import rules_of
-from specedit.scoping.meaning import Meaning, meanings, members_called
+from specedit.scoping.meaning import Meaning, Rewrite, meanings, members_called
 from specedit.scoping.project import Project
-from specedit.scoping.rewrite import Rewrite
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, FOREIGN, UNKNOWN

@@ -20,8 +20,7 @@ from specedit.rename.new_name import (
 )
 from specedit.rename.rewritten import put, rewrites_for
 from specedit.scoping.languages import rules_of
-from specedit.scoping.meaning import Meaning, meanings
-from specedit.scoping.rewrite import Rewrite
+from specedit.scoping.meaning import Meaning, Rewrite, meanings
 from specedit.scoping.typing import Typing
 from specedit.syntax import identifiers as names
 from specedit.syntax import trees

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from specedit.scoping.meaning import Meaning
-from specedit.scoping.rewrite import Rewrite
+from specedit.scoping.meaning import Meaning, Rewrite
 from specedit.scoping.scope import Declared
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch

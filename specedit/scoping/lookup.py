@@ -10,7 +10,6 @@ from typing import Protocol
 
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Home, Owner, Scope
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.written import is_assigned
 from specedit.syntax.branch import Branch
 
 
@@ -192,3 +191,11 @@ def _is_in_body(one: Declared, function: Scope, at: Branch) -> bool:
     """JavaScript: whether a `var` of the body is none of a parameter's default's business."""
     head = function.node.part("parameters")
     return head is not None and head.start <= at.start < head.end <= one.leaf.start
+
+
+def is_assigned(one: Declared, at: Branch) -> bool:
+    """Python: whether a class's body, read from the top, has set a name before it comes to `at`."""
+    read = (one.node.part("right"), one.node.part("type"))
+    return one.leaf.end <= at.start and not any(
+        part is not None and part.start <= at.start < part.end for part in read
+    )

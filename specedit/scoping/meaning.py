@@ -244,3 +244,21 @@ def _scopes(one: Declared) -> Scopes:
 def _is_part(typing: Typing, owner: Owner, other: Owner) -> bool:
     """Whether two owners are one class that goes on in another file."""
     return any(part is other for part in typing.parts(owner))
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """Bytes [start, end) become `new`."""
+
+    start: int
+    end: int
+    old: str
+    new: str
+    kind: str
+    why: str = ""  # this is a place that is renamed
+    undecided: bool = False  # a mention that may be ordinary language
+
+
+def means_member(one: Meaning) -> bool:
+    """Which half of a shorthand a meaning is: the member, or the variable."""
+    return one.is_member or one.kind not in ("local", "parameter", "value", "function", "import")

@@ -6,17 +6,14 @@ callers decide what unknown is worth.
 
 from __future__ import annotations
 
-from specedit.scoping.lookup import Lookup
 from specedit.scoping.scope import FUNCTIONS, Declared, Owner
-from specedit.scoping.written import type_part
+from specedit.scoping.written import Known, WrittenTypes, type_part
 from specedit.syntax.branch import Branch, first_of, last_of
-
-Known = tuple[Owner, ...] | None
 
 DEEP = 12  # steps of inference; real chains are shorter, cycles are not
 
 
-class Typing(Lookup):
+class Typing(WrittenTypes):
     """Classes of expressions, on top of what names mean."""
 
     def named(self, name: str, at: Branch) -> Known:
@@ -151,17 +148,6 @@ class Typing(Lookup):
             return self._type_of_call(node, deep)
         return None
 
-    def member_leaf(self, node: Branch) -> Branch | None:
-        """The name after the dot, when `node` is a member access."""
-        for child in reversed(node.children):
-            if child.place in self.rules.members and self.receiver(child) is not None:
-                return child
-        return None
-
-    def receiver(self, leaf: Branch) -> Branch | None:
-        """What stands before the dot of a member access."""
-        return self.rules.receiver(leaf)
-
     def _type_of_name(self, node: Branch, deep: int) -> Known:
         leaf = (node.first(*self.rules.names) if node.type in self.rules.holders else None) or node
         name = self.scopes.label(leaf)
@@ -227,20 +213,6 @@ class Typing(Lookup):
             return None
         return self.type_of(callee, deep + 1)
 
-    def is_called(self, leaf: Branch) -> bool:
-        """Whether the member after the dot is called."""
-        calls, access = self.rules.calls, leaf.parent
-        assert access is not None
-        holder = leaf if access.type in calls else access
-        around = holder.parent
-        return (
-            around is not None
-            and around.type in calls
-            and holder.field == calls[around.type].strip("<")
-        )
-
-    # declarations
-
     def type_of_declared(self, one: Declared, deep: int = 0) -> Known:
         if deep > DEEP:
             return None
@@ -276,51 +248,10 @@ class Typing(Lookup):
             return None if self._is_keyed(over) else self.element_of(over, deep + 1)
         return self.type_of(self.rules.value_part(one), deep + 1)
 
-    def element(self, typed: Branch | None) -> Branch | None:
-        """The element's type in `Foo[]`, `List<Foo>`, `[]Foo`."""
-        while typed is not None and typed.type in self.rules.around_types:
-            typed = first_of(typed)
-        if typed is None:
-            return None
-        if typed.type in self.rules.lists:
-            return (
-                typed.part("element")
-                or typed.part("value")
-                or typed.part("type")
-                or first_of(typed)
-            )
-        inner = typed.first(*self.rules.arguments) or last_of(typed)
-        if inner is not None and inner.type in self.rules.arguments:
-            return last_of(inner)
-        return None
-
-    def type_written(self, node: Branch | None) -> Branch | None:
-        """The type expression that a variable or a member was declared with."""
-        if node is None:
-            return None
-        declared: Declared | None = None
-        if node.type in self.rules.names:
-            declared = self.lookup(self.scopes.label(node), node)
-        elif (leaf := self.member_leaf(node)) is not None:
-            owners = self.type_of(self.receiver(leaf))
-            result = self.members(owners or (), self.scopes.label(leaf))
-            declared = result[0] if result else None
-        return type_part(declared, self.rules) if declared is not None else None
-
     def element_of(self, node: Branch | None, deep: int) -> Known:
         """The class of what a loop or an index takes out of `node`."""
         element = self.element(self.type_written(node))
         return self.named_type(element, deep + 1) if element is not None else None
-
-    def _is_keyed(self, over: Branch | None) -> bool:
-        """Whether a loop goes over the keys of something, which are of no interest here."""
-        typed = self.type_written(over)
-        words = self.rules.keyed
-        return bool(words) and typed is not None and self._head(typed) in words
-
-    def _head(self, typed: Branch) -> str:
-        leaves = (one for one in typed.walk() if one.type in self.rules.names)
-        return self.scopes.text(next(leaves, typed))
 
     def _along(self, owners: tuple[Owner, ...], first: Branch) -> Known:
         """The class at the end of a qualified name whose first part is known."""

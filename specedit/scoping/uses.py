@@ -10,7 +10,8 @@ from collections.abc import Callable, Hashable
 
 from specedit.scoping.arguments import parameter_named
 from specedit.scoping.scope import Declared, Owner
-from specedit.scoping.typing import Known, Typing
+from specedit.scoping.typing import Typing
+from specedit.scoping.written import Known
 from specedit.syntax.branch import Branch
 
 EXTERNAL = "outside"  # a member of something this file does not define

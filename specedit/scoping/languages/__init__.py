@@ -16,11 +16,13 @@ from specedit.scoping.languages.rules import Rules
 __all__ = ["Rules", "rules_of"]
 
 _SHARED = frozenset({"rules", "tables"})
+_SAME = {"tsx": "typescript"}  # the same names
 
 
 @lru_cache(maxsize=64)
 def rules_of(language: str) -> Rules | None:
     """The rules of a language by name; None where a name is just a word."""
+    language = _SAME.get(language, language)
     module = f"{__name__}.{language}"
     if not language.isidentifier() or language in _SHARED or find_spec(module) is None:
         return None

@@ -8,9 +8,8 @@ from collections.abc import Hashable, Iterator
 
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
-from specedit.scoping.meaning import Meaning
+from specedit.scoping.meaning import Meaning, Rewrite
 from specedit.scoping.project import Project
-from specedit.scoping.rewrite import Rewrite
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 
 from specedit.scoping.languages import javascript_modules as modules
+from specedit.scoping.languages import javascript_moves as moves
 from specedit.scoping.languages.javascript_objects import owner_of_literal, taken_apart
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
-from specedit.scoping.meaning import Meaning
+from specedit.scoping.meaning import Meaning, Rewrite, means_member
 from specedit.scoping.project import Project
-from specedit.scoping.rewrite import Rewrite, means_member
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import Known, Typing
+from specedit.scoping.typing import Typing
 from specedit.scoping.uses import MODULE, UNKNOWN, Uses
+from specedit.scoping.written import Known
 from specedit.syntax.branch import Branch
 
 SHORTHANDS = places("shorthand_property_identifier shorthand_property_identifier_pattern")
@@ -62,6 +63,11 @@ class JavaScript(Rules):
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
         return modules.imported_declarations(project, here, imported)
+
+    def moved_imports(
+        self, project: Project, here: Typing, moved: Mapping[str, str]
+    ) -> Iterator[Rewrite]:
+        return moves.moved_imports(project, moved, here)
 
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
         if project.is_module(owner):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from keyword import kwlist
 
-from specedit.scoping.languages import python_modules, python_strings
+from specedit.scoping.languages import python_modules, python_moves, python_strings
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
+from specedit.scoping.meaning import Rewrite
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner, Scope
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import Known, Typing
+from specedit.scoping.typing import Typing
 from specedit.scoping.uses import MODULE, Uses
+from specedit.scoping.written import Known
 from specedit.syntax.branch import Branch
 
 
@@ -70,6 +72,11 @@ class Python(Rules):
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
         return python_modules.imported_declarations(project, here, imported)
+
+    def moved_imports(
+        self, project: Project, here: Typing, moved: Mapping[str, str]
+    ) -> Iterator[Rewrite]:
+        return python_moves.PythonImports(project, moved, here).rewrites()
 
     def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
         yield from python_modules.from_stars(project, project.path(here.scopes), name)

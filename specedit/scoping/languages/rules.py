@@ -6,20 +6,20 @@ what it needs; what stands here is right for a language without surprises.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from specedit.scoping.languages.tables import Tables
 from specedit.syntax.branch import Branch
 
 if TYPE_CHECKING:
-    from specedit.scoping.meaning import Meaning
+    from specedit.scoping.meaning import Meaning, Rewrite
     from specedit.scoping.project import Project
-    from specedit.scoping.rewrite import Rewrite
     from specedit.scoping.scope import Declared, Owner, Scope
     from specedit.scoping.scopes import Scopes
-    from specedit.scoping.typing import Known, Typing
+    from specedit.scoping.typing import Typing
     from specedit.scoping.uses import Uses
+    from specedit.scoping.written import Known
 
 Text = Callable[[Branch], str]
 
@@ -151,6 +151,12 @@ class Rules(Tables):
 
     def named(self, project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
         """What a name means that is read in another module."""
+        yield from ()
+
+    def moved_imports(
+        self, project: Project, here: Typing, moved: Mapping[str, str]
+    ) -> Iterator[Rewrite]:
+        """The imports of a file after files of the tree moved from one path to another."""
         yield from ()
 
     # uses

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from specedit.scoping.languages import rust_modules, rust_self
+from specedit.scoping.languages import rust_modules, rust_places
 from specedit.scoping.languages.rules import Rules, Text
-from specedit.scoping.languages.rust_macros import formatted, in_macro
+from specedit.scoping.languages.rust_places import formatted, in_macro
 from specedit.scoping.languages.tables import places, table
-from specedit.scoping.meaning import Meaning
+from specedit.scoping.meaning import Meaning, Rewrite, means_member
 from specedit.scoping.project import Project
-from specedit.scoping.rewrite import Rewrite, means_member
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
@@ -145,18 +144,18 @@ class Rust(Rules):
     def from_receiver(
         self, root: Branch, data: bytes, new: str, line: int | None
     ) -> tuple[list[Rewrite], str]:
-        return rust_self.from_self(root, data, new, line), rust_self.CALLS
+        return rust_places.from_self(root, data, new, line), rust_places.CALLS
 
     def finish(
         self, rewrites: dict[int, Rewrite], chosen: list[Meaning], data: bytes, new: str
     ) -> str:
         """The renamed parameter is written as a receiver, where its type allows it."""
         for declared in (one for meaning in chosen for one in meaning.declared):
-            made = rust_self.to_self(declared.leaf, data) if new == "self" else None
+            made = rust_places.to_self(declared.leaf, data) if new == "self" else None
             if made is not None:
                 del rewrites[declared.leaf.start]
                 rewrites[made.start] = made
-                return rust_self.CALLS
+                return rust_places.CALLS
         return ""
 
 

@@ -6,16 +6,15 @@ import posixpath
 from collections.abc import Iterator, Mapping
 
 from specedit.scoping.languages import python_modules
-from specedit.scoping.meaning import meanings
+from specedit.scoping.meaning import Rewrite, meanings
 from specedit.scoping.project import Project
-from specedit.scoping.rewrite import Rewrite
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
 INITS = ("__init__.py", "__init__.pyi")
 
 
-def module_place(path: str) -> str:
+def _module(path: str) -> str:
     folder, file = posixpath.split(path)
     return folder if file in INITS else posixpath.splitext(path)[0]
 
@@ -23,9 +22,8 @@ def module_place(path: str) -> str:
 class PythonImports:
     """The imports of one file."""
 
-    def __init__(
-        self, project: Project, moved: Mapping[str, str], path: str, typing: Typing
-    ) -> None:
+    def __init__(self, project: Project, moved: Mapping[str, str], typing: Typing) -> None:
+        path = project.path(typing.scopes)
         self._project, self._moved, self._typing = project, moved, typing
         self._folder = posixpath.dirname(path)
         self._new_folder = posixpath.dirname(moved.get(path, path))
@@ -47,7 +45,7 @@ class PythonImports:
 
     def _name(self, dotted: str, old: str, new: str) -> str:
         """The name of a module in this file, written as it was."""
-        target = module_place(new)
+        target = _module(new)
         after = target.split("/")
         if dotted.startswith("."):
             parts = posixpath.relpath(target or ".", self._new_folder or ".").split("/")
@@ -57,7 +55,7 @@ class PythonImports:
                 return "." * (ups + 1) + ".".join(one for one in parts if one not in ("..", "."))
             root: list[str] = []  # no package holds both: an absolute name
         else:
-            before = module_place(old).split("/")
+            before = _module(old).split("/")
             root = before[: len(before) - len(dotted.split("."))]
         if after[: len(root)] != root or dotted.startswith("."):
             root = []
