@@ -33,7 +33,7 @@ PROOFS = {
     "Asking": (
         "test_consent.py::test_yes_is_kept_until_the_table_changes",
         "test_consent.py::test_anything_but_yes_is_no_and_is_not_asked_again",
-        "test_consent.py::test_commands_that_nobody_waits_for_ask_nothing",
+        "test_consent.py::test_background_commands_ask_nothing",
     ),
     "Silence": ("test_trust.py::test_only_the_users_own_quiet_keeps_the_line_back",),
     "Escapes": (
@@ -129,7 +129,7 @@ PROOFS = {
     ),
     "A link": (
         "test_links.py::test_guarantee_10_a_link_out_of_the_work_tree_is_refused_without_a_terminal",
-        "test_links.py::test_a_person_at_a_terminal_is_told_the_target_and_asked",
+        "test_links.py::test_the_user_at_a_terminal_sees_the_target_and_is_asked",
         "test_links.py::test_what_a_link_leads_to_outside_is_sent_to_no_server",
     ),
     "A killed run": (
