@@ -124,14 +124,8 @@ class Api:
 
     async def _settled_names(self) -> list[str]:
         """The model's names, after it is loaded or loading has failed."""
-        loop, settled = asyncio.get_running_loop(), asyncio.Event()
-
-        def notify() -> None:
-            with suppress(RuntimeError):  # the loop is closed: the server has ended
-                loop.call_soon_threadsafe(settled.set)
-
-        self._worker.when_settled(notify)
-        await settled.wait()
+        if not self._worker.settled.is_set():
+            await asyncio.to_thread(self._worker.settled.wait)
         return self._names()
 
     def _names(self) -> list[str]:

@@ -93,7 +93,7 @@ class Worker:
         self._waiting: deque[Ticket] = deque()
         self._running: Ticket | None = None
         self._stopping = False
-        self._listeners: list[Callable[[], None]] = []
+        self.settled = threading.Event()  # loaded, or it is known that nothing will be
         self._thread = threading.Thread(target=self._serve, name="engine", daemon=True)
         self.loaded: Loaded | None = None
         self.failed: SpeceditError | None = None
@@ -115,14 +115,6 @@ class Worker:
     @property
     def queued(self) -> int:
         return len(self._waiting)
-
-    def when_settled(self, call: Callable[[], None]) -> None:
-        """Call it once the model is loaded, or it is known that it will not be."""
-        with self._changed:
-            if self.state == "loading" and not self._stopping:
-                self._listeners.append(call)
-                return
-        call()
 
     def idle_s(self) -> float:
         busy = self.running or self.queued or self.state == "loading"
@@ -162,7 +154,7 @@ class Worker:
             refused, running = list(self._waiting), self._running
             self._waiting.clear()
             self._changed.notify_all()
-        self._settled()
+        self.settled.set()
         for ticket in refused:
             ticket.sink(Ended(ServerError(STOPPING)))
         if running is not None:
@@ -176,12 +168,6 @@ class Worker:
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
-    def _settled(self) -> None:
-        with self._changed:
-            listeners, self._listeners = self._listeners, []
-        for call in listeners:
-            call()
-
     def _serve(self) -> None:
         try:
             self._load()
@@ -190,7 +176,7 @@ class Worker:
         except Exception as error:
             traceback.print_exc()
             self._fail(ServerError(f"The model could not be loaded: {error}"))
-        self._settled()
+        self.settled.set()
         if self.loaded is None:
             return
         while (ticket := self._next()) is not None:
