@@ -9,17 +9,15 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from specedit.errors import InputError
-from specedit.files import exchange, regular
-from specedit.files.atomic import draft_of, sync_folder
+from specedit.files import atomic, exchange, regular
+from specedit.files.journal import Entry, JournalRun, digest, draft_of, original
+from specedit.files.source import Source
 from specedit.files.startup import undisturbed
-
-if TYPE_CHECKING:
-    from specedit.files.source import Source
 
 PATIENCE = 1.0  # seconds to wait for the write of another program
 CHANGED = "changed on disk since it was read"
@@ -66,8 +64,8 @@ def replace(source: Source, data: bytes, draft: Path | None = None) -> None:
             if is_shared(path):
                 _write_through(path, source, data)
             else:
-                _put(path, source, data, draft or draft_of(path))
-                sync_folder(path.parent)
+                _put(path, source, data, draft or atomic.draft_of(path))
+                atomic.sync_folder(path.parent)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(
@@ -240,3 +238,43 @@ def _overwrite(handle: int, data: bytes) -> None:
             view = view[os.write(handle, view) :]
     os.ftruncate(handle, len(data))
     os.fsync(handle)
+
+
+def put_back(run: JournalRun, entry: Entry) -> str:
+    """Give a file of a try its original bytes, whatever is there now. Bytes that are neither these
+    nor the try's are kept in a temporary file; its path is returned."""
+    before = original(run, entry)
+    path, aside = Path(entry.path), ""
+    try:
+        if not os.path.lexists(path) or not stat.S_ISREG(path.lstat().st_mode):
+            atomic.whole(path, before)
+        else:
+            now = _read(path, entry.mode)
+            if now != before and digest(now) != entry.after_sha256 and not entry.torn:
+                aside = _aside(path, now)
+            held = Source(entry.path, "", now, path)
+            replace(held, before, draft_of(run, entry, "-undo"))
+        regular.set_mode(path, entry.mode)
+    except OSError as error:
+        raise InputError(
+            f"its text cannot be put back: {error.strerror or error}",
+            file=entry.path,
+            hint="It is in the journal; specedit undo tries again.",
+        ) from error
+    return aside
+
+
+def _read(path: Path, mode: int) -> bytes:
+    """What the file holds; a test command may have removed the right to read or write it."""
+    with contextlib.suppress(PermissionError):
+        regular.set_mode(path, mode)
+        return regular.read(path)
+    path.chmod(mode)
+    return regular.read(path)
+
+
+def _aside(path: Path, data: bytes) -> str:
+    handle, name = tempfile.mkstemp(prefix="specedit-aside-", suffix=f"-{path.name[-60:]}")
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+    return name

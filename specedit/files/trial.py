@@ -23,9 +23,9 @@ from specedit.files.journal import alone
 from specedit.files.lock import Lock
 from specedit.files.recorder import Recorder, Wish
 from specedit.files.recovery import unfinished
+from specedit.files.replacement import put_back
 from specedit.files.source import Source
 from specedit.files.startup import undisturbed
-from specedit.files.undo import put_back
 
 UNLOCKABLE = (errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
 
