@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from specedit.errors import UsageError
 from specedit.rename.choosing import said_lines
@@ -62,16 +63,9 @@ def several(project: Project, name: str, every: Sequence[ResolvedName]) -> str:
 
 
 def refuse_nothing(
-    project: Project,
-    paths: Sequence[str],
-    owner: str,
-    name: str,
-    every: Sequence[ResolvedName],
-    something: bool,
-) -> None:
-    """An error where the tree does not declare the name, with the nearest that it does."""
-    if something:
-        return
+    project: Project, owner: str, name: str, every: Sequence[ResolvedName]
+) -> NoReturn:
+    """An error: the tree does not declare the name; with the nearest that it does."""
     if owner:
         holders = {up.name for one in every for each in one.found for up in each.owners} - {""}
         hint = f"It is a member of {', '.join(sorted(holders)[:SHOWN])}." if holders else ""
@@ -127,7 +121,7 @@ def elsewhere(
     typings = next((one for one in families(project, paths) if path in one), None)
     if typings is None:
         return None
-    one = resolve_name(project, typings, name, owner, is_here)
+    one = resolve_name(typings, name, owner, is_here)
     lines: dict[str, list[int]] = {}
     declared = ""
     for each in one.chosen:

@@ -11,7 +11,7 @@ from specedit.syntax import identifiers as names
 from specedit.syntax.branch import COMMENTS, Passage
 
 
-def reach(chosen: list[Meaning], found: list[Meaning], typing: Typing) -> list[Passage] | None:
+def reach(chosen: list[Meaning]) -> list[Passage] | None:
     """Where comments may speak of the chosen meanings; None: everywhere."""
     local = ("local", "parameter", "type", "label")
     if not all(one.kind in local for one in chosen):

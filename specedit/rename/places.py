@@ -79,7 +79,7 @@ def guessed(
         rewrite.start: rewrite for rewrite in rewrites_for(chosen, result, typing, old, new)
     }
     parts = passages(typing.scopes.root, data, typing.rules.strings, typing.rules.opaque)
-    inside = reach(chosen, result, typing) if len(chosen) < len(result) else None
+    inside = reach(chosen) if len(chosen) < len(result) else None
     kinds = [{one.kind for one in meanings} for meanings in (chosen, result)]
     parameters = "parameter" in kinds[0] or "parameter" not in kinds[1]
     comments = comment_rewrites(data, parts, old, new, inside, parameters=parameters)
@@ -108,7 +108,7 @@ def guessed(
     kept = [rewrite for level in levels[:taken] for rewrite in level]
     outside = _outside(data, levels, taken, old)
     outside += _others(result, chosen, old) if not choice.whole_tree else []
-    renamed = _finish(text, data, old, new, kept)
+    renamed = _finish(text, data, kept)
     spelled = sorted({place.line for place in renamed[1] if _spelled_out(place)})
     if spelled:
         spelling = f"a shorthand was spelled out on {said_lines(spelled)}"
@@ -156,7 +156,7 @@ def _of_here(one: Meaning, typing: Typing) -> Meaning:
 
 
 def _receiver(text: str, old: str, new: str, rewrites: list[Rewrite], said: str) -> RenameGuess:
-    written, places = _finish(text, text.encode("utf-8", "surrogatepass"), old, new, rewrites)
+    written, places = _finish(text, text.encode("utf-8", "surrogatepass"), rewrites)
     return RenameGuess(old, new, written, places, (), (), 1, (Doubt(said),))
 
 
@@ -228,9 +228,7 @@ def _others(found: list[Meaning], chosen: list[Meaning], old: str) -> list[Outsi
     ]
 
 
-def _finish(
-    text: str, data: bytes, old: str, new: str, rewrites: list[Rewrite]
-) -> tuple[str, tuple[Place, ...]]:
+def _finish(text: str, data: bytes, rewrites: list[Rewrite]) -> tuple[str, tuple[Place, ...]]:
     kept, out = put(data, rewrites)
     places = []
     at, offset, line = 0, 0, 1
@@ -268,7 +266,7 @@ def _words(text: str, language: Language | None, old: str, new: str, scope: str)
     levels = [rewrites, comments]
     taken = 1 if scope == "code" and rewrites else 2
     kept = [rewrite for level in levels[:taken] for rewrite in level]
-    written, places = _finish(text, data, old, new, kept)
+    written, places = _finish(text, data, kept)
     named = language.name if language else "this language"
     message = f"scopes not checked: {named} has no rules for names; whole words were replaced"
     return RenameGuess(

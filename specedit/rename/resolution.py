@@ -75,7 +75,6 @@ def families(project: Project, paths: Iterable[str]) -> list[dict[str, Typing]]:
 
 
 def resolve_name(
-    project: Project,
     typings: Mapping[str, Typing],
     name: str,
     owner: str,

@@ -102,7 +102,7 @@ def rename_tree(
     at = _at(project, target) if target is not None else None
     exact = [path for path in paths if name.lstrip("$") in (project.text(path) or "")]
     every = [
-        resolve_name(project, typings, name, owner, is_here, at, derived=derives)
+        resolve_name(typings, name, owner, is_here, at, derived=derives)
         for typings in families(project, exact)
     ]
     if target is None and not owner and not any(one.chosen for one in every):
@@ -112,8 +112,8 @@ def rename_tree(
         for one in every:
             whatever(one)
     chosen = any(one.chosen for one in every)
-    if strict or owner:
-        refuse_nothing(project, paths, owner, name, every, chosen or derives)
+    if (strict or owner) and not chosen and not derives:
+        refuse_nothing(project, owner, name, every)
     files: dict[str, RenameGuess] = {}
     left: dict[str, tuple[Doubt, ...]] = {}
     for one in every:
@@ -123,7 +123,7 @@ def rename_tree(
                 # one thing of several: a comment speaks of it only beside it
                 apart = bool(owner or target) and not one.here(path, one.chosen)
                 how = "code" if apart and not derives else scope
-                guess = _of_file(project, one, path, name, new, how, kept, chosen)
+                guess = _of_file(project, one, path, name, new, how, kept)
                 if guess.places:
                     files[path] = guess
                     continue
@@ -142,7 +142,7 @@ def rename_tree(
             else:
                 left[path] = tuple(_unread(project, path, name, derives))
     if not files and strict:
-        refuse_nothing(project, paths, owner, name, every, False)
+        refuse_nothing(project, owner, name, every)
     for one in every:
         for path, more in taken_elsewhere(project, one, new):
             if path in files:
@@ -184,7 +184,6 @@ def _of_file(
     new: str,
     scope: str,
     kept: frozenset[int],
-    chosen: bool,
 ) -> RenameGuess:
     typing = one.typings[path]
     result = one.here(path, one.found)
@@ -240,7 +239,7 @@ def _foreign(
         key = ("foreign", id(typings), name)
         if key not in project.notes:
             holding = {p: t for p, t in typings.items() if name in (project.text(p) or "")}
-            known = resolve_name(project, holding, name, "", is_here)
+            known = resolve_name(holding, name, "", is_here)
             project.notes[key] = {
                 (p, leaf.start)
                 for p, parts in known.others.items()
