@@ -324,7 +324,7 @@ def test_a_member_of_another_module_is_renamed_where_a_line_says_so() -> None:
 def test_a_name_that_is_only_mentioned_is_renamed_where_it_is_and_this_is_said() -> None:
     guess = rename('f("old_name")\n', "old_name", "new_name")
     assert guess.text == 'f("new_name")\n'
-    assert "no identifier" in guess.notes[0].text
+    assert "not an identifier" in guess.notes[0].text
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,12 @@
-"""Renaming: which places mean what a name means, what to write there, and the Jobs of a rename.
+"""Renaming: the places of a name, what is written there, and the Jobs of a rename.
 
 Runs no model and writes nothing.
 
-* `planning`: a file and two names become a Job; an answer becomes what is written
-* `places`: where a name means what, and the file that predicts, as a `guess`
-* `choosing`: which of a name's meanings; `rewrite`: what to write; `captures`: what would be taken
-* `mentions`, `macros`, `keywords`: names outside of parsed code, and words that are none
+* `planning`: a file and two names become a Job; `asking`: the mentions that the model decides
+* `places`: the places in one file, and its new text; `choosing`: which of a name's meanings
+* `tree`, `tree_rename`, `resolution`: a whole work tree, renamed at once; `declared`: its messages
+* `new_name`: keywords, taken names, captures; `rewritten`: the text at each place
+* `mentions`, `macros`, `prose`: names outside of parsed code
 * `modules`: whether what an import names is the project's own
-* `guard`: keeps an answer to the scope
-* `project/`: a whole work tree, renamed at once
+* `follow_imports`: files that move, and the imports of the others
 """

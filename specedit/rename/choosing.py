@@ -1,6 +1,6 @@
 """Which of a name's meanings to rename, and what is uncertain about that.
 
-`--line` and `Class.member` select; uses that can mean nothing else are taken in, and this is said.
+`--line` and `Class.member` select; uses that can mean nothing else are included, with a note.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from specedit.syntax.branch import Branch
 
 
 def choose(
-    found: list[Meaning],
+    candidates: list[Meaning],
     typing: Typing,
     owner: str,
     line: int | None,
@@ -33,17 +33,17 @@ def choose(
 
     `is_here`: other files are renamed, too, those of modules that it takes for the project's.
     `derived`: a parameter that is stored in a renamed field of the same name is renamed too."""
-    elsewhere = _elsewhere(found, typing, is_here) if line is None else []
-    found[:] = [one for one in found if one not in elsewhere]
-    notes = _gather(found, typing)
-    members = [one for one in found if one.is_member]
-    unknown = next((one for one in found if one.kind == UNKNOWN), None)
+    elsewhere = _elsewhere(candidates, typing, is_here) if line is None else []
+    candidates[:] = [one for one in candidates if one not in elsewhere]
+    notes = _gather(candidates, typing)
+    members = [one for one in candidates if one.is_member]
+    unknown = next((one for one in candidates if one.kind == UNKNOWN), None)
     if line is None:  # strings are code only where a line says so
-        found[:] = [one for one in found if one.kind != "literal"]
-    chosen = list(found)
-    found += elsewhere
+        candidates[:] = [one for one in candidates if one.kind != "literal"]
+    chosen = list(candidates)
+    candidates += elsewhere
     if owner:
-        chosen = [one for one in found if any(holder.name == owner for holder in one.owners)]
+        chosen = [one for one in candidates if any(holder.name == owner for holder in one.owners)]
         if not chosen:
             holders = sorted({holder.name for one in members for holder in one.owners} - {""})
             hint = f"It is a member of {', '.join(holders)}." if holders else ""
@@ -80,13 +80,13 @@ def choose(
         notes.append(Doubt(message, tuple(sorted({at for one in chosen for at in one.lines}))))
     if unknown is not None and unknown not in chosen and any(one.is_member for one in chosen):
         chosen.append(unknown)
-        message = f"the class before .{old} is not known on {said_lines(unknown.lines)}"
+        message = f"the class before .{old} is not known on {lines_text(unknown.lines)}"
         notes.append(Doubt(f"{message}; renamed there too", tuple(unknown.lines)))
     if any(one.kind == "literal" for one in chosen):
         notes.append(Doubt(f"every string {old!r} was taken for the same literal"))
     if derived:
         chosen += {
-            id(one): one for one, _ in stored_parameters(chosen, found, typing.rules)
+            id(one): one for one, _ in stored_parameters(chosen, candidates, typing.rules)
         }.values()
     if chosen and not any(one.declared for one in chosen) and chosen[0].kind != "label":
         message = f"nothing in this file declares `{old}`; rename it where it is declared, too"
@@ -95,41 +95,41 @@ def choose(
     notes += _cycles(chosen, typing)
     notes += [
         Doubt(stays_as_parameter(leaf, old), (leaf.line,))
-        for _, leaf in stored_parameters(chosen, found, typing.rules)
+        for _, leaf in stored_parameters(chosen, candidates, typing.rules)
     ]
-    notes += _literals(chosen, found, typing.rules.nameless)
+    notes += _literals(chosen, candidates, typing.rules.nameless)
     return chosen, notes
 
 
 def _elsewhere(
-    found: list[Meaning], typing: Typing, is_here: Callable[[str], bool] | None
+    candidates: list[Meaning], typing: Typing, is_here: Callable[[str], bool] | None
 ) -> list[Meaning]:
     """What belongs to another module, and only has the name of what is renamed."""
     if is_here is None:
-        known = any(one.declared for one in found)
-        return [one for one in found if known and one.kind == FOREIGN]
+        known = any(one.declared for one in candidates)
+        return [one for one in candidates if known and one.kind == FOREIGN]
     imported = typing.rules.builtins | {PLAIN}
     return [
         one
-        for one in found
+        for one in candidates
         if any(name in imported or not is_here(name) for name in _modules(one, typing))
     ]
 
 
 def _modules(one: Meaning, typing: Typing) -> list[str]:
-    """The modules that a meaning is said to come from."""
+    """The modules that a meaning may come from."""
     if one.kind == FOREIGN:
         return [one.module] if one.module else []
     if not one.declared or any(declared.kind != "import" for declared in one.declared):
         return []
-    told = (typing.rules.module_of(typing.scopes, declared) for declared in one.declared)
-    return [module for module in told if module]
+    named = (typing.rules.module_of(typing.scopes, declared) for declared in one.declared)
+    return [module for module in named if module]
 
 
-def _gather(found: list[Meaning], typing: Typing) -> list[Doubt]:
+def _gather(candidates: list[Meaning], typing: Typing) -> list[Doubt]:
     """Uses that can only mean the one thing this file declares, or the one thing it never does."""
-    declared = [one for one in found if one.declared]
-    loose = [one for one in found if not one.declared and one.kind not in ("label", "literal")]
+    declared = [one for one in candidates if one.declared]
+    loose = [one for one in candidates if not one.declared and one.kind not in ("label", "literal")]
     if len(declared) > 1:
         return []
     if declared:
@@ -150,7 +150,7 @@ def _gather(found: list[Meaning], typing: Typing) -> list[Doubt]:
             inside = [leaf for leaf in one.leaves if _is_inside(leaf, main, typing)]
             outside = [leaf for leaf in one.leaves if leaf not in inside]
             if inside and outside:
-                found.append(Meaning(FREE, leaves=outside))
+                candidates.append(Meaning(FREE, leaves=outside))
                 one.leaves = inside
             elif outside:
                 continue
@@ -158,7 +158,7 @@ def _gather(found: list[Meaning], typing: Typing) -> list[Doubt]:
             continue
         if one is not main and one.kind in joins:
             main.leaves += [leaf for leaf in one.leaves if leaf not in main.leaves]
-            found.remove(one)
+            candidates.remove(one)
             notes.append(Doubt(f"taken for the same: {describe(one)}", tuple(one.lines)))
     return notes
 
@@ -191,10 +191,10 @@ def describe(one: Meaning) -> str:
         MODULE: "another module's name",
         "implicit": "an undeclared member",
     }
-    return f"{kind.get(one.kind, one.kind)} on {said_lines(one.lines)}"
+    return f"{kind.get(one.kind, one.kind)} on {lines_text(one.lines)}"
 
 
-def said_lines(lines: list[int]) -> str:
+def lines_text(lines: list[int]) -> str:
     shown = ", ".join(map(str, lines[:5])) + ("…" if len(lines) > 5 else "")
     return f"{'line' if len(lines) == 1 else 'lines'} {shown}"
 
@@ -217,7 +217,7 @@ def _overrides(chosen: list[Meaning], typing: Typing) -> list[Doubt]:
 
 
 def _cycles(chosen: list[Meaning], typing: Typing) -> list[Doubt]:
-    """Classes that extend each other: whose member is whose, nobody can say."""
+    """Classes that extend each other: a member cannot be assigned to one of them."""
     for one in chosen:
         for owner in one.owners:
             for base in typing.above(owner):
@@ -227,11 +227,11 @@ def _cycles(chosen: list[Meaning], typing: Typing) -> list[Doubt]:
 
 
 def stored_parameters(
-    chosen: list[Meaning], found: list[Meaning], rules: Rules
+    chosen: list[Meaning], candidates: list[Meaning], rules: Rules
 ) -> Iterator[tuple[Meaning, Branch]]:
     """The parameters of the name that a renamed member is set from, each with its place there."""
     members = {id(leaf) for one in chosen if one.is_member for leaf in one.leaves}
-    for one in found:
+    for one in candidates:
         if one in chosen or one.kind != "parameter":
             continue
         for leaf in one.leaves:
@@ -246,22 +246,24 @@ def stays_as_parameter(leaf: Branch, name: str) -> str:
     return f"{line}: it is set from the parameter `{name}`, which stays; --scope derived renames it"
 
 
-def _literals(chosen: list[Meaning], found: list[Meaning], nameless: frozenset[str]) -> list[Doubt]:
+def _literals(
+    chosen: list[Meaning], candidates: list[Meaning], nameless: frozenset[str]
+) -> list[Doubt]:
     """Object literals of no known class that have a member of the name."""
     if not any(one.is_member for one in chosen):
         return []
     lines = sorted(
         line
-        for one in found
+        for one in candidates
         if one not in chosen and one.owners and all(x.node.type in nameless for x in one.owners)
         for line in one.lines
     )
-    message = f"an object literal may be meant, too, and stays: {said_lines(lines)}"
+    message = f"an object literal may have it, too, and stays: {lines_text(lines)}"
     return [Doubt(message, tuple(lines))] if lines else []
 
 
 def _overloads(chosen: list[Meaning], typing: Typing) -> list[Doubt]:
-    """Methods of one name in one class that are told apart by their parameters."""
+    """Methods of one name in one class that differ in their parameters."""
     results = []
     for one in chosen:
         methods: dict[int, list[Declared]] = {}
@@ -271,6 +273,6 @@ def _overloads(chosen: list[Meaning], typing: Typing) -> list[Doubt]:
         for same in methods.values():
             if len(same) > 1 and typing.rules.overloads:
                 lines = [method.leaf.line for method in same]
-                message = f"{len(same)} overloads were renamed together: {said_lines(lines)}"
+                message = f"{len(same)} overloads were renamed together: {lines_text(lines)}"
                 results.append(Doubt(message, tuple(lines)))
     return results

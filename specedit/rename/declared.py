@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from specedit.errors import UsageError
-from specedit.rename.choosing import said_lines
+from specedit.rename.choosing import lines_text
 from specedit.rename.resolution import ResolvedName, families, resolve_name
 from specedit.rename.rewritten import called
 from specedit.scoping.project import Project
@@ -67,14 +67,14 @@ def refuse_nothing(
 ) -> NoReturn:
     """An error: the tree does not declare the name; with the nearest that it does."""
     if owner:
-        holders = {up.name for one in every for each in one.found for up in each.owners} - {""}
+        holders = {up.name for one in every for each in one.candidates for up in each.owners} - {""}
         hint = f"It is a member of {', '.join(sorted(holders)[:SHOWN])}." if holders else ""
         raise UsageError(f"`{owner}` has no member `{name}` in this work tree.", hint=hint)
     used = [
         f"{path}:{part.lines[0]}"
         for one in every
         for path in one.typings
-        for part in one.here(path, one.found)[:1]
+        for part in one.here(path, one.candidates)[:1]
     ]
     hint = (
         f"It is used in {', '.join(used[:SHOWN])}: name a file to rename it there alone."
@@ -101,7 +101,7 @@ class Elsewhere:
     declared: str = ""
 
     def __str__(self) -> str:
-        files = [f"{path} ({said_lines(lines)})" for path, lines in self.lines.items()]
+        files = [f"{path} ({lines_text(lines)})" for path, lines in self.lines.items()]
         more = f" and {len(files) - FILES_SHOWN} more files" if len(files) > FILES_SHOWN else ""
         message = f"used in {', '.join(files[:FILES_SHOWN])}{more}, which keep the old name"
         where = f"declared in {self.declared}; " if self.declared else ""

@@ -1,4 +1,4 @@
-"""What a rename comes to before any model is asked: the text, its places, what is to be said."""
+"""What a rename comes to before any model is asked: the text, its places, its notes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class RenameGuess:
     collisions: tuple[Collision, ...] = ()
     scopes: int = 0  # how many things of that name were renamed
     notes: tuple[Doubt, ...] = ()  # where a reader should look twice
-    undecided: tuple[Doubt, ...] = ()  # places that stay, because nobody can say what they mean
+    undecided: tuple[Doubt, ...] = ()  # places that stay, because their meaning is unknown
     same_shape: bool = False  # the new text has the syntax tree of the old one
 
     @property

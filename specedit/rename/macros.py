@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from specedit.rename.choosing import said_lines
+from specedit.rename.choosing import lines_text
 from specedit.rename.guess import Doubt
 from specedit.scoping.meaning import Meaning, Rewrite
 from specedit.scoping.typing import Typing
@@ -19,7 +19,7 @@ from specedit.syntax.branch import Branch, Passage
 def macro_rewrites(
     parts: list[Passage],
     chosen: list[Meaning],
-    found: list[Meaning],
+    candidates: list[Meaning],
     typing: Typing,
     old: str,
     new: str,
@@ -35,16 +35,16 @@ def macro_rewrites(
     unsure: list[int] = []
     for body in bodies:
         for rewrite in _words(body, parts, typing, old, new):
-            targets = list(_targets(rewrite, body, found, typing, old))
+            targets = list(_targets(rewrite, body, candidates, typing, old))
             renamed = [one in chosen for one in targets]
-            if any(renamed) or (not targets and _is_seen_everywhere(chosen, found)):
+            if any(renamed) or (not targets and _is_seen_everywhere(chosen, candidates)):
                 rewrites.append(rewrite)
-            if len(set(renamed)) > 1 or (not targets and len(chosen) < len(found)):
+            if len(set(renamed)) > 1 or (not targets and len(chosen) < len(candidates)):
                 unsure.append(
                     body.line + typing.scopes.data.count(b"\n", body.start, rewrite.start)
                 )
     lines = sorted(set(unsure))
-    message = f"`{old}` in a macro's body on {said_lines(lines)} may mean another one"
+    message = f"`{old}` in a macro's body on {lines_text(lines)} may mean another one"
     return rewrites, [Doubt(message, tuple(lines))] if unsure else []
 
 
@@ -60,11 +60,11 @@ def _words(
 
 
 def _targets(
-    rewrite: Rewrite, body: Branch, found: list[Meaning], typing: Typing, old: str
+    rewrite: Rewrite, body: Branch, candidates: list[Meaning], typing: Typing, old: str
 ) -> Iterator[Meaning | None]:
     """What the word means wherever the body will stand: None for another file's member."""
     if typing.scopes.data[body.start : rewrite.start].rstrip().endswith((b".", b"->")):
-        members = [one for one in found if one.is_member or one.kind in (UNKNOWN, EXTERNAL)]
+        members = [one for one in candidates if one.is_member or one.kind in (UNKNOWN, EXTERNAL)]
         yield from members
         if not members:
             yield None
@@ -84,12 +84,12 @@ def _targets(
     for place in places:
         declared = typing.lookup(old, place, "any")
         if declared is not None:
-            yield from (one for one in found if declared in one.declared)
+            yield from (one for one in candidates if declared in one.declared)
 
 
-def _is_seen_everywhere(chosen: list[Meaning], found: list[Meaning]) -> bool:
+def _is_seen_everywhere(chosen: list[Meaning], candidates: list[Meaning]) -> bool:
     """Whether a macro that is used elsewhere could mean it."""
-    return len(chosen) == len(found) or any(
+    return len(chosen) == len(candidates) or any(
         one.scope is not None and one.scope.kind in ("file", "namespace", "class")
         for meaning in chosen
         for one in meaning.declared

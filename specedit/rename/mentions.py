@@ -99,7 +99,7 @@ def _speaks(text: str, offset: int, there: str) -> bool:
     start = max(text.rfind(blank, 0, offset) for blank in " \t\n") + 1
     word = re.match(r"\S*", text[start:])
     if word is not None and re.search(r"://|\w@\w", word[0]):
-        return False  # an address is nobody's identifier
+        return False  # an address is not an identifier
     if len(there) >= names.SHORT and there.lower() not in names.COMMON:
         return True
     before, after = text[:offset][-12:], text[offset + len(there) :][:1]

@@ -1,7 +1,7 @@
 """Whether a module that an import names is the project's own, as far as its files tell.
 
-What cannot be told is taken for the project's: only what is known to come from elsewhere keeps its
-names.
+A module of unknown origin counts as the project's: only names that are known to come from elsewhere
+stay.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def refuse_reserved(new: str, language: Language, chosen: list[Meaning], typing:
 
 
 def hidden_builtin(new: str, language: Language, chosen: list[Meaning]) -> str:
-    """What is said where the new name hides a name of the language itself; else ""."""
+    """A note where the new name hides a name of the language itself; else ""."""
     facts = language_facts(language.name)
     if facts is None or new not in facts.builtins or language.name in ("javascript", "typescript"):
         return ""  # a browser's names are those of every second variable
@@ -93,7 +93,7 @@ def _starts(rewrites: list[Rewrite], new: str) -> Iterator[int]:
 
 
 def _bare(leaf: Branch, one: Meaning, typing: Typing) -> bool:
-    """Whether scopes alone say what a place means, and it means one thing. Members are told apart
+    """Whether scopes alone decide what a place means. Members are distinguished
     by guesses about types, which a new name can only make vaguer."""
     if typing.rules.keys.get(leaf.place) == "argument" and any(
         takes_any(declared, typing.rules.rest_parameters) for declared in one.declared
@@ -135,7 +135,7 @@ def clashes(chosen: list[Meaning], typing: Typing, new: str) -> Iterator[tuple[i
 
 
 def taken(line: int, new: str, kind: str) -> tuple[int, str]:
-    """A line that has the new name already, and what is said of it."""
+    """A line that has the new name already, and a message about it."""
     article = "an" if kind.startswith(tuple("aeiou")) else "a"
     return line, f"line {line}: `{new}` is already {article} {kind} there"
 

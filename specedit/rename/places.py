@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from specedit.errors import UsageError
-from specedit.rename.choosing import choose, describe, said_lines
+from specedit.rename.choosing import choose, describe, lines_text
 from specedit.rename.guess import Collision, Doubt, Outside, Place, RenameGuess
 from specedit.rename.macros import macro_rewrites
 from specedit.rename.mentions import comment_rewrites, derived_rewrites, reach
@@ -72,7 +72,7 @@ def guessed(
     choice: Choice, dialect: Language, old: str, new: str, scope: str, text: str
 ) -> RenameGuess:
     """One file's text, where it is known what its places mean and which of them are renamed."""
-    typing, result, chosen, notes = choice.typing, choice.found, choice.chosen, choice.notes
+    typing, result, chosen, notes = choice.typing, choice.candidates, choice.chosen, choice.notes
     refuse_reserved(new, dialect, chosen, typing)
     data = typing.scopes.data
     rewrites = {
@@ -93,7 +93,7 @@ def guessed(
         notes.append(Doubt(spelling))
     if rewrites and (hides := hidden_builtin(new, dialect, chosen)):
         notes.append(Doubt(hides))
-    if result and not chosen:  # nothing here is meant: nor is what is said of it
+    if result and not chosen:  # nothing here is renamed, and no mention of it
         comments, wider = [], wider if choice.whole_tree else []
     in_macros, unsure = macro_rewrites(parts, chosen, result, typing, old, new)
     notes += unsure
@@ -104,14 +104,14 @@ def guessed(
     if not any(exact[:taken]) and any(exact) and not choice.whole_tree:
         taken = exact.index(True) + 1
         where = "comments" if taken == 2 else "strings and derived names"
-        notes.append(Doubt(f"`{old}` is no identifier in this file: renamed in {where}"))
+        notes.append(Doubt(f"`{old}` is not an identifier in this file: renamed in {where}"))
     kept = [rewrite for level in levels[:taken] for rewrite in level]
     outside = _outside(data, levels, taken, old)
     outside += _others(result, chosen, old) if not choice.whole_tree else []
     renamed = _finish(text, data, kept)
     spelled = sorted({place.line for place in renamed[1] if _spelled_out(place)})
     if spelled:
-        spelling = f"a shorthand was spelled out on {said_lines(spelled)}"
+        spelling = f"a shorthand was spelled out on {lines_text(spelled)}"
         notes.append(Doubt(spelling, tuple(spelled)))
     before, after = (trees.parse(one, dialect).root_node for one in (text, renamed[0]))
     same_shape = str(before) == str(after)
@@ -143,10 +143,10 @@ class Choice:
     """What a name's places in one file mean, and which of them are renamed."""
 
     typing: Typing
-    found: list[Meaning]
+    candidates: list[Meaning]
     chosen: list[Meaning]
     notes: list[Doubt]
-    whole_tree: bool = False  # other files are renamed with it, and what is left is said for all
+    whole_tree: bool = False  # other files are renamed with it, and what stays is reported for all
     kept: frozenset[int] = frozenset()  # bytes where names that are built from OLD stay
 
 
@@ -155,9 +155,9 @@ def _of_here(one: Meaning, typing: Typing) -> Meaning:
     return replace(one, declared=[each for each in one.declared if each.home is typing.scopes])
 
 
-def _receiver(text: str, old: str, new: str, rewrites: list[Rewrite], said: str) -> RenameGuess:
+def _receiver(text: str, old: str, new: str, rewrites: list[Rewrite], note: str) -> RenameGuess:
     written, places = _finish(text, text.encode("utf-8", "surrogatepass"), rewrites)
-    return RenameGuess(old, new, written, places, (), (), 1, (Doubt(said),))
+    return RenameGuess(old, new, written, places, (), (), 1, (Doubt(note),))
 
 
 def _check(text: str, old: str, new: str, scope: str) -> None:
@@ -169,7 +169,7 @@ def _check(text: str, old: str, new: str, scope: str) -> None:
 
 
 def check_names(old: str, new: str, scope: str) -> None:
-    """An error where the two are no names, or one."""
+    """An error where the two are not names, or are the same."""
     if scope not in SCOPES:
         raise UsageError(f"unknown scope {scope!r}", hint=f"One of {', '.join(SCOPES)}.")
     for name in (old, new):
@@ -218,12 +218,12 @@ def _outside(data: bytes, levels: list[list[Rewrite]], taken: int, old: str) -> 
     ]
 
 
-def _others(found: list[Meaning], chosen: list[Meaning], old: str) -> list[Outside]:
+def _others(candidates: list[Meaning], chosen: list[Meaning], old: str) -> list[Outside]:
     return [
         Outside(
             f"{old} ({describe(one)})", len(one.leaves), tuple(one.lines), f"--line {one.lines[0]}"
         )
-        for one in found
+        for one in candidates
         if one not in chosen
     ]
 

@@ -148,13 +148,13 @@ def checks_of_rename(settings: Settings) -> Checks:
     return Checks(True, chosen, settings.check_with)  # nothing but names can be lost
 
 
-def untouched(source: Source, *said: Finding) -> Edit:
+def untouched(source: Source, *notes: Finding) -> Edit:
     return Edit(
         source.name,
         "unchanged",
         source.data,
         source.data,
-        findings=said,
+        findings=notes,
         before_sha256=source.sha256,
         after_sha256=source.sha256,
     )

@@ -1,7 +1,7 @@
 """Which of a name's meanings a rename of a whole tree is about.
 
 What every file can see is renamed; a local thing of the same name stays, and so does what belongs
-to somebody else's module. What cannot be decided is said by file and line.
+to another project's module. Undecided places are reported by file and line.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from specedit.rename.choosing import said_lines, stays_as_parameter, stored_parameters
+from specedit.rename.choosing import lines_text, stays_as_parameter, stored_parameters
 from specedit.rename.guess import Doubt
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, meanings_over
@@ -26,14 +26,14 @@ class ResolvedName:
     """One family of languages: what the name means in its files, and what is renamed."""
 
     typings: Mapping[str, Typing]  # by path
-    found: list[Meaning]
+    candidates: list[Meaning]
     chosen: list[Meaning] = field(default_factory=list)
     notes: dict[str, list[Doubt]] = field(default_factory=dict)  # by path
     left: dict[str, list[tuple[Meaning, str]]] = field(default_factory=dict)  # undecided, and why
     others: dict[str, list[Meaning]] = field(default_factory=dict)  # known to be something else
 
     def __post_init__(self) -> None:
-        wanted = {id(leaf) for one in self.found for leaf in one.leaves}
+        wanted = {id(leaf) for one in self.candidates for leaf in one.leaves}
         self._paths = {
             id(leaf): path
             for path, typing in self.typings.items()
@@ -90,10 +90,10 @@ def resolve_name(
     result = meanings_over(list(typings.values()), bare)
     one = ResolvedName(typings, [each for each in result if each.kind != "literal"])
     if name.startswith("$"):
-        own = [each for each in one.found if _has_sigil(each, next(iter(typings.values())))]
-        one.found = own or one.found
-    theirs = [each for each in one.found if _is_foreign(one, each, is_here)]
-    ours = [each for each in one.found if each not in theirs]
+        own = [each for each in one.candidates if _has_sigil(each, next(iter(typings.values())))]
+        one.candidates = own or one.candidates
+    theirs = [each for each in one.candidates if _is_foreign(one, each, is_here)]
+    ours = [each for each in one.candidates if each not in theirs]
     if at is not None:
         one.chosen = _pointed_at(one, ours, at)
     elif owner:
@@ -112,16 +112,16 @@ def resolve_name(
 
 
 def locals_too(one: ResolvedName) -> None:
-    """Nothing that other files can see has the name: the local things are meant."""
-    one.chosen = [each for each in one.found if _is_declared(each)]
+    """Nothing that other files can see has the name: the local things are renamed."""
+    one.chosen = [each for each in one.candidates if _is_declared(each)]
     for path, others in list(one.others.items()):
         one.others[path] = [each for each in others if not any(each.declared)]
 
 
 def whatever(one: ResolvedName) -> None:
-    """Nothing declares the name: every use that may be the project's is meant, and this is said."""
+    """Nothing declares the name: every use that may be the project's is renamed, with a note."""
     stays = [part for parts in one.others.values() for part in parts]
-    for each in one.found:
+    for each in one.candidates:
         for path in one.typings:
             for part in one.here(path, [each]):
                 if any(other.leaves == part.leaves for other in stays):
@@ -129,7 +129,7 @@ def whatever(one: ResolvedName) -> None:
                 if each not in one.chosen:
                     one.chosen.append(each)
                 one.doubt(
-                    path, f"nothing declares it: renamed on {said_lines(part.lines)}", part.lines
+                    path, f"nothing declares it: renamed on {lines_text(part.lines)}", part.lines
                 )
     one.left.clear()
 
@@ -147,7 +147,7 @@ def _pointed_at(
 
 
 def _take_in(one: ResolvedName, ours: Sequence[Meaning]) -> None:
-    """Uses that can mean nothing else, as far as anybody can tell: renamed, and said."""
+    """Uses that can mean nothing else, as far as the files show: renamed, with a note."""
     members = [each for each in ours if each.is_member and not _is_literal(one, each)]
     chosen_members = [each for each in one.chosen if each.is_member]
     single = [each for each in one.chosen if not each.is_member and not _is_local(each)]
@@ -173,12 +173,12 @@ def _take_in(one: ResolvedName, ours: Sequence[Meaning]) -> None:
             for path in one.typings:
                 for part in one.here(path, [each]):
                     lines = part.lines
-                    one.doubt(path, f"{text} on {said_lines(lines)}; renamed there too", lines)
+                    one.doubt(path, f"{text} on {lines_text(lines)}; renamed there too", lines)
 
 
 def _sort_out(one: ResolvedName, theirs: Sequence[Meaning]) -> None:
     """What stays: known to be something else, or undecided."""
-    for each in one.found:
+    for each in one.candidates:
         if each in one.chosen:
             continue
         why = ""
@@ -227,7 +227,7 @@ def _is_used(each: Meaning) -> bool:
 
 
 def _is_foreign(one: ResolvedName, each: Meaning, is_here: Callable[[str, str], bool]) -> bool:
-    """Whether a meaning is known to be somebody else's."""
+    """Whether a meaning is known to be another project's."""
     if each.kind == EXTERNAL:
         return True
     if _is_declared(each):
@@ -239,7 +239,7 @@ def _is_foreign(one: ResolvedName, each: Meaning, is_here: Callable[[str, str], 
 
 
 def _modules(one: ResolvedName, each: Meaning) -> Iterator[str]:
-    """The modules that a meaning is said to come from."""
+    """The modules that a meaning may come from."""
     if each.kind == FOREIGN:
         yield each.module
     for declared in each.declared:

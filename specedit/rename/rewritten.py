@@ -29,10 +29,10 @@ def put(data: bytes, rewrites: list[Rewrite]) -> tuple[list[Rewrite], bytes]:
 
 
 def rewrites_for(
-    chosen: list[Meaning], found: list[Meaning], typing: Typing, old: str, new: str
+    chosen: list[Meaning], candidates: list[Meaning], typing: Typing, old: str, new: str
 ) -> Iterator[Rewrite]:
     """One rewrite for each place of the chosen meanings."""
-    other = {id(leaf) for one in found if one not in chosen for leaf in one.leaves}
+    other = {id(leaf) for one in candidates if one not in chosen for leaf in one.leaves}
     seen: set[int] = set()
     for one in chosen:
         for leaf in one.leaves:

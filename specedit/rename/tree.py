@@ -29,7 +29,7 @@ from specedit.syntax.identifiers import sought
 
 LARGE = 2_000_000  # bytes of a file that is read to learn what it declares
 SHOWN = 6  # places that an error names
-FEW = 300  # files that are read to say who else uses the name of one
+FEW = 300  # files that are read to report other uses of a name
 
 
 class Tree:
@@ -42,7 +42,7 @@ class Tree:
 
     @classmethod
     def around(cls, names: Sequence[str]) -> Tree | None:
-        """The git work tree around these files, or here; None where there is none."""
+        """The git work tree around these files, or here; None outside of one."""
         place = Path(names[0]).absolute().parent if names else Path.cwd()
         try:
             root = git.top(place)
@@ -131,9 +131,9 @@ class Tree:
             files[first] = replace(files[first], notes=(*files[first].notes, note))
         return replace(result, files=files, left={**result.left, **left})
 
-    def refuse_taken(self, found: TreeRename, settings: Settings) -> None:
+    def refuse_taken(self, result: TreeRename, settings: Settings) -> None:
         """An error that names the places where the new name is taken, unless that is accepted."""
-        if (taken := list(found.collisions)) and not settings.allow_extra:
+        if (taken := list(result.collisions)) and not settings.allow_extra:
             others = [f"{path}, {one.message}" for path, one in taken[1:SHOWN]]
             more = f"; and {len(taken) - SHOWN} more" if len(taken) > SHOWN else ""
             message = "; ".join([taken[0][1].message, *others]) + more
@@ -181,12 +181,12 @@ def origin(path: str, text: str | None) -> str:
     return "generated" if named else ""
 
 
-def plan(tree: Tree, found: TreeRename, source: Source, settings: Settings) -> Job | Edit:
+def plan(tree: Tree, result: TreeRename, source: Source, settings: Settings) -> Job | Edit:
     """One file's part of a rename of the tree."""
     path = tree.path(source.name)
-    guess = found.files.get(path)
+    guess = result.files.get(path)
     if guess is None:
-        doubts = found.left.get(path, ())
+        doubts = result.left.get(path, ())
         text = (Finding(one.kind, one.text, tuple(map(Spot, one.lines))) for one in doubts)
         return untouched(source, *text)
     if tree.project.text(path) != source.text:
@@ -194,13 +194,13 @@ def plan(tree: Tree, found: TreeRename, source: Source, settings: Settings) -> J
     return job_of(source, guess, settings)
 
 
-def with_mention(planned: Job | Edit, said: Finding | None) -> Job | Edit:
-    """A plan for one file, with what is to be said of the others."""
-    if said is None:
+def with_mention(planned: Job | Edit, note: Finding | None) -> Job | Edit:
+    """A plan for one file, with what other files have of the name."""
+    if note is None:
         return planned
-    findings = [one for one in planned.findings if not _is_of_nobody(one)]
-    return replace(planned, findings=(*findings, said))
+    findings = [one for one in planned.findings if not _is_undeclared(one)]
+    return replace(planned, findings=(*findings, note))
 
 
-def _is_of_nobody(one: Finding) -> bool:
+def _is_undeclared(one: Finding) -> bool:
     return one.kind == "unsure" and one.text.startswith("nothing in this file declares")

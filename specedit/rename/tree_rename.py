@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from specedit.rename.choosing import describe, said_lines
+from specedit.rename.choosing import describe, lines_text
 from specedit.rename.declared import SHOWN, declared_in, refuse_nothing, several
 from specedit.rename.guess import Collision, Doubt, Outside, RenameGuess
 from specedit.rename.new_name import taken_elsewhere
@@ -32,7 +32,7 @@ from specedit.syntax.branch import Branch
 
 @dataclass(frozen=True)
 class Target:
-    """A place somebody points at: a file, and a character of it. `end`: of a line, any of it."""
+    """Characters [start, end] of a file; a name that touches them is the one to rename."""
 
     path: str
     start: int
@@ -41,7 +41,7 @@ class Target:
 
 @dataclass(frozen=True)
 class TreeRename:
-    """What a rename comes to: a guess for each file that changes, and what is said of the others.
+    """What a rename comes to: a guess for each file that changes, and why the others stay.
 
     Paths count from the project's top."""
 
@@ -63,7 +63,7 @@ class TreeRename:
             where = [f"{path}:{line}" for path, line, _ in self.declared if path not in paths]
             text = f"declared in {where[0]}; " if where else ""
             used = [
-                f"{path} ({said_lines(sorted({place.line for place in guess.places}))})"
+                f"{path} ({lines_text(sorted({place.line for place in guess.places}))})"
                 for path, guess in rest.items()
             ]
             more = f" and {len(used) - SHOWN} more files" if len(used) > SHOWN else ""
@@ -95,7 +95,7 @@ def rename_tree(
     strict: bool = True,
 ) -> TreeRename:
     """`paths`: the files that hold the name, in any spelling that the scope allows. `strict`: what
-    nothing declares is an error; else it is renamed all the same, and said."""
+    nothing declares is an error; else it is renamed all the same, with a note."""
     owner, name = names.split_member(old)
     check_names(name, new, scope)
     derives = scope == "derived"
@@ -130,7 +130,7 @@ def rename_tree(
                 left[path] = guess.undecided or tuple(_why_left(guess))
             elif chosen:
                 lines = sorted(
-                    {leaf.line for each in one.found for leaf in one_here(one, path, each)}
+                    {leaf.line for each in one.candidates for leaf in one_here(one, path, each)}
                 )
                 text = f"nothing of this language declares `{name}`: not renamed"
                 left[path] = (Doubt(text, tuple(lines)),) if lines else ()
@@ -186,7 +186,7 @@ def _of_file(
     kept: frozenset[int],
 ) -> RenameGuess:
     typing = one.typings[path]
-    result = one.here(path, one.found)
+    result = one.here(path, one.candidates)
     here = one.here(path, one.chosen)
     here = [next(x for x in result if x.leaves == each.leaves) for each in here]
     choice = Choice(typing, result, here, list(one.notes.get(path, [])), whole_tree=True, kept=kept)
@@ -197,7 +197,7 @@ def _of_file(
         choice, trees.dialect(text, language), old.lstrip("$"), new.lstrip("$"), scope, text
     )
     undecided = tuple(
-        Doubt(f"`{old}` on {said_lines(part.lines)}: not renamed, {why}", tuple(part.lines))
+        Doubt(f"`{old}` on {lines_text(part.lines)}: not renamed, {why}", tuple(part.lines))
         for part, why in one.left.get(path, [])
     )
     others = tuple(
@@ -216,7 +216,7 @@ def _kept(
     new: str,
     is_here: Callable[[str, str], bool],
 ) -> frozenset[int]:
-    """Where a name that is built from OLD is known to be somebody else's."""
+    """Where a name that is built from OLD is known to be another project's."""
     typing = one.typings[path]
     built = {
         name
@@ -302,5 +302,5 @@ def _unread(project: Project, path: str, old: str, derives: bool) -> Iterator[Do
         how = "name the file to rename there"
         if is_prose(path) and not derives:
             how = "--scope derived renames its code spans and blocks"
-        message = f"holds `{old}` on {said_lines(lines)}, but is not code: {how}"
+        message = f"holds `{old}` on {lines_text(lines)}, but is not code: {how}"
         yield Doubt(message, tuple(lines), "skipped")

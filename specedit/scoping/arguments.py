@@ -8,7 +8,7 @@ from specedit.scoping.scope import TYPES, Declared, Owner
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
-UNKNOWN_CALL = ("unknown", "")  # nobody knows what is called
+UNKNOWN_CALL = ("unknown", "")  # what is called is unknown
 OTHER_CALL = ("outside", "argument")  # what is called is defined elsewhere
 
 

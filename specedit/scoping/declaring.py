@@ -1,6 +1,6 @@
 """Which names a file declares, as what, and from where they are visible.
 
-Reads the language's tables; the language's rules tell what looks like a declaration and is none.
+Reads the language's tables; the language's rules tell what looks like a declaration and is not one.
 """
 
 from __future__ import annotations

@@ -161,7 +161,7 @@ class Lookup:
         """What a class of this file extends in other files."""
         known = self._found.get(id(one))
         if known is None:
-            known = self._found[id(one)] = []  # who asks on the way gets what is known by then
+            known = self._found[id(one)] = []  # a question on the way gets what is known by then
             for base in bases:  # `class A(models.B)`: the second name is of the first
                 known += self.elsewhere(base, one.node.parent or one.node, list(known))
         return known
@@ -188,7 +188,7 @@ class Lookup:
 
 
 def _is_in_body(one: Declared, function: Scope, at: Branch) -> bool:
-    """JavaScript: whether a `var` of the body is none of a parameter's default's business."""
+    """JavaScript: whether a `var` of the body is invisible to a parameter's default."""
     head = function.node.part("parameters")
     return head is not None and head.start <= at.start < head.end <= one.leaf.start
 

@@ -225,7 +225,7 @@ class _Sorting:
         return all(kind in FUNCTIONS for kind in kinds)
 
     def _join_implied(self) -> None:
-        """Go: who has an interface's method implements it, and says so nowhere."""
+        """Go: a type with an interface's methods implements it without a declaration."""
         if any(one.node.type in self.rules.implied for one in self.declared):
             methods = [
                 one

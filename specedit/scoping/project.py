@@ -1,4 +1,4 @@
-"""The files of a work tree as renaming sees them: read and parsed when somebody asks.
+"""The files of a work tree as renaming sees them: read and parsed on demand.
 
 How one file's import leads to another is the languages' to say (`Rules.imports` and its
 neighbours); what is to be renamed is not known here.
@@ -34,7 +34,7 @@ class Project:
             str(up) for path in self.paths for up in PurePosixPath(path).parents
         )
         self._read = read
-        self.held: list[str] = []  # files whose text was given
+        self.held: list[str] = []  # files whose text an editor holds
         self._texts: dict[str, str | None] = {}
         self._typings: dict[str, Typing | None] = {}
         self._homes: dict[int, str] = {}  # of scopes
@@ -48,7 +48,7 @@ class Project:
     # files
 
     def text(self, path: str) -> str | None:
-        """The text of a file; None where it cannot be read, or is no text."""
+        """The text of a file; None where it cannot be read as text."""
         if path not in self._texts:
             try:
                 text = self._read(path) if path in self.paths else None
@@ -67,7 +67,7 @@ class Project:
         return result if result is not None and rules_of(result.name) is not None else None
 
     def typing(self, path: str) -> Typing | None:
-        """The answers for one file; None where it is no code that renaming knows."""
+        """The answers for one file; None where no language's rules apply."""
         if path not in self._typings:
             text, language = self.text(path), self.language(path)
             if text is None or language is None:
@@ -81,7 +81,7 @@ class Project:
         return self._typings[path]
 
     def path(self, home: Home | None) -> str:
-        """Where a file stands; empty where it is none of the tree's."""
+        """Where a file stands; empty outside of the tree."""
         return self._homes.get(id(home), "")
 
     def beside(self, path: str) -> list[str]:

@@ -17,7 +17,7 @@ from specedit.syntax.branch import Branch
 EXTERNAL = "outside"  # a member of something this file does not define
 FOREIGN = "foreign"  # a member of something that an import names
 UNKNOWN = "unknown"  # a member of something whose class is not known
-FREE = "free"  # a bare name nobody here declares
+FREE = "free"  # a bare name that this file does not declare
 MODULE = "module"  # a name of another module, or one this module gives out under
 
 Join = Callable[[Hashable, Hashable], None]
@@ -107,7 +107,7 @@ class Uses:
             return (EXTERNAL, "")
         result = self.typing.members(owners, self.name, called)
         if result:
-            for owner in owners:  # of a union every type's member is meant
+            for owner in owners:  # of a union every type's member counts
                 for other in self.typing.members((owner,), self.name, called)[:1]:
                     self.join(other, result[0])
             return result[0]

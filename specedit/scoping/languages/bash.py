@@ -22,9 +22,9 @@ class Bash(Rules):
         return super().is_name(node)
 
     def names_in(
-        self, node: Branch, text: Text, told: frozenset[str]
+        self, node: Branch, text: Text, known: frozenset[str]
     ) -> Iterator[tuple[Branch, str]]:
-        yield from ((leaf, text(leaf)) for leaf in shell_names(node, text, told))
+        yield from ((leaf, text(leaf)) for leaf in shell_names(node, text, known))
 
     def has_sigil(self, leaf: Branch, text: Text) -> bool:
         return leaf.type == "variable_name"

@@ -202,13 +202,13 @@ def _is_extern(here: Typing, one: Declared) -> bool:
     return prototype or re.search(rb"\bextern\b", head) is not None
 
 
-def _file(project: Project, path: str, said: str) -> str | None:
-    near = posixpath.normpath(posixpath.join(posixpath.dirname(path), said))
+def _file(project: Project, path: str, written: str) -> str | None:
+    near = posixpath.normpath(posixpath.join(posixpath.dirname(path), written))
     if near in project.paths:
         return near
-    key = ("ends", said)
+    key = ("ends", written)
     if key not in project.notes:
-        end = posixpath.normpath(said)
+        end = posixpath.normpath(written)
         results = [p for p in project.paths if p == end or p.endswith("/" + end)]
         project.notes[key] = min(results, key=len) if results else None
     known = project.notes[key]

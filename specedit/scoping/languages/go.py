@@ -19,7 +19,7 @@ from specedit.syntax.branch import Branch
 
 class Go(Rules):
     def names_in(
-        self, node: Branch, text: Text, told: frozenset[str]
+        self, node: Branch, text: Text, known: frozenset[str]
     ) -> Iterator[tuple[Branch, str]]:
         """An import without a name of its own is called as its path's last part."""
         holder = node.parent
@@ -98,7 +98,7 @@ def _last(path: str) -> str:
 
 
 def _key(uses: Uses, element: Branch) -> Hashable | None:
-    """A literal's key: a field, unless the literal is no struct."""
+    """A literal's key: a field, unless the literal is not a struct."""
     depth = 0
     for up in element.up():
         if up.type == "literal_value":

@@ -39,9 +39,9 @@ def _specifiers(typing: Typing) -> Iterator[Branch]:
     for node in typing.scopes.root.walk():
         source = node.part("source") if node.type.endswith("_statement") else None
         if node.type == "call_expression":
-            called, given = node.part("function"), node.part("arguments")
-            if called is not None and typing.scopes.text(called) in CALLS and given is not None:
-                source = next(iter(given.named_children()), None)
+            called, arguments = node.part("function"), node.part("arguments")
+            if called is not None and typing.scopes.text(called) in CALLS and arguments is not None:
+                source = next(iter(arguments.named_children()), None)
         elif node.type == "import_require_clause":
             source = node.part("source") or node.first("string")
         if source is not None and source.type == "string":

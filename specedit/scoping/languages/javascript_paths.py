@@ -1,7 +1,7 @@
 """Which file of the tree a JavaScript or TypeScript import means.
 
-Relative paths, index files, `paths` of tsconfig.json, packages of the same tree. What is installed
-is nobody's here.
+Relative paths, index files, `paths` of tsconfig.json, packages of the same tree. Installed
+packages are not part of the tree.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CONFIGS = ("tsconfig.json", "jsconfig.json")
 
 
 def resolve(project: Project, path: str, source: str) -> str | None:
-    """The file of the tree that an import means; None where it is none of it."""
+    """The file of the tree that an import means; None outside of the tree."""
     folder = posixpath.dirname(path)
     if source.startswith("."):
         return _file(project, posixpath.normpath(posixpath.join(folder, source)))

@@ -16,7 +16,7 @@ _DOLLAR = re.compile(r"\$([^\W\d]\w*)")
 
 class Kotlin(Rules):
     def names_in(
-        self, node: Branch, text: Text, told: frozenset[str]
+        self, node: Branch, text: Text, known: frozenset[str]
     ) -> Iterator[tuple[Branch, str]]:
         """`"$name"`, which the grammar leaves as text."""
         if node.type == "string_literal":

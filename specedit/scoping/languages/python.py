@@ -20,7 +20,7 @@ from specedit.syntax.branch import Branch
 
 class Python(Rules):
     def names_in(
-        self, node: Branch, text: Text, told: frozenset[str]
+        self, node: Branch, text: Text, known: frozenset[str]
     ) -> Iterator[tuple[Branch, str]]:
         """Names that stand in quotes: `__all__`, and annotations."""
         if node.type == "string_content":

@@ -1,7 +1,7 @@
 """Where Python's imports lead: modules and packages, by the names of files.
 
 An absolute name is looked for as the interpreter would from a script: beside every folder around
-the file that is no package, and below `src` and the like.
+the file that is not a package, and below `src` and the like.
 """
 
 from __future__ import annotations

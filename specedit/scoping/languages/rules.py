@@ -42,7 +42,7 @@ class Rules(Tables):
         return text(leaf)
 
     def names_in(
-        self, node: Branch, text: Text, told: frozenset[str]
+        self, node: Branch, text: Text, known: frozenset[str]
     ) -> Iterator[tuple[Branch, str]]:
         """Names that the grammar does not tell as such, each as a leaf of its own."""
         yield from ()
@@ -89,7 +89,7 @@ class Rules(Tables):
     def declares_as(
         self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
     ) -> tuple[str, str] | None:
-        """Kind and place of a declaration that the tables tell; None where it is none."""
+        """Kind and place of a declaration that the tables tell; None where it is not one."""
         return kind, where
 
     def elsewhere(self, scopes: Scopes, node: Branch, name: str) -> Scope | None:

@@ -20,13 +20,13 @@ from specedit.syntax.branch import Branch
 class Rust(Rules):
     def is_name(self, node: Branch) -> bool:
         if node.type in ("lifetime", "label"):
-            return True  # its letters are a leaf of their own, which is none
+            return True  # its letters are a leaf of their own, which is not a name
         return super().is_name(node) and (
             node.parent is None or node.parent.type not in ("lifetime", "label")
         )
 
     def names_in(
-        self, node: Branch, text: Text, told: frozenset[str]
+        self, node: Branch, text: Text, known: frozenset[str]
     ) -> Iterator[tuple[Branch, str]]:
         yield from ((leaf, text(leaf)) for leaf in formatted(node, text))
 

@@ -3,7 +3,7 @@
 A scope is a function, block, class, namespace, template or enum; one that is `shared` is none of
 its own: what stands in it belongs to the scope around it (the body of a Go function).
 
-A place is "node_type.field" (the field empty when there is none). `declares` maps a place to
+A place is "node_type.field" (the field may be empty). `declares` maps a place to
 "kind where": the name there is declared as `kind`, visible from `where`:
 
 * here        the innermost scope around the name
@@ -113,7 +113,7 @@ class Tables:
     family: str = ""  # languages that see each other's names; empty: one of its own
     any_case: bool = False  # a keyword in capitals is one, too
     free_members: bool = False  # `o.class` is fine
-    # what is no code
+    # what is not code
     strings: frozenset[str] = NONE
     opaque: frozenset[str] = NONE  # leaves of unparsed code: names in them are whole words
 
