@@ -60,6 +60,7 @@ SCRIPT = {
     "replace": [
         *(["Username", "Email"], ["username", "email"], ["Teh", "The"]),
         *(["def first(items)", "def first(items, timeout=30)"], ["os.name", "str(os.name)"]),
+        ["sum(self.items)", "sum(self.items or [])"],
     ]
 }
 

@@ -13,7 +13,7 @@ from specedit.syntax.lines import changed_runs, opcodes
 
 LEAST = 5  # lines; many right edits tidy fewer beside what they do
 ABOUT_COMMENTS = re.compile(
-    r"(?i)\bcomment|\bdoc(?:s\b|string|umentation)|javadoc|jsdoc|translat|\btodo\b"
+    r"(?i)\bcomment|\bdoc(?:s\b|string|ument)|javadoc|jsdoc|translat|\btodo\b"
     r"|typo|spell|grammar|wording|word|summary|remark|capitali|licen[cs]e|copyright|header"
     r"|explain|describ|clarif|mention|note|english|proofread"
 )
