@@ -208,3 +208,67 @@ def test_a_placeholder_that_was_there_is_none_of_ours() -> None:
     before = "# ... existing code ...\nx = 1\n"
     assert kinds(before.replace("1", "2"), before=before) == []
     assert kinds(before + "# ... existing code ...\n", before=before) == ["placeholder"]
+
+
+CLOCK = """\
+import time
+
+LIMIT = 10
+
+
+class Clock:
+    zone = "utc"
+
+    def now(self):
+        seconds = time.time()
+        minutes = seconds / 60
+        hours = minutes / 60
+        days = hours / 24
+        weeks = days / 7
+        years = weeks / 52
+        return years
+
+    def reset(self):
+        self.zone = None
+"""
+BODY = CLOCK[CLOCK.index("        minutes") : CLOCK.index("        return")]
+REFUSED = {
+    "one-method": (CLOCK.split("    def reset")[0], "lost-definition"),
+    "a-constant": (CLOCK.replace("LIMIT = 10\n", ""), "lost-definition"),
+    "a-field": (CLOCK.replace('    zone = "utc"\n\n', ""), "lost-definition"),
+    "half-of-a-body": (CLOCK.replace(BODY, ""), "lost-definition"),
+    "defined-twice": (CLOCK + "\n    def now(self):\n        return 1\n", "repeated"),
+    "without-a-body": (CLOCK + "\n\ndef late():\n", "syntax"),
+}
+
+
+@pytest.mark.parametrize(("after", "kind"), REFUSED.values(), ids=REFUSED)
+def test_guarantee_11_nothing_disappears_that_is_not_taken_away(after: str, kind: str) -> None:
+    results = check_answer(CLOCK, after, BY_NAME["python"], "Log the hour in Clock.now")
+    assert [one.kind for one in results if one.refuses] == [kind]
+
+
+def test_lines_that_are_gone_with_nothing_in_their_place_are_refused() -> None:
+    before = "// A licence.\n// Of three\n// lines.\n\npackage a\n\nfunc F() int { return 1 }\n"
+    after = "package a\n\nfunc F() int { return 2 }\n"
+    results = check_answer(before, after, BY_NAME["go"], "F should return 2")
+    assert [one.kind for one in results if one.refuses] == ["lost-lines"]
+    assert not [one for one in check_answer(before, after, BY_NAME["go"], "Delete the licence")
+                if one.refuses]  # fmt: skip
+
+
+SHOWN = "def price(item):\n    return item.price\n\n\ndef tax(item):\n    return price(item) / 5\n"
+
+
+@pytest.mark.parametrize("copied", [SHOWN, SHOWN[: SHOWN.index("def tax") + 16]])
+def test_a_file_that_is_only_shown_is_not_copied(copied: str) -> None:
+    checks = Checks(shown=(("shop.py", SHOWN),))
+    results = check_answer(CLOCK, CLOCK + copied, BY_NAME["python"], "Use the price", checks)
+    assert "copied" in [one.kind for one in results if one.refuses]
+    known = CLOCK + "\n\ndef price(item):\n    return item.price\n"
+    changed = known.replace("LIMIT = 10", "LIMIT = 11")
+    assert not [
+        one
+        for one in check_answer(known, changed, BY_NAME["python"], "Set LIMIT to 11", checks)
+        if one.refuses
+    ]

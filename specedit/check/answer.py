@@ -204,5 +204,7 @@ def _lost(change: Change) -> Iterator[Finding]:
         yield _refusal("lost-definition", text)
         return
     checks = (shortened_definitions, repeated_definitions, lost_lines)
-    for one in (finding for check in checks for finding in check(change)):
-        yield replace(one, refuses=True)
+    for check in checks:
+        if findings := list(check(change)):
+            yield from (replace(one, refuses=True) for one in findings)
+            return

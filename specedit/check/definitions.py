@@ -114,9 +114,10 @@ def lost_lines(change: Change) -> Iterator[Finding]:
 
 
 def repeated_definitions(change: Change) -> Iterator[Finding]:
-    """Definitions that stand in the text more often than before, where a language has no
-    overloads."""
-    if change.before.language.name not in _WITHOUT_OVERLOADS:
+    """Definitions that stand in the text more often than before. In a language with overloads the
+    instruction may add one."""
+    adds = _ADDS.match(change.instruction) or re.search(r"(?i)overload", change.instruction)
+    if adds and change.before.language.name not in _WITHOUT_OVERLOADS:
         return
     old, new = (
         Counter(one.qualified for one in text.symbols if one.kind in _NAMED_KINDS)

@@ -128,7 +128,7 @@ class Settings:
     )
     tries: int = _open(
         0,
-        "Ask for at most this many answers (0: 6 with a test or after a refusal; 1: no retries)",
+        "Ask for at most this many answers (0: 6 with a test, else 2; 1: no retry)",
         most=64,
     )
     test_timeout: float = _open(

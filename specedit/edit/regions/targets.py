@@ -51,6 +51,11 @@ _LIKE = re.compile(  # words before a name that a new definition is compared wit
     r"|besides?|behind|after|before|below|under|above|following|counterpart (?:of|to|for))"
     r"(?:\s+(?:the|its|existing|sibling|function|method|class))*\s+[`'\"]?(?:[\w$]+(?:\.|::|->|#))*$"
 )
+_COMPARED = re.compile(
+    r"(?i)\b(?:like|similar to|same (?:way )?as|just as|as in|as)\s+(?:the\s+)?[`'\"]?"
+    r"(?:[\w$]+(?:\.|::|->|#))*$"
+)
+_DOES = re.compile(r"(?i)[`'\"]?(?:\(\))?\s+(?:does|do|already does)\b")
 _EVERYWHERE = re.compile(  # words before a name that goes, with its uses
     r"(?i)\b(?:renam(?:e|es|ed|ing)|replac(?:e|es|ed|ing)|remov(?:e|es|ed|ing)"
     r"|delet(?:e|es|ed|ing)|drop|mov(?:e|es|ed|ing)|inlin(?:e|es|ed|ing)|(?:uses|usages?|calls|"
@@ -235,7 +240,9 @@ def _named(mentions: Sequence[_Mention], instruction: str, new: bool) -> list[Sy
     """The definitions that are named as the place, without those that are only used."""
     chosen: dict[str, list[Symbol]] = {}
     for one in mentions:
-        if _USED.search(one.before) or (new and _LIKE.search(one.before)):
+        if _USED.search(one.before) or _COMPARED.search(one.before) or _DOES.match(one.behind):
+            continue
+        if new and _LIKE.search(one.before):
             continue
         valued = _VALUE.search(one.before) or _VALUE_BEHIND.match(one.behind)
         if one.symbol.kind in CALLABLE or one.symbol.kind in TYPES or valued:
