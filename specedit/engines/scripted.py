@@ -147,7 +147,7 @@ class ScriptedEngine:
         above = -1
         for row in rows:
             if parents[row] != above:
-                raise ValueError(f"{list(rows)} is no path")
+                raise ValueError(f"{list(rows)} is not a path")
             above = row
         self._tree = None
         self._ids[start:] = [self._ids[start + row] for row in rows]

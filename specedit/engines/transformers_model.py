@@ -106,54 +106,57 @@ def build(path: Path, dtype: torch.dtype) -> Any:
     from transformers import AutoConfig, AutoModelForCausalLM
 
     gguf = open_gguf(path, arrays=False)
-    found = architecture.of_gguf(gguf)
+    result = architecture.of_gguf(gguf)
     tied = "output.weight" not in gguf.tensors
-    config = AutoConfig.for_model(found.family, **_numbers(found), tie_word_embeddings=tied)
+    config = AutoConfig.for_model(result.family, **_numbers(result), tie_word_embeddings=tied)
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config, dtype=dtype)  # type: ignore[no-untyped-call]
-    state = dict(_state(gguf, found, dtype))
+    state = dict(_state(gguf, result, dtype))
     if tied:
         state["lm_head.weight"] = state["model.embed_tokens.weight"]
     model.load_state_dict(state, strict=True, assign=True)
     model.tie_weights()
-    _fill_buffers(model, found)
+    _fill_buffers(model, result)
     return model
 
 
-def _numbers(found: Architecture) -> dict[str, Any]:
-    numbers = {
-        "hidden_size": found.hidden,
-        "intermediate_size": found.inner,
-        "num_hidden_layers": found.layers,
-        "num_attention_heads": found.heads,
-        "num_key_value_heads": found.kv_heads,
-        "head_dim": found.head_size,
-        "vocab_size": found.vocabulary,
-        "max_position_embeddings": found.window,
-        "rms_norm_eps": found.epsilon,
-        "rope_parameters": {"rope_type": "default", "rope_theta": found.rope_base},
+def _numbers(model: Architecture) -> dict[str, Any]:
+    config = {
+        "hidden_size": model.hidden,
+        "intermediate_size": model.inner,
+        "num_hidden_layers": model.layers,
+        "num_attention_heads": model.heads,
+        "num_key_value_heads": model.kv_heads,
+        "head_dim": model.head_size,
+        "vocab_size": model.vocabulary,
+        "max_position_embeddings": model.window,
+        "rms_norm_eps": model.epsilon,
+        "rope_parameters": {"rope_type": "default", "rope_theta": model.rope_base},
     }
-    if found.family == "qwen2":  # it always has the bias
-        return numbers
-    return {**numbers, "attention_bias": found.bias}
+    if model.family == "qwen2":  # it always has the bias
+        return config
+    return {**config, "attention_bias": model.bias}
 
 
-def _state(gguf: Gguf, found: Architecture, dtype: torch.dtype) -> Iterator[tuple[str, Any]]:
+def _state(gguf: Gguf, numbers: Architecture, dtype: torch.dtype) -> Iterator[tuple[str, Any]]:
     for name, info in gguf.tensors.items():
         if name == architecture.ROPE_FACTORS:
             continue
-        taken = architecture.rows(gguf, found, name).reshape(info.shape)
+        taken = architecture.rows(gguf, numbers, name).reshape(info.shape)
         if not taken.flags.writeable:  # a view of the file
             taken = taken.copy()
         tensor = torch.from_numpy(taken).to(dtype)
         gguf.release(name)
         yield architecture.their_name(name), tensor
-    if found.bias and found.family != "qwen2":  # transformers wants one behind attention, too
-        for layer in range(found.layers):
-            yield f"model.layers.{layer}.self_attn.o_proj.bias", torch.zeros(found.hidden).to(dtype)
+    if numbers.bias and numbers.family != "qwen2":  # transformers wants one behind attention, too
+        for layer in range(numbers.layers):
+            yield (
+                f"model.layers.{layer}.self_attn.o_proj.bias",
+                torch.zeros(numbers.hidden).to(dtype),
+            )
 
 
-def _fill_buffers(model: Any, found: Architecture) -> None:
+def _fill_buffers(model: Any, numbers: Architecture) -> None:
     """RoPE tables are computed, not stored; on the meta device they are still empty.
 
     Scaled frequencies are put in as they are, whatever the scaling is called.
@@ -161,7 +164,7 @@ def _fill_buffers(model: Any, found: Architecture) -> None:
     for module in model.modules():
         if hasattr(module, "inv_freq") and module.inv_freq.is_meta:
             fresh = type(module)(module.config)
-            if found.rope_factors:
-                fresh.inv_freq /= torch.tensor(found.rope_factors)
+            if numbers.rope_factors:
+                fresh.inv_freq /= torch.tensor(numbers.rope_factors)
             for name, _ in fresh.named_buffers(recurse=False):
                 module.register_buffer(name, fresh.inv_freq.clone(), persistent=False)

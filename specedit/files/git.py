@@ -241,10 +241,10 @@ def _other_parents(root: Path) -> list[str]:
         return []
 
 
-def _against_work_tree(root: Path, found: list[Staged]) -> list[Staged]:
+def _against_work_tree(root: Path, entries: list[Staged]) -> list[Staged]:
     changed = set(_names(ask(root, "diff", "--name-only", "-z")[1]))
     return [
-        Staged(entry.name, entry.blob, entry.name in changed, entry.conflicted) for entry in found
+        Staged(entry.name, entry.blob, entry.name in changed, entry.conflicted) for entry in entries
     ]
 
 
@@ -284,7 +284,7 @@ def content(root: Path, entry: Staged) -> bytes:
 
 def blob_of(root: Path, name: str, data: bytes) -> str:
     """The object id that `data` would have, if it were staged as `name`. Nothing is stored."""
-    return _line(ask(root, "hash-object", "--stdin", f"--path={name}", given=data)[1])
+    return _line(ask(root, "hash-object", "--stdin", f"--path={name}", stdin=data)[1])
 
 
 def merge(root: Path, current: bytes, base: bytes, other: bytes) -> bytes | None:

@@ -15,7 +15,7 @@ from specedit.errors import GitError
 
 NOWHERE = "/dev/null"  # git for Windows knows it too
 NO_HOOKS = ("-c", f"core.hooksPath={NOWHERE}")
-SETTINGS = (  # said on the command line, where no file of any repository is heard
+SETTINGS = (  # on the command line, which no file of a repository overrides
     "safe.bareRepository=explicit",  # a repository inside a folder that was cloned is only a folder
     "core.fsmonitor=false",
     "core.untrackedCache=false",
@@ -57,7 +57,7 @@ def ask(
     here: Path,
     *words: str,
     codes: Sequence[int] = (0,),
-    given: bytes | None = None,
+    stdin: bytes = b"",
     hooks: bool = False,
 ) -> tuple[int, bytes]:
     """Run git in `here`; its exit code and stdout. Any code not in `codes` is an error.
@@ -67,24 +67,23 @@ def ask(
     filters = [] if words[0] not in FILTERING else list(_no_filters(here))
     settings = [word for text in (*SETTINGS, *filters) for word in ("-c", text)]
     line = ["git", "--no-pager", "--literal-pathspecs", *settings, *(() if hooks else NO_HOOKS)]
-    code, out, text = _run(here, [*line, words[0], *FLAGS.get(words[0], ()), *words[1:]], given)
+    code, out, text = _run(here, [*line, words[0], *FLAGS.get(words[0], ()), *words[1:]], stdin)
     if code not in codes:
         raise GitError(f"git {' '.join(words[:2])}: {text.strip() or f'exit code {code}'}")
     return code, out
 
 
-def _run(here: Path, line: Sequence[str], given: bytes | None = None) -> tuple[int, bytes, str]:
+def _run(here: Path, line: Sequence[str], stdin: bytes = b"") -> tuple[int, bytes, str]:
     try:
         from git.cmd import Git
     except ImportError as error:  # GitPython looks for git when it is imported
         raise GitError(f"git cannot be used: {error}", hint="Install git, or name files.") from None
-    with tempfile.TemporaryFile() as stdin:
-        if given is not None:
-            stdin.write(given)
-            stdin.seek(0)
+    with tempfile.TemporaryFile() as file:
+        file.write(stdin)
+        file.seek(0)
         code, out, err = Git(str(here)).execute(
             list(line),
-            istream=stdin,
+            istream=file,
             with_extended_output=True,
             with_exceptions=False,
             stdout_as_string=False,

@@ -3,7 +3,7 @@
 One folder per run: `run.json` and the bytes of each file as `0`, `1`, …. One lock makes every
 single write one step for all other runs, and its holder clears away what a killed run left. A run
 whose files are one change has a file `unfinished` in its folder until it is whole; the run's
-process holds a lock on that file, so that a killed run is told from one at work.
+process holds a lock on that file, so that a killed run differs from one at work.
 `recorder` adds runs, `undo` restores what they changed, `recovery` finishes those that were killed.
 """
 

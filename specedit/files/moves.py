@@ -70,7 +70,7 @@ def _follow(old: Path, new: Path) -> None:
         meta = entry.partition(b"\t")[0]
         removed = b"0 " + b"0" * len(meta.split()[1]) + b"\t" + names[0]
         lines = b"\0".join((removed, meta + b"\t" + names[1], b""))
-        ask(root, "update-index", "-z", "--index-info", given=lines)
+        ask(root, "update-index", "-z", "--index-info", stdin=lines)
 
 
 def _remove_empty(folder: Path) -> None:

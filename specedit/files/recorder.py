@@ -236,7 +236,7 @@ def _unchanged(source: Source) -> Path:
 
 
 def _store(path: Path, data: bytes) -> None:
-    """A file of a folder that nobody reads before its `run.json` names the file."""
+    """A file of a folder that is not read before its `run.json` names the file."""
     with os.fdopen(regular.opened(path, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
         file.write(data)
         file.flush()

@@ -12,7 +12,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # the name itself is no link, or it is not opened
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # a link is not opened
 
 
 def opened(path: Path, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:

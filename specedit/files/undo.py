@@ -227,9 +227,9 @@ def _one(run: JournalRun, entry: Entry, now: bytes, status: os.stat_result) -> _
     return _Step(entry, now, stat.S_IMODE(status.st_mode), before)
 
 
-def _partly(run: JournalRun, found: Iterable[_Step | Outcome]) -> list[Outcome]:
+def _partly(run: JournalRun, results: Iterable[_Step | Outcome]) -> list[Outcome]:
     outcomes = []
-    for one in found:
+    for one in results:
         try:
             outcomes.append(one if isinstance(one, Outcome) else _restored(run, one))
         except InputError as error:
@@ -238,19 +238,19 @@ def _partly(run: JournalRun, found: Iterable[_Step | Outcome]) -> list[Outcome]:
     return outcomes
 
 
-def _wholly(run: JournalRun, found: list[_Step | Outcome]) -> list[Outcome]:
+def _wholly(run: JournalRun, results: list[_Step | Outcome]) -> list[Outcome]:
     """Every file, or, when one cannot be written after all, those before it as they were again."""
     done: list[_Step] = []
-    for one in found:
+    for one in results:
         if isinstance(one, _Step):
             try:
                 _restored(run, one)
             except InputError as error:
                 stuck = {step.entry: why for step, why in _taken_back(run, done)}
                 stuck[one.entry] = error.reason
-                return [o if isinstance(o, Outcome) else _kept(o, stuck) for o in found]
+                return [o if isinstance(o, Outcome) else _kept(o, stuck) for o in results]
             done.append(one)
-    return [o if isinstance(o, Outcome) else Outcome(o.entry.path, RESTORED) for o in found]
+    return [o if isinstance(o, Outcome) else Outcome(o.entry.path, RESTORED) for o in results]
 
 
 def _kept(step: _Step, stuck: Mapping[Entry, str]) -> Outcome:

@@ -211,7 +211,7 @@ def _tensors(
 
 
 def _within(at: int) -> None:
-    """A header that goes on and on is none: it is read into memory."""
+    """An error for an endless header: it is read into memory."""
     if at > HEADER:
         raise ValueError(f"it is longer than {HEADER:,} bytes")
 

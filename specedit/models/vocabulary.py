@@ -97,9 +97,9 @@ def _ends(specials: Mapping[str, int], named: Iterable[int | None]) -> frozenset
     return frozenset(known | {id for id in named if id is not None})
 
 
-def _id(given: Any, size: int = MOST_IDS) -> int | None:
+def _id(value: Any, size: int = MOST_IDS) -> int | None:
     """A token's id, if it can be one."""
-    return given if type(given) is int and 0 <= given < size else None
+    return value if type(value) is int and 0 <= value < size else None
 
 
 def _numbers(fields: Fields, key: str, default: list[Any]) -> list[Any]:
@@ -212,7 +212,7 @@ def _of_json(data: Any) -> tuple[Any, dict[int, str], dict[str, int], frozenset[
     }
     plain = {id: token for token, id in model["vocab"].items() if token != unknown}
     if odd := [id for id in (*specials.values(), *plain) if _id(id) is None]:
-        raise ValueError(f"{str(odd[0])[:40]} is no token's number")
+        raise ValueError(f"{str(odd[0])[:40]} is not a token's number")
     byte_level = '"ByteLevel"' in json.dumps([data.get("pre_tokenizer"), data.get("decoder")])
     data |= {"normalizer": _bare(data.get("normalizer")), "added_tokens": []}
     data |= dict.fromkeys(("post_processor", "truncation", "padding"))

@@ -11,39 +11,31 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields
-from functools import cache
+from functools import cache, partial
 from typing import Any, get_type_hints
 
 OPEN, RESTRICTED = "open", "restricted"
 LARGEST = 2**63 - 1  # a seed is a signed 64-bit integer
 
 
-def _restricted(
-    default: Any, help: str, *choices: str, paths: bool = False, words: tuple[str, ...] = ()
-) -> Any:
-    """`paths`: the value is the name of a file, unless it is one of `words`."""
-    return _setting(default, help, choices, RESTRICTED, paths=paths, words=words)
-
-
-def _open(default: Any, help: str, *choices: str, most: int = LARGEST) -> Any:
-    return _setting(default, help, choices, OPEN, most=most)
-
-
 def _setting(
     default: Any,
     help: str,
-    choices: tuple[str, ...],
+    *choices: str,
     kind: str,
-    *,
     most: int = LARGEST,
     paths: bool = False,
     words: tuple[str, ...] = (),
 ) -> Any:
+    """`paths`: the value is the name of a file, unless it is one of `words`."""
     meta = {"help": help, "choices": choices, "kind": kind, "most": most}
     meta |= {"paths": paths, "words": words}
     if isinstance(default, list):
         return field(default_factory=default.copy, metadata=meta)
     return field(default=default, metadata=meta)
+
+
+_open, _restricted = partial(_setting, kind=OPEN), partial(_setting, kind=RESTRICTED)
 
 
 @dataclass(frozen=True)

@@ -167,8 +167,8 @@ def _make(checkpoint: Checkpoint, name: str) -> list[tuple[str, Array]]:
     blk, _, kind = name.replace("layer.", "blk.").rpartition(".")
 
     def matrix(*parts: str) -> Array:
-        found = [checkpoint.matrix(f"{blk}.{part}.weight") for part in parts]
-        return found[0] if len(found) == 1 else np.concatenate(found)
+        result = [checkpoint.matrix(f"{blk}.{part}.weight") for part in parts]
+        return result[0] if len(result) == 1 else np.concatenate(result)
 
     def vector(*parts: str) -> Array:
         return np.concatenate([checkpoint.vector(part) for part in parts]).astype(np.float32)
@@ -184,11 +184,11 @@ def _make(checkpoint: Checkpoint, name: str) -> list[tuple[str, Array]]:
         case "inner_norm":
             return [(name, quantize.padded(vector(f"{blk}.ffn_norm.weight"), 0, to.hidden))]
         case "bias":
-            found = vector(*(f"{blk}.attn_{k}.bias" for k in "qkv"))
-            return [(name, quantize.pad_heads(found, 0, half, to.half))]
+            result = vector(*(f"{blk}.attn_{k}.bias" for k in "qkv"))
+            return [(name, quantize.pad_heads(result, 0, half, to.half))]
         case "query_norm" | "key_norm":
-            found = vector(f"{blk}.attn_{kind[0]}_norm.weight")
-            return [(name, quantize.pad_heads(found, 0, half, to.half))]
+            result = vector(f"{blk}.attn_{kind[0]}_norm.weight")
+            return [(name, quantize.pad_heads(result, 0, half, to.half))]
         case "head":
             own = "output.weight" in checkpoint.tensors
             rows = checkpoint.matrix("output.weight" if own else "token_embd.weight")
@@ -204,7 +204,7 @@ def _make(checkpoint: Checkpoint, name: str) -> list[tuple[str, Array]]:
         case _:
             made = quantize.linear(matrix("ffn_down"), GROUP_SIZE)
             assert made.group_size % STEP == 0
-    return [(f"{name}.{part}", found) for part, found in quantize.panels(made).items()]
+    return [(f"{name}.{part}", result) for part, result in quantize.panels(made).items()]
 
 
 def _embedding(checkpoint: Checkpoint, hidden: int) -> Array:

@@ -65,7 +65,7 @@ class Geometry:
     def tensors(self, config: Architecture) -> dict[str, tuple[str, tuple[int, ...]]]:
         """Type and shape of every tensor of a converted file."""
         floats = "float32"
-        found: dict[str, tuple[str, tuple[int, ...]]] = {
+        results: dict[str, tuple[str, tuple[int, ...]]] = {
             "embedding": ("uint16", (config.vocabulary, self.hidden)),
             "norm": (floats, (self.hidden,)),
             "speeds": ("float64", (config.head_size // 2,)),
@@ -73,21 +73,21 @@ class Geometry:
 
         def linear(name: str, outputs: int, inputs: int, groups: int = 1) -> None:
             panels = up_to(outputs, LANES) // LANES
-            found[f"{name}.panels"] = ("int8", (panels, inputs // 4, LANES, 4))
-            found[f"{name}.scales"] = (floats, (panels, groups, LANES))
-            found[f"{name}.offsets"] = ("int32", (panels, groups, LANES))
+            results[f"{name}.panels"] = ("int8", (panels, inputs // 4, LANES, 4))
+            results[f"{name}.scales"] = (floats, (panels, groups, LANES))
+            results[f"{name}.offsets"] = ("int32", (panels, groups, LANES))
 
         linear("head", config.vocabulary, self.hidden)
         for layer in range(config.layers):
             at = f"layer.{layer}"
-            found[f"{at}.norm"] = found[f"{at}.inner_norm"] = (floats, (self.hidden,))
+            results[f"{at}.norm"] = results[f"{at}.inner_norm"] = (floats, (self.hidden,))
             if config.bias:
-                found[f"{at}.bias"] = (floats, (self.qkv,))
+                results[f"{at}.bias"] = (floats, (self.qkv,))
             if config.head_norm:
                 for kind in ("query_norm", "key_norm"):
-                    found[f"{at}.{kind}"] = (floats, (2 * self.half,))
+                    results[f"{at}.{kind}"] = (floats, (2 * self.half,))
             linear(f"{at}.qkv", self.qkv, self.hidden)
             linear(f"{at}.out", config.hidden, self.attended)
             linear(f"{at}.gate_up", 2 * self.inner, self.hidden)
             linear(f"{at}.down", config.hidden, self.inner, -(-self.inner // GROUP_SIZE))
-        return found
+        return results

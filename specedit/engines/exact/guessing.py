@@ -76,18 +76,18 @@ class Guesser:
             self._heads[min(step, len(self._heads) - 1)],
             calls.CGuess(taken, (c_int32 * width)(*ids), width, most, made, guesses, chances),
         )
-        rows, found = memoryview(made).cast("B"), []
+        rows, result = memoryview(made).cast("B"), []
         for row in range(width):
             here = slice(row * most, (row + 1) * most)
             places = [place for place in guesses[here] if place >= 0]
-            found.append(
+            result.append(
                 Guess(
                     rows[row * size : (row + 1) * size],
                     [self._outputs.ids[place] for place in places],
                     chances[here][: len(places)],
                 )
             )
-        return found
+        return result
 
 
 def _head(heads: Heads, depth: int) -> calls.CHead:

@@ -44,21 +44,21 @@ def linear(rows: Array, group_size: int | None = None) -> Quantized:
     return Quantized(weight, np.stack([s for _, s in parts], 1), up_to(step, STEP))
 
 
-def padded(found: Array, axis: int, size: int) -> Array:
+def padded(array: Array, axis: int, size: int) -> Array:
     """Zeros behind an axis, up to `size`."""
-    if found.shape[axis] == size:
-        return found
-    width = [(0, 0)] * found.ndim
-    width[axis] = (0, size - found.shape[axis])
-    return np.pad(found, width)
+    if array.shape[axis] == size:
+        return array
+    width = [(0, 0)] * array.ndim
+    width[axis] = (0, size - array.shape[axis])
+    return np.pad(array, width)
 
 
-def pad_heads(found: Array, axis: int, half: int, to: int) -> Array:
+def pad_heads(array: Array, axis: int, half: int, to: int) -> Array:
     """Each half of each head padded from `half` elements to `to`."""
     if half == to:
-        return found
-    shape = found.shape
-    cut = found.reshape(*shape[:axis], -1, half, *shape[axis + 1 :])
+        return array
+    shape = array.shape
+    cut = array.reshape(*shape[:axis], -1, half, *shape[axis + 1 :])
     return padded(cut, axis + 1, to).reshape(*shape[:axis], -1, *shape[axis + 1 :])
 
 
@@ -106,7 +106,7 @@ def rope_frequencies(config: Architecture) -> Array:
     with localcontext() as context:
         context.prec = 40
         ln = Decimal(config.rope_base).ln()
-        found = [(-ln * i / half).exp() for i in range(half)]
+        results = [(-ln * i / half).exp() for i in range(half)]
         if config.rope_factors:
-            found = [s / Decimal(f) for s, f in zip(found, config.rope_factors, strict=True)]
-    return np.array([float(s) for s in found], np.float64)
+            results = [s / Decimal(f) for s, f in zip(results, config.rope_factors, strict=True)]
+    return np.array([float(s) for s in results], np.float64)

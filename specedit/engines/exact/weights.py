@@ -91,12 +91,12 @@ class Weights:
     @cached_property
     def base(self) -> int:
         """Where the mapping begins."""
-        found = _Buffer()
+        result = _Buffer()
         ctypes.pythonapi.PyObject_GetBuffer(
-            ctypes.py_object(self.data), ctypes.byref(found), ctypes.c_int(0)
+            ctypes.py_object(self.data), ctypes.byref(result), ctypes.c_int(0)
         )
-        address = int(found.buf or 0)
-        ctypes.pythonapi.PyBuffer_Release(ctypes.byref(found))
+        address = int(result.buf or 0)
+        ctypes.pythonapi.PyBuffer_Release(ctypes.byref(result))
         return address
 
     def address(self, name: str) -> int | None:

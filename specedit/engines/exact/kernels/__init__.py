@@ -15,5 +15,5 @@ def why_not() -> str | None:
     """Why no kernel can be used here, in words; None when one can."""
     from specedit.engines.exact.kernels.library import load
 
-    found = load()
-    return found if isinstance(found, str) else None
+    result = load()
+    return result if isinstance(result, str) else None

@@ -49,14 +49,14 @@ def load(folder: Path = FOLDER, store: Path | None = None) -> Library | str:
         raise UsageError(
             f"{VARIABLE}: there is no kernel {forced!r}.", hint=nearest(forced, list(VARIANTS))
         )
-    found = _checked(folder, store or store_path())
-    if isinstance(found, str):
+    result = _checked(folder, store or store_path())
+    if isinstance(result, str):
         if forced:
             raise UsageError(
-                f"{VARIABLE}={forced} cannot be used: {found}.", hint=f"Unset {VARIABLE}."
+                f"{VARIABLE}={forced} cannot be used: {result}.", hint=f"Unset {VARIABLE}."
             )
-        return found
-    lib, wrong = found
+        return result
+    lib, wrong = result
     return _forced(lib, wrong, forced) if forced else _best(lib, wrong)
 
 
@@ -69,19 +69,19 @@ def _checked(folder: Path, store: Path) -> tuple[ctypes.CDLL, dict[str, str]] | 
         except OSError:
             because = "this is a source tree that was not built (python hatch_build.py)"
         return f"the kernels were not compiled: {because}"
-    found, wanted = findings(path, store), version(folder)
-    if found.version != wanted and not found.fails:  # never kept so: these findings are damaged
-        found = findings(path, store, again=True)
-    if found.fails:
-        return f"{path} does not load: {found.fails}"
-    if found.version != wanted:
-        return f"{path} was made from other sources ({found.version}, and these are {wanted})"
+    result, wanted = findings(path, store), version(folder)
+    if result.version != wanted and not result.fails:  # never kept so: these findings are damaged
+        result = findings(path, store, again=True)
+    if result.fails:
+        return f"{path} does not load: {result.fails}"
+    if result.version != wanted:
+        return f"{path} was made from other sources ({result.version}, and these are {wanted})"
     lib = _opened(path)
     if isinstance(lib, str):
         return lib
-    if not _usable(lib) <= (found.wrong or {}).keys():  # the system allows more than before
-        found = findings(path, store, again=True)
-    return lib, found.wrong or {}
+    if not _usable(lib) <= (result.wrong or {}).keys():  # the system allows more than before
+        result = findings(path, store, again=True)
+    return lib, result.wrong or {}
 
 
 @cache
@@ -98,8 +98,8 @@ def _opened(path: Path) -> ctypes.CDLL | str:
 def _names(lib: ctypes.CDLL) -> list[str]:
     """The library's variants, best first."""
     names: list[str] = []
-    while found := lib.specedit_variant(len(names)):
-        names.append(found.decode())
+    while result := lib.specedit_variant(len(names)):
+        names.append(result.decode())
     return names
 
 
@@ -127,8 +127,8 @@ def _forced(lib: ctypes.CDLL, wrong: dict[str, str], name: str) -> Library:
         reason = "it is for another kind of processor or system"
     elif not lib.specedit_can(names.index(name)):
         reason = "this processor or its system does not have what it needs"
-    elif name != REFERENCE and (found := wrong.get(name, "it was not checked")):
-        reason = f"it fails the self-check: {found}"
+    elif name != REFERENCE and (result := wrong.get(name, "it was not checked")):
+        reason = f"it fails the self-check: {result}"
     else:
         return Library(lib, names.index(name), name)
     usable = _usable(lib)
@@ -163,13 +163,13 @@ def findings(library: Path, store: Path, *, again: bool = False) -> Findings:
     known = kept.pop(key, None)
     if known is not None and known.wrong is not None and not known.fails and not again:
         return known
-    found = _probe(library)
-    if not found.fails:  # a file may load later; what a processor computes stays the same
-        recent = dict([*kept.items(), (key, found)][-MACHINES:])
+    result = _probe(library)
+    if not result.fails:  # a file may load later; what a processor computes stays the same
+        recent = dict([*kept.items(), (key, result)][-MACHINES:])
         text = json.dumps({name: asdict(one) for name, one in recent.items()}, indent=1)
         with contextlib.suppress(OSError):  # not kept: run again next time
             atomic.whole(store / KEPT, text.encode())
-    return found
+    return result
 
 
 def _probe(library: Path) -> Findings:

@@ -21,8 +21,8 @@ def probe(path: str, without: list[str]) -> None:
     library.specedit_difference.argtypes = [ctypes.c_int] * 2 + [ctypes.c_uint64, ctypes.c_int]
     _say(version=library.specedit_version().decode())
     names: list[str] = []
-    while found := library.specedit_variant(len(names)):
-        names.append(found.decode())
+    while result := library.specedit_variant(len(names)):
+        names.append(result.decode())
     last = len(names) - 1
     for index, name in enumerate(names):
         if index == last or name in without or not library.specedit_can(index):
