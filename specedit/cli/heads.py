@@ -14,12 +14,16 @@ import typer
 from specedit.cli.model import model_in_use
 from specedit.cli.options import AsJson
 from specedit.cli.streams import put_object, say
+from specedit.engines.devices import require_torch
 from specedit.errors import UsageError
+from specedit.heads.texts import read_texts
+from specedit.models.head_store import HeadsFolder, entries
+from specedit.models.store import sized, store_path
 
 if TYPE_CHECKING:
     from specedit.heads.reading import HeadsTarget
     from specedit.heads.train import Stage
-    from specedit.models.head_store import HeadsEntry, HeadsFolder
+    from specedit.models.head_store import HeadsEntry
 
 app = typer.Typer(
     help="Train, list and remove heads: small additions to a model that draft.",
@@ -54,8 +58,6 @@ def train(
 
     Ctrl-C stops training and writes the heads as they are. The next run continues from there.
     """
-    from specedit.engines.devices import require_torch
-    from specedit.heads.texts import read_texts
     from specedit.heads.train import train
     from specedit.models.head_file import KINDS, HeadsSizes
     from specedit.settings import nearest
@@ -87,9 +89,6 @@ def train(
 @app.command("list")
 def list_heads(as_json: AsJson = False) -> None:
     """List every file of heads: its model, its training texts, how often it is right."""
-    from specedit.models.head_store import entries
-    from specedit.models.store import store_path
-
     listed = list(entries(store_path()))
     if as_json:
         print(json.dumps([_json(entry) for entry in listed], indent=2))
@@ -132,9 +131,6 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Measure how often the heads of a model are right on texts, by depth."""
-    from specedit.engines.devices import require_torch
-    from specedit.heads.texts import read_texts
-
     require_torch("Evaluating heads")
     from specedit.heads.train import evaluate
 
@@ -162,9 +158,7 @@ def remove(
 ) -> None:
     """Delete a model's own heads and what they learnt from."""
     from specedit.engines.exact.conversion import source_of
-    from specedit.models.head_store import HeadsFolder
     from specedit.models.resolve import present
-    from specedit.models.store import sized, store_path
 
     files = present(model or model_in_use())
     freed = HeadsFolder(store_path(), source_of(files)).remove(kind)
@@ -177,9 +171,7 @@ def _target(model: str | None, threads: int) -> tuple[HeadsTarget, HeadsFolder]:
     from specedit.engines.exact.conversion import converted_path, source_of
     from specedit.engines.exact.weights import open_weights
     from specedit.heads.reading import HeadsTarget
-    from specedit.models.head_store import HeadsFolder
     from specedit.models.resolve import present
-    from specedit.models.store import store_path
     from specedit.models.template import load_template
     from specedit.models.vocabulary import load_tokenizer
 

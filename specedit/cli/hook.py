@@ -12,14 +12,15 @@ import typer
 from specedit.cli.streams import put, say
 from specedit.cli.trust import settled
 from specedit.errors import DONE, FAILED, WOULD_CHANGE
+from specedit.files import git
+from specedit.integrations.hook import git_hook
+from specedit.settings import Settings, here
 from specedit.view.terminal import name
 
 if TYPE_CHECKING:
     from specedit.edit.report import Edit
-    from specedit.files.git import Staged
     from specedit.integrations.hook.hook_rules import Rule
     from specedit.integrations.hook.staged import HookRun, StepResult
-    from specedit.settings import Settings
 
 app = typer.Typer(help="Apply the rules of pyproject.toml to every commit.", no_args_is_help=True)
 
@@ -40,10 +41,6 @@ def _rules(root: Path) -> tuple[list[Rule], Settings, str]:
 @app.command()
 def install() -> int:
     """Call specedit before every commit of this repository."""
-    from specedit.files import git
-    from specedit.integrations.hook import git_hook
-    from specedit.settings import here
-
     root = git.top(here())
     rules, _, why = _rules(root)
     for line in git_hook.install(root):
@@ -56,10 +53,6 @@ def install() -> int:
 @app.command()
 def uninstall() -> int:
     """Remove the hook and restore the previous one."""
-    from specedit.files import git
-    from specedit.integrations.hook import git_hook
-    from specedit.settings import here
-
     for line in git_hook.uninstall(git.top(here())):
         say(line)
     return DONE
@@ -73,12 +66,10 @@ def run(
     ] = None,
 ) -> int:
     """Apply the rules to the staged files; print the diff and exit 1 if a rule changes one."""
-    from specedit.files import git
     from specedit.integrations.hook.hook_rules import CleanFiles
     from specedit.integrations.hook.staged import HookRun
     from specedit.models.store import store_path
     from specedit.server.connect import connect
-    from specedit.settings import here
 
     root = git.top(here())
     rules, settings, why = _rules(root)
@@ -95,7 +86,7 @@ def run(
         backend.close()
 
 
-def _report(run: HookRun, entries: Sequence[Staged]) -> int:
+def _report(run: HookRun, entries: Sequence[git.Staged]) -> int:
     """Show the events as they come, then a summary; returns the exit code."""
     from rich.console import Console
 

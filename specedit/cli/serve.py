@@ -13,12 +13,12 @@ import typer
 from specedit.cli.options import AsJson, settings_options
 from specedit.cli.streams import put_object, say
 from specedit.errors import ServerError
+from specedit.server.runtime import RuntimeFolder, ServerRecord, runtime_folder
 from specedit.settings import Resolved, Settings, checked
 from specedit.view.terminal import name as shown
 
 if TYPE_CHECKING:
     from specedit.server.listener import Options
-    from specedit.server.runtime import RuntimeFolder, ServerRecord
 
 app = typer.Typer(
     help="Keep a model in memory for later commands, and serve OpenAI's API.", rich_markup_mode=None
@@ -77,7 +77,6 @@ def serve(
     if context.invoked_subcommand is not None:
         return 0
     from specedit.server.listener import PORT, Options
-    from specedit.server.runtime import runtime_folder
     from specedit.server.service import RunningError
     from specedit.server.service import serve as run
 
@@ -161,7 +160,6 @@ def _fits(record: ServerRecord, options: Options) -> bool:
 def status(as_json: AsJson = False) -> int:
     """Show the running server: model, memory, uptime, cache, requests."""
     from specedit.server import client
-    from specedit.server.runtime import runtime_folder
 
     record = runtime_folder().record()
     if record is None:
@@ -175,7 +173,6 @@ def status(as_json: AsJson = False) -> int:
 def stop() -> int:
     """Stop the running server; its requests end within 5 seconds."""
     from specedit.server import processes
-    from specedit.server.runtime import runtime_folder
 
     folder = runtime_folder()
     record = folder.record()
