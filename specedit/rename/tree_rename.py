@@ -6,15 +6,15 @@ where something would be refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from specedit.rename.choosing import describe, lines_text
 from specedit.rename.declared import SHOWN, declared_in, refuse_nothing, several
+from specedit.rename.derived_names import derived_only, is_prose, kept_places
 from specedit.rename.guess import Collision, Doubt, Outside, RenameGuess
 from specedit.rename.new_name import taken_elsewhere
 from specedit.rename.places import Choice, check_names, guessed
-from specedit.rename.prose import is_prose, rename_prose
 from specedit.rename.resolution import (
     ResolvedName,
     families,
@@ -24,7 +24,6 @@ from specedit.rename.resolution import (
 )
 from specedit.scoping.meaning import Meaning
 from specedit.scoping.project import Project
-from specedit.scoping.uses import EXTERNAL, FOREIGN
 from specedit.syntax import identifiers as names
 from specedit.syntax import trees
 from specedit.syntax.branch import Branch
@@ -119,7 +118,9 @@ def rename_tree(
     for one in every:
         for path in one.typings:
             if one.chosen or derives:
-                kept = _kept(project, one, path, name, new, is_here) if derives else frozenset()
+                kept = (
+                    kept_places(project, one, path, name, new, is_here) if derives else frozenset()
+                )
                 # one thing of several: a comment speaks of it only beside it
                 apart = bool(owner or target) and not one.here(path, one.chosen)
                 how = "code" if apart and not derives else scope
@@ -136,7 +137,7 @@ def rename_tree(
                 left[path] = (Doubt(text, tuple(lines)),) if lines else ()
     for path in paths:
         if path not in files and path not in left:
-            alone = _derived_only(project, path, owner, name, new, is_here) if derives else None
+            alone = derived_only(project, path, owner, name, new, is_here) if derives else None
             if alone is not None and alone.places:
                 files[path] = alone
             else:
@@ -206,75 +207,6 @@ def _of_file(
         if part.kind != "module"
     )
     return replace(guess, undecided=undecided, outside=(*guess.outside, *others))
-
-
-def _kept(
-    project: Project,
-    one: ResolvedName,
-    path: str,
-    old: str,
-    new: str,
-    is_here: Callable[[str, str], bool],
-) -> frozenset[int]:
-    """Where a name that is built from OLD is known to be another project's."""
-    typing = one.typings[path]
-    built = {
-        name
-        for _, name in typing.scopes.leaves
-        if name != old and names.derived(name, old, new) is not None
-    }
-    return _foreign(project, one.typings, path, built, is_here)
-
-
-def _foreign(
-    project: Project,
-    typings: object,
-    path: str,
-    built: Iterable[str],
-    is_here: Callable[[str, str], bool],
-) -> frozenset[int]:
-    assert isinstance(typings, dict)
-    results: set[int] = set()
-    for name in built:
-        key = ("foreign", id(typings), name)
-        if key not in project.notes:
-            holding = {p: t for p, t in typings.items() if name in (project.text(p) or "")}
-            known = resolve_name(holding, name, "", is_here)
-            project.notes[key] = {
-                (p, leaf.start)
-                for p, parts in known.others.items()
-                for part in parts
-                if part.kind in (EXTERNAL, FOREIGN, "import")
-                for leaf in part.leaves
-            }
-        known_places = project.notes[key]
-        assert isinstance(known_places, set)
-        results |= {start for p, start in known_places if p == path}
-    return frozenset(results)
-
-
-def _derived_only(
-    project: Project,
-    path: str,
-    owner: str,
-    old: str,
-    new: str,
-    is_here: Callable[[str, str], bool],
-) -> RenameGuess | None:
-    """A file that holds only names that are built from OLD, or code in prose."""
-    typing, language, text = project.typing(path), project.language(path), project.text(path)
-    if is_prose(path):
-        return rename_prose(text or "", owner, old, new)
-    if typing is None or language is None:
-        return None
-    built = {name for _, name in typing.scopes.leaves if names.derived(name, old, new) is not None}
-    group = project.notes.setdefault(("alone", typing.rules.family or language.name), {})
-    assert isinstance(group, dict)
-    group[path] = typing
-    kept = _foreign(project, {path: typing}, path, built, is_here)
-    choice = Choice(typing, [], [], [], whole_tree=True, kept=kept)
-    dialect = trees.dialect(text or "", language)
-    return guessed(choice, dialect, old, new, "derived", text or "")
 
 
 def _why_left(guess: RenameGuess) -> Iterator[Doubt]:
