@@ -50,18 +50,16 @@ def test_what_a_rename_is_unsure_of_names_its_lines() -> None:
     assert all(one.warns and not one.refuses for one in job.findings)
 
 
-def test_a_model_that_goes_on_and_on_is_stopped_and_refused(
+def test_a_model_that_goes_on_and_on_is_stopped_and_the_rule_decides(
     script: Script, specedit: Run, tmp_path: Path
 ) -> None:
     path = tmp_path / "user.py"
     path.write_bytes(BEFORE)
     script(answer="x = 1\n" * 5000)
     done = specedit("rename", "username", "email", "user.py", "--json", cwd=tmp_path)
-    assert done.returncode == 2
     (edit,) = json.loads(done.stdout)["files"]
-    assert "cut off by the limit" in edit["problems"][0]
+    assert done.returncode == 0 and path.read_bytes() == AFTER
     assert edit["tokens"]["completion"] < 1.2 * edit["tokens"]["prompt"] + 128
-    assert path.read_bytes() == BEFORE
 
 
 def test_prediction_none_is_plain_decoding() -> None:

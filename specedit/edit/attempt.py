@@ -60,7 +60,7 @@ def once(
 
 def judge(work: Job, answer: Answer) -> Judged:
     """The whole new text of the file, and everything that stands against it."""
-    if answer.reason == "length":
+    if answer.reason == "length" and not work.partial:
         message = f"cut off by the limit after {answer.completion} tokens; raise --max-tokens"
         return Judged(work.source.text, (Finding("cut-off", message, refuses=True),))
     results = list(work.findings)

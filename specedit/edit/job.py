@@ -50,6 +50,7 @@ class Job:
     regions: tuple[RegionJob, ...] = ()  # of a large file: the answer is theirs, and the rest stays
     findings: tuple[Finding, ...] = ()  # said in the report, whatever happens
     known: str | None = None  # the new text, where there is nothing to ask a model
+    partial: bool = False  # an answer that is cut off counts as far as it goes
     original: Source | None = None  # what is asked about, where the file holds another text by now
 
     @property

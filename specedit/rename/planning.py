@@ -118,7 +118,8 @@ def job_of(source: Source, guess: RenameGuess, settings: Settings) -> Job:
         if settings.prediction != "original":
             prediction = expected(about, whole(about), settings)
         work = job(about, whole(about), instruction, settings, prediction, checks)
-        work = replace(work, source=source, original=about, plan=replace(work.plan, copies=True))
+        plan = replace(work.plan, copies=True)
+        work = replace(work, source=source, original=about, plan=plan, partial=True)
     judge = partial(guarded, source, instruction, checks)
     needed = not guess.same_shape or any(one != OFF for one in checks.verdicts.values())
     asked = question.asked if question is not None else []
