@@ -23,7 +23,7 @@ from specedit.bench.cases import records, require_texts
 from specedit.errors import InputError, SpeceditError
 from specedit.files.source import Source
 from specedit.rename.places import rename_places
-from specedit.syntax.trees import language_of
+from specedit.syntax.languages import language_of
 
 
 @dataclass(frozen=True)

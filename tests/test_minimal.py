@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit.edit.minimal import minimal
-from specedit.syntax.trees import language_of
+from specedit.syntax.languages import language_of
 
 PY = '''\
 import os

@@ -29,7 +29,7 @@ from specedit.engines.base import GREEDY
 from specedit.engines.scripted import fenced
 from specedit.files.source import Source
 from specedit.settings import Settings
-from specedit.syntax.trees import BY_NAME, language_of
+from specedit.syntax.languages import BY_NAME, language_of
 from specedit.view.contract import edit_json
 
 FRUITS = ("apple", "banana", "cherry", "grape", "lemon", "mango", "melon", "olive", "papaya")

@@ -10,7 +10,7 @@ from specedit.edit.regions.blocks import Block, blocks_of
 from specedit.edit.regions.chances import Likely, likely, spread, with_named
 from specedit.edit.regions.choice import FEW, after_asking
 from specedit.edit.regions.evidence import Evidence, evidence_of
-from specedit.syntax.trees import language_of
+from specedit.syntax.languages import language_of
 
 
 def text(functions: int = 60) -> str:

@@ -15,7 +15,7 @@ from specedit.edit.report import Edit
 from specedit.engines.scripted import fenced
 from specedit.files.source import Source
 from specedit.settings import Settings
-from specedit.syntax.trees import language_of
+from specedit.syntax.languages import language_of
 
 LICENCE = "Use of total and count\n{0} is granted to all who weigh fruit.\n{0} No limit."
 

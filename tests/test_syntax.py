@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from specedit.syntax.languages import LANGUAGES
-from specedit.syntax.trees import BY_NAME, errors, find_symbol, language_of, symbols
+from specedit.syntax.languages import BY_NAME, LANGUAGES, language_of
+from specedit.syntax.trees import errors, find_symbol, symbols
 
 PARSED = [one.name for one in LANGUAGES if one.grammar]
 RIGHT = {

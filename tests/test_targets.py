@@ -11,7 +11,8 @@ from specedit.edit.report import Edit
 from specedit.errors import InputError, NotDefined
 from specedit.files.source import Source
 from specedit.settings import Settings
-from specedit.syntax.trees import language_of, symbols
+from specedit.syntax.languages import language_of
+from specedit.syntax.trees import symbols
 
 SHOP = """\
 import os

@@ -14,7 +14,7 @@ from specedit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from specedit.files.source import Source
-    from specedit.syntax.trees import Symbol
+    from specedit.syntax.outline import Symbol
 
 AROUND = 60  # lines of context shown on each side of a region
 

@@ -21,7 +21,7 @@ from specedit.files import regular
 from specedit.syntax.lines import restore_endings
 
 if TYPE_CHECKING:
-    from specedit.syntax.trees import Language
+    from specedit.syntax.languages import Language
 
 LARGEST = 8 * 1024 * 1024  # bytes; a larger file takes a parser more than seconds
 LONGEST = 500_000  # characters of one line: a minified bundle, which no window holds
@@ -69,7 +69,7 @@ class Source:
 
     @cached_property
     def language(self) -> Language | None:
-        from specedit.syntax.trees import language_of
+        from specedit.syntax.languages import language_of
 
         return language_of(self.name, self.text)
 

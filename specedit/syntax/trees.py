@@ -11,24 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from specedit.syntax.languages import BY_NAME, Language, language_of
+from specedit.syntax.languages import BY_NAME, Language
 from specedit.syntax.outline import Symbol, outline
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Tree
-
-__all__ = [
-    "BY_NAME",
-    "Language",
-    "Symbol",
-    "SyntaxFault",
-    "errors",
-    "find_symbol",
-    "language_of",
-    "parse",
-    "symbols",
-    "walk",
-]
 
 
 @dataclass(frozen=True)
