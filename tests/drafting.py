@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
-from specedit.decode.drafters import Draft
+from specedit.decode.drafter import Draft
 from specedit.engines.base import Row
 
 

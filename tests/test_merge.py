@@ -16,7 +16,8 @@ from test_trees import CURVE, answered
 
 from specedit.decode import drafters
 from specedit.decode.budget import DraftBudgets
-from specedit.decode.drafters import Draft, SmallModel
+from specedit.decode.drafter import Draft
+from specedit.decode.drafters import SmallModel
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.decode.drafters.model_drafter import guide_of
 from specedit.decode.tree import (

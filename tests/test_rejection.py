@@ -15,7 +15,8 @@ from effort import FULL
 
 from specedit.decode import rejection
 from specedit.decode.cost import Curve
-from specedit.decode.drafters import Draft, Drafter, SmallModel
+from specedit.decode.drafter import Draft, Drafter
+from specedit.decode.drafters import SmallModel
 from specedit.decode.drafters.model_drafter import CandidatesDrafter, ModelDrafter
 from specedit.decode.events import Chunk
 from specedit.decode.loop import decode

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit.decode.cost import Curve
-from specedit.decode.drafters import Draft, Drafter
+from specedit.decode.drafter import Draft, Drafter
 from specedit.decode.events import Chunk, Done
 from specedit.decode.loop import decode
 from specedit.decode.tree import (

@@ -12,7 +12,7 @@ from replaying import CURVE
 
 from specedit.decode import cost
 from specedit.decode.cost import Clock, Curve
-from specedit.decode.drafters import Draft
+from specedit.decode.drafter import Draft
 from specedit.decode.width import Widths
 from specedit.engines.base import Choices
 from specedit.engines.scripted import ScriptedEngine

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from specedit.decode import drafters
 from specedit.decode.cost import Curve
-from specedit.decode.drafters import Codec
+from specedit.decode.drafter import Codec
 from specedit.decode.events import Chunk
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths

@@ -13,19 +13,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specedit.decode import cost
-from specedit.decode.drafters import AUTO, HEADS_NAMES, LoadedHeads
+from specedit.decode.drafters import AUTO, HEADS_NAMES, MODEL_NAMES, LoadedHeads, SmallModel
+from specedit.decode.width import Widths
 from specedit.edit.backend import Event, Loading
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Engine
 from specedit.engines.devices import logical_cores
 from specedit.errors import UsageError
+from specedit.models.head_store import HeadsFolder
+from specedit.models.resolve import resolve
+from specedit.models.store import ModelFiles, store_path
 from specedit.server.loaded import Loaded
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
-    from specedit.decode.drafters import SmallModel
     from specedit.models.head_file import Heads
-    from specedit.models.store import ModelFiles
 
 # Ids that a draft model may propose in any text. Vocabularies are learnt pair by pair, so the first
 # ids are the usual ones: 96 % of the ids that the 1.5B model wrote in 150 edits, 99 % together with
@@ -35,13 +37,9 @@ USUAL = 32_768
 
 def load(settings: Settings, home: Path | None = None) -> Generator[Event, None, Loaded]:
     """Everything between a model's name and a `Loaded`, which the generator returns."""
-    from specedit.decode.width import Widths
-
     if settings.engine == "scripted":
         return _scripted(settings)
-    from specedit.models.store import store_path
     from specedit.models.template import prompt_ids
-    from specedit.server.loading import choose_heads
 
     store = home or store_path()
     files = yield from _files(settings.model, store)
@@ -81,8 +79,6 @@ def _wants_draft_model(settings: Settings) -> bool:
     """Whether a draft model is named, and a drafter that uses it."""
     if not settings.draft_model:
         return False
-    from specedit.decode.drafters import AUTO, MODEL_NAMES
-
     drafters = {name.strip() for name in settings.draft.split(",")}
     return bool(drafters & {AUTO, *MODEL_NAMES})
 
@@ -91,9 +87,7 @@ def _draft_model(
     settings: Settings, store: Path, target: ModelFiles, tokenizer: Any
 ) -> Generator[Event, None, SmallModel]:
     """The draft model, after a check that it fits the target."""
-    from specedit.decode.drafters import SmallModel
     from specedit.models.compatibility import check_drafts
-    from specedit.server.loading import usable_heads
 
     files = yield from _files(settings.draft_model, store)
     check_drafts(files, _text_files(files).result()[0], target, tokenizer)
@@ -109,7 +103,6 @@ def _draft_model(
 def _scripted(settings: Settings) -> Loaded:
     import os
 
-    from specedit.decode.width import Widths
     from specedit.engines import scripted
 
     engine = scripted.from_file(Path(os.environ["SPECEDIT_SCRIPT"]))
@@ -121,16 +114,11 @@ def _scripted(settings: Settings) -> Loaded:
 
     small = None
     if _wants_draft_model(settings):
-        from specedit.decode.drafters import SmallModel
-
         small = SmallModel(scripted.from_file(Path(settings.draft_model)), "scripted")
     return Loaded(line, engine, tokenizer, render, Widths(), small=small)
 
 
 def _files(model: str, store: Path) -> Generator[Event, None, ModelFiles]:
-    from specedit.models.resolve import resolve
-    from specedit.models.store import ModelFiles
-
     for step in resolve(model, home=store):
         if isinstance(step, ModelFiles):
             return step
@@ -213,8 +201,6 @@ def choose_heads(
                 hint="--draft auto takes what is there.",
             )
         return {}, ""
-    from specedit.models.head_store import HeadsFolder
-
     folder = HeadsFolder(store, passes.digest)
     loaded: dict[str, LoadedHeads] = {}
     for kind in named or folder.kinds()[:1]:
@@ -235,8 +221,6 @@ def usable_heads(engine: Any, model: str, store: Path) -> Iterator[tuple[str, Lo
     passes: Any = getattr(engine, "passes", None)
     if passes is None:
         return
-    from specedit.models.head_store import HeadsFolder
-
     folder = HeadsFolder(store, passes.digest)
     for kind in folder.kinds():
         with suppress(UsageError):  # damaged: `--draft KIND` says so

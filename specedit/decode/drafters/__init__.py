@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 
-from specedit.decode.drafter import Codec, Costly, Draft, Drafter, Watcher
-from specedit.decode.drafters.heads_drafter import LoadedHeads
+from specedit.decode.drafter import Codec, Drafter
+from specedit.decode.drafters.heads_drafter import LoadedHeads as LoadedHeads
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.decode.drafters.model_drafter import CandidatesDrafter, ModelDrafter
 from specedit.decode.drafters.prediction_drafter import PredictionDrafter
 from specedit.decode.drafters.predictions import PredictionsDrafter
-from specedit.decode.drafters.small_model import SmallModel
+from specedit.decode.drafters.small_model import SmallModel as SmallModel
 from specedit.engines.base import GREEDY, Sampling
 from specedit.errors import UsageError
 
@@ -21,24 +21,6 @@ HEADS_NAMES = ("chained", "medusa", "blockwise")  # need heads; auto takes the f
 NAMES = (*FREE_NAMES, *MODEL_NAMES, *HEADS_NAMES)
 AUTO = "auto"
 NONE = "none"
-
-__all__ = [
-    "AUTO",
-    "FREE_NAMES",
-    "HEADS_NAMES",
-    "MODEL_NAMES",
-    "NAMES",
-    "NONE",
-    "Codec",
-    "Costly",
-    "Draft",
-    "Drafter",
-    "LoadedHeads",
-    "SmallModel",
-    "Watcher",
-    "build",
-    "check",
-]
 
 
 def check(names: Sequence[str]) -> None:
