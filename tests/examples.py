@@ -47,7 +47,8 @@ class Cart:
 
 
     def total(self):  # Teh sum
-        return sum(self.items)
+        prices = self.items
+        return sum(prices)
 
 
 def bill(cart):
@@ -60,7 +61,7 @@ SCRIPT = {
     "replace": [
         *(["Username", "Email"], ["username", "email"], ["Teh", "The"]),
         *(["def first(items)", "def first(items, timeout=30)"], ["os.name", "str(os.name)"]),
-        ["sum(self.items)", "sum(self.items or [])"],
+        ["sum(prices)", "sum(prices or [])"],
     ]
 }
 
