@@ -35,7 +35,7 @@ from specedit.server.remote import event_data
 from specedit.settings import Settings
 
 TIMEOUT_S = 600.0
-STEPS = ("vllm:iteration_tokens_total_count", "specedit_passes_total")  # each server's own count
+STEPS = "vllm:iteration_tokens_total_count"
 FEW = 8  # requests of a level, at least
 
 
@@ -73,11 +73,15 @@ class Server:
     def steps(self) -> float | None:
         """Steps since the server started; None where it does not count them."""
         try:
+            return float(json.loads(self.get("/health"))["passes"])
+        except (ServerError, ValueError, KeyError, TypeError):
+            pass  # another server
+        try:
             lines = self.get("/metrics").splitlines()
         except ServerError:
             return None
-        found = [float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(STEPS)]
-        return sum(found) if found else None
+        counts = [float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(STEPS)]
+        return sum(counts) if counts else None
 
 
 @dataclass(frozen=True)

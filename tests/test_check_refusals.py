@@ -156,6 +156,8 @@ def test_many_members_lost_are_a_loss() -> None:
     "line",
     [
         "// ... existing code ...",
+        "[other lines]",
+        "    [the region to edit]",
         "    # ... rest of the code unchanged",
         "# rest of the file remains the same",
         "/* ... */",

@@ -289,7 +289,7 @@ def test_models_health_and_counts(server: Running) -> None:
     (model,) = server.ask("GET", "/v1/models").json["data"]
     assert (model["id"], model["object"]) == ("scripted", "model")
     assert server.ask("GET", "/v1/models/scripted").json == model
-    assert server.ask("GET", "/health").json == {"status": "ok"}
+    assert server.ask("GET", "/health").json["status"] == "ok"
     before = server.count("answered"), server.count("passes")
     server.chat(TEXT)
     assert server.count("answered") == before[0] + 1

@@ -9,6 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+# Lines of a prompt that stand for lines of the file.
+GAP, HERE = "[other lines]", "[the region to edit]"
 LONGEST = 200  # characters; a stand-in is short
 MARK = re.compile(
     r"""(?:^|\s)(//+!?|/\*+|<!--+|--+|\{/\*|\(\*|\#+|;+|%+|\*|"{3}|'{3})(?=[\s.…\[(<\w])"""
@@ -58,7 +60,9 @@ def placeholders(before: str, after: str) -> Iterator[tuple[int, str]]:
 
 
 def stands_in(line: str) -> bool:
-    """Whether a line is, or ends in, a comment that stands for code."""
+    """Whether a line is, or ends in, a comment that stands for code, or is a line of a prompt."""
+    if line in (GAP, HERE):
+        return True
     if len(line) > LONGEST:
         return False
     for mark in MARK.finditer(line):

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from specedit.check.placeholders import HERE
 from specedit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def around(source: Source, region: Region, lines: int = AROUND) -> str:
     """What surrounds a region, a gap marked where the region was cut out."""
     above = source.text[: region.start].splitlines(keepends=True)[-lines:]
     below = source.text[region.end :].splitlines(keepends=True)[:lines]
-    return "".join(above) + "[the region to edit]\n" + "".join(below)
+    return "".join(above) + f"{HERE}\n" + "".join(below)
 
 
 def named_symbol(source: Source, instruction: str) -> Symbol | None:

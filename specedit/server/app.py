@@ -139,7 +139,9 @@ class Api:
     async def _health(self, request: Request) -> Response:
         state = self._worker.state
         ready = state == "ready"
-        return JSONResponse({"status": "ok" if ready else state}, 200 if ready else 503)
+        passes = self._worker.counts.passes
+        body = {"status": "ok" if ready else state, "passes": passes}
+        return JSONResponse(body, 200 if ready else 503)
 
     async def _status(self, request: Request) -> Response:
         worker, record = self._worker, self._record

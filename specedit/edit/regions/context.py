@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from specedit.check import placeholders
 from specedit.edit.regions.blocks import Block
 from specedit.edit.regions.listing import title
 from specedit.syntax.lines import lines_of
@@ -19,8 +20,7 @@ USED = 16  # definitions that the region uses, their first lines
 CALLS = 4  # lines that call what the region defines
 ENCLOSING = 3  # definitions around each other that are shown
 WIDE = 200  # characters of a line beyond which it is left out
-GAP = "[other lines]\n"
-HERE = "[the region to edit]\n"
+GAP, HERE = f"{placeholders.GAP}\n", f"{placeholders.HERE}\n"
 CONSTRUCTORS = frozenset({"__init__", "constructor", "new", "init", "__new__"})
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
