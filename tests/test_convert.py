@@ -25,7 +25,7 @@ from specedit.engines.exact.weights import (
     checksum,
     open_weights,
 )
-from specedit.errors import ModelError, UsageError
+from specedit.errors import ModelError
 from specedit.models.store import ModelFiles
 
 IDS = list(range(40, 80))
@@ -225,11 +225,6 @@ def test_an_unknown_family_is_refused_in_words(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "gpt2"}', "utf-8")
     said = available(ModelFiles("none", tmp_path, "folder"))
     assert said is not None and ("gpt2" in said or "processor" in said)
-
-
-def test_an_unknown_precision_is_refused(files: ModelFiles, store: Path) -> None:
-    with pytest.raises(UsageError, match="perfect"):
-        open_exact(files, store=store, precision="perfect")
 
 
 def test_weights_round_to_the_nearest_of_255_steps() -> None:

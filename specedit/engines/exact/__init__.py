@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from specedit.engines.exact.engine import ExactEngine
     from specedit.models.store import ModelFiles
 
-PRECISIONS = ("balanced", "close")
-
 
 def available(files: ModelFiles | None = None, store: Path | None = None) -> str | None:
     """Why the exact engine cannot run here (or not this model), in words; None when it can.
@@ -46,10 +44,6 @@ def open_exact(
     window: int | None = None,
 ) -> ExactEngine:
     """An engine over the converted weights of `files`, which are made where they are missing."""
-    if precision not in PRECISIONS:
-        raise UsageError(
-            f"There is no precision {precision!r}.", hint="Use " + " or ".join(PRECISIONS) + "."
-        )
     from specedit.engines.base import EngineInfo
     from specedit.engines.devices import physical_cores
     from specedit.engines.exact.conversion import convert, converted_path, source_of

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling, depths
+from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling, common, depths
 from specedit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class ExactEngine:
         if (subset := self._among) is not None:
             subset.forget(len(self._frequent))
             subset.add(prompt)
-        reused = self.cache.common(wanted)
+        reused = common(self.cache.ids, wanted)
         self.cache.crop(reused)
         yield Prefill(reused, len(wanted), reused, time.perf_counter() - started)
         if wanted:

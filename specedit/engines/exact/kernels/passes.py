@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from ctypes import c_float, c_int8, c_int32, c_void_p
 from typing import Any
 
-from specedit.engines.base import common
 from specedit.engines.exact.geometry import LANES, Geometry, up_to
 from specedit.engines.exact.kernels import calls
 from specedit.engines.exact.kernels.library import Library
@@ -192,10 +191,6 @@ class KernelCache:
     def crop(self, length: int) -> None:
         """Forget everything past the first `length` positions."""
         del self.ids[length:]
-
-    def common(self, ids: Sequence[int]) -> int:
-        """How many leading ids are already here."""
-        return common(self.ids, ids)
 
     @property
     def bytes(self) -> int:
