@@ -64,14 +64,7 @@ def _compared(c: Compared) -> dict[str, Any]:
 
 
 def _region(one: EditedRegion) -> dict[str, Any]:
-    return {
-        "lines": list(one.lines),
-        "symbol": one.symbol or None,
-        "why": one.why,
-        "chance": round(one.chance, 4),
-        "changed": one.changed,
-        "passes": one.passes,
-    }
+    return {**asdict(one), "symbol": one.symbol or None, "chance": round(one.chance, 4)}
 
 
 def edit_json(e: Edit) -> dict[str, Any]:
