@@ -17,6 +17,7 @@ import typer
 
 from specedit.cli.streams import copy_stdin, is_filter, say
 from specedit.errors import DONE, FAILED, INTERRUPTED, WOULD_CHANGE, SpeceditError
+from specedit.version import VERSION
 
 app = typer.Typer(
     name="specedit",
@@ -30,9 +31,7 @@ app = typer.Typer(
 
 def _version(value: bool) -> None:
     if value:
-        from importlib.metadata import version
-
-        typer.echo(f"specedit {version('specedit')}")
+        typer.echo(f"specedit {VERSION}")
         raise typer.Exit
 
 
