@@ -91,7 +91,7 @@ def test_the_buffer_is_edited_as_it_is_and_one_undo_takes_it_back(vim: Vim) -> N
 @pytest.mark.parametrize(
     ("before", "pairs"),
     [
-        (BUFFER, [["x = 1\n", ""], ["z = 3\n", "z = 4\nzz = 5\nmore = 6\n"]]),
+        (BUFFER, [["x = 1\n", "x = 10\n"], ["z = 3\n", "z = 4\nzz = 5\nmore = 6\n"]]),
         ("one = 'Old → 文'\r\n\r\ntwo = 2", [["→", "⇒"], ["two = 2", "two = 3"]]),
     ],
     ids=["longer", "dos, wide, no last newline"],
