@@ -96,7 +96,7 @@ def may_divide(work: Job, settings: Settings) -> bool:
         return False
     if settings.whole or settings.focus == "off":
         return False
-    return work.divisible and work.region == whole(work.about)
+    return work.divisible and work.known is None and work.region == whole(work.about)
 
 
 def is_large(source: Source, settings: Settings) -> bool:
