@@ -28,7 +28,7 @@ TAKES = re.compile(  # a word that takes something away, or makes another thing 
     r"|split|combin|fold(?!e)|conver|turn|instead|swap|switch|chang|eliminat|collaps|unif"
     r"|rid\b|longer\b)"
 )
-_ADDS = re.compile(r"(?i)^\W*(?:please\s+)?(?:add|introduce|create|implement|provide)\b")
+_ADDS = re.compile(r"(?i)^\W*(?:please\s+)?(?:add|introduce|create|implement|provide)(?:e?[sd])?\b")
 _KINDS = (
     r"code|functions?|methods?|class(?:es)?|definitions?|declarations?|helpers?|types?|symbols?"
     r"|tests?|constants?|variables?|interfaces?|structs?|enums?|macros?|members?|fields?"
@@ -114,10 +114,9 @@ def lost_lines(change: Change) -> Iterator[Finding]:
 
 
 def repeated_definitions(change: Change) -> Iterator[Finding]:
-    """Definitions that stand in the text more often than before. In a language with overloads the
-    instruction may add one."""
-    adds = _ADDS.match(change.instruction) or re.search(r"(?i)overload", change.instruction)
-    if adds and change.before.language.name not in _WITHOUT_OVERLOADS:
+    """Definitions that stand in the text more often than before, where a language has no
+    overloads."""
+    if change.before.language.name not in _WITHOUT_OVERLOADS:
         return
     old, new = (
         Counter(one.qualified for one in text.symbols if one.kind in _NAMED_KINDS)
