@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from specedit.cli.options import SHARED, Changed, Since, Staged, settings_options
 from specedit.settings import Resolved
+from specedit.view.terminal import harmless
 
 if TYPE_CHECKING:
     from specedit.cli.targets import Targets
     from specedit.edit.inputs import Planner
+    from specedit.edit.job import Job
+    from specedit.edit.report import Edit
     from specedit.settings import Settings
 
 
@@ -71,9 +76,7 @@ def rename(
     settings = replace(settings, no_model=True) if dry_list else settings
     planner = _planner(names, wanted, old, new, line, settings)
     if dry_list:
-        from specedit.cli.dry_list import dry_list as listing
-
-        return listing(names, planner, settings)
+        return _list_places(names, planner, settings)
     wish, together = Wish(f"{old} to {new}"), len(names) > 1
     return work("rename", targets, planner, wish, together=together)
 
@@ -123,3 +126,59 @@ def _planner(
     some = bool(targets.names) or targets.from_git
     result = tree.rename(names, old, new, settings, some=some)
     return lambda source: plan(tree, result, source, settings)
+
+
+SIGNS = {"undecided": "?", "other": "=", "outside": "=", "left": "="}  # by kind of finding
+
+
+def _list_places(names: tuple[str, ...], planner: Planner, settings: Settings) -> int:
+    """Print every place that a rename would change or leave, by file, with its reason. No model
+    runs."""
+    from specedit.cli.streams import put_json
+    from specedit.cli.targets import allowed_links
+    from specedit.edit.inputs import of_files
+    from specedit.edit.outcome import failed
+    from specedit.edit.report import Edit, Report
+    from specedit.errors import FileError
+
+    edits: list[Edit] = []
+    for item in of_files(names, (), allowed_links(names)):
+        try:
+            planned = planner(item.read())
+            edits.append(planned if isinstance(planned, Edit) else _by_rule(planned))
+        except FileError as problem:
+            edits.append(failed(item.name, problem))
+    report = Report("rename", tuple(edits))
+    if settings.json:
+        put_json(report)
+        return report.exit_code()
+    for line in (line for edit in edits for line in _lines(edit)):
+        print(harmless(line))
+    places, files = sum(len(edit.changes) for edit in edits), sum(bool(e.changes) for e in edits)
+    undecided = sum(one.kind == "undecided" for edit in edits for one in edit.findings)
+    more = f", {undecided} undecided" if undecided else ""
+    text = f"{places} places in {files} files{more}; nothing was asked or written"
+    print(text, file=sys.stderr)
+    return report.exit_code()
+
+
+def _by_rule(job: Job) -> Edit:
+    """The Edit by rule, without a model."""
+    from dataclasses import replace
+
+    from specedit.edit.outcome import outcome
+
+    judged = job.judge(job.known or job.source.text)
+    edit = replace(outcome(job.source, judged.text), changes=judged.changes)
+    return edit.noting(*job.findings, *judged.findings)
+
+
+def _lines(edit: Edit) -> Iterator[str]:
+    for one in edit.changes:
+        why = f"{one.kind}: {one.why}" if one.kind == "code" else one.why
+        old = " ".join(one.old.split())
+        yield f"{edit.path}:{one.line}:{one.column}: {old} -> {one.new}  ({why})"
+    for finding in edit.findings:
+        if finding.kind != "by-rule":  # a list never asks a model
+            at = f"{edit.path}:{finding.places[0].line}" if finding.places else edit.path
+            yield f"{at}: {SIGNS.get(finding.kind, '!')} {finding.text}"
