@@ -87,15 +87,12 @@ def choose(
     changed: bool = False,
     since: str | None = None,
 ) -> list[Path]:
-    """The files that git's words mean, all over the work tree of `here`, named as seen from there.
+    """Files of the work tree of `here`, named as seen from there, in the order of their names.
 
-    `staged`: in the index and not in HEAD so. `changed`: not as HEAD has them, new files among
-    them. `since`: changed since this branch left REF, committed or not. `containing`: of those (of
-    all files that git does not ignore, when nothing else chooses) the ones that hold any of these
-    texts, in `any_case` if so.
-    Deleted files, symlinks and submodules are no files to edit. The order is that of the names: a
-    prompt begins with its file's name, so what the cache holds of one file serves its neighbour.
-    """
+    `staged`: they differ between HEAD and the index. `changed`: between HEAD and the work tree, new
+    files too. `since`: changed since this branch left REF, committed or not. `containing`: of those
+    (else of all files that git does not ignore) the ones that hold any of these texts. Deleted
+    files, symlinks and submodules are left out."""
     root = top(here)
     chosen: set[str] | None = None
     if staged:
@@ -140,7 +137,8 @@ def under(folder: Path) -> list[Path]:
 
 
 def _differing(root: Path, ref: str) -> Iterator[str]:
-    if ref == "HEAD" and not _has_head(root):
+    known = ask(root, "rev-parse", "--verify", "-q", ref, codes=(0, 1, 128))[0] == 0
+    if not known:  # HEAD, before the first commit
         yield from _names(ask(root, "ls-files", "-z")[1])
     else:
         diff = ("diff", "--name-only", "-z", "--no-renames", "--diff-filter=d")
@@ -156,10 +154,6 @@ def _left(root: Path, ref: str) -> str:
     commit = _line(out)
     code, out = ask(root, "merge-base", commit, "HEAD", codes=(0, 1, 128))
     return _line(out).partition("\n")[0] if code == 0 else commit
-
-
-def _has_head(root: Path) -> bool:
-    return ask(root, "rev-parse", "--verify", "-q", "HEAD", codes=(0, 1, 128))[0] == 0
 
 
 def _holding(root: Path, texts: Sequence[str], *, any_case: bool) -> set[str]:

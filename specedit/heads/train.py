@@ -162,10 +162,10 @@ def _learn(
     yield Stage("learn", 0.0, f"from step {learner.step}")
     saved = time.perf_counter()
     try:
-        for progress in learner.learn(max(1.0, ends - saved), watched):
+        for loss, accepted in learner.learn(max(1.0, ends - saved), watched):
             done = min(1.0, 1 - (ends - time.perf_counter()) / seconds)
-            text = f"step {progress.step}, {len(texts):,} places"
-            yield Stage("learn", done, text, progress.accepted, progress.loss)
+            text = f"step {learner.step}, {len(texts):,} places"
+            yield Stage("learn", done, text, accepted, loss)
             if time.perf_counter() - saved > SAVED_S:
                 save()
                 saved = time.perf_counter()

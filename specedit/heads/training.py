@@ -10,7 +10,6 @@ import math
 import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,15 +41,6 @@ SCALES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.4, 1.6, 2.0)
 FEW = 30  # places: with fewer, a depth is not calibrated
 HELD = 1500  # held-out places
 LOOK = 20  # steps between measurements on held-out places
-
-
-@dataclass(frozen=True)
-class LearningProgress:
-    """`accepted` is by depth, on held-out places where the depths before it held."""
-
-    step: int
-    loss: float
-    accepted: tuple[float, ...] = ()
 
 
 class Teacher:
@@ -113,8 +103,9 @@ class Learner:
         self.step, self.seconds = heads.about.steps, heads.about.seconds
         self._random = np.random.default_rng(self.step)  # not the same batches again
 
-    def learn(self, seconds: float, held: HeldOut) -> Iterator[LearningProgress]:
-        """Learn for so long; the learning rate falls over that time."""
+    def learn(self, seconds: float, held: HeldOut) -> Iterator[tuple[float, tuple[float, ...]]]:
+        """Learn for so long; the learning rate falls over that time. Yields the loss, and for each
+        depth the share of held-out places where it is right, after the depths before it."""
         started, before, first = time.perf_counter(), self.seconds, self.step
         recent: list[float] = []
         while (spent := time.perf_counter() - started) < seconds:
@@ -127,12 +118,10 @@ class Learner:
             self.step += 1
             self.seconds = before + time.perf_counter() - started
             if self.step % LOOK == 0:
-                yield LearningProgress(
-                    self.step, float(np.mean(recent)), held.accepted(self.network)
-                )
+                yield float(np.mean(recent)), held.accepted(self.network)
                 recent = []
         loss = float(np.mean(recent)) if recent else math.nan
-        yield LearningProgress(self.step, loss, held.accepted(self.network))
+        yield loss, held.accepted(self.network)
 
     def one_step(self, deep: int) -> float:
         spans = max(1, PLACES * self.sizes.depth // deep // self._span)
