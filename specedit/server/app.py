@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -40,23 +41,16 @@ from specedit.settings import Settings
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
+@dataclass(frozen=True)
 class Api:
     """The endpoints. State lives in the worker."""
 
-    def __init__(
-        self,
-        worker: Worker,
-        settings: Settings,
-        record: ServerRecord,
-        stop: Callable[[], None],
-        limits: Limits,
-    ) -> None:
-        self._worker = worker
-        self._settings = settings
-        self._record = record
-        self._stop = stop
-        self._limits = limits
-        self._created = int(time.time())
+    worker: Worker
+    settings: Settings
+    record: ServerRecord
+    stop: Callable[[], None]
+    limits: Limits
+    created: float = field(default_factory=time.time)
 
     def routes(self) -> list[Route]:
         table: list[tuple[str, str, Endpoint]] = [
@@ -72,14 +66,14 @@ class Api:
         return [Route(path, self._answering(do), methods=[m]) for m, path, do in table]
 
     async def _chat(self, request: Request) -> Response:
-        chat = chat_request(await read_body(request, self._limits))
+        chat = chat_request(await read_body(request, self.limits))
         name = await self._known(chat.model)
-        name = self._names()[0] if name in self._record.aliases else name
-        plan = chat_plan(chat, self._settings)
+        name = self._names()[0] if name in self.record.aliases else name
+        plan = chat_plan(chat, self.settings)
         channel = Channel(request)
         ticket = Ticket(plan, channel.put, count=True)
-        self._worker.submit(ticket)
-        completion = Completion(name, f"specedit-{self._record.version}")
+        self.worker.submit(ticket)
+        completion = Completion(name, f"specedit-{self.record.version}")
         if chat.stream:
             items = await started(self._items(ticket, channel))
             lines = chat_chunks(items, completion, plan.stop, chat.include_usage)
@@ -87,14 +81,14 @@ class Api:
         return JSONResponse(completion.whole(await whole_answer(self._items(ticket, channel))))
 
     async def _own(self, request: Request, *, warm: bool) -> Response:
-        body = await read_body(request, self._limits)
+        body = await read_body(request, self.limits)
         try:
             plan = protocol.plan_from(stored.parsed(body))
         except (ServerError, ValueError) as error:
             raise RefusedError(Refusal(400, f"Not a plan: {error}")) from None
         channel = Channel(request)
         ticket = Ticket(plan, channel.put, warm=warm)
-        self._worker.submit(ticket)
+        self.worker.submit(ticket)
         return Streaming(event_lines(self._items(ticket, channel)), "application/x-ndjson")
 
     async def _items(self, ticket: Ticket, channel: Channel) -> Items:
@@ -104,11 +98,11 @@ class Api:
                 async for item in items:
                     yield item
         finally:
-            self._worker.cancel(ticket)
+            self.worker.cancel(ticket)
 
     async def _list_models(self, request: Request) -> Response:
         names = await self._settled_names()
-        listed = dict.fromkeys([names[0], *self._record.aliases])
+        listed = dict.fromkeys([names[0], *self.record.aliases])
         return JSONResponse({"object": "list", "data": [self._model(name) for name in listed]})
 
     async def _show_model(self, request: Request) -> Response:
@@ -124,27 +118,27 @@ class Api:
 
     async def _settled_names(self) -> list[str]:
         """The model's names, after it is loaded or loading has failed."""
-        if not self._worker.settled.is_set():
-            await asyncio.to_thread(self._worker.settled.wait)
+        if not self.worker.settled.is_set():
+            await asyncio.to_thread(self.worker.settled.wait)
         return self._names()
 
     def _names(self) -> list[str]:
         """The names that a request may use, the model's own first."""
-        own = [self._worker.loaded.line.name] if self._worker.loaded else []
-        return list(dict.fromkeys([*own, self._settings.model, *self._record.aliases]))
+        own = [self.worker.loaded.line.name] if self.worker.loaded else []
+        return list(dict.fromkeys([*own, self.settings.model, *self.record.aliases]))
 
     def _model(self, name: str) -> dict[str, Any]:
-        return {"id": name, "object": "model", "created": self._created, "owned_by": "specedit"}
+        return {"id": name, "object": "model", "created": int(self.created), "owned_by": "specedit"}
 
     async def _health(self, request: Request) -> Response:
-        state = self._worker.state
+        state = self.worker.state
         ready = state == "ready"
-        passes = self._worker.counts.passes
+        passes = self.worker.counts.passes
         body = {"status": "ok" if ready else state, "passes": passes}
         return JSONResponse(body, 200 if ready else 503)
 
     async def _status(self, request: Request) -> Response:
-        worker, record = self._worker, self._record
+        worker, record = self.worker, self.record
         line = worker.loaded.line if worker.loaded else None
         return JSONResponse(
             {
@@ -155,16 +149,16 @@ class Api:
                 "url": record.url or None,
                 "background": record.background,
                 "model": {
-                    "name": line.name if line else self._settings.model,
+                    "name": line.name if line else self.settings.model,
                     "engine": line.engine if line else "",
                     "device": line.device if line else "",
                     "threads": line.threads if line else 0,
                     "exact": line.exact if line else False,
                 },
                 "memory_bytes": _resident_bytes(),
-                "uptime_s": round(time.time() - self._created, 1),
+                "uptime_s": round(time.time() - self.created, 1),
                 "idle_s": round(worker.idle_s(), 1),
-                "cache": {**self._cache(), "limit_bytes": self._settings.cache_bytes},
+                "cache": {**self._cache(), "limit_bytes": self.settings.cache_bytes},
                 "requests": {
                     "answered": worker.counts.answered,
                     "cancelled": worker.counts.cancelled,
@@ -177,12 +171,12 @@ class Api:
         )
 
     def _cache(self) -> dict[str, int]:
-        prefixes = self._worker.loaded.prefixes if self._worker.loaded else None
+        prefixes = self.worker.loaded.prefixes if self.worker.loaded else None
         names = ("entries", "bytes", "hits", "misses")
         return {name: getattr(prefixes, name) if prefixes else 0 for name in names}
 
     async def _end(self, request: Request) -> Response:
-        self._stop()
+        self.stop()
         return JSONResponse({"stopping": True})
 
     def _answering(self, endpoint: Endpoint) -> Endpoint:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -33,30 +34,22 @@ EXTRA = 1024  # tokens that an answer may have beyond twice its prompt
 COPY_EXTRA = 128  # tokens that a changed copy may have beyond nine eighths of its prompt
 
 
+@dataclass
 class Loaded:
     """A model that can answer: tokenizer, template, engine and what its passes cost here."""
 
-    def __init__(
-        self,
-        line: ModelLine,
-        engine: Engine,
-        tokenizer: Any,
-        render: Render,
-        widths: Widths,
-        curve: tuple[Path, str] | None = None,  # file and key of its kept cost curve
-        small: SmallModel | None = None,  # the draft model
-        heads: Mapping[str, LoadedHeads] | None = None,
-    ) -> None:
-        self.line = line
-        self.engine = engine
-        self.tokenizer = tokenizer
-        self._render = render
-        self._widths = widths
-        self._curve = curve
-        self.small = small
-        self.heads = heads or {}
-        self.prefixes: Prefixes | None = None
-        self._measured = widths.curve
+    line: ModelLine
+    engine: Engine
+    tokenizer: Any
+    render: Render
+    widths: Widths
+    curve: tuple[Path, str] | None = None  # file and key of its stored cost curve
+    small: SmallModel | None = None  # the draft model
+    heads: Mapping[str, LoadedHeads] = field(default_factory=dict)
+    prefixes: Prefixes | None = None
+
+    def __post_init__(self) -> None:
+        self._measured = self.widths.curve
 
     def keep_prefixes(self, limit: int) -> None:
         """Keep the KV caches of recent prompts, within `limit` bytes."""
@@ -64,12 +57,12 @@ class Loaded:
 
     def close(self) -> None:
         """Mark a cost curve that the passes of this process did not follow."""
-        if self._curve is not None and self._widths.curve != self._measured:
+        if self.curve is not None and self.widths.curve != self._measured:
             with suppress(OSError):
-                cost.invalidate(*self._curve)
+                cost.invalidate(*self.curve)
 
     def prompt(self, plan: Plan) -> list[int]:
-        return self._render([(m.role, m.segments) for m in plan.messages], plan.opening)
+        return self.render([(m.role, m.segments) for m in plan.messages], plan.opening)
 
     def warm(self, plan: Plan) -> Iterator[Event]:
         """Prefill the prompt only."""
@@ -126,7 +119,7 @@ class Loaded:
                 trees=self.engine.info.trees,
                 heads=self.heads,
             ),
-            widths=self._widths,
+            widths=self.widths,
             ends=reader.ends,
             limit=min(left, plan.max_tokens or _most(plan, len(prompt))),
             sampling=plan.sampling,

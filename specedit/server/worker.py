@@ -13,7 +13,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from specedit.edit.backend import WAITING, Answer, Event, Loading, Ready, Written
 from specedit.edit.plan import Plan
@@ -66,19 +66,17 @@ class QueueFullError(ServerError):
         self.retry_s = retry_s
 
 
+@dataclass(eq=False)
 class Ticket:
     """One request, from the queue to its last item."""
 
-    def __init__(
-        self, plan: Plan, sink: Callable[[Item], None], *, warm: bool = False, count: bool = False
-    ) -> None:
-        self.plan = plan
-        self.sink = sink
-        self.warm = warm  # prefill only
-        self.count = count  # count the predicted ids that appear in the answer
-        self.queued = time.monotonic()
-        self.cancelled = threading.Event()
-        self.yields = threading.Event()  # a run waits: end this warm-up and keep what it prefilled
+    plan: Plan
+    sink: Callable[[Item], None]
+    warm: bool = False  # prefill only
+    count: bool = False  # count the predicted ids that appear in the answer
+    queued: float = field(default_factory=time.monotonic)
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    yields: threading.Event = field(default_factory=threading.Event)  # a run waits: end the warm-up
 
 
 class Worker:
