@@ -1,5 +1,5 @@
 """Ids in, chunks out: the loop, its drafters, where it resyncs and how wide a pass is.
 
-No text files, no models, no torch. Imports only `specedit.engines.base` (the seam) and
-`specedit.errors`.
+Token ids only: no text, no models, no torch. Engines are known by their interface,
+`specedit.engines.base`.
 """

@@ -1,6 +1,8 @@
 """The compiled kernels of this machine: the library, and the variant that is used.
 
-That is the best one that passed the self-check, or the one that `SPECEDIT_KERNEL` names.
+That is the best one that passed the self-check, or the one that `SPECEDIT_KERNEL` names. The check
+runs once, in a process of its own (probe.py), and its result is kept in the store: a variant that
+differs from plain C in a bit, or crashes, is excluded before it is used.
 """
 
 from __future__ import annotations
