@@ -49,7 +49,8 @@ class Trial:
         self._store = store
         self._root = root
         self._recorder = Recorder(store, command, wish, tree=str(root))
-        self._lock = Lock(_lock_of(store, str(root)))
+        name = hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:24]
+        self._lock = Lock(store / "locks" / f"trial-{name}.lock")
         self._put: dict[str, bytes] = {}  # by the entries' paths
         self._tested: dict[str, tuple[int, int, bytes]] = {}  # second, size and text, by path
 
@@ -150,8 +151,3 @@ class Trial:
                 os.utime(path)
             key = (int(path.stat().st_mtime), *key[1:])
         self._tested[str(path)] = key
-
-
-def _lock_of(store: Path, root: str) -> Path:
-    name = hashlib.sha256(root.encode("utf-8", "surrogateescape")).hexdigest()[:24]
-    return store / "locks" / f"trial-{name}.lock"

@@ -78,7 +78,8 @@ def stream(
 def _stalled(stalled: int, part: Path, before: int, repository: str, problem: Exception) -> int:
     """The number of tries without a new byte; raises after a few, or at once if none can help."""
     grown = part.exists() and part.stat().st_size > before
-    if not grown and (stalled + 1 >= TRIES or _final(problem)):
+    broken = type(problem).__name__ in {"ReadTimeout", "ReadError", "RemoteProtocolError"}
+    if not grown and (stalled + 1 >= TRIES or not broken):
         raise _failed(repository, problem) from problem
     time.sleep(0.5)
     return 0 if grown else stalled + 1
@@ -108,11 +109,6 @@ def _append(repository: str, name: str, part: Path, have: int, revision: str) ->
                 file.flush()
                 done += len(block)
                 yield done
-
-
-def _final(problem: Exception) -> bool:
-    """Whether another try cannot help: no such host, refused, not found, offline."""
-    return type(problem).__name__ not in {"ReadTimeout", "ReadError", "RemoteProtocolError"}
 
 
 def _failed(repository: str, problem: Exception) -> ModelError:
