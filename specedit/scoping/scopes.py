@@ -6,6 +6,7 @@ Built from a language's rules.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from sys import intern
 
 from specedit.scoping.languages import Rules, rules_of
 from specedit.scoping.scope import Declared, Home, Owner, Scope
@@ -92,7 +93,7 @@ class Scopes(Home):
                 if node.end == node.start:
                     continue  # what the parser made up
                 if rules.is_name(node):
-                    self.leaves.append((node, self.label(node)))
+                    self.leaves.append((node, intern(self.label(node))))
                     continue
                 if not node.children:
                     continue

@@ -50,6 +50,7 @@ def styles(name: str) -> dict[str, str]:
     }
 
 
+@lru_cache(maxsize=64)
 def variants(old: str, new: str) -> dict[str, str]:
     """The new text for each spelling of `old`, plurals included; longer spellings first.
 
