@@ -20,7 +20,7 @@ from specedit.syntax.lines import lines_of, opcodes
 
 AROUND = 1  # lines on each side of a mention
 SMALL = 1_500  # characters of a file that is shown as a whole
-MOST = 3_000  # characters that are shown, 7 s on two cores; mentions beyond are decided by rule
+MOST = 3_000  # characters that are shown, 5 to 10 s on two cores; the rule decides the rest
 
 Span = tuple[int, int]
 
