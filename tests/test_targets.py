@@ -198,3 +198,25 @@ def test_guarantee_11_no_definition_is_lost(instruction: str, answer: str) -> No
     edit = edited(instruction, answer)
     assert edit.status == "refused"
     assert edit.after == b"" or edit.problems
+
+
+def test_of_a_long_class_the_likely_members_are_open() -> None:
+    methods = "".join(
+        f"    def weigh_{n}(self, fruit):\n"
+        + f"        total = {n}\n" * 8
+        + "        return total\n\n"
+        for n in range(40)
+    )
+    text = (
+        f"LIMIT = 3\n\n\nclass Shop:\n{methods}\n    def kiwi(self, ripe):\n        return ripe\n"
+    )
+    source = Source.from_bytes("a.py", text.encode())
+    backend = Scripted(
+        lambda prompt: (
+            "kiwi\n```" if "Which parts" in prompt else "def kiwi(self, ripe):\n    return 1\n```"
+        )
+    )
+    job = plan_edit(source, "In class Shop, return 1 for kiwi that is ripe", Settings())
+    *_, edit = perform(job, backend, Settings())
+    assert isinstance(edit, Edit) and edit.figures.regions
+    assert all(one.lines[0] > 4 for one in edit.figures.regions)

@@ -75,7 +75,7 @@ def with_regions(
         return work, None
     evidence = evidence_of(source.text, blocks, work.instruction)
     if regions:  # a class of many lines: its likely parts
-        evidence = [one for one in evidence if _is_within(one.block, regions)]
+        evidence = _within(evidence, regions)
     choice = choose(evidence, work.instruction)
     if work.original is not None:
         choice = with_earlier(choice, _changed(work, blocks), evidence, work.instruction)
@@ -86,8 +86,20 @@ def with_regions(
     return (_whole(work, choice.why) if choice.whole else _some(work, choice)), asked
 
 
-def _is_within(block: Block, regions: Sequence[RegionJob]) -> bool:
-    return any(one.lines[0] <= block.first and block.last <= one.lines[1] for one in regions)
+def _within(evidence: Sequence[Evidence], regions: Sequence[RegionJob]) -> list[Evidence]:
+    """The evidence for the blocks in these regions."""
+    numbers = [
+        n
+        for n, each in enumerate(evidence)
+        if any(
+            a <= each.block.first and each.block.last <= b for a, b in (r.lines for r in regions)
+        )
+    ]
+    place = {n: at for at, n in enumerate(numbers)}
+    return [
+        replace(evidence[n], uses=tuple(place[use] for use in evidence[n].uses if use in place))
+        for n in numbers
+    ]
 
 
 def may_divide(work: Job, settings: Settings) -> bool:
