@@ -20,6 +20,11 @@ from specedit.models import architecture
 from specedit.models.gguf import open_gguf
 
 IDS = random.Random(7).choices(range(517), k=180)
+GGUF_YARN = {
+    "rope.scaling.type": "yarn",
+    "rope.scaling.factor": 4.0,
+    "rope.scaling.original_context_length": 64,
+}
 
 
 def logits(model: Any) -> np.ndarray:
@@ -37,11 +42,18 @@ def test_a_gguf_file_computes_what_the_folder_computes(family: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("family", ["qwen2, grouped, tied", "qwen3, head norms", "llama, no bias"])
+@pytest.mark.parametrize(
+    ("turning", "metadata"),
+    [
+        (YARN, GGUF_YARN),
+        (LINEAR, {"rope.scaling.type": "linear", "rope.scaling.factor": 2.5}),
+    ],
+    ids=["YaRN", "linear"],
+)
 def test_scaled_frequencies_of_a_gguf_file_run_right_on_the_generic_engine(
-    family: str, tmp_path: Path
+    family: str, turning: dict[str, Any], metadata: dict[str, Any], tmp_path: Path
 ) -> None:
-    model = model_of(family, rope_parameters=LINEAR)
-    metadata = {"rope.scaling.type": "linear", "rope.scaling.factor": 2.5}
+    model = model_of(family, rope_parameters=turning)
     files = save_gguf(model, tmp_path / "small.gguf", metadata)
     built = build(files.path, torch.float32)
     expected = logits(model)
@@ -50,10 +62,21 @@ def test_scaled_frequencies_of_a_gguf_file_run_right_on_the_generic_engine(
     assert not np.allclose(logits(build(plain.path, torch.float32)), expected, atol=2e-2)
 
 
+def test_what_yarn_of_a_folder_says_is_what_transformers_computes(tmp_path: Path) -> None:
+    for number, more in enumerate(({}, {"mscale": 1.3, "mscale_all_dim": 0.7}, {"beta_fast": 20})):
+        folder = tmp_path / str(number)
+        model, _ = save("llama, no bias", folder, rope_parameters={**YARN, **more})
+        found = architecture.of_folder(folder)
+        turning = model.model.rotary_emb
+        plain = 10000.0 ** (-np.arange(0, 22, 2) / 22)
+        assert np.allclose(plain / np.array(found.rope_factors), turning.inv_freq, rtol=1e-5)
+        assert found.rope_magnitude == pytest.approx(turning.attention_scaling)
+
+
 def test_the_exact_engine_runs_linear_scaling_and_refuses_yarn_by_name(tmp_path: Path) -> None:
     _, yarn = save("qwen2, grouped, tied", tmp_path / "yarn", rope_parameters=YARN)
-    assert "yarn" in (unsupported(yarn) or "")
-    with pytest.raises(ModelError, match="yarn"):
+    assert "YaRN" in (unsupported(yarn) or "")
+    with pytest.raises(ModelError, match="YaRN"):
         open_checkpoint(yarn)
     model, linear = save("qwen2, grouped, tied", tmp_path / "linear", rope_parameters=LINEAR)
     engine = open_exact(linear, store=tmp_path, precision="close")
@@ -79,8 +102,8 @@ def test_both_kinds_of_file_give_the_exact_engine_the_same_rows(
 @pytest.mark.parametrize(
     ("metadata", "said"),
     [
-        ({"rope.scaling.type": "longrope"}, "scaling of the kind longrope is not supported"),
-        ({"rope.scaling.type": "yarn"}, "scaling of the kind yarn is not supported"),
+        ({"rope.scaling.type": "longrope"}, "scaling of the kind longrope is not known"),
+        ({**GGUF_YARN, "rope.scaling.yarn_log_multiplier": 0.1}, "yarn with yarn_log_multiplier"),
         ({"rope.scaling.type": 7}, "rope.scaling.type is 7"),
         ({"rope.dimension_count": 12}, "rope.dimension_count is 12 where 22, all of a head"),
         ({"attention.head_count": 3}, "3 heads of 22 over 2 key heads"),

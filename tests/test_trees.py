@@ -13,6 +13,7 @@ from effort import examples
 from exact_models import kernel, kernels_here, save
 from hypothesis import given
 from hypothesis import strategies as st
+from test_huggingface import VOCABULARY, tiny
 
 from specedit.decode.cost import Curve
 from specedit.decode.drafter import Draft, Drafter
@@ -121,6 +122,40 @@ def test_a_right_tree_settles_more_than_a_pass_each() -> None:
     assert len(chunks) < 0.6 * len(tokens)
     assert any(0 < chunk.accepted < chunk.proposed for chunk in chunks)
     assert all(chunk.accepted <= chunk.depth <= chunk.proposed for chunk in chunks)
+
+
+@examples(25)
+@given(
+    prompt=st.lists(st.integers(1, VOCABULARY - 1), min_size=1, max_size=20),
+    seed=st.integers(0, 50),
+    sampling=st.sampled_from([GREEDY, SAMPLED]),
+)
+def test_guarantee_1_trees_on_the_generic_engine(
+    prompt: list[int], seed: int, sampling: Sampling
+) -> None:
+    engine = tiny()
+    engine.prove()
+    assert engine.info.trees
+    assert engine.info.hidden == 32
+    plain, _, _ = answered(engine, prompt, sampling=sampling)
+    drafter = Seeing(plain, seed, VOCABULARY)
+    drafted, _, chunks = answered(engine, prompt, [drafter], curve=FLAT, sampling=sampling)
+    assert drafted == plain
+    assert len(chunks) <= len(plain)
+    assert len(drafter.rows) == len(plain)
+
+
+def test_a_generic_model_that_takes_no_mask_takes_chains(monkeypatch: pytest.MonkeyPatch) -> None:
+    from specedit.engines.huggingface import HuggingFaceEngine
+
+    engine = HuggingFaceEngine(tiny()._model)
+    monkeypatch.setattr(HuggingFaceEngine, "_mask", lambda self, past, parents: None, raising=True)
+    engine.prove()
+    assert not engine.info.trees
+    assert "chains only" in engine.info.note
+    drafter = Branching([1, 2, 3], 1, VOCABULARY)
+    plain, _, _ = answered(engine, [4, 5])
+    assert answered(engine, [4, 5], [drafter])[0] == plain
 
 
 @pytest.fixture(scope="module", params=kernels_here())

@@ -159,7 +159,8 @@ def _state(gguf: Gguf, numbers: Architecture, dtype: torch.dtype) -> Iterator[tu
 def _fill_buffers(model: Any, numbers: Architecture) -> None:
     """RoPE tables are computed, not stored; on the meta device they are still empty.
 
-    Scaled frequencies are put in as they are, whatever the scaling is called.
+    Scaled frequencies are put in as they are, whatever the scaling is called: every model with
+    them computes cosines of `inv_freq` times the position, and multiplies by `attention_scaling`.
     """
     for module in model.modules():
         if hasattr(module, "inv_freq") and module.inv_freq.is_meta:
@@ -168,3 +169,4 @@ def _fill_buffers(model: Any, numbers: Architecture) -> None:
                 fresh.inv_freq /= torch.tensor(numbers.rope_factors)
             for name, _ in fresh.named_buffers(recurse=False):
                 module.register_buffer(name, fresh.inv_freq.clone(), persistent=False)
+            module.attention_scaling = numbers.rope_magnitude

@@ -70,6 +70,7 @@ class Architecture:
     head_norm: bool = False  # queries and keys are normalised per head (Qwen3)
     bias: bool = False  # queries, keys and values have a bias (Qwen2)
     rope_factors: tuple[float, ...] = ()  # each frequency is divided by its factor (Llama 3)
+    rope_magnitude: float = 1.0  # of cosines and sines (YaRN)
 
     @property
     def group(self) -> int:
@@ -149,10 +150,10 @@ def of_gguf(file: Gguf) -> Architecture:
     base = fields.real("rope.freq_base", 10000.0)
     window = fields.whole("context_length", most=2**32)
     scaling = Fields(file.path, file.metadata, f"{family}.rope.scaling.")
-    factors = rope.of_gguf(scaling, size)
+    factors, magnitude = rope.of_gguf(scaling, base, size, window)
     if ROPE_FACTORS in file.tensors:
         if factors:
-            raise rope.unknown(scaling, f"{scaling.text('type')} beside {ROPE_FACTORS}", _FOLDER)
+            raise rope.unknown(scaling, f"{scaling.text('type')} beside {ROPE_FACTORS}")
         factors = _factors(file, size)
     result = Architecture(
         family=family,
@@ -169,6 +170,7 @@ def of_gguf(file: Gguf) -> Architecture:
         head_norm=family == "qwen3",
         bias="blk.0.attn_q.bias" in file.tensors,
         rope_factors=factors,
+        rope_magnitude=magnitude,
     )
     _check_heads(file.path, result)
     check_tensors(file.path, result, {name: info.shape for name, info in file.tensors.items()})
@@ -196,7 +198,7 @@ def of_folder(path: Path) -> Architecture:
     if scaling_fields is not None:
         base = scaling_fields.real("rope_theta", base)
     window = fields.whole("max_position_embeddings", most=2**32)
-    factors = rope.of_folder(scaling_fields, base, size, window)
+    factors, magnitude = rope.of_folder(scaling_fields, base, size, window)
     result = Architecture(
         family=family,
         layers=fields.whole("num_hidden_layers", most=LAYERS),
@@ -212,6 +214,7 @@ def of_folder(path: Path) -> Architecture:
         head_norm=family == "qwen3",
         bias=family == "qwen2",
         rope_factors=factors,
+        rope_magnitude=magnitude,
     )
     _check_heads(path, result)
     return result

@@ -64,6 +64,13 @@ class Loaded:
     def prompt(self, plan: Plan) -> list[int]:
         return self.render([(m.role, m.segments) for m in plan.messages], plan.opening)
 
+    def _trees(self, plan: Plan) -> bool:
+        """Whether a pass may be a tree: tested only where a drafter proposes trees."""
+        prove = getattr(self.engine, "prove", None)  # an engine that tests its model for it
+        if prove and plan.draft and (self.small or self.heads):
+            prove()
+        return self.engine.info.trees
+
     def warm(self, plan: Plan) -> Iterator[Event]:
         """Prefill the prompt only."""
         prompt = self.prompt(plan)
@@ -116,7 +123,7 @@ class Loaded:
                 instruction=encode(plan.instruction),
                 small=self.small,
                 sampling=plan.sampling,
-                trees=self.engine.info.trees,
+                trees=self._trees(plan),
                 heads=self.heads,
             ),
             widths=self.widths,

@@ -30,6 +30,8 @@ def unsuitable(config: Architecture) -> str | None:
             )
     if config.heads % config.kv_heads:
         return f"{config.heads} heads do not share {config.kv_heads} key heads"
+    if config.rope_magnitude != 1.0:
+        return "the exact engine does not run YaRN scaling of RoPE"
     if config.head_size % 2:
         return f"the exact engine takes heads of an even size, and these have {config.head_size}"
     return None
