@@ -153,6 +153,9 @@ LANGUAGES = {
                "In api.put, return 1", ["api.put"]),
     "arrow": ("a.ts", "export const load = async (a: string) => {\n  return a;\n};\nlet b = 1;\n",
               "Make the load function sync", ["load"]),
+    "field-behind": ("a.ts", "interface A {\n  limit: number;\n}\n"
+                     "interface B {\n  limit: number;\n}\n",
+                     "Add an optional field size to A, behind limit", ["A.limit"]),
     "interface": ("a.ts", "interface I {\n  run(): void;\n}\nclass C implements I {\n  run() {\n"
                   "    return;\n  }\n}\n", "In run, return early", ["C.run"]),
 }  # fmt: skip

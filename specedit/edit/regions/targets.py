@@ -147,7 +147,9 @@ def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[E
     if _NEW_FIELD.search(instruction):
         like = [one.symbol for one in mentions if _LIKE.search(one.before)]
         fields = [one for one in like if one.kind in ("property", "value")]
-        return [_behind(fields[-1])] if fields else _for_field(symbols, named)
+        holders = {one.qualified for one in named if one.kind in TYPES}
+        inside = [one for one in fields if one.qualified.rpartition(".")[0] in holders]
+        return [_behind((inside or fields)[-1])] if fields else _for_field(symbols, named)
     chosen = [one for one in named if one.kind in CALLABLE] or named
     if not chosen:
         return _by_quote(symbols, text, instruction)
