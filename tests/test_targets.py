@@ -82,6 +82,7 @@ NAMED = {
     "unknown": ("Let `Basket.smallest` exist", []),
     "nothing": ("Let empty baskets be None", []),
     "empty": ("", []),
+    "implement-the": ("Implement the function to find the heaviest fruit", []),
     "new-like": ("Add a smallest method like lightest", ["Basket.lightest"]),
     "new-in-class": ("Add a count method to Crate", ["Crate.heaviest"]),
     "parameter-of-method": ("Add a `strict` parameter to the write method", ["Basket.write"]),
