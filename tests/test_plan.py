@@ -74,11 +74,11 @@ def test_lines_name_a_part(lines: tuple[int, int] | None, part: str) -> None:
     assert job.plan.prediction == dedent(part)
 
 
-def test_a_symbol_names_a_part_and_shows_what_is_around_it() -> None:
+def test_a_symbol_names_a_part_that_is_shown_alone() -> None:
     job = plan_edit(source(), "x", Settings(), symbol="Cart.size")
     assert CODE[job.region.start : job.region.end].strip().startswith("def size")
     user = job.plan.messages[-1].content
-    assert "def total(self)" in user
+    assert "def total(self)" not in user
     assert user.count("def size") == 1
 
 

@@ -19,7 +19,7 @@ from specedit.edit.imports.completion import judged_with_imports
 from specedit.edit.local_rename import local_rename
 from specedit.edit.outcome import USUAL, Judge, checks_of, guarded
 from specedit.edit.plan import Plan
-from specedit.edit.splice import Region, around, dedented, region_of, taken, whole
+from specedit.edit.splice import Region, dedented, region_of, taken, whole
 from specedit.engines.base import Sampling
 from specedit.errors import UsageError
 from specedit.files.source import Source, read
@@ -74,7 +74,6 @@ class RegionJob:
     blocks: tuple[Block, ...]
     chance: float  # that the change belongs there
     expected: str | None = None  # what it is predicted to become; None: what it is
-    context: str | None = None  # what it is shown with; None: `regions.context`'s
     why: str = ""  # why it is open to change
     insertion: Insertion | None = None  # the region is empty, and new code stands there
 
@@ -137,11 +136,11 @@ def job(
     beside: tuple[Beside, ...] = (),
 ) -> Job:
     """The Job of one region of one file. `checks`: those of the settings, where none are given."""
-    text, context = taken(source, region), ""
-    if region != whole(source):
-        text, context = dedented(text), around(source, region)
+    text, part = taken(source, region), region != whole(source)
+    if part:
+        text = dedented(text)
         prediction = None if prediction is None else dedented(prediction)
-    marks = prompt.fence(text + context)
+    marks = prompt.fence(text)
     checks = checks_of(settings) if checks is None else checks
     return Job(
         source=source,
@@ -151,9 +150,7 @@ def job(
         checks=checks,
         beside=beside,
         plan=Plan(
-            messages=prompt.messages(
-                source.name, text, instruction, context=context, beside=beside
-            ),
+            messages=prompt.messages(source.name, text, instruction, part=part, beside=beside),
             opening=prompt.opening(marks),
             language=source.language.lexer if source.language else "",
             closing=marks,

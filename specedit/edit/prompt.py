@@ -23,6 +23,12 @@ SYSTEM = (
     "comments and blank lines included. Never shorten and never leave placeholders."
 )
 
+PART = (
+    "You edit source code. You get one piece of code and one instruction. "
+    "Reply with the complete piece after the edit and nothing else. "
+    "Change only what the instruction asks for; copy every other line exactly, "
+    "comments and blank lines included. Never shorten and never leave placeholders."
+)
 INSERTION = (
     "You write source code. You get a part of a file and one instruction. "
     "Reply with the new code that is to be added and nothing else."
@@ -59,24 +65,28 @@ def messages(
     text: str,
     instruction: str,
     *,
-    context: str = "",
+    part: bool = False,
     beside: Sequence[Beside] = (),
 ) -> tuple[Message, ...]:
-    """One file, one instruction. The file is a segment of its own, and so is its context; what is
-    shown `beside` it comes first, the same for every file of a run."""
-    marks = fence(text + context)
+    """One file, or a `part` of one, and one instruction. The text is a segment of its own; what is
+    shown `beside` it comes first, the same for every file of a run.
+
+    A part is shown without the lines around it, and the instruction stands on both sides of it: of
+    63 edits 38 were right so and 37 with its context, in a third of the time
+    (docs/research/2026-11-edits.md)."""
+    marks = fence(text)
     name = name.encode("utf-8", "replace").decode()  # a name may be any bytes, a prompt may not
-    body = finished(text)
-    around: tuple[str, ...] = ()
-    what, reply = f"File `{name}`:", "complete edited file"
-    if context:
-        head = f"Part of the file `{name}`, for context:\n\n{marks}\n"
-        around = (head, finished(context), f"{marks}\n\n")
-        what, reply = "The region to edit:", "complete edited region, without the lines around it"
-    ask = f"{marks}\n\n{instruction.strip()}{REPLY}{reply} in one code block."
-    around = (*others(beside), *around)
-    user = (*around, f"{what}\n\n{marks}\n", body, ask)
-    return (Message("system", (SYSTEM,)), Message("user", user))
+    body, words = finished(text), instruction.strip()
+    before, system, reply = f"File `{name}`:", SYSTEM, "complete edited file"
+    if part:
+        before, system, reply = (
+            f"{words}\n\nFile `{name}`, a part of it:",
+            PART,
+            "complete edited code",
+        )
+    ask = f"{marks}\n\n{words}{REPLY}{reply} in one code block."
+    user = (*others(beside), f"{before}\n\n{marks}\n", body, ask)
+    return (Message("system", (system,)), Message("user", user))
 
 
 def insertion(

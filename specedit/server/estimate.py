@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from specedit.decode import cost
 from specedit.decode.cost import TYPICAL, Curve
-from specedit.edit.regions.narrowing import CHARACTERS, NARROW, READ, SHOWN, WIDTH
+from specedit.edit.regions.narrowing import CHARACTERS, NARROW, READ, WIDTH
 from specedit.models.catalogue import CATALOGUE
 from specedit.models.store import store_path
 
@@ -40,9 +40,7 @@ def expected_curve(settings: Settings) -> Curve | None:
 def expected_seconds(job: Job, curve: Curve) -> float:
     """The seconds that one answer to a Job likely takes."""
     if job.regions:
-        parts = [
-            SHOWN + 2 * (one.region.end - one.region.start) / CHARACTERS for one in job.regions
-        ]
+        parts = [2 * (one.region.end - one.region.start) / CHARACTERS for one in job.regions]
     else:
         shown = sum(len(one.content) for one in job.plan.messages)
         parts = [(shown + len(job.before)) / CHARACTERS]

@@ -3,5 +3,7 @@
 `blocks` cuts the file, `evidence` compares the instruction with each block,
 `chances` turns that into probabilities and `choice` takes the blocks that are enough. `narrowing`
 makes a Job with regions of a Job for a whole file, and asks the model where words leave it open
-(`listing`). `assemble` asks about each region, shown with its `context`, and joins the answers.
+(`listing`). `targets` names the definitions that an instruction names
+outright, `insertion` is the place of a new one. `assemble` asks about each region and joins the
+answers.
 """

@@ -17,8 +17,7 @@ from specedit.edit.fold import run
 from specedit.edit.job import Job, RegionJob
 from specedit.edit.plan import Plan
 from specedit.edit.regions.blocks import Block, blocks_of
-from specedit.edit.regions.context import context_of
-from specedit.edit.regions.insertion import placed
+from specedit.edit.regions.insertion import context_behind, placed
 from specedit.edit.report import EditedRegion, Figures
 from specedit.edit.splice import Region, dedented, fitted, joined, region_of, taken
 from specedit.files.source import Source
@@ -53,18 +52,16 @@ def plan_of(work: Job, blocks: Sequence[Block], target: RegionJob) -> Plan:
     """The Plan of one region: the Job's own, with the region's text and context."""
     source = work.about
     text = dedented(taken(source, target.region))
-    context = target.context
-    if context is None:
-        context = context_of(source.text, blocks, target.blocks)
-    marks = prompt.fence(text + context)
+    marks = prompt.fence(text)
     earlier = [part_of_changed(source.text, target.region, one) for one in work.plan.predictions]
-    if target.insertion is not None:
-        place = target.insertion
+    if (place := target.insertion) is not None:
         text = dedented("".join(lines_of(source.text)[place.first - 1 : place.last]))
+        context = context_behind(source.text, blocks, target.blocks[0])
+        marks = prompt.fence(text + context)
         messages = prompt.insertion(source.name, work.instruction, context, work.beside)
     else:
         messages = prompt.messages(
-            source.name, text, work.instruction, context=context, beside=work.beside
+            source.name, text, work.instruction, part=True, beside=work.beside
         )
     predicted = prompt.finished(text if target.expected is None else dedented(target.expected))
     return replace(

@@ -9,10 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from specedit.check.placeholders import GAP
+from specedit.edit.regions.blocks import Block
+from specedit.edit.regions.listing import title
 from specedit.edit.splice import Region, dedented, fitted, indentation
 from specedit.files.source import Source
 from specedit.syntax.lines import lines_of
 
+SHOWN = 40  # lines that are shown of the imports, a class's own lines, and a definition
+NEAR = 6  # lines behind the definition
+WIDE = 200  # characters of a line beyond which it is left out
+CONSTRUCTORS = frozenset({"__init__", "constructor", "new", "init", "__new__"})
 BLANK = 2  # blank lines between definitions, at most
 
 
@@ -38,6 +45,37 @@ def insertion_behind(source: Source, first: int, last: int) -> tuple[Region, Ins
     blank = min(BLANK, max(above, below)) if not alone and (above or below) else usual
     place = Insertion(first, last, around, blank)
     return Region(end, end), place
+
+
+def context_behind(text: str, blocks: Sequence[Block], sibling: Block) -> str:
+    """What new code is shown with: the imports, the definition that it stands behind, and the first
+    lines of its class with the constructor. Lines of the file in their order, gaps marked."""
+    lines, holder = lines_of(text), sibling.name.rpartition(".")[0]
+    makers = {f"{holder}.{name}" for name in CONSTRUCTORS}
+    imports = [one for one in blocks if one.kind == "imports"]
+    own = [one for one in blocks if holder and (one.name == holder or one.name in makers)]
+    titles = [
+        title(one, lines)[0]
+        for one in blocks
+        if one.head and one.name and sibling.name.startswith(f"{one.name}.")
+    ]
+    shown = {
+        *_lines(imports)[:SHOWN],
+        *titles,
+        *_lines(own)[:SHOWN],
+        *range(max(sibling.first, sibling.last - SHOWN), sibling.last + NEAR + 1),
+    }
+    parts, following = [], 1
+    for number in sorted(n for n in shown if 1 <= n <= len(lines) and len(lines[n - 1]) <= WIDE):
+        if number > following:
+            parts.append(f"{GAP}\n")
+        parts.append(lines[number - 1].removesuffix("\n") + "\n")
+        following = number + 1
+    return "".join([*parts, f"{GAP}\n" if following <= len(lines) else ""])
+
+
+def _lines(blocks: Sequence[Block]) -> list[int]:
+    return [n for one in blocks for n in range(one.first, one.last + 1)]
 
 
 def placed(source: Source, place: Insertion, answer: str) -> str:

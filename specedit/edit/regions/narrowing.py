@@ -15,7 +15,7 @@ from specedit.edit.backend import Answer, Backend, Event, Written
 from specedit.edit.fold import run
 from specedit.edit.job import Job, RegionJob
 from specedit.edit.plan import Plan
-from specedit.edit.regions.assemble import plan_of, region_job, region_name
+from specedit.edit.regions.assemble import region_job, region_name
 from specedit.edit.regions.blocks import LONG, Block, blocks_of
 from specedit.edit.regions.chances import likely, with_named
 from specedit.edit.regions.choice import (
@@ -26,7 +26,6 @@ from specedit.edit.regions.choice import (
     readable,
     with_earlier,
 )
-from specedit.edit.regions.context import context_of, shown_behind
 from specedit.edit.regions.evidence import Evidence, evidence_of
 from specedit.edit.regions.insertion import insertion_behind
 from specedit.edit.regions.listing import MOST, BlockListing, listing_of
@@ -42,7 +41,7 @@ CHARACTERS = 3.5  # of source, a token
 READ = 256  # tokens that a prompt is read in at a time
 OUTLINE = 0.08  # the outline's share of a file's tokens,
 SHARE = 0.15  # and the chosen regions'
-SHOWN = 600  # tokens of a region's context,
+SAVED = 600  # tokens a region that a choice must save beyond its cost: it can miss the place
 NARROW = 12  # and narrow passes around its change
 WIDTH = 8
 TWICE = 2.0  # regions must be so much faster than the whole file to be worth their risk
@@ -125,24 +124,21 @@ def pays(tokens: float, curve: Curve = TYPICAL) -> bool:
     each = curve.seconds(READ) / READ  # read or written: most of what is written is copied
     narrow = NARROW * curve.seconds(WIDTH)
     whole_file = 2 * tokens * each + narrow
-    regions = (OUTLINE + 2 * SHARE) * tokens * each + 2 * (SHOWN * each + narrow)
+    regions = (OUTLINE + 2 * SHARE) * tokens * each + 2 * (SAVED * each + narrow)
     return whole_file > TWICE * regions
 
 
 def shared_beginnings(work: Job, settings: Settings) -> Iterator[Plan]:
     """The Plans whose prompts begin as those of any instruction on the same file do: for a large
-    file its outline, and a region with its imports; else the file."""
+    file its outline, else the file."""
     if not (may_divide(work, settings) and is_large(work.about, settings)) or not readable(
         work.about.text
     ):
         yield work.plan
         return
-    blocks = blocks_of(work.about.text, work.about.language)
-    outline = listing_of(work.about.text, blocks)
+    outline = listing_of(work.about.text, blocks_of(work.about.text, work.about.language))
     if len(outline.names) <= MOST:  # a longer one depends on the instruction
         yield _question(work, outline)
-    smallest = min(blocks, key=lambda one: (one.kind == "imports", one.lines))
-    yield plan_of(work, blocks, region_job(work.about, [smallest], 0.0))
 
 
 def in_parts(work: Job) -> Job | None:
@@ -213,12 +209,7 @@ def _named_regions(work: Job, blocks: Sequence[Block]) -> tuple[RegionJob, ...]:
         block = Block(first, last, target.symbol, "target")
         if target.inserts:
             region, place = insertion_behind(source, first, last)
-            after = Block(last + 1, last, target.symbol, "target", head=False)
-            more = shown_behind(blocks, block)
-            context = context_of(source.text, blocks, [after], more, here="")
-            regions.append(
-                RegionJob(region, (block,), 1.0, None, context, target.why, insertion=place)
-            )
+            regions.append(RegionJob(region, (block,), 1.0, None, target.why, insertion=place))
         else:
             regions.append(replace(region_job(source, [block], 1.0), why=target.why))
     return tuple(regions)

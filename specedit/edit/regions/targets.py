@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from specedit.edit.regions.context import CONSTRUCTORS
+from specedit.edit.regions.insertion import CONSTRUCTORS
 from specedit.errors import InputError, NotDefined
 from specedit.syntax.identifiers import words_of
 from specedit.syntax.outline import CALLABLE, Symbol
