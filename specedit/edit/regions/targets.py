@@ -8,87 +8,28 @@ end of the class that the instruction names.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from specedit.edit.regions.insertion import CONSTRUCTORS
-from specedit.errors import InputError, NotDefined
+from specedit.edit.regions.instruction_names import (
+    CODE,
+    NEW,
+    TYPES,
+    Mention,
+    check_names,
+    mentions_of,
+)
+from specedit.errors import InputError
 from specedit.syntax.identifiers import words_of
 from specedit.syntax.outline import CALLABLE, Symbol
 
-TYPES = frozenset({"class", "interface", "enum", "type"})
 SMALL_CLASS = 60  # lines of a class that is one region
-_KIND = (
-    r"(?:functions?|methods?|class(?:es)?|structs?|interfaces?|enums?|traits?|types?|constructors?"
-    r"|propert(?:y|ies)|fields?|constants?|const|members?|helpers?|getters?|setters?|hooks?"
-    r"|components?|handlers?|def|func|fn|test)"
-)
-_KIND_BEFORE = re.compile(rf"(?i)\b{_KIND}\s+[`'\"]?$")
-_KIND_BEHIND = re.compile(rf"(?i)[`'\"]?(?:\(\))?(?:'s)?\s+{_KIND}\b")
-# Words before a name that is not a definition of the file.
-_LOCAL = re.compile(
-    r"(?i)\b(?:variables?|locals?|parameters?|params?|arguments?|args?|attributes?|keys?|flags?"
-    r"|options?|columns?|keyword|named|called|import|exception|error|type|string|value|module"
-    r"|package|library|header|alias|annotation|decorator)\s+[`'\"]?$"
-)
-_ADDED = re.compile(
-    r"(?i)\b(?:add|create|introduce|implement|define|write|provide)\s+(?:an?\s+|the\s+|another\s+"
-    r"|new\s+|static\s+|public\s+|private\s+|async\s+)*[`'\"]?(?:[\w$.]+\.)?$"
-)
-_USED = re.compile(  # words before a name that is used, not changed
-    r"(?i)\b(?:us(?:e|es|ed|ing)|call(?:s|ed|ing)?|invok(?:e|es|ing)|via|with|than|through"
-    r"|instead of|rais(?:e|es|ing)|throw(?:s|ing)?|catch(?:es|ing)?|return(?:s|ing)?"
-    r"|pass(?:es|ing)?|set(?:s|ting)? to|equals?|instance of|subclass of|extend(?:s|ing)?"
-    r"|deriv(?:e|es|ing) from|delegat(?:e|es|ing) to|import(?:s|ing)?|if|when|unless|until|while"
-    r"|and then|is an?|as an?|before|after|once)"
-    r"(?:\s+(?:of|to|by|the|an?|its|their|our|existing|result|value|function|method|class))*"
-    r"\s+[`'\"]?(?:[\w$]+(?:\.|::|->|#))*$"
-)
-_LIKE = re.compile(  # words before a name that a new definition is compared with
-    r"(?i)\b(?:like|similar to|same (?:way )?as|as in|analogous to|modell?ed (?:on|after)|next to"
-    r"|besides?|behind|after|before|below|under|above|following|counterpart (?:of|to|for))"
-    r"(?:\s+(?:the|its|existing|sibling|function|method|class))*\s+[`'\"]?(?:[\w$]+(?:\.|::|->|#))*$"
-)
-_COMPARED = re.compile(
-    r"(?i)\b(?:like|similar to|same (?:way )?as|just as|as in|as)\s+(?:the\s+)?[`'\"]?"
-    r"(?:[\w$]+(?:\.|::|->|#))*$"
-)
-_DOES = re.compile(r"(?i)[`'\"]?(?:\(\))?\s+(?:does|do|already does)\b")
-_EVERYWHERE = re.compile(  # words before a name that goes, with its uses
-    r"(?i)\b(?:renam(?:e|es|ed|ing)|replac(?:e|es|ed|ing)|remov(?:e|es|ed|ing)"
-    r"|delet(?:e|es|ed|ing)|drop|mov(?:e|es|ed|ing)|inlin(?:e|es|ed|ing)|(?:uses|usages?|calls|"
-    r"callers|references|occurrences)\s+(?:of|to))"
-    r"(?:\s+(?:the|to|function|method|class|constant|unused|dead|old))*\s+[`'\"]?"
-    r"(?:[\w$]+(?:\.|::|->|#))*$"
-)
-_QUALIFIES = re.compile(r"(?:\.|::|->|#)[\w$]")  # behind a name that only says where
-_SUBJECT_BEFORE = re.compile(  # where a plain word is a name: `in write only`
-    r"(?i)(?:^\W*|\b(?:in|inside|within|of|to|for|from|let|make|have|on|like|to|beside|behind|after|before)\s+)[`'\"]?$"
-)
-_SUBJECT_BEHIND = re.compile(
-    r"[`'\"]?(?:[:.,;](?:\s|$)|\s*$|\s+(?:should|must|shall|only|so|accept|return|raise|throw|take|with|when|that|and|if|which|whose"
-    r"|as|by|instead|before|after|unless|using|where)\b)"
-)
-_NEW = re.compile(  # a new definition is asked for
-    r"(?i)\b(?:add|create|introduce|implement|write|provide|define)\s+"
-    r"(?!(?:the|this|that|these)\s+(?!new\b))"
-    r"(?:(?!(?:to|in|for|of|on|into|from|with|that|parameter|argument|param|docs?|comments?|hints?"
-    r"|docstrings?|annotations?|checks?|calls?|logging|guard|case|import)\b)[`'\w$().-]+\s+){0,6}?"
-    r"(?:method|function|helper|class|struct|interface|enum|constructor|getter|setter|overload|test"
-    r"|property|constant)s?\b(?!\s+(?:parameter|argument|call|name|comment|doc\w*|type|signature)\b)"
-    r"(?!\s*(?:,\s*)?(?:should|must)\b)"
-)
 _NEW_FIELD = re.compile(
     r"(?i)\badd\s+(?:(?!(?:to|in|for|of|on|into|from|with|that)\b)[`'\w$().:<>\[\]-]+\s+){0,7}?"
     r"(?:field|attribute|member|member variable|instance variable|option|enum value|variant)s?\b"
 )
-_VALUE = re.compile(
-    r"(?i)\b(?:change|set|let|make|raise|lower|reduce|increase|decrease|double|halve|bump|turn"
-    r"|update|rewrite|extend)\s+(?:(?:the|default|value|constant|limit|of)\s+)*[`'\"]?(?:[\w$]+\.)*$"
-)
-_VALUE_BEHIND = re.compile(r"(?i)[`'\"]?\s+(?:should|must|shall|has to|is to)\s+")
 _SIGNATURE = re.compile(
     r"(?i)\b(?:remove|delete|drop|rename|reorder|swap)\b.*\b(?:param\w*|arg\w*)\b|\basync\b"
     r"|\brequired\s+(?:param\w*|arg\w*)"
@@ -104,11 +45,6 @@ _QUOTED = re.compile(
 )
 _SEVERAL = re.compile(r"(?i)\b(?:all|every|each|both|any)\b")
 _CALLERS = re.compile(r"(?i)\b(?:callers?|call sites?|(?:all|both|its|the)\s+calls)\b")
-_CODE = re.compile(r"_|\d|[a-z$][A-Z]|[A-Z]{2,}[a-z]|\$")
-_PLACED = re.compile(  # `in the function f`, `in the f method`
-    rf"(?i)\b(?:in|inside|of)\s+(?:the\s+)?(?:{_KIND}\s+[`'\"]?([A-Za-z_$][\w$.:#]*[\w$])"
-    rf"(?:\(\))?[`'\"]?|[`'\"]?([A-Za-z_$][\w$.:#]*[\w$])(?:\(\))?[`'\"]?\s+{_KIND}\b)"
-)
 NAMED = "named in the instruction"
 
 
@@ -123,30 +59,20 @@ class EditTarget:
     inserts: bool = False  # only new lines behind it are open
 
 
-@dataclass(frozen=True)
-class _Mention:
-    """A definition where the instruction names it."""
-
-    symbol: Symbol
-    before: str  # the instruction's text on both sides of the name
-    behind: str
-    dotted: bool  # it is named with what it is a member of
-
-
 def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[EditTarget]:
     """The definitions that an instruction names as the place of the change, in the file's order;
     none where it names none or is about every use of one."""
-    _check_names(symbols, text, instruction)
-    mentions = _mentions(symbols, instruction)
-    if any(_EVERYWHERE.search(one.before) for one in mentions):
+    check_names(symbols, text, instruction)
+    mentions = mentions_of(symbols, instruction)
+    if any(one.everywhere for one in mentions):
         return []
-    new = bool(_NEW.search(instruction))
+    new = bool(NEW.search(instruction))
     named = _named(mentions, instruction, new)
     if new:
         return _beside_new(symbols, mentions, named, instruction)
     named = _without_holders(named) or _constructors(symbols, instruction)
     if _NEW_FIELD.search(instruction):
-        like = [one.symbol for one in mentions if _LIKE.search(one.before)]
+        like = [one.symbol for one in mentions if one.like]
         fields = [one for one in like if one.kind in ("property", "value")]
         holders = {one.qualified for one in named if one.kind in TYPES}
         inside = [one for one in fields if one.qualified.rpartition(".")[0] in holders]
@@ -164,23 +90,6 @@ def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[E
     return sorted(targets.values(), key=lambda one: one.first)
 
 
-def _check_names(symbols: Sequence[Symbol], text: str, instruction: str) -> None:
-    """An error where the instruction places the change in a definition that the file does not
-    have, and the file does not even have the word."""
-    for one in _PLACED.finditer(instruction):
-        dotted = next(filter(None, one.groups()))
-        name = re.split(r"\.|::|->|#", dotted)[-1]
-        written = one[0].count("`") > 1 or _CODE.search(name) or "()" in one[0]
-        if not written or re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", text):
-            continue
-        if _NEW.search(instruction) or not symbols:
-            continue
-        known = {each.own_name: each.qualified for each in symbols}
-        near = difflib.get_close_matches(name, known, 1)
-        hint = f"The nearest name is {known[near[0]]}." if near else ""
-        raise NotDefined(f"defines no {name}; nothing was asked.", hint=hint)
-
-
 def _whole(one: Symbol, why: str = NAMED) -> EditTarget:
     return EditTarget(one.first_line, one.last_line, one.qualified, why)
 
@@ -190,65 +99,13 @@ def _behind(one: Symbol) -> EditTarget:
     return EditTarget(one.first_line, one.last_line, one.qualified, why, inserts=True)
 
 
-def _mentions(symbols: Sequence[Symbol], instruction: str) -> list[_Mention]:
-    """Where the instruction names definitions, in a way that only a name is written."""
-    by_name: dict[str, list[Symbol]] = {}
-    for one in symbols:
-        by_name.setdefault(one.own_name, []).append(one)
-    mentions = []
-    for name, held in by_name.items():
-        for match in _places(name, instruction):
-            before, behind = instruction[: match.start()], instruction[match.end() :]
-            prefix = re.search(r"[\w$.:#>-]*?([\w$]+)(?:\.|::|->|#)$", before)
-            members = [
-                one
-                for one in held
-                if prefix and f".{one.qualified}".endswith(f".{prefix[1]}.{name}")
-            ]
-            if _LOCAL.search(before) or _ADDED.search(before) or _QUALIFIES.match(behind):
-                continue
-            if not members and not _is_name(name, before, behind, held):
-                continue
-            chosen = members or ([] if prefix and prefix[1] not in ("this", "self") else held)
-            mentions += [_Mention(one, before, behind, bool(members)) for one in chosen]
-    return mentions
-
-
-def _places(name: str, instruction: str) -> Iterator[re.Match[str]]:
-    yield from re.finditer(rf"(?<![\w$]){re.escape(name)}(?:\(\))?(?![\w$])", instruction)
-    words = words_of(name)
-    if len(words) > 1:  # "the lookup path method"
-        spoken = r"[\s-]+".join(map(re.escape, words))
-        yield from re.finditer(rf"(?i)(?<![\w$.]){spoken}(?=\s+{_KIND}\b)", instruction)
-
-
-def _is_name(name: str, before: str, behind: str, held: Sequence[Symbol]) -> bool:
-    """Whether a word stands as a name and not as a word of English."""
-    if _CODE.search(name) or before.endswith("`") or behind.startswith(("(", "`")):
-        return True
-    if before.endswith(("'", '"')) and behind.startswith(before[-1]):
-        return True
-    if _KIND_BEFORE.search(before) or _KIND_BEHIND.match(behind):
-        return True
-    if name[:1].isupper() and before.strip() and any(one.kind in TYPES for one in held):
-        return True
-    if name.isupper() and len(name) > 2:
-        return True
-    if _VALUE.search(before) and re.match(r"\s+(?:to|from|by|should|must)\b", behind):
-        return all(one.kind in ("value", "property") for one in held)
-    return bool(_SUBJECT_BEFORE.search(before) and _SUBJECT_BEHIND.match(behind))
-
-
-def _named(mentions: Sequence[_Mention], instruction: str, new: bool) -> list[Symbol]:
+def _named(mentions: Sequence[Mention], instruction: str, new: bool) -> list[Symbol]:
     """The definitions that are named as the place, without those that are only used."""
     chosen: dict[str, list[Symbol]] = {}
     for one in mentions:
-        if _USED.search(one.before) or _COMPARED.search(one.before) or _DOES.match(one.behind):
+        if one.used or (new and one.like):
             continue
-        if new and _LIKE.search(one.before):
-            continue
-        valued = _VALUE.search(one.before) or _VALUE_BEHIND.match(one.behind)
-        if one.symbol.kind in CALLABLE or one.symbol.kind in TYPES or valued:
+        if one.symbol.kind in CALLABLE or one.symbol.kind in TYPES or one.valued:
             chosen.setdefault(one.symbol.own_name, []).append(one.symbol)
     holders = {n for n, held in chosen.items() if any(one.kind in TYPES for one in held)}
     results: list[Symbol] = []
@@ -301,7 +158,7 @@ def _without_holders(named: Sequence[Symbol]) -> list[Symbol]:
 
 def _beside_new(
     symbols: Sequence[Symbol],
-    mentions: Sequence[_Mention],
+    mentions: Sequence[Mention],
     named: Sequence[Symbol],
     instruction: str,
 ) -> list[EditTarget]:
@@ -309,7 +166,7 @@ def _beside_new(
     of the class that is named, or of the file, that is most alike by name, or the last."""
     functions = [one for one in named if one.kind in CALLABLE]
     classes = _without_holders([one for one in named if one.kind in TYPES])
-    like = [one.symbol for one in mentions if _LIKE.search(one.before)]
+    like = [one.symbol for one in mentions if one.like]
     siblings = [one for one in like if one.kind in CALLABLE] or like
     if _ALSO.search(instruction):  # it is used somewhere, too
         return [_whole(one) for one in functions]
@@ -344,7 +201,7 @@ def _most_alike(members: Sequence[Symbol], instruction: str) -> Symbol | None:
     new = {
         w.lower()
         for one in re.findall(r"[\w$]+", instruction)
-        if _CODE.search(one)
+        if CODE.search(one)
         for w in words_of(one)
     }
     rated = [

@@ -1,0 +1,186 @@
+"""Where an instruction names definitions, and how: to be changed, used, compared with, removed.
+
+A word counts as a name where only a name is written so: as code, beside its kind ("the write
+method"), or behind a preposition ("in write only").
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from specedit.errors import NotDefined
+from specedit.syntax.identifiers import words_of
+from specedit.syntax.outline import Symbol
+
+TYPES = frozenset({"class", "interface", "enum", "type"})
+_KIND = (
+    r"(?:functions?|methods?|class(?:es)?|structs?|interfaces?|enums?|traits?|types?|constructors?"
+    r"|propert(?:y|ies)|fields?|constants?|const|members?|helpers?|getters?|setters?|hooks?"
+    r"|components?|handlers?|def|func|fn|test)"
+)
+_KIND_BEFORE = re.compile(rf"(?i)\b{_KIND}\s+[`'\"]?$")
+_KIND_BEHIND = re.compile(rf"(?i)[`'\"]?(?:\(\))?(?:'s)?\s+{_KIND}\b")
+# Words before a name that is not a definition of the file.
+_LOCAL = re.compile(
+    r"(?i)\b(?:variables?|locals?|parameters?|params?|arguments?|args?|attributes?|keys?|flags?"
+    r"|options?|columns?|keyword|named|called|import|exception|error|type|string|value|module"
+    r"|package|library|header|alias|annotation|decorator)\s+[`'\"]?$"
+)
+_ADDED = re.compile(
+    r"(?i)\b(?:add|create|introduce|implement|define|write|provide)\s+(?:an?\s+|the\s+|another\s+"
+    r"|new\s+|static\s+|public\s+|private\s+|async\s+)*[`'\"]?(?:[\w$.]+\.)?$"
+)
+_USED = re.compile(  # words before a name that is used, not changed
+    r"(?i)\b(?:us(?:e|es|ed|ing)|call(?:s|ed|ing)?|invok(?:e|es|ing)|via|with|than|through"
+    r"|instead of|rais(?:e|es|ing)|throw(?:s|ing)?|catch(?:es|ing)?|return(?:s|ing)?"
+    r"|pass(?:es|ing)?|set(?:s|ting)? to|equals?|instance of|subclass of|extend(?:s|ing)?"
+    r"|deriv(?:e|es|ing) from|delegat(?:e|es|ing) to|import(?:s|ing)?|if|when|unless|until|while"
+    r"|and then|is an?|as an?|before|after|once)"
+    r"(?:\s+(?:of|to|by|the|an?|its|their|our|existing|result|value|function|method|class))*"
+    r"\s+[`'\"]?(?:[\w$]+(?:\.|::|->|#))*$"
+)
+_LIKE = re.compile(  # words before a name that a new definition is compared with
+    r"(?i)\b(?:like|similar to|same (?:way )?as|as in|analogous to|modell?ed (?:on|after)|next to"
+    r"|besides?|behind|after|before|below|under|above|following|counterpart (?:of|to|for))"
+    r"(?:\s+(?:the|its|existing|sibling|function|method|class))*\s+[`'\"]?(?:[\w$]+(?:\.|::|->|#))*$"
+)
+_COMPARED = re.compile(
+    r"(?i)\b(?:like|similar to|same (?:way )?as|just as|as in|as)\s+(?:the\s+)?[`'\"]?"
+    r"(?:[\w$]+(?:\.|::|->|#))*$"
+)
+_DOES = re.compile(r"(?i)[`'\"]?(?:\(\))?\s+(?:does|do|already does)\b")
+_EVERYWHERE = re.compile(  # words before a name that goes, with its uses
+    r"(?i)\b(?:renam(?:e|es|ed|ing)|replac(?:e|es|ed|ing)|remov(?:e|es|ed|ing)"
+    r"|delet(?:e|es|ed|ing)|drop|mov(?:e|es|ed|ing)|inlin(?:e|es|ed|ing)|(?:uses|usages?|calls|"
+    r"callers|references|occurrences)\s+(?:of|to))"
+    r"(?:\s+(?:the|to|function|method|class|constant|unused|dead|old))*\s+[`'\"]?"
+    r"(?:[\w$]+(?:\.|::|->|#))*$"
+)
+_QUALIFIES = re.compile(r"(?:\.|::|->|#)[\w$]")  # behind a name that only says where
+_SUBJECT_BEFORE = re.compile(  # where a plain word is a name: `in write only`
+    r"(?i)(?:^\W*|\b(?:in|inside|within|of|to|for|from|let|make|have|on|like|to|beside|behind|after|before)\s+)[`'\"]?$"
+)
+_SUBJECT_BEHIND = re.compile(
+    r"[`'\"]?(?:[:.,;](?:\s|$)|\s*$|\s+(?:should|must|shall|only|so|accept|return|raise|throw|take|with|when|that|and|if|which|whose"
+    r"|as|by|instead|before|after|unless|using|where)\b)"
+)
+NEW = re.compile(  # a new definition is asked for
+    r"(?i)\b(?:add|create|introduce|implement|write|provide|define)\s+"
+    r"(?!(?:the|this|that|these)\s+(?!new\b))"
+    r"(?:(?!(?:to|in|for|of|on|into|from|with|that|parameter|argument|param|docs?|comments?|hints?"
+    r"|docstrings?|annotations?|checks?|calls?|logging|guard|case|import)\b)[`'\w$().-]+\s+){0,6}?"
+    r"(?:method|function|helper|class|struct|interface|enum|constructor|getter|setter|overload|test"
+    r"|property|constant)s?\b(?!\s+(?:parameter|argument|call|name|comment|doc\w*|type|signature)\b)"
+    r"(?!\s*(?:,\s*)?(?:should|must)\b)"
+)
+_VALUE = re.compile(
+    r"(?i)\b(?:change|set|let|make|raise|lower|reduce|increase|decrease|double|halve|bump|turn"
+    r"|update|rewrite|extend)\s+(?:(?:the|default|value|constant|limit|of)\s+)*[`'\"]?(?:[\w$]+\.)*$"
+)
+_VALUE_BEHIND = re.compile(r"(?i)[`'\"]?\s+(?:should|must|shall|has to|is to)\s+")
+CODE = re.compile(r"_|\d|[a-z$][A-Z]|[A-Z]{2,}[a-z]|\$")
+_PLACED = re.compile(  # `in the function f`, `in the f method`
+    rf"(?i)\b(?:in|inside|of)\s+(?:the\s+)?(?:{_KIND}\s+[`'\"]?([A-Za-z_$][\w$.:#]*[\w$])"
+    rf"(?:\(\))?[`'\"]?|[`'\"]?([A-Za-z_$][\w$.:#]*[\w$])(?:\(\))?[`'\"]?\s+{_KIND}\b)"
+)
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A definition where the instruction names it."""
+
+    symbol: Symbol
+    before: str  # the instruction's text on both sides of the name
+    behind: str
+    dotted: bool  # it is named with what it is a member of
+
+    @property
+    def everywhere(self) -> bool:
+        """It is renamed, removed or replaced with all of its uses."""
+        return bool(_EVERYWHERE.search(self.before))
+
+    @property
+    def used(self) -> bool:
+        """It is only used, or something else is compared with it."""
+        if _USED.search(self.before) or _COMPARED.search(self.before):
+            return True
+        return bool(_DOES.match(self.behind))
+
+    @property
+    def like(self) -> bool:
+        """A new definition is compared with it, or stands beside it."""
+        return bool(_LIKE.search(self.before))
+
+    @property
+    def valued(self) -> bool:
+        """It gets another value."""
+        return bool(_VALUE.search(self.before) or _VALUE_BEHIND.match(self.behind))
+
+
+def mentions_of(symbols: Sequence[Symbol], instruction: str) -> list[Mention]:
+    """Where the instruction names definitions, in a way that only a name is written."""
+    by_name: dict[str, list[Symbol]] = {}
+    for one in symbols:
+        by_name.setdefault(one.own_name, []).append(one)
+    mentions = []
+    for name, held in by_name.items():
+        for match in _places(name, instruction):
+            before, behind = instruction[: match.start()], instruction[match.end() :]
+            prefix = re.search(r"[\w$.:#>-]*?([\w$]+)(?:\.|::|->|#)$", before)
+            members = [
+                one
+                for one in held
+                if prefix and f".{one.qualified}".endswith(f".{prefix[1]}.{name}")
+            ]
+            if _LOCAL.search(before) or _ADDED.search(before) or _QUALIFIES.match(behind):
+                continue
+            if not members and not _is_name(name, before, behind, held):
+                continue
+            chosen = members or ([] if prefix and prefix[1] not in ("this", "self") else held)
+            mentions += [Mention(one, before, behind, bool(members)) for one in chosen]
+    return mentions
+
+
+def _places(name: str, instruction: str) -> Iterator[re.Match[str]]:
+    yield from re.finditer(rf"(?<![\w$]){re.escape(name)}(?:\(\))?(?![\w$])", instruction)
+    words = words_of(name)
+    if len(words) > 1:  # "the lookup path method"
+        spoken = r"[\s-]+".join(map(re.escape, words))
+        yield from re.finditer(rf"(?i)(?<![\w$.]){spoken}(?=\s+{_KIND}\b)", instruction)
+
+
+def _is_name(name: str, before: str, behind: str, held: Sequence[Symbol]) -> bool:
+    """Whether a word stands as a name and not as a word of English."""
+    if CODE.search(name) or before.endswith("`") or behind.startswith(("(", "`")):
+        return True
+    if before.endswith(("'", '"')) and behind.startswith(before[-1]):
+        return True
+    if _KIND_BEFORE.search(before) or _KIND_BEHIND.match(behind):
+        return True
+    if name[:1].isupper() and before.strip() and any(one.kind in TYPES for one in held):
+        return True
+    if name.isupper() and len(name) > 2:
+        return True
+    if _VALUE.search(before) and re.match(r"\s+(?:to|from|by|should|must)\b", behind):
+        return all(one.kind in ("value", "property") for one in held)
+    return bool(_SUBJECT_BEFORE.search(before) and _SUBJECT_BEHIND.match(behind))
+
+
+def check_names(symbols: Sequence[Symbol], text: str, instruction: str) -> None:
+    """An error where the instruction places the change in a definition that the file does not
+    have, and the file does not even have the word."""
+    for one in _PLACED.finditer(instruction):
+        dotted = next(filter(None, one.groups()))
+        name = re.split(r"\.|::|->|#", dotted)[-1]
+        written = one[0].count("`") > 1 or CODE.search(name) or "()" in one[0]
+        if not written or re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", text):
+            continue
+        if NEW.search(instruction) or not symbols:
+            continue
+        known = {each.own_name: each.qualified for each in symbols}
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f"The nearest name is {known[near[0]]}." if near else ""
+        raise NotDefined(f"defines no {name}; nothing was asked.", hint=hint)
