@@ -45,6 +45,8 @@ ANSWERS = {
     "with-sibling": "def total(self):\n    return sum(self.items)\n\n" + COUNT,
     "sibling-behind": COUNT + "\n    def total(self):\n        return sum(self.items)\n",
     "in-its-class": "class Cart:\n    def count(self):\n        return len(self.items)\n",
+    "whole-class": CART.split("\n\n\n")[0] + "\n\n    def count(self):\n"
+    "        return len(self.items)\n",
     "blank-lines": "\n\n" + COUNT + "\n\n\n",
 }
 

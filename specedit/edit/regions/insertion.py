@@ -14,7 +14,9 @@ from specedit.edit.regions.blocks import Block
 from specedit.edit.regions.listing import title
 from specedit.edit.splice import Region, dedented, fitted, indentation
 from specedit.files.source import Source
+from specedit.syntax import trees
 from specedit.syntax.lines import lines_of
+from specedit.syntax.outline import CALLABLE
 
 SHOWN = 40  # lines that are shown of the imports, a class's own lines, and a definition
 NEAR = 6  # lines behind the definition
@@ -80,9 +82,12 @@ def _lines(blocks: Sequence[Block]) -> list[int]:
 
 def placed(source: Source, place: Insertion, answer: str) -> str:
     """The answer as the text of the region."""
-    theirs = lines_of(source.text)[place.first - 1 : place.last]
-    new = [line.rstrip() for line in answer.split("\n")]
-    new = _without(new, [line.rstrip() for line in theirs])
+    lines = lines_of(source.text)
+    theirs = lines[place.first - 1 : place.last]
+    new = _without([line.rstrip() for line in answer.split("\n")], theirs)
+    for one in trees.symbols(source.text, source.language):
+        if one.kind in CALLABLE:
+            new = _without(new, lines[one.first_line - 1 : one.last_line])
     while new and (not new[0].strip() or new[0].strip() in place.enclosing):
         del new[0]
     while new and not new[-1].strip():
