@@ -73,7 +73,6 @@ class RegionJob:
     region: Region
     blocks: tuple[Block, ...]
     chance: float  # that the change belongs there
-    expected: str | None = None  # what it is predicted to become; None: what it is
     why: str = ""  # why it is open to change
     insertion: Insertion | None = None  # the region is empty, and new code stands there
 

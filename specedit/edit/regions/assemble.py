@@ -30,6 +30,7 @@ class _Done:
 
     target: RegionJob
     answer: Answer
+    text: str  # what the answer puts in the region
     figures: Figures
 
 
@@ -45,7 +46,8 @@ def answer_regions(work: Job, backend: Backend) -> Generator[Event, None, tuple[
             break
     answer = _one_answer(work.about, done)
     yield answer
-    return answer, _figures(work.about, done, time.perf_counter() - started)
+    total_s = time.perf_counter() - started
+    return answer, _figures(work.about, done, total_s, answer.logits_digest)
 
 
 def plan_of(work: Job, blocks: Sequence[Block], target: RegionJob) -> Plan:
@@ -63,13 +65,12 @@ def plan_of(work: Job, blocks: Sequence[Block], target: RegionJob) -> Plan:
         messages = prompt.messages(
             source.name, text, work.instruction, part=True, beside=work.beside
         )
-    predicted = prompt.finished(text if target.expected is None else dedented(target.expected))
     return replace(
         work.plan,
         messages=prompt.with_feedback(messages, work.feedback) if work.feedback else messages,
         opening=prompt.opening(marks),
         closing=marks,
-        prediction=None if work.plan.prediction is None else predicted,
+        prediction=None if work.plan.prediction is None else prompt.finished(text),
         predictions=tuple(dict.fromkeys(prompt.finished(dedented(one)) for one in earlier)),
         least=prompt.finished(text),
     )
@@ -113,7 +114,9 @@ def _asked(
             event = next(running)
         except StopIteration as end:
             answer, figures = end.value
-            return _Done(target, answer, figures)
+            place = target.insertion
+            text = answer.text if place is None else placed(work.about, place, answer.text)
+            return _Done(target, answer, text, figures)
         if isinstance(event, Ready) and ready:
             ready = False
         elif not isinstance(event, Answer):
@@ -124,7 +127,7 @@ def _one_answer(source: Source, done: Sequence[_Done]) -> Answer:
     answers = [one.answer for one in done]
     digests = [one.logits_digest for one in answers if one.logits_digest is not None]
     return Answer(
-        text=joined(source, [(one.target.region, _text(source, one)) for one in done]),
+        text=joined(source, [(one.target.region, one.text) for one in done]),
         reason="length" if any(one.reason == "length" for one in answers) else "stop",
         closed=all(one.closed for one in answers),
         prompt=sum(one.prompt for one in answers),
@@ -137,23 +140,16 @@ def _one_answer(source: Source, done: Sequence[_Done]) -> Answer:
     )
 
 
-def _text(source: Source, done: _Done) -> str:
-    """What an answer puts in its region."""
-    place = done.target.insertion
-    return done.answer.text if place is None else placed(source, place, done.answer.text)
-
-
-def _figures(source: Source, done: Sequence[_Done], total_s: float) -> Figures:
+def _figures(source: Source, done: Sequence[_Done], total_s: float, digest: str | None) -> Figures:
     total = sum((one.figures for one in done), Figures())
     regions = []
     for one in done:
         before = taken(source, one.target.region)
-        changed = fitted(before, _text(source, one)) != before
+        changed = fitted(before, one.text) != before
         target = one.target
         regions.append(
             EditedRegion(
                 target.lines, target.symbol, target.chance, changed, one.figures.passes, target.why
             )
         )
-    digest = _one_answer(source, done).logits_digest
     return replace(total, total_s=total_s, logits_digest=digest, regions=tuple(regions))

@@ -111,9 +111,7 @@ def may_divide(work: Job, settings: Settings) -> bool:
 
 
 def is_large(source: Source, settings: Settings) -> bool:
-    """Whether a file is one of those that are edited in regions."""
-    if settings.whole or settings.focus == "off":
-        return False
+    """Whether a file that may be divided is one of those in which regions are chosen."""
     if settings.focus != "auto":
         return len(lines_of(source.text)) > int(settings.focus)
     return pays(len(source.text) / CHARACTERS)
@@ -209,7 +207,7 @@ def _named_regions(work: Job, blocks: Sequence[Block]) -> tuple[RegionJob, ...]:
         block = Block(first, last, target.symbol, "target")
         if target.inserts:
             region, place = insertion_behind(source, first, last)
-            regions.append(RegionJob(region, (block,), 1.0, None, target.why, insertion=place))
+            regions.append(RegionJob(region, (block,), 1.0, target.why, place))
         else:
             regions.append(replace(region_job(source, [block], 1.0), why=target.why))
     return tuple(regions)
@@ -217,16 +215,9 @@ def _named_regions(work: Job, blocks: Sequence[Block]) -> tuple[RegionJob, ...]:
 
 def _with_lead(target: EditTarget, blocks: Sequence[Block]) -> tuple[int, int]:
     """The lines of a target with the comments right above it."""
-    first = next(
-        (
-            one.first
-            for one in blocks
-            if one.name and one.first <= target.first <= one.last and one.head
-        ),
-        target.first,
-    )
-    own = [one for one in blocks if one.name == target.symbol]
-    return (min(first, target.first) if own else target.first), target.last
+    heads = (one for one in blocks if one.head and one.name == target.symbol)
+    starts = (one.first for one in heads if one.first <= target.first <= one.last)
+    return next(starts, target.first), target.last
 
 
 def _with(work: Job, regions: tuple[RegionJob, ...]) -> Job:

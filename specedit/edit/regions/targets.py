@@ -84,9 +84,7 @@ def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[E
     if _SIGNATURE.search(instruction) or _CALLERS.search(instruction):
         for one in _callers(symbols, text, chosen):
             names = ", ".join(each.own_name for each in chosen)
-            targets.setdefault(
-                one, EditTarget(one.first_line, one.last_line, one.qualified, f"calls {names}")
-            )
+            targets.setdefault(one, _whole(one, f"calls {names}"))
     return sorted(targets.values(), key=lambda one: one.first)
 
 
@@ -244,10 +242,7 @@ def _by_quote(symbols: Sequence[Symbol], text: str, instruction: str) -> list[Ed
             last = line + quoted.count("\n")
             targets[str(line)] = EditTarget(line, last, "", f"`{quoted[:40]}` is there")
         else:
-            span = (inner.first_line, inner.last_line)
-            targets[inner.qualified] = EditTarget(
-                *span, inner.qualified, f"`{quoted[:40]}` is there"
-            )
+            targets[inner.qualified] = _whole(inner, f"`{quoted[:40]}` is there")
     return sorted(targets.values(), key=lambda one: one.first)
 
 
