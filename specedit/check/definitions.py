@@ -84,10 +84,14 @@ def lost_definitions(change: Change) -> list[str]:
     return [one.qualified for one in gone if one.qualified.rpartition(".")[0] not in held_by_gone]
 
 
+def _asks_for_less(instruction: str) -> bool:
+    return bool(TAKES.search(instruction) or LESS.search(instruction))
+
+
 def shortened_definitions(change: Change) -> Iterator[Finding]:
     """Definitions that lost more than half of their lines although the instruction does not ask
     for less code."""
-    if TAKES.search(change.instruction) or LESS.search(change.instruction):
+    if _asks_for_less(change.instruction):
         return
     old, new = _unique(change.before), _unique(change.after)
     for name, (symbol, lines) in old.items():
@@ -103,7 +107,7 @@ def shortened_definitions(change: Change) -> Iterator[Finding]:
 
 def lost_lines(change: Change) -> Iterator[Finding]:
     """Lines that are gone with nothing in their place, where the instruction takes nothing away."""
-    if TAKES.search(change.instruction) or LESS.search(change.instruction):
+    if _asks_for_less(change.instruction):
         return
     old, new = change.before.text.split("\n"), change.after.text.split("\n")
     for a, b, c, d in changed_runs(old, new):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from specedit.check.finding import Finding, at
 from specedit.check.kinds import NOTHING
@@ -28,7 +28,7 @@ def comments_only(change: Change) -> Iterator[Finding]:
     """One at the first changed line, where comments changed and the instruction is about code."""
     if change.before.language.name in _PROSE or ABOUT_COMMENTS.search(change.instruction):
         return
-    if _bare([change.before.text]) == _bare([change.after.text]):
+    if bare([change.before.text]) == bare([change.after.text]):
         return
     if _code(change.before) == _code(change.after):
         old, new = change.before.text.split("\n"), change.after.text.split("\n")
@@ -44,9 +44,9 @@ def whitespace_changes(change: Change) -> Iterator[Finding]:
     old, new = change.before.text.split("\n"), change.after.text.split("\n")
     space_only = changed = at_end = first_line = 0
     for a, b, c, d in changed_runs(old, new):
-        if _bare(old[a:b]) != _bare(new[c:d]):
+        if bare(old[a:b]) != bare(new[c:d]):
             changed += max(b - a, d - c)
-        elif b == len(old) and not _bare(old[a:b]):
+        elif b == len(old) and not bare(old[a:b]):
             at_end = max(b - a, d - c)  # blank lines at the end come and go unseen
         else:
             space_only += max(b - a, d - c)
@@ -59,7 +59,8 @@ def whitespace_changes(change: Change) -> Iterator[Finding]:
         yield at("whitespace", first_line, text if changed else f"nothing but white space: {text}")
 
 
-def _bare(lines: list[str]) -> str:
+def bare(lines: Sequence[str]) -> str:
+    """The lines without white space."""
     return "".join("".join(line.split()) for line in lines)
 
 

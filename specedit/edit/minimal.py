@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from specedit.check.finding import Finding, Spot
-from specedit.check.no_effect import ABOUT_COMMENTS, ABOUT_SPACE
+from specedit.check.no_effect import ABOUT_COMMENTS, ABOUT_SPACE, bare
 from specedit.check.parsed import parsed_text
 from specedit.syntax.languages import Language
 from specedit.syntax.lines import changed_runs, lines_of
@@ -91,6 +91,5 @@ def _same_depth(old: Sequence[str], new: Sequence[str]) -> bool:
 
 def _bare(lines: Sequence[str], quotes: bool) -> str:
     """The lines without what does not change their meaning."""
-    text = "".join("".join(line.split()) for line in lines)
-    text = re.sub(r",(?=[)\]}])", "", text)
+    text = re.sub(r",(?=[)\]}])", "", bare(lines))
     return text.replace("'", '"') if quotes else text
