@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+from specedit.edit.report import Edit
 from specedit.errors import SpeceditError
 from specedit.settings import Settings, resolve
 
@@ -68,6 +69,19 @@ def recorded(
                 with out.open("a", encoding="utf-8", errors="surrogatepass") as file:
                     file.write(json.dumps(row, ensure_ascii=False) + "\n")
         yield row
+
+
+def figures_of(edit: Edit) -> dict[str, Any]:
+    """What an edit reports, for a row of results."""
+    return {
+        "problems": list(edit.problems),
+        "notes": list(edit.notes),
+        "prompt": edit.figures.prompt,
+        "completion": edit.figures.completion,
+        "passes": edit.figures.passes,
+        "tries": len(edit.tries) or 1,
+        "regions": [list(one.lines) for one in edit.figures.regions],
+    }
 
 
 def rows(path: Path) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks import sandbox
-from benchmarks.common import parser, part, recorded, rows, run, settings_of
+from benchmarks.common import figures_of, parser, part, recorded, rows, run, settings_of
 from specedit import Editor
 from specedit.bench.cases import Case, read_cases
 from specedit.errors import SpeceditError
@@ -53,13 +53,7 @@ def edited(editor: Editor, case: Case) -> dict[str, Any]:
         "passed": verdict.passed,
         "reason": verdict.reason,
         "refused_passed": not accepted and refused is not None and tested(case, refused).passed,
-        "problems": list(edit.problems),
-        "notes": list(edit.notes),
-        "prompt": edit.figures.prompt,
-        "completion": edit.figures.completion,
-        "passes": edit.figures.passes,
-        "tries": len(edit.tries) or 1,
-        "regions": [list(one.lines) for one in edit.figures.regions],
+        **figures_of(edit),
     }
 
 

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import HALVES, parser, recorded, rows, run, settings_of
+from benchmarks.common import HALVES, figures_of, parser, recorded, rows, run, settings_of
 from benchmarks.edits.case import Case, Judgement, judged, original
 from benchmarks.edits.cases import all_cases, half
 from benchmarks.edits.table import tables
@@ -46,13 +46,7 @@ def edited(editor: Editor, case: Case, data: Path) -> dict[str, Any]:
             row = {
                 "status": edit.status,
                 "answer": edit.after.decode("utf-8", "surrogatepass") if edit.changed else None,
-                "problems": list(edit.problems),
-                "notes": list(edit.notes),
-                "prompt": edit.figures.prompt,
-                "completion": edit.figures.completion,
-                "passes": edit.figures.passes,
-                "tries": len(edit.tries) or 1,
-                "regions": [list(one.lines) for one in edit.figures.regions],
+                **figures_of(edit),
             }
             if edit.kept:
                 row["answer"] = Path(edit.kept).read_bytes().decode("utf-8", "surrogatepass")
