@@ -82,6 +82,12 @@ def test_problems_notes_and_the_kept_answer_are_reported() -> None:
     ]
 
 
+def test_what_was_reverted_is_shown_to_those_who_ask() -> None:
+    edit = replace(EDITED, findings=(Finding("reverted", "reverted: white space"),))
+    assert "reverted" not in message(Report("edit", (edit,)))
+    assert "reverted: white space" in message(Report("edit", (edit,)), verbose=True)
+
+
 def test_quiet_says_problems_only() -> None:
     assert message(Report("edit", (EDITED,)), quiet=True) == ""
     assert message(Report("edit", (REFUSED,)), quiet=True).splitlines()[-1] == "b.cs: lost Main"

@@ -30,20 +30,27 @@ WARNINGS = DEFAULT.keys() | {  # notes that a reader should look at twice
 }
 
 
-DETAILS = frozenset({"other"})  # shown with `-v` only: places of the name known to mean another
+DETAILS = frozenset(  # shown with `-v` only
+    (
+        "other",  # of a rename: places of the name known to mean another
+        "reverted",  # changes that the instruction does not ask for
+    )
+)
 
 
 @dataclass(frozen=True)
 class Finding:
     """Something the user should know of an edit. `refuses`: why it was refused or failed.
 
-    Kinds that refuse: "syntax", "placeholder", "lost-definition" and "empty" of `check.answer`,
-    "cut-off", those of a `FileError`, and those of `check.kinds` whose verdict says so.
-    Others: those of WARNINGS, "outside" (another name, or another thing of that name, that the
-    scope leaves alone), "moved" (to which place), "by-rule" (mentions decided without a model),
-    "stays" (a file of code that holds the name and is not changed), "skipped" (nothing was asked,
-    and why), "backend" (what answered), "imports" (an import that was added, moved or removed),
-    "focused" (which regions of a large file were asked about), "whole" (why all of one was)."""
+    Kinds that refuse: "syntax", "placeholder", "lost-definition", "lost-lines", "repeated" (a
+    definition), "copied" (lines of another file) and "empty" of `check.answer`, "cut-off", those
+    of a `FileError`, and those of `check.kinds` whose verdict says so.
+    Others: those of WARNINGS and DETAILS, "outside" (another name, or another thing of that name,
+    that the scope leaves alone), "moved" (to which place), "by-rule" (mentions decided without a
+    model), "stays" (a file of code that holds the name and is not changed), "skipped" (nothing was
+    asked, and why), "backend" (what answered), "imports" (an import that was added, moved or
+    removed), "renamed-local" (by its scope), "focused" (which regions were open to change),
+    "whole" (why all of a large file was)."""
 
     kind: str
     text: str
