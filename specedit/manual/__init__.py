@@ -30,6 +30,7 @@ SUBJECTS = {
     "model": "models",
     "heads": "models",
     "config": "settings",
+    "doctor": "settings",
     "bench": "engine",
     "replay": "engine",
 }

@@ -29,7 +29,7 @@ def expected_curve(settings: Settings) -> Curve | None:
     if entry is None:
         return None
     if entry.sha256:
-        known = cost.curves(store_path() / "curves.json")
+        known = cost.curves(store_path() / cost.KEPT)
         own = [points for key, points in known.items() if key.startswith(entry.sha256)]
         if own:
             return Curve.of(own[-1])

@@ -64,7 +64,7 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
     def render(turns: Sequence[tuple[str, Sequence[str]]], opening: str) -> list[int]:
         return prompt_ids(tokenizer, template, turns, opening)
 
-    path, key = store / "curves.json", cost.key(line.sha256 or line.name, info)
+    path, key = store / cost.KEPT, cost.key(line.sha256 or line.name, info)
     curve = cost.load(path, key)
     if curve is None:
         yield Loading("Measuring what passes cost here")

@@ -14,9 +14,10 @@ from importlib.resources import files
 from pathlib import Path
 
 from specedit.errors import UsageError
-from specedit.files import atomic
+from specedit.files import atomic, regular
 
 MARK = "specedit for "
+LARGEST_FILE = 1 << 20  # bytes of an editor's configuration
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,20 @@ def install(setup: Setup, environ: Mapping[str, str] = os.environ) -> Path:
 
 def _is_ours(path: Path, setup: Setup) -> bool:
     """Whether a file is a version of the snippet without settings of others."""
+    text = _read(path)
     if path.suffix in (".json", ".toml"):  # users add their own settings to it
-        return path.read_text("utf-8", errors="replace") == snippet(setup)
-    return MARK in path.read_text("utf-8", errors="replace")[:400]
+        return text == snippet(setup)
+    return MARK in text[:400]
+
+
+def is_current(setup: Setup, environ: Mapping[str, str] = os.environ) -> bool | None:
+    """Whether the installed snippet is that of this version; None where none is installed."""
+    try:
+        text = _read(place(setup, environ))
+    except (UsageError, OSError):
+        return None
+    return text == snippet(setup) if MARK in text[:400] else None
+
+
+def _read(path: Path) -> str:
+    return regular.read(path, LARGEST_FILE).decode("utf-8", "replace")

@@ -73,6 +73,42 @@ def warning() -> list[str]:
     return messages
 
 
+IMPORTED = ("torch", "torchvision", "torchaudio", "torchcodec", "transformers", "vllm")
+LOADING = """
+import importlib, importlib.util, json, sys
+for name in sys.argv[1:]:
+    if importlib.util.find_spec(name) is None:
+        continue
+    print(json.dumps([name, "the process ends"]), flush=True)
+    try:
+        importlib.import_module(name)
+    except BaseException as error:
+        print(json.dumps([name, f"{type(error).__name__}: {error}"]), flush=True)
+    else:
+        print(json.dumps([name, ""]), flush=True)
+"""  # the last line of a package is its result
+
+
+def not_loading() -> list[str]:
+    """The packages that vLLM imports where they are installed, and that cannot be imported."""
+    words = [sys.executable, "-c", LOADING, *IMPORTED]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=180, check=False)
+    except subprocess.TimeoutExpired:
+        return ["Importing vLLM takes more than 180 seconds."]
+    results = dict(json.loads(line) for line in done.stdout.splitlines() if line[:2] == '["')
+    return [
+        f"{name} does not load ({problem.strip().splitlines()[0][:200]}): "
+        + (
+            "install it again."
+            if name in ("torch", "transformers", "vllm")
+            else f"vLLM needs no {name}: pip uninstall {name}"
+        )
+        for name, problem in results.items()
+        if problem
+    ]
+
+
 def batch_invariant() -> bool:
     """Whether an answer's logits are the same in every batch: vLLM's own switch, which its CPU
     build does not have."""
