@@ -14,7 +14,7 @@ import pytest
 from exact_models import kernel, kernels_here, save
 from exact_reference import logits, matrix
 
-from specedit.engines.exact import available, open_exact, quantize
+from specedit.engines.exact import available, conversion, open_exact, quantize
 from specedit.engines.exact.checkpoint import open_checkpoint
 from specedit.engines.exact.conversion import convert, converted_path, source_of
 from specedit.engines.exact.weights import (
@@ -55,6 +55,16 @@ def test_progress_goes_from_nothing_to_all(files: ModelFiles, tmp_path: Path) ->
     assert steps[0].done == 0 and steps[-1].done == steps[-1].total > 0
     assert [s.done for s in steps] == sorted(s.done for s in steps)
     assert list((tmp_path / "converted").iterdir()) == [converted_path(files, tmp_path)]
+
+
+def test_the_size_of_blocks_changes_no_byte(
+    files: ModelFiles, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversion, "BLOCK", 6_000)
+    steps = list(convert(files, tmp_path / "other"))
+    assert len(steps) > 50
+    other = converted_path(files, tmp_path / "other")
+    assert other.read_bytes() == converted_path(files, store).read_bytes()
 
 
 def test_the_second_time_there_is_nothing_to_do(files: ModelFiles, store: Path) -> None:

@@ -32,14 +32,13 @@ print(hashlib.sha256(b"".join(engine.forward({ids}[1:]).rows)).hexdigest())
 """
 KILLED = """
 import os, signal
-from specedit.engines.exact import conversion
-real = conversion.write
-def write(*given):
-    for index, step in enumerate(real(*given)):
-        yield step
-        if index == 5:
-            os.kill(os.getpid(), signal.SIGKILL)
-conversion.write = write
+from specedit.engines.exact.weights import Writer
+real = Writer.add
+def add(self, name, block):
+    if name == "layer.1.gate_up.panels":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(self, name, block)
+Writer.add = add
 """
 NO_ROOM = """
 import resource
@@ -91,13 +90,40 @@ def test_processes_that_convert_at_once_make_one_file(place: Place) -> None:
 
 
 @posix
-def test_a_conversion_that_was_killed_leaves_nothing_behind(place: Place) -> None:
+@pytest.mark.parametrize("harm", ["none", "a bit", "cut", "emptied"])
+def test_a_conversion_that_was_killed_is_continued_and_leaves_nothing_behind(
+    place: Place, tmp_path: Path, harm: str
+) -> None:
     process = place.start(KILLED)
     process.communicate(timeout=300)
     assert process.returncode == -9
-    assert len(place.lying()) == 1 and not place.path.exists()
-    place.digest()
+    part = place.path.with_suffix(".part")
+    assert place.lying() == {part.name}
+    raw = bytearray(part.read_bytes())
+    match harm:
+        case "a bit":
+            raw[-77] ^= 4
+        case "cut":
+            del raw[1 << 20 :]
+        case "emptied":
+            raw.clear()
+    part.write_bytes(raw)
+    first, *_ = convert(place.files, place.store)
+    assert (first.done > first.total / 2) == (harm in ("none", "a bit"))
+    list(convert(place.files, tmp_path / "other"))
+    other = converted_path(place.files, tmp_path / "other")
+    assert place.path.read_bytes() == other.read_bytes()
     assert place.lying() == {place.path.name}
+
+
+def test_a_conversion_that_is_interrupted_leaves_nothing_behind(place: Place) -> None:
+    steps = convert(place.files, place.store)
+    for _ in range(9):
+        next(steps)
+    assert place.lying() == {place.path.with_suffix(".part").name}
+    with pytest.raises(KeyboardInterrupt):
+        steps.throw(KeyboardInterrupt)  # type: ignore[attr-defined]
+    assert not place.lying() and not place.path.exists()
 
 
 @posix

@@ -143,7 +143,6 @@ def test_rows_of_a_file_are_not_written_to(tmp_path: Path) -> None:
     assert struct.unpack_from("<I", before, 4) == (3,)
     build(files.path, torch.float32)
     rows = open_checkpoint(files).matrix("token_embd.weight")
-    with pytest.raises(ValueError, match="read-only"):
-        rows += 1
+    rows += 1  # a copy
     assert files.path.read_bytes() == before
     assert not open_gguf(files.path).rows("token_embd.weight").flags.writeable

@@ -26,13 +26,13 @@ def whole(path: Path, data: bytes, mode: int | None = None) -> None:
 @contextlib.contextmanager
 def drafted(path: Path, mode: int | None = None, draft: Path | None = None) -> Iterator[BinaryIO]:
     """A file to write, which becomes `path` at the end. `mode`: at most these bits. `draft`: the
-    temporary file, where the caller holds a lock and needs no unique name."""
+    temporary file, where the caller holds a lock; what is in it already can be continued."""
     path.parent.mkdir(parents=True, exist_ok=True)
     place = draft or draft_of(path)
-    flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if draft else os.O_EXCL)
+    flags = os.O_RDWR | os.O_CREAT | (0 if draft else os.O_EXCL)
     handle = os.open(place, flags | getattr(os, "O_BINARY", 0), 0o666 if mode is None else mode)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, "r+b") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

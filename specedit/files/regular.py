@@ -7,6 +7,7 @@ settings, caches and the journal. Modes are read and set by the handle, not by t
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import stat
 from pathlib import Path
@@ -50,6 +51,13 @@ def read(path: Path, most: int | None = None) -> bytes:
     if most is not None and len(data) > most:
         raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", os.fspath(path))
     return data
+
+
+def release(data: mmap.mmap, start: int, size: int) -> None:
+    """Let pages of a mapping go: what is read once does not stay resident."""
+    if hasattr(data, "madvise"):
+        at = start // mmap.PAGESIZE * mmap.PAGESIZE
+        data.madvise(mmap.MADV_DONTNEED, at, start + size - at)
 
 
 def set_mode(path: Path, mode: int) -> None:

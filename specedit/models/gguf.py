@@ -117,12 +117,11 @@ class Gguf:
     def vector(self, name: str) -> npt.NDArray[np.float32]:
         return self.rows(name).reshape(-1)
 
-    def release(self, name: str) -> None:
-        """Let the pages of a tensor go: what was read once need not stay resident."""
-        if hasattr(self.data, "madvise"):
-            info = self.tensors[name]
-            start = info.offset // mmap.PAGESIZE * mmap.PAGESIZE
-            self.data.madvise(mmap.MADV_DONTNEED, start, info.offset + info.nbytes - start)
+    def release(self, name: str, start: int = 0, stop: int | None = None) -> None:
+        """Let the pages of rows go: what is read once need not stay resident."""
+        info = self.tensors[name]
+        count = (info.rows if stop is None else stop) - start
+        regular.release(self.data, info.offset + start * info.row_bytes, count * info.row_bytes)
 
 
 def open_gguf(path: Path, *, arrays: bool = True) -> Gguf:

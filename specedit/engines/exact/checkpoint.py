@@ -71,7 +71,9 @@ def _open_gguf(path: Path) -> Checkpoint:
     model = _suitable(path, architecture.of_gguf(file))
 
     def rows(name: str, start: int = 0, stop: int | None = None) -> Array:
-        return architecture.rows(file, model, name, start, stop)
+        result = np.array(architecture.rows(file, model, name, start, stop))
+        file.release(name, start, stop)
+        return result
 
     return Checkpoint(model, file.tensors.keys(), rows)
 
@@ -111,5 +113,6 @@ def _rows(header: configuration.Header, data: mmap.mmap, start: int, stop: int |
     raw = np.frombuffer(data, dtype, count * width, at)
     if header.dtype == "BF16":
         raw = (raw.astype(np.uint32) << 16).view(np.float32)
-    rows = raw.astype(np.float32, copy=False).reshape(count, *shape[1:])
+    rows = raw.astype(np.float32).reshape(count, *shape[1:])
+    regular.release(data, at, count * width * dtype.itemsize)
     return rows if len(header.shape) > 1 else rows.reshape(-1)

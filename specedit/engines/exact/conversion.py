@@ -1,23 +1,25 @@
 """Conversion: a model's files to the exact engine's int8 file, once.
 
-Weights become int8, symmetric, with one scale for each output row and group of inputs. The file is
-written beside its final name and moved there whole, under a lock; a damaged or older one is built
-again. It is read back once, whole; later opens check only its header.
+Weights become int8, symmetric, with one scale for each output row and group of inputs, block by
+block of rows. The file is written beside its final name and moved there whole, under a lock; a
+damaged or older one is built again, and one that a killed process left unfinished is continued. It
+is read back once, whole; later opens check only its header.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specedit.engines.exact.weights import VERSION, Damaged, open_weights, write
+from specedit.engines.exact.weights import VERSION, Damaged, Writer, open_weights
 from specedit.errors import ModelError
 from specedit.files import atomic
 from specedit.files.lock import Lock
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
     from specedit.engines.exact.checkpoint import Checkpoint
     from specedit.engines.exact.weights import Array
 
-PART = 4096  # rows of the embedding read at a time
+BLOCK = 1 << 22  # numbers of a matrix that are converted at a time
+AHEAD = 3  # blocks that are made while one is written
 
 
 @dataclass(frozen=True)
@@ -108,125 +111,156 @@ def _build(files: ModelFiles, path: Path, source: str) -> Iterator[ConvertProgre
     from specedit.engines.exact.checkpoint import open_checkpoint
 
     checkpoint = open_checkpoint(files)
-    config = checkpoint.config
-    per_layer = config.hidden * (
-        config.head_size * (2 * config.heads + 2 * config.kv_heads) + 3 * config.inner
-    )
-    total = config.layers * per_layer + 3 * config.vocabulary * config.hidden
-    path.parent.mkdir(parents=True, exist_ok=True)
-    require_space(path.parent, total, f"the converted weights of {files.name}")
+    draft = path.with_suffix(".part")
     what = f"Converting {files.name}"
-    yield ConvertProgress(what, 0, total)
-    for left in path.parent.glob(f"{path.stem}.*.part"):  # by a process that was killed: this one
-        with contextlib.suppress(OSError):  # holds the lock, so it is not in use
-            left.unlink()
-    draft = path.with_suffix(f".{os.getpid()}.part")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with atomic.drafted(path, draft=draft) as file:
-            done = 0
-            for _, size in write(file, config, source, _tensors(checkpoint)):
+            writer = Writer(file, checkpoint.config, source)
+            done = sum(entry["nbytes"] for entry in writer.entries.values())
+            lacking = writer.total - done
+            require_space(path.parent, lacking, f"the converted weights of {files.name}")
+            yield ConvertProgress(what, done, writer.total)
+            for size in fill(writer, checkpoint):
                 done += size
-                yield ConvertProgress(what, min(done, total), total)
-            file.flush()
-            for _ in open_weights(draft, source).verify():
-                pass
+                yield ConvertProgress(what, done, writer.total)
+            writer.finish()
     except (OSError, Damaged) as error:
         raise ModelError(
             f"the converted weights of {files.name} cannot be written to {path.parent}: {error}",
             hint="Free some space, or set SPECEDIT_HOME to a folder on another disk.",
         ) from error
-    for old in path.parent.glob(path.name.rpartition("-v")[0] + "-v*.int8"):
-        if old != path:
+    for old in path.parent.glob(path.name.rpartition("-v")[0] + "-v*"):
+        if old != path and old.suffix in (".int8", ".part"):
             with contextlib.suppress(OSError):
                 old.unlink()
-    yield ConvertProgress(what, total, total)
+    yield ConvertProgress(what, writer.total, writer.total)
 
 
-def _names(checkpoint: Checkpoint) -> Iterator[str]:
+def fill(writer: Writer, checkpoint: Checkpoint) -> Iterator[int]:
+    """Convert the tensors that the writer lacks; yields the bytes of each block. Two blocks are
+    made ahead, so that memory does not depend on the model's size."""
+    with ThreadPoolExecutor(2) as pool:
+        ahead: deque[tuple[str, Future[dict[str, Array]]]] = deque()
+        for name, make in _blocks(checkpoint):
+            if writer.has(name):
+                continue
+            ahead.append((name, pool.submit(make)))
+            if len(ahead) > AHEAD:
+                yield _add(writer, *ahead.popleft())
+        while ahead:
+            yield _add(writer, *ahead.popleft())
+
+
+def _add(writer: Writer, name: str, block: Future[dict[str, Array]]) -> int:
+    before = len(writer.entries)
+    size = sum(writer.add(part, rows) for part, rows in block.result().items())
+    if name.startswith("layer.") and len(writer.entries) > before:
+        writer.save()
+    return size
+
+
+Make = Callable[[], "dict[str, Array]"]  # the tensors' next rows, by the tensors' names
+
+
+def _blocks(checkpoint: Checkpoint) -> Iterator[tuple[str, Make]]:
+    """What makes each block of each tensor, in the file's order, with the tensor's name."""
     config = checkpoint.config
-    yield from ("embedding", "norm", "speeds", "head")
+    yield from _matrix(checkpoint, "embedding")
+    for name in ("norm", "speeds"):
+        yield name, partial(_vector, checkpoint, name)
+    yield from _matrix(checkpoint, "head")
     for index in range(config.layers):
         at = f"layer.{index}"
-        yield from (f"{at}.norm", f"{at}.inner_norm")
-        if config.bias:
-            yield f"{at}.bias"
-        if config.head_norm:
-            yield from (f"{at}.query_norm", f"{at}.key_norm")
-        yield from (f"{at}.qkv", f"{at}.out", f"{at}.gate_up", f"{at}.down")
+        vectors = ["norm", "inner_norm"]
+        vectors += ["bias"] if config.bias else []
+        vectors += ["query_norm", "key_norm"] if config.head_norm else []
+        for name in vectors:
+            yield f"{at}.{name}", partial(_vector, checkpoint, f"{at}.{name}")
+        for name in ("qkv", "out", "gate_up", "down"):
+            yield from _matrix(checkpoint, f"{at}.{name}")
 
 
-def _make(checkpoint: Checkpoint, name: str) -> list[tuple[str, Array]]:
-    """The tensors of one name."""
+def _vector(checkpoint: Checkpoint, name: str) -> dict[str, Array]:
     import numpy as np
 
     from specedit.engines.exact import quantize
-    from specedit.engines.exact.geometry import GROUP_SIZE, STEP, Geometry
+    from specedit.engines.exact.geometry import Geometry
 
     config = checkpoint.config
     to, half = Geometry.of(config), config.head_size // 2
     blk, _, kind = name.replace("layer.", "blk.").rpartition(".")
 
-    def matrix(*parts: str) -> Array:
-        result = [checkpoint.matrix(f"{blk}.{part}.weight") for part in parts]
-        return result[0] if len(result) == 1 else np.concatenate(result)
-
     def vector(*parts: str) -> Array:
         return np.concatenate([checkpoint.vector(part) for part in parts]).astype(np.float32)
 
     match kind:
-        case "embedding":
-            return [(name, _embedding(checkpoint, to.hidden))]
         case "speeds":
-            return [(name, quantize.rope_frequencies(config))]
+            return {name: quantize.rope_frequencies(config)}
         case "norm":
             at = f"{blk}.attn_norm.weight" if blk else "output_norm.weight"
-            return [(name, quantize.padded(vector(at), 0, to.hidden))]
+            return {name: quantize.padded(vector(at), 0, to.hidden)}
         case "inner_norm":
-            return [(name, quantize.padded(vector(f"{blk}.ffn_norm.weight"), 0, to.hidden))]
+            return {name: quantize.padded(vector(f"{blk}.ffn_norm.weight"), 0, to.hidden)}
         case "bias":
             result = vector(*(f"{blk}.attn_{k}.bias" for k in "qkv"))
-            return [(name, quantize.pad_heads(result, 0, half, to.half))]
-        case "query_norm" | "key_norm":
+        case _:
             result = vector(f"{blk}.attn_{kind[0]}_norm.weight")
-            return [(name, quantize.pad_heads(result, 0, half, to.half))]
+    return {name: quantize.pad_heads(result, 0, half, to.half)}
+
+
+def _matrix(checkpoint: Checkpoint, name: str) -> Iterator[tuple[str, Make]]:
+    """The blocks of a matrix; each but the last one fills panels."""
+    from specedit.engines.exact.geometry import LANES, STEP
+
+    config = checkpoint.config
+    blk, _, kind = name.replace("layer.", "blk.").rpartition(".")
+    match kind:
+        case "embedding":
+            parts, multiple = [["token_embd"]], 1
         case "head":
             own = "output.weight" in checkpoint.tensors
-            rows = checkpoint.matrix("output.weight" if own else "token_embd.weight")
-            made = quantize.linear(rows)
+            parts, multiple = [["output" if own else "token_embd"]], LANES
         case "qkv":
-            rows = quantize.pad_heads(matrix("attn_q", "attn_k", "attn_v"), 0, half, to.half)
-            made = quantize.linear(rows)
+            parts = [[f"{blk}.attn_{k}"] for k in "qkv"]
+            multiple = config.head_size
         case "out":
-            made = quantize.linear(quantize.pad_heads(matrix("attn_output"), 1, half, to.half))
+            parts, multiple = [[f"{blk}.attn_output"]], LANES
         case "gate_up":
-            gate, up = (quantize.linear(matrix(part)) for part in ("ffn_gate", "ffn_up"))
-            made = quantize.interleaved(gate, up)
+            parts, multiple = [[f"{blk}.ffn_gate", f"{blk}.ffn_up"]], STEP
         case _:
-            made = quantize.linear(matrix("ffn_down"), GROUP_SIZE)
-            assert made.group_size % STEP == 0
-    return [(f"{name}.{part}", result) for part, result in quantize.panels(made).items()]
+            parts, multiple = [[f"{blk}.ffn_down"]], LANES
+    for together in parts:
+        names = [f"{part}.weight" for part in together]
+        shape = config.shape(names[0])
+        assert shape is not None
+        height, width = shape
+        step = max(BLOCK // (width * len(names) * multiple), 1) * multiple
+        for start in range(0, height, step):
+            yield name, partial(_rows, checkpoint, name, names, start, min(start + step, height))
 
 
-def _embedding(checkpoint: Checkpoint, hidden: int) -> Array:
-    """The table as bf16, rounded to the nearest, ties to even."""
-    import numpy as np
+def _rows(
+    checkpoint: Checkpoint, name: str, parts: list[str], start: int, stop: int
+) -> dict[str, Array]:
+    """Rows of a matrix as they lie in the converted file."""
+    from specedit.engines.exact import quantize
+    from specedit.engines.exact.geometry import GROUP_SIZE, Geometry
 
-    vocabulary = checkpoint.config.vocabulary
-    table = np.zeros((vocabulary, hidden), np.uint16)
-    for at in range(0, vocabulary, PART):
-        rows = checkpoint.matrix("token_embd.weight", at, min(at + PART, vocabulary))
-        bits = np.ascontiguousarray(rows, np.float32).view(np.uint32)
-        table[at : at + PART, : rows.shape[1]] = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
-    return table
-
-
-def _tensors(checkpoint: Checkpoint) -> Iterator[tuple[str, Array]]:
-    """All tensors in order; two names ahead, so that memory stays small."""
-    names = list(_names(checkpoint))
-    with ThreadPoolExecutor(2) as pool:
-        ahead = [pool.submit(_make, checkpoint, name) for name in names[:2]]
-        for index in range(len(names)):
-            made = ahead.pop(0).result()
-            if index + 2 < len(names):
-                ahead.append(pool.submit(_make, checkpoint, names[index + 2]))
-            yield from made
+    config = checkpoint.config
+    to, half = Geometry.of(config), config.head_size // 2
+    rows, *more = (checkpoint.matrix(part, start, stop) for part in parts)
+    match name.rpartition(".")[2]:
+        case "embedding":
+            return {name: quantize.padded(quantize.bf16(rows), 1, to.hidden)}
+        case "qkv":
+            made = quantize.linear(quantize.pad_heads(rows, 0, half, to.half))
+        case "out":
+            made = quantize.linear(quantize.pad_heads(rows, 1, half, to.half))
+        case "gate_up":
+            made = quantize.interleaved(quantize.linear(rows), quantize.linear(more[0]))
+        case "down":
+            made = quantize.linear(rows, GROUP_SIZE)
+        case _:
+            made = quantize.linear(rows)
+    return {f"{name}.{part}": result for part, result in quantize.panels(made).items()}

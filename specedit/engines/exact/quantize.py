@@ -35,6 +35,12 @@ def quantize(rows: Array) -> tuple[Array, Array]:
     return np.rint(rows / scales[:, None]).astype(np.int8), scales
 
 
+def bf16(rows: Array) -> Array:
+    """Float rows as bf16, rounded to the nearest, ties to even."""
+    bits = np.ascontiguousarray(rows, np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+
+
 def linear(rows: Array, group_size: int | None = None) -> Quantized:
     """Float rows to int8, each group of inputs with scales of its own."""
     inputs = rows.shape[1]

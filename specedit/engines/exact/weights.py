@@ -7,13 +7,14 @@ opened, what it says of the tensors by `verify`.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import json
 import math
 import mmap
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -35,6 +36,7 @@ PREFIX = struct.Struct("<8sIQ32s")
 DTYPES = {"int8": 1, "uint16": 2, "int32": 4, "float32": 4, "float64": 8}  # bytes of a number
 HEADER_ROOM = 1 << 20  # bytes before the tensors; the header is written there last
 WORDS_PER_ROW = 4093  # prime, so that a moved page changes the column sums
+BLOCK = 2048 * 8 * WORDS_PER_ROW  # bytes that are verified at a time
 
 UNREADABLE = (
     *(OSError, struct.error, RecursionError),
@@ -46,19 +48,44 @@ class Damaged(Exception):
     """The converted file is missing, older, or not what was written: build it again."""
 
 
-def checksum(array: Array) -> str:
+class Checksum:
     """A digest at the speed of memory: 64-bit column sums, then BLAKE2 over those."""
-    import numpy as np
 
-    raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    whole = raw.size // 8 * 8
-    words = raw[:whole].view(np.int64)
-    rows = words.size // WORDS_PER_ROW
-    body = words[: rows * WORDS_PER_ROW].reshape(rows, WORDS_PER_ROW).sum(0)
-    digest = hashlib.blake2b(struct.pack("<Q", raw.size), digest_size=16)
-    for piece in (body, words[rows * WORDS_PER_ROW :], raw[whole:]):
-        digest.update(piece.tobytes())
-    return digest.hexdigest()
+    def __init__(self) -> None:
+        import numpy as np
+
+        self._size = 0
+        self._sums = np.zeros(WORDS_PER_ROW, np.int64)
+        self._rest = np.zeros(0, np.uint8)  # bytes that do not fill a row yet
+
+    def add(self, block: Array) -> None:
+        """Continue with the bytes of an array."""
+        import numpy as np
+
+        raw = np.ascontiguousarray(block).reshape(-1).view(np.uint8)
+        self._size += raw.size
+        row = 8 * WORDS_PER_ROW
+        if self._rest.size:
+            lacking = row - self._rest.size
+            self._rest, raw = np.concatenate((self._rest, raw[:lacking])), raw[lacking:]
+            if self._rest.size < row:
+                return
+            self._sums += self._rest.view(np.int64)
+        whole = raw.size // row * row
+        self._sums += raw[:whole].view(np.int64).reshape(-1, WORDS_PER_ROW).sum(0)
+        self._rest = raw[whole:].copy()
+
+    def hexdigest(self) -> str:
+        digest = hashlib.blake2b(struct.pack("<Q", self._size), digest_size=16)
+        digest.update(self._sums.tobytes())
+        digest.update(self._rest.tobytes())
+        return digest.hexdigest()
+
+
+def checksum(array: Array) -> str:
+    result = Checksum()
+    result.add(array)
+    return result.hexdigest()
 
 
 class _Buffer(ctypes.Structure):
@@ -115,42 +142,97 @@ class Weights:
     def verify(self) -> Iterator[str]:
         """Read everything; yields the name of each tensor, or says `Damaged`."""
         for name, entry in self.entries.items():
-            if checksum(self.array(name)) != entry["checksum"]:
+            if _read_checksum(self.data, entry) != entry["checksum"]:
                 raise Damaged(f"the converted weights of {name} are damaged")
             yield name
 
 
-def write(
-    file: BinaryIO, config: Architecture, source: str, tensors: Iterable[tuple[str, Array]]
-) -> Iterable[tuple[str, int]]:
-    """Write the file, yielding the name and size of each tensor once it is down."""
+def _read_checksum(data: mmap.mmap, entry: dict[str, Any]) -> str:
+    """The checksum of a tensor's bytes in a mapping, which do not stay resident."""
     import numpy as np
 
-    at, entries = HEADER_ROOM, {}
-    for name, array in tensors:
-        raw = np.ascontiguousarray(array)
-        if raw.dtype.name not in DTYPES:
-            raise ValueError(f"{name} has type {raw.dtype.name}")
-        file.seek(at)
-        file.write(raw.data)
-        entries[name] = {
-            "dtype": raw.dtype.name,
-            "shape": list(raw.shape),
-            "offset": at,
-            "nbytes": raw.nbytes,
-            "checksum": checksum(raw),
-        }
-        at = -(-(at + raw.nbytes) // ALIGN) * ALIGN
-        yield name, raw.nbytes
-    file.truncate(at)
-    header = json.dumps(
-        {"config": asdict(config), "source": source, "size": at, "tensors": entries}
-    ).encode()
-    if PREFIX.size + len(header) > HEADER_ROOM:
-        raise ValueError("too many tensors for the header")
-    file.seek(0)
-    file.write(PREFIX.pack(MAGIC, VERSION, len(header), hashlib.sha256(header).digest()))
-    file.write(header)
+    result, start = Checksum(), int(entry["offset"])
+    for at in range(start, start + entry["nbytes"], BLOCK):
+        size = min(BLOCK, start + entry["nbytes"] - at)
+        result.add(np.frombuffer(data, np.uint8, size, at))
+        regular.release(data, at, size)
+    return result.hexdigest()
+
+
+class Writer:
+    """Writes a converted file in blocks. Every tensor has its place from the start, so that any
+    order will do, and a file that another process left unfinished is continued."""
+
+    def __init__(self, file: BinaryIO, config: Architecture, source: str) -> None:
+        self._file, self._config, self._source = file, config, source
+        self._places: dict[str, dict[str, Any]] = {}
+        at = HEADER_ROOM
+        for name, (dtype, shape) in Geometry.of(config).tensors(config).items():
+            nbytes = math.prod(shape) * DTYPES[dtype]
+            place = {"dtype": dtype, "shape": list(shape), "offset": at, "nbytes": nbytes}
+            self._places[name] = place
+            at = -(-(at + nbytes) // ALIGN) * ALIGN
+        self._size = at
+        self.total = sum(place["nbytes"] for place in self._places.values())
+        self._parts: dict[str, tuple[int, Checksum]] = {}  # bytes written of unfinished tensors
+        self.entries = self._finished_before()
+
+    def _finished_before(self) -> dict[str, dict[str, Any]]:
+        """The tensors that the unfinished file has whole."""
+        with contextlib.suppress(Damaged, *UNREADABLE):
+            known = _header(self._file)
+            if known["source"] == self._source and _config(known["config"]) == self._config:
+                with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                    return {
+                        name: place | {"checksum": known["tensors"][name]["checksum"]}
+                        for name, place in self._places.items()
+                        if name in known["tensors"]
+                        and place["offset"] + place["nbytes"] <= len(data)
+                        and _read_checksum(data, place) == known["tensors"][name]["checksum"]
+                    }
+        return {}
+
+    def has(self, name: str) -> bool:
+        """Whether a tensor, or all parts of a matrix, are whole."""
+        parts = (part for part in self._places if part == name or part.startswith(f"{name}."))
+        return all(part in self.entries for part in parts)
+
+    def add(self, name: str, block: Array) -> int:
+        """Write the next block of a tensor; returns its bytes."""
+        import numpy as np
+
+        raw, place = np.ascontiguousarray(block), self._places[name]
+        done, sums = self._parts.pop(name, (0, Checksum()))
+        if raw.dtype.name != place["dtype"] or done + raw.nbytes > place["nbytes"]:
+            raise ValueError(f"{name} has type {raw.dtype.name} or too many numbers")
+        self._file.seek(place["offset"] + done)
+        self._file.write(raw.data)
+        sums.add(raw)
+        if done + raw.nbytes == place["nbytes"]:
+            self.entries[name] = place | {"checksum": sums.hexdigest()}
+        else:
+            self._parts[name] = (done + raw.nbytes, sums)
+        return raw.nbytes
+
+    def save(self) -> None:
+        """Write the header: what is whole so far stays when this process ends."""
+        tensors = {name: self.entries[name] for name in self._places if name in self.entries}
+        about = {"config": asdict(self._config), "source": self._source, "size": self._size}
+        header = json.dumps(about | {"tensors": tensors}).encode()
+        if PREFIX.size + len(header) > HEADER_ROOM:
+            raise ValueError("too many tensors for the header")
+        digest = hashlib.sha256(header).digest()
+        self._file.seek(0)
+        self._file.write(PREFIX.pack(MAGIC, VERSION, len(header), digest) + header)
+        self._file.flush()
+
+    def finish(self) -> None:
+        """Write the last header, and read everything back, or say `Damaged`."""
+        self._file.truncate(self._size)
+        self.save()
+        with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            for _ in Weights(self._config, self._source, self.entries, data).verify():
+                pass
 
 
 def open_weights(path: Path, source: str) -> Weights:
@@ -161,14 +243,8 @@ def open_weights(path: Path, source: str) -> Weights:
     """
     try:
         with regular.reading(path) as file:
-            magic, version, length, digest = PREFIX.unpack(file.read(PREFIX.size))
-            if magic != MAGIC or version != VERSION:
-                raise Damaged("another version wrote the converted file")
-            header = file.read(min(length, HEADER_ROOM))
-            if hashlib.sha256(header).digest() != digest:
-                raise Damaged("the converted file's header is damaged")
+            known = _header(file)
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        known = json.loads(header)
         if known["size"] != len(data):
             raise Damaged("the converted file is cut off")
         if known["source"] != source:
@@ -178,6 +254,19 @@ def open_weights(path: Path, source: str) -> Weights:
     except UNREADABLE as error:
         raise Damaged(f"the converted file cannot be read: {error}") from error
     return Weights(config, source, known["tensors"], data)
+
+
+def _header(file: BinaryIO) -> dict[str, Any]:
+    """What the header says, as it was written."""
+    file.seek(0)
+    magic, version, length, digest = PREFIX.unpack(file.read(PREFIX.size))
+    if magic != MAGIC or version != VERSION:
+        raise Damaged("another version wrote the converted file")
+    header = file.read(min(length, HEADER_ROOM))
+    if hashlib.sha256(header).digest() != digest:
+        raise Damaged("the converted file's header is damaged")
+    known: dict[str, Any] = json.loads(header)
+    return known
 
 
 def _config(numbers: dict[str, Any]) -> Architecture:
