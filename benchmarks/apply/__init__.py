@@ -1,0 +1,1 @@
+"""Changes to real files in the forms that models and people write, and how well they are merged."""
