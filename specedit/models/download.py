@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from specedit.errors import ModelError
@@ -81,29 +81,35 @@ def fetch_listed(entry: Listed, root: Path) -> Iterator[FetchProgress]:
 
 
 def fetch_from_hub(repository: str, file: str, root: Path) -> Iterator[FetchProgress]:
-    """Download a hub repository's safetensors folder, or one GGUF file of it."""
-    listing = hub.listing(repository)
-    files = [one for one in listing.files if (one.name == file if file else _is_needed(one.name))]
+    """Download a hub repository's safetensors folder, or one GGUF model of it."""
+    listing, parts = hub.listing(repository), _parts(file)
+    files = [one for one in listing.files if (one.name in parts if file else _is_needed(one.name))]
     ggufs = [f"{repository}:{one.name}" for one in listing.files if one.name.endswith(".gguf")]
     hint = "specedit reads safetensors and GGUF files; this repository has neither."
     if ggufs:
         hint = "It has GGUF files; name one: " + ", ".join(ggufs[:6])
-    if file and not files:
-        raise ModelError(f"{repository} has no file {file}", hint=hint)
+    if missing := [name for name in parts if name not in {one.name for one in files}]:
+        raise ModelError(f"{repository} has no file {missing[0]}", hint=hint)
     if not file and not any(one.name.endswith(".safetensors") for one in files):
         raise ModelError(f"{repository} has no safetensors", hint=hint)
     downloads = []
     for one in files:
         revision = listing.revision
         stream = partial(hub.stream, repository, one.name, size=one.size, revision=revision)
-        downloads.append(Download("" if file else one.name, one.size, one.sha256, {"hub": stream}))
+        name = Path(one.name).name if len(parts) > 1 else "" if file else one.name
+        downloads.append(Download(name, one.size, one.sha256, {"hub": stream}))
     title, slot = f"{repository}:{file}" if file else repository, hub_slot(root, repository, file)
     yield from _fetch(title, slot, downloads, listing.licence, listing.revision)
 
 
 def hub_slot(root: Path, repository: str, file: str) -> Slot:
-    name = repository.replace("/", "--")
-    return Slot(root, f"{name}--{file.replace('/', '--')}" if file else name)
+    names = [repository, *_parts(file)[:1]]
+    return Slot(root, "--".join(name.replace("/", "--") for name in names))
+
+
+def _parts(file: str) -> list[str]:
+    """The files of a repository that are the GGUF model of this name."""
+    return [part.as_posix() for part in store.parts_of(PurePosixPath(file))] if file else []
 
 
 def _is_needed(file: str) -> bool:
@@ -139,7 +145,7 @@ def _fetch(
             source, digests[file.file] = yield from _shifted(steps, before, total)
             before += file.size
         folder = "" not in digests
-        sha256 = _folder_digest(digests) if folder else digests[""]
+        sha256 = folder_digest(digests) if folder else digests[""]
         _move(slot.part, slot.path)
         record = Record(title, source, sha256, total, licence, store.today(), revision)
         slot.write(replace(record, files=digests) if folder else record)
@@ -229,7 +235,7 @@ def hashed(path: Path, title: str) -> Generator[FetchProgress, None, str]:
     return state.hexdigest()
 
 
-def _folder_digest(digests: dict[str, str]) -> str:
+def folder_digest(digests: dict[str, str]) -> str:
     """One digest for a folder: of its files' digests in the order of their names."""
     lines = "".join(f"{sha256}  {name}\n" for name, sha256 in sorted(digests.items()))
     return hashlib.sha256(lines.encode("utf-8")).hexdigest()

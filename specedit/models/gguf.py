@@ -11,7 +11,7 @@ import math
 import mmap
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from specedit.errors import ModelError
 from specedit.files import regular
+from specedit.models.store import parts_of
 
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
@@ -65,6 +66,7 @@ class TensorInfo:
     shape: tuple[int, ...]
     type: int
     offset: int  # from the start of the file
+    part: int = 0  # of a model in several files
 
     @property
     def type_name(self) -> str:
@@ -86,12 +88,12 @@ class TensorInfo:
 
 @dataclass(frozen=True)
 class Gguf:
-    """An open GGUF file."""
+    """An open GGUF file, or all files of a model that is split."""
 
     path: Path
     metadata: dict[str, Any]
     tensors: dict[str, TensorInfo]
-    data: mmap.mmap = field(repr=False)
+    data: tuple[mmap.mmap, ...] = field(repr=False)
 
     def rows(self, name: str, start: int = 0, stop: int | None = None) -> npt.NDArray[np.float32]:
         """Rows `start` to `stop` of a tensor as float32."""
@@ -100,7 +102,7 @@ class Gguf:
         info = self.tensors[name]
         stop = info.rows if stop is None else stop
         raw = np.frombuffer(
-            self.data,
+            self.data[info.part],
             dtype=np.uint8,
             count=(stop - start) * info.row_bytes,
             offset=info.offset + start * info.row_bytes,
@@ -121,11 +123,35 @@ class Gguf:
         """Let the pages of rows go: what is read once need not stay resident."""
         info = self.tensors[name]
         count = (info.rows if stop is None else stop) - start
-        regular.release(self.data, info.offset + start * info.row_bytes, count * info.row_bytes)
+        at, size = info.offset + start * info.row_bytes, count * info.row_bytes
+        regular.release(self.data[info.part], at, size)
 
 
 def open_gguf(path: Path, *, arrays: bool = True) -> Gguf:
-    """Read the header of a GGUF file; `arrays=False` leaves long metadata arrays out."""
+    """Read the header of a GGUF file, and of the other files of a model that is split;
+    `arrays=False` leaves long metadata arrays out."""
+    paths = parts_of(path)
+    first, *others = (_open_one(part, arrays) for part in paths)
+    for index, other in enumerate(others, 1):
+        if other.metadata.get("split.no") != index or not first.tensors.keys().isdisjoint(
+            other.tensors
+        ):
+            raise ModelError(
+                f"{other.path} is not part {index + 1} of the model in {paths[0].name}.",
+                hint=REFETCH,
+            )
+        infos = {name: replace(info, part=index) for name, info in other.tensors.items()}
+        first = replace(first, tensors=first.tensors | infos, data=first.data + other.data)
+    count = first.metadata.get("split.tensors.count", len(first.tensors))
+    if first.metadata.get("split.count", 0) not in (0, len(paths)) or count != len(first.tensors):
+        raise ModelError(
+            f"{path} is one of several files of a model, and the others do not belong to it.",
+            hint="Keep them in one folder under the names they were published with.",
+        )
+    return first
+
+
+def _open_one(path: Path, arrays: bool) -> Gguf:
     try:
         if not path.is_file():
             raise ModelError(f"{path} cannot be read: there is no such file.")
@@ -139,7 +165,7 @@ def open_gguf(path: Path, *, arrays: bool = True) -> Gguf:
         metadata, tensors = _header(path, data, arrays)
     except (struct.error, ValueError, IndexError) as error:
         raise ModelError(f"{path} has a damaged GGUF header ({error}).", hint=REFETCH) from error
-    return Gguf(path, metadata, tensors, data)
+    return Gguf(path, metadata, tensors, (data,))
 
 
 def _header(

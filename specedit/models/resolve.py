@@ -28,6 +28,7 @@ from specedit.models.download import (
     FetchProgress,
     fetch_from_hub,
     fetch_listed,
+    folder_digest,
     hashed,
     hub_slot,
 )
@@ -133,10 +134,11 @@ def _of_catalogue(entry: Listed, root: Path) -> Steps:
 
 
 def _files(slot: Slot, record: Record) -> ModelFiles:
+    parts = sorted(slot.path.glob("*.gguf"))  # of a GGUF model in several files
     return ModelFiles(
         name=record.name,
-        path=slot.path,
-        kind="folder" if slot.path.is_dir() else "gguf",
+        path=parts[0] if parts else slot.path,
+        kind="folder" if slot.path.is_dir() and not parts else "gguf",
         sha256=record.sha256,
         licence=record.licence,
         source=record.source,
@@ -149,19 +151,24 @@ def _of_path(path: Path, root: Path) -> Steps:
     from specedit.models.gguf import open_gguf
 
     open_gguf(path, arrays=False)  # a damaged file is reported before a gigabyte is hashed
-    stat = path.stat()
-    key = hashlib.sha256(f"{path}\n{stat.st_size}\n{stat.st_mtime_ns}".encode()).hexdigest()
+    parts = store.parts_of(path)
+    facts = [f"{part}\n{part.stat().st_size}\n{part.stat().st_mtime_ns}" for part in parts]
+    key = hashlib.sha256("\n".join(facts).encode()).hexdigest()
     memory = root / "digests" / key[:32]
     try:
         sha256 = regular.read(memory).decode().strip()
     except (OSError, ValueError):
         sha256 = ""
     if len(sha256) != 64:
-        sha256 = yield from hashed(path, path.stem)
+        digests = {}
+        for part in parts:
+            digests[part.name] = yield from hashed(part, path.stem)
+        sha256 = digests[path.name] if len(parts) == 1 else folder_digest(digests)
         with contextlib.suppress(OSError):  # hashed again next time
             atomic.whole(memory, f"{sha256}\n".encode())
     known = next((entry for entry in catalogue.CATALOGUE if entry.sha256 == sha256), None)
-    return ModelFiles(path.stem, path, "gguf", sha256, known.licence if known else "", "path")
+    licence = known.licence if known else ""
+    return ModelFiles(parts[0].stem, parts[0], "gguf", sha256, licence, "path")
 
 
 def _of_folder(path: Path) -> ModelFiles:

@@ -14,17 +14,18 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path, PurePath
+from typing import Literal, TypeVar
 
 from specedit.errors import ModelError
 from specedit.files import atomic, stored
 
-if TYPE_CHECKING:
-    pass
+P = TypeVar("P", bound=PurePath)
+_PART = re.compile(r"(?P<name>.+)-[0-9]{5}-of-(?P<count>[0-9]{5})\.gguf")
 
 
 def store_path() -> Path:
@@ -96,6 +97,15 @@ class Slot:
     def write(self, record: Record) -> None:
         text = json.dumps(asdict(record), indent=1) + "\n"
         atomic.whole(self.sidecar, text.encode("utf-8"))
+
+
+def parts_of(path: P) -> list[P]:
+    """All files of a GGUF model that is split, by the name of one of them; else this file."""
+    match = _PART.fullmatch(path.name)
+    if match is None or not int(match["count"]):
+        return [path]
+    name, count = match["name"], match["count"]
+    return [path.with_name(f"{name}-{n:05}-of-{count}.gguf") for n in range(1, int(count) + 1)]
 
 
 def today() -> str:
