@@ -1,0 +1,22 @@
+"""Merge a change that a model or a person wrote into a file: `specedit apply`.
+
+`change` reads the forms: SEARCH/REPLACE blocks, diffs, fenced blocks with file names, snippets.
+`placing` finds the lines that a hunk replaces, `snippet` and `definitions` read a lazy snippet, and
+`alignment` lays its lines along the file's. `merging` joins the parts to the new text, or says
+which part has more than one place, or none.
+"""
+
+from specedit.edit.apply.change import FileChange, Hunk, Snippet, read_change
+from specedit.edit.apply.merging import merge
+from specedit.edit.apply.result import Ambiguity, Merged, MergedPart
+
+__all__ = [
+    "Ambiguity",
+    "FileChange",
+    "Hunk",
+    "Merged",
+    "MergedPart",
+    "Snippet",
+    "merge",
+    "read_change",
+]

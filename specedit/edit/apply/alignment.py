@@ -1,0 +1,200 @@
+"""Lay the lines of a snippet along the lines of a file: the best order-preserving alignment.
+
+A snippet is a sequence of chunks with elisions between them. Within a chunk, file lines between two
+matched lines are dropped and chunk lines between them are new; before the first and behind the last
+matched line of a chunk nothing is dropped. Between chunks every file line stays.
+
+Scores are additive, so the best alignment through every pair of lines comes from one pass over the
+lines in each direction. An alignment is as sure as its margin over the best one with another text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+NO = -1e9
+SWAP = 0.1  # a line of the chunk in place of an unlike line of the file, between matched ones
+DROP_OPEN, DROP_MOST = 0.4, 1.4  # costs of dropping a run of lines
+_MATCH, _HEAD, _TAIL, _GAP = range(4)  # states: matched; new lines before, behind, between
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What an alignment is scored by: arrays of numpy."""
+
+    scores: Any  # [snippet line, file line]: what a match is worth; NO where it is none
+    begins: Sequence[bool]  # the line begins a chunk
+    insert: Any  # [snippet line]: cost of a line that is new
+    drop: Any  # [file line]: cost of dropping it
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of the snippet: on a file line, or before file line `at` as a new one."""
+
+    at: int
+    matched: bool
+    swapped: bool = False  # replaces the unlike line `at`
+
+
+class Aligner:
+    """The alignments of one snippet with one file."""
+
+    def __init__(self, costs: Costs) -> None:
+        import numpy as np
+
+        self._np = np
+        self._costs = costs
+        count = len(costs.begins)
+        ends = [number + 1 == count or costs.begins[number + 1] for number in range(count)]
+        reverse = Costs(costs.scores[::-1, ::-1], ends[::-1], costs.insert[::-1], costs.drop[::-1])
+        self._forward = _Pass(costs)
+        self._backward = _Pass(reverse)
+        self.best = self._forward.best
+
+    def path(self) -> list[Step]:
+        """The best alignment."""
+        return self._forward.path_to_end()
+
+    def through(self, line: int) -> Any:
+        """For each file line the score of the best alignment that matches `line` with it."""
+        count = len(self._costs.begins)
+        forward = self._forward.states[line + 1, _MATCH, 1:]
+        backward = self._backward.states[count - line, _MATCH, 1:][::-1]
+        return forward + backward - self._costs.scores[line]
+
+    def path_through(self, line: int, at: int) -> list[Step]:
+        """The best alignment that matches snippet line `line` with file line `at`."""
+        count, length = len(self._costs.begins), self._costs.scores.shape[1]
+        head = self._forward.path_to(line + 1, _MATCH, at + 1)
+        tail = self._backward.path_to(count - line, _MATCH, length - at)
+        turned = [
+            Step(
+                length - one.at - (1 if one.matched or one.swapped else 0), one.matched, one.swapped
+            )
+            for one in reversed(tail[:-1])
+        ]
+        return head + turned
+
+    def alternatives(self, path: Sequence[Step], margin: float) -> Iterator[tuple[int, int, float]]:
+        """Matches of other alignments nearly as good: snippet line, file line, score."""
+        for line, step in enumerate(path):
+            totals = self.through(line)
+            (near,) = self._np.nonzero(totals >= self.best - margin)
+            for at in near.tolist():
+                if not (step.matched and step.at == at):
+                    yield line, at, float(totals[at])
+
+
+class _Pass:
+    """Best scores over the lines in one direction, for each state and each number of file lines
+    that are behind it."""
+
+    def __init__(self, costs: Costs) -> None:
+        import numpy as np
+
+        self._np = np
+        self._costs = costs
+        count, length = costs.scores.shape
+        self.states = np.full((count + 1, 4, length + 1), NO, dtype=np.float64)
+        self.states[0, _MATCH] = 0.0
+        self._dropped = np.concatenate([[0.0], np.cumsum(costs.drop)])
+        for line in range(count):
+            self._advance(line)
+        self.best = float(self._ends(count).max()) if count else 0.0
+
+    def _ends(self, line: int) -> Any:
+        """Scores where a chunk may end."""
+        return self.states[line, :_GAP].max(axis=0)
+
+    def _gap(self, line: int) -> Any:
+        """Scores between two matched lines, file lines dropped or none."""
+        np, dropped = self._np, self._dropped
+        state = self.states[line]
+        base = np.maximum(np.maximum(state[_MATCH], state[_TAIL]), state[_GAP])
+        near = np.maximum.accumulate(base + dropped) - dropped - DROP_OPEN
+        far = np.maximum.accumulate(base) - DROP_MOST
+        return np.maximum(state[_GAP], np.maximum(near, far))
+
+    def _advance(self, line: int) -> None:
+        np, costs = self._np, self._costs
+        old, new = self.states[line], self.states[line + 1]
+        score, insert = costs.scores[line], costs.insert[line]
+        if costs.begins[line]:
+            start = np.maximum.accumulate(self._ends(line))
+            new[_MATCH, 1:] = start[:-1] + score
+            new[_HEAD] = start - insert
+            return
+        gap = self._gap(line)
+        core = np.maximum(old[_MATCH], old[_TAIL])
+        inner = np.maximum(core, gap)
+        new[_MATCH, 1:] = np.maximum(inner, old[_HEAD])[:-1] + score
+        new[_HEAD] = old[_HEAD] - insert
+        new[_TAIL] = core - insert
+        new[_GAP] = gap - insert
+        new[_GAP, 1:] = np.maximum(new[_GAP, 1:], inner[:-1] - SWAP)
+
+    def path_to_end(self) -> list[Step]:
+        count = len(self._costs.begins)
+        if not count:
+            return []
+        states = self.states[count, :_GAP]
+        state, at = divmod(int(states.argmax()), states.shape[1])
+        return self.path_to(count, state, at)
+
+    def path_to(self, line: int, state: int, at: int) -> list[Step]:
+        """The best alignment of the first lines that ends in a state behind `at` file lines."""
+        steps: list[Step] = []
+        while line:
+            line -= 1
+            score, insert = self._costs.scores[line], float(self._costs.insert[line])
+            value = float(self.states[line + 1, state, at])
+            swapped = False
+            if state == _MATCH:
+                at -= 1
+                steps.append(Step(at, True))
+                wanted = value - float(score[at])
+            elif state == _GAP and at and self._same(self._inner(line, at - 1), value + SWAP):
+                at -= 1
+                swapped = True
+                steps.append(Step(at, False, True))
+                wanted = value + SWAP
+            else:
+                steps.append(Step(at, False))
+                wanted = value + insert
+            if self._costs.begins[line]:
+                at = int(self._ends(line)[: at + 1].argmax())
+                state = int(self.states[line, :_GAP, at].argmax())
+                continue
+            state, at = self._before(line, state, at, wanted, swapped)
+        return steps[::-1]
+
+    def _inner(self, line: int, at: int) -> float:
+        state = self.states[line, :, at]
+        return max(float(state[_MATCH]), float(state[_TAIL]), float(self._gap(line)[at]))
+
+    @staticmethod
+    def _same(one: float, other: float) -> bool:
+        return abs(one - other) < 1e-6
+
+    def _before(
+        self, line: int, state: int, at: int, wanted: float, swapped: bool
+    ) -> tuple[int, int]:
+        """The state before a line, and the number of file lines behind it, that give a score."""
+        values = self.states[line]
+        if state == _HEAD:
+            return _HEAD, at
+        direct = {_MATCH: (_MATCH, _TAIL, _HEAD, _GAP), _TAIL: (_MATCH, _TAIL)}.get(
+            state, (_MATCH, _TAIL, _GAP) if swapped else (_GAP,)
+        )
+        for one in direct:
+            if self._same(float(values[one, at]), wanted):
+                return one, at
+        np, dropped = self._np, self._dropped
+        base = np.maximum(np.maximum(values[_MATCH], values[_TAIL]), values[_GAP])[: at + 1]
+        cost = np.minimum(dropped[at] - dropped[: at + 1] + DROP_OPEN, DROP_MOST)
+        at = int((base - cost).argmax())
+        one = max((_MATCH, _TAIL, _GAP), key=lambda s: float(values[s, at]))
+        return one, at

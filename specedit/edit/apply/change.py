@@ -1,0 +1,283 @@
+"""Read a change in the forms that models and people write, as parts for each file.
+
+A part is a `Hunk` (of SEARCH/REPLACE blocks and diffs) or a `Snippet` (code with elisions, or whole
+definitions).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from specedit.syntax.lines import opcodes
+
+_SEARCH = re.compile(r"\s*[<\-]{5,9} ?(?:SEARCH|ORIGINAL|HEAD|OLD|BEFORE)\b.*", re.IGNORECASE)
+_DIVIDER = re.compile(r"\s*={5,9}\s*")
+_REPLACE = re.compile(
+    r"\s*[>+]{5,9} ?(?:REPLACE|UPDATED?|MODIFIED|NEW|AFTER|[\w./\-]+)?\s*", re.IGNORECASE
+)
+_START_LINE = re.compile(r"\s*:(?:start|end)_line:\s*(\d+)\s*")
+_FENCE = re.compile(r"\s*(?P<run>`{3,}|~{3,})\s*(?P<info>[^`]*?)\s*")
+_HUNK = re.compile(r"@@+(?: *-(\d+)(?:,\d+)? *\+\d+(?:,\d+)? *@@+)?(?P<section>.*)")
+_OLD_FILE = re.compile(r"--- (?P<path>[^\t\n]+)")
+_NEW_FILE = re.compile(r"\+\+\+ (?P<path>[^\t\n]+)")
+_PATCH_FILE = re.compile(r"\*\*\* (?P<kind>Update|Add|Delete) File: (?P<path>.+)")
+_GIT_NOISE = re.compile(
+    r"diff --git |index [0-9a-f]+\.\.|(?:old|new|deleted file|new file) mode |similarity index "
+    r"|\*\*\* (?:Begin|End) Patch|\*\*\* End of File|Index: |={60,}$"
+)
+_PATH = re.compile(r"[\w@.~+\-][\w@.~+\- /\\()\[\]]*\.\w{1,12}|(?:[\w@.+\-]+/)+[\w@.+\-]+")
+_NAMED = re.compile(r"(?i)(?:make|docker|container|gem|rake|vagrant|pip|just)file")
+_COMMENT_PATH = re.compile(
+    r"\s*(?://|#|--|/\*|<!--|;)\s*(?:file(?:name)?:\s*)?(\S+?)\s*(?:\*/|-->)?\s*"
+)
+
+
+@dataclass(frozen=True)
+class Hunk:
+    """Lines to keep (" "), to remove ("-") and to add ("+"), in order."""
+
+    lines: tuple[tuple[str, str], ...]  # sign, text
+    line: int | None = None  # where it says that its old side begins
+    section: str = ""  # the definition that its header names
+    numbered: bool = False  # `line` is of a diff, not of a tool that shows numbers
+
+    @property
+    def old(self) -> tuple[str, ...]:
+        return tuple(text for sign, text in self.lines if sign != "+")
+
+    @property
+    def new(self) -> tuple[str, ...]:
+        return tuple(text for sign, text in self.lines if sign != "-")
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """Code as it should be, with elisions for what stays."""
+
+    lines: tuple[str, ...]
+    language: str = ""  # that the fence names
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """The parts of a change for one file. `path` is "" where the change names none."""
+
+    path: str
+    parts: tuple[Hunk | Snippet, ...]
+    creates: bool = False  # it says that the file is new
+    deletes: bool = False
+
+
+def read_change(change: str) -> list[FileChange]:
+    """The parts of a change, for each file that it names."""
+    lines = change.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff").split("\n")
+    if any(_SEARCH.fullmatch(line) for line in lines):
+        changes = list(_search_replace(lines))
+    elif _is_diff(lines):
+        changes = list(_diff(lines))
+    elif blocks := list(_blocks(lines)):
+        changes = blocks
+    else:
+        changes = [FileChange("", (_snippet(lines),))]
+    merged: dict[str, FileChange] = {}
+    for one in changes:
+        earlier = merged.get(one.path)
+        parts = (*earlier.parts, *one.parts) if earlier else one.parts
+        merged[one.path] = replace(one, parts=parts)
+    return [
+        one
+        for one in merged.values()
+        if one.creates or one.deletes or any(not _empty(part) for part in one.parts)
+    ]
+
+
+def _empty(part: Hunk | Snippet) -> bool:
+    return isinstance(part, Snippet) and not any(line.strip() for line in part.lines)
+
+
+def _snippet(lines: Sequence[str], language: str = "") -> Snippet:
+    first = next((n for n, line in enumerate(lines) if line.strip()), len(lines))
+    last = max((n for n, line in enumerate(lines) if line.strip()), default=-1)
+    return Snippet(tuple(line.rstrip() for line in lines[first : last + 1]), language)
+
+
+def _search_replace(lines: Sequence[str]) -> Iterator[FileChange]:
+    path, at = "", 0
+    while at < len(lines):
+        if not _SEARCH.fullmatch(lines[at]):
+            at += 1
+            continue
+        path = _path_above(lines, at) or path
+        number, at = None, at + 1
+        while at < len(lines) and (match := _START_LINE.fullmatch(lines[at])):
+            number, at = number or int(match[1]), at + 1
+        if number is not None and at < len(lines) and re.fullmatch(r"\s*-{3,}\s*", lines[at]):
+            at += 1
+        middle = _next(lines, at, _DIVIDER)
+        end = _next(lines, middle + 1, _REPLACE)
+        old, new = list(lines[at:middle]), list(lines[middle + 1 : end])
+        yield FileChange(path, (replace_hunk(old, new, number),))
+        at = end + 1
+
+
+def _next(lines: Sequence[str], at: int, pattern: re.Pattern[str]) -> int:
+    from specedit.errors import UsageError
+
+    for number in range(at, len(lines)):
+        if pattern.fullmatch(lines[number]):
+            return number
+        if _SEARCH.fullmatch(lines[number]) and "SEARCH" in lines[number]:
+            break
+    what = "=======" if pattern is _DIVIDER else ">>>>>>> REPLACE"
+    raise UsageError(f"A SEARCH block of the change has no `{what}` (line {at + 1} on).")
+
+
+def replace_hunk(old: Sequence[str], new: Sequence[str], line: int | None = None) -> Hunk:
+    """Old lines and the lines that replace them, as one hunk."""
+    result: list[tuple[str, str]] = []
+    for tag, a, b, c, d in opcodes([x.rstrip() for x in old], [x.rstrip() for x in new]):
+        if tag == "equal":
+            result += [(" ", text) for text in old[a:b]]
+        else:
+            result += [("-", text) for text in old[a:b]]
+            result += [("+", text) for text in new[c:d]]
+    return Hunk(tuple(result), line)
+
+
+def _path_above(lines: Sequence[str], at: int) -> str:
+    """The path that stands above a block: on the fence, or on the line before it."""
+    for line in reversed(lines[max(0, at - 3) : at]):
+        if _REPLACE.fullmatch(line) and line.strip():
+            return ""
+        if match := _FENCE.fullmatch(line):
+            if path := _path_in_info(match["info"]):
+                return path
+        elif line.strip():
+            return path_in(line)
+    return ""
+
+
+def path_in(line: str) -> str:
+    """The path that a line of prose names and little else: `### src/a.py`, `**File: src/a.py**`."""
+    text = re.sub(r"(?i)^[\s#*>\-\d.)]*(?:file(?:name| ?path)?\s*:)?[\s*`\"']*", "", line.strip())
+    text = re.sub(r"[`\"'*:]*(?:\s*\([^)]*\))?[\s:]*$", "", text)
+    return text if (_PATH.fullmatch(text) and " " not in text) or _NAMED.fullmatch(text) else ""
+
+
+def _path_in_info(info: str) -> str:
+    """The path on a fence: "python src/a.py", "python:src/a.py", "src/a.py", title="src/a.py"."""
+    for word in re.split(r"[\s:={}]+", info):
+        word = word.strip("\"'")
+        if ("." in word or "/" in word or _NAMED.fullmatch(word)) and path_in(word):
+            return word
+    return ""
+
+
+def _is_diff(lines: Sequence[str]) -> bool:
+    if any(_PATCH_FILE.fullmatch(line) or line.startswith("diff --git ") for line in lines):
+        return True
+    signed = any(line[:1] in "+-" and line[:3] not in ("+++", "---") for line in lines if line)
+    heads = any(_OLD_FILE.match(one) and _NEW_FILE.match(two) for one, two in pairwise(lines))
+    heads = heads or any(line.startswith("@@") for line in lines)
+    return (signed and heads) or _fenced_diff(lines)
+
+
+def _fenced_diff(lines: Sequence[str]) -> bool:
+    return any(
+        match and match["info"].split(" ")[0].lower() in ("diff", "patch")
+        for match in map(_FENCE.fullmatch, lines)
+    )
+
+
+@dataclass
+class _Reading:
+    """A diff while it is read."""
+
+    path: str = ""
+    creates: bool = False
+    deletes: bool = False
+
+
+def _diff(lines: Sequence[str]) -> Iterator[FileChange]:
+    state, hunk, head = _Reading(), list[tuple[str, str]](), _HUNK.match("@@")
+    fenced = _fenced_diff(lines)
+    inside = not fenced
+
+    def finish() -> Iterator[FileChange]:
+        nonlocal hunk
+        while hunk and hunk[-1] == (" ", ""):  # blank lines between a diff's parts
+            hunk.pop()
+        if any(sign in "+-" for sign, _ in hunk):
+            assert head is not None
+            line = int(head[1]) if head[1] else None
+            section = head["section"].strip()
+            part = Hunk(tuple(hunk), line, section.strip("@ "), numbered=line is not None)
+            yield FileChange(state.path, (part,), state.creates, state.deletes)
+        hunk = []
+
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        following = lines[number + 1] if number + 1 < len(lines) else ""
+        number += 1
+        if fenced and (fence := _FENCE.fullmatch(line)):
+            yield from finish()
+            inside = not inside
+            if inside:
+                state = _Reading(_path_in_info(fence["info"]) or _path_above(lines, number - 1))
+        elif not inside:
+            continue
+        elif (old := _OLD_FILE.match(line)) and (new := _NEW_FILE.match(following)):
+            yield from finish()
+            state = _files(old["path"].strip(), new["path"].strip())
+            if state.deletes:
+                yield FileChange(state.path, (), deletes=True)
+            number += 1
+        elif patch := _PATCH_FILE.fullmatch(line):
+            yield from finish()
+            kind = patch["kind"]
+            state = _Reading(patch["path"].strip(), kind == "Add", kind == "Delete")
+            if kind != "Update":
+                yield FileChange(state.path, (), state.creates, state.deletes)
+        elif _GIT_NOISE.match(line):
+            yield from finish()
+        elif match := _HUNK.fullmatch(line):
+            yield from finish()
+            head = match
+        elif line.startswith("\\ No newline"):
+            continue
+        elif line[:1] in ("+", "-", " "):
+            hunk.append((line[0], line[1:]))
+        elif hunk or line.strip():
+            hunk.append((" ", line))  # a context line without its first column
+    yield from finish()
+
+
+def _files(old: str, new: str) -> _Reading:
+    paths = [re.sub(r"^[abciow]/", "", one) for one in (old, new)]
+    creates, deletes = old == "/dev/null", new == "/dev/null"
+    return _Reading(paths[0] if deletes else paths[1], creates, deletes)
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[FileChange]:
+    """Fenced blocks as snippets, with the file names beside them."""
+    opening: re.Match[str] | None = None
+    start = 0
+    for number, line in enumerate(lines):
+        match = _FENCE.fullmatch(line)
+        if match is None:
+            continue
+        if opening is None:
+            opening, start = match, number + 1
+        elif not match["info"] and len(match["run"]) >= len(opening["run"]):
+            body = list(lines[start:number])
+            path = _path_in_info(opening["info"]) or _path_above(lines, start - 1)
+            first = _COMMENT_PATH.fullmatch(body[0]) if body and not path else None
+            if first and path_in(first[1]) and ("/" in first[1] or "." in first[1]):
+                path, body = first[1], body[1:]
+            language = re.split(r"[\s:{]", opening["info"])[0] if opening["info"] else ""
+            yield FileChange(path, (_snippet(body, "" if language == path else language),))
+            opening = None

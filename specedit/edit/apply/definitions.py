@@ -1,0 +1,89 @@
+"""The definitions of a snippet, and those of the file that they stand for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from specedit.edit.apply.placing import margin
+from specedit.syntax import trees
+from specedit.syntax.languages import Language
+from specedit.syntax.outline import Symbol
+
+_CLASS = "class Snippet__ {"  # around methods that stand alone, so that they parse
+_BARE = frozenset({"csharp", "java", "javascript", "typescript", "tsx", "kotlin", "scala", "php"})
+_KINDS = frozenset({"function", "method", "class", "interface", "enum"})
+ENOUGH, AHEAD = 0.3, 0.2  # share of a definition's lines that its counterpart has; and the lead
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A definition of a snippet, its lines [first, last) from 0."""
+
+    first: int
+    last: int
+    name: str
+    qualified: str
+    kind: str
+
+
+def definitions(lines: Sequence[str], language: Language | None) -> list[Definition]:
+    """The functions and types of a snippet whose elisions are blank lines; outer before inner."""
+    if language is None or not language.grammar:
+        return []
+    text = "\n".join(lines) + "\n"
+    best = trees.symbols(text, language)
+    shift = 0
+    if language.name in _BARE:
+        plain = len(trees.errors(text, language) or ())
+        wrapped = f"{_CLASS}\n{text}}}\n"
+        if plain and len(trees.errors(wrapped, language) or ()) < plain:
+            best, shift = trees.symbols(wrapped, language)[1:], 1
+    return [
+        Definition(
+            one.first_line - 1 - shift,
+            min(one.last_line - shift, len(lines)),
+            one.name,
+            one.qualified.removeprefix("Snippet__."),
+            one.kind,
+        )
+        for one in best
+        if one.kind in _KINDS
+    ]
+
+
+def counterpart(
+    one: Definition, snippet: Sequence[str], symbols: Sequence[Symbol], lines: Sequence[str]
+) -> tuple[Symbol | None, list[Symbol]]:
+    """The definition of the file that one of a snippet stands for, and all that it could be."""
+    wanted = one.qualified.split(".")
+    named = [s for s in symbols if s.kind in _KINDS and s.own_name == one.name.rpartition(".")[2]]
+    exact = [s for s in named if s.qualified.split(".")[-len(wanted) :] == wanted]
+    found = exact or [s for s in named if len(wanted) == 1]
+    if len(found) < 2:
+        return (found[0] if found else None), found
+    own = Counter(line.strip() for line in snippet[one.first : one.last] if line.strip())
+    ranked = sorted(
+        ((_share(own, lines[s.first_line - 1 : s.last_line]), n) for n, s in enumerate(found)),
+        reverse=True,
+    )
+    head = snippet[one.first].strip()
+    heads = [s for s in found if lines[s.first_line - 1].strip() == head]
+    if len(heads) == 1:
+        return heads[0], found
+    if ranked[0][0] >= ENOUGH and ranked[0][0] - ranked[1][0] >= AHEAD:
+        return found[ranked[0][1]], found
+    return None, found
+
+
+def _share(own: Counter[str], lines: Sequence[str]) -> float:
+    other = Counter(line.strip() for line in lines if line.strip())
+    return (own & other).total() / max(1, own.total(), other.total())
+
+
+def ends_itself(one: Definition, snippet: Sequence[str]) -> bool:
+    """Whether a definition shows its own end: a closing line as deep as its first one."""
+    last, first = snippet[one.last - 1], snippet[one.first]
+    closing = last.strip()[:1] in ("}", ")", "]") or last.strip().rstrip(";") == "end"
+    return one.last - one.first > 1 and closing and margin(last) == margin(first)

@@ -1,0 +1,226 @@
+"""Hunks of diffs and SEARCH/REPLACE blocks: find each one's place, and replace its lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from specedit.edit.apply.change import Hunk
+from specedit.edit.apply.indentation import Margins
+from specedit.edit.apply.placing import FileIndex, Place, equal_places, margin, squeezed
+from specedit.edit.apply.result import Ambiguity
+from specedit.edit.apply.similar import similar_places
+from specedit.syntax.outline import Symbol
+
+FEW = 8  # places that a message lists
+
+
+@dataclass(frozen=True)
+class Splice:
+    """File lines [first, last) that new lines replace."""
+
+    first: int
+    last: int
+    lines: tuple[str, ...]
+    how: str
+
+
+def splices(
+    hunks: Sequence[Hunk], index: FileIndex, symbols: Sequence[Symbol]
+) -> tuple[list[Splice], list[Ambiguity]]:
+    """What the hunks replace, and those without one place."""
+    places = [_places(hunk, index) for hunk in hunks]
+    places = _decided(hunks, places, index, symbols)
+    done: list[Splice] = []
+    doubts: list[Ambiguity] = []
+    for hunk, found in zip(hunks, places, strict=True):
+        result = _spliced(hunk, found, index)
+        if isinstance(result, Ambiguity):
+            doubts.append(result)
+        else:
+            done.append(result)
+    ordered = sorted(done, key=lambda one: one.first)
+    for one, two in pairwise(ordered):
+        if one.last > two.first:
+            first = two.lines[0] if two.lines else index.lines[two.first]
+            reason = "overlaps with another part of the change"
+            doubts.append(Ambiguity(first.strip(), reason, ((one.first + 1, two.last),)))
+    return ordered, doubts
+
+
+def _places(hunk: Hunk, index: FileIndex) -> list[Place]:
+    if not any(line.strip() for line in hunk.old):
+        return []
+    found = equal_places(index, hunk.old)
+    if found:
+        return found
+    trimmed = _without_outer_blanks(hunk)
+    if trimmed is not hunk and (found := equal_places(index, trimmed.old)):
+        head = next(n for n, line in enumerate(hunk.old) if line.strip())
+        tail = len(hunk.old) - head - len(trimmed.old)
+        return [Place((*[None] * head, *one.rows, *[None] * tail), "matched") for one in found]
+    return _distinct(hunk, similar_places(hunk, index), index)
+
+
+def _distinct(hunk: Hunk, places: Sequence[Place], index: FileIndex) -> list[Place]:
+    """The places that give different texts."""
+    results: dict[object, Place] = {}
+    for place in places:
+        filled = _filled(hunk, place, index, "")
+        if isinstance(filled, Splice):
+            text = (*index.lines[: filled.first], *filled.lines, *index.lines[filled.last :])
+            results.setdefault(text, place)
+        elif place is places[0]:
+            return [place]
+    return list(results.values())
+
+
+def _without_outer_blanks(hunk: Hunk) -> Hunk:
+    """The hunk without blank context lines at its ends."""
+    lines = list(hunk.lines)
+    while lines and lines[0][0] == " " and not lines[0][1].strip():
+        del lines[0]
+    while lines and lines[-1][0] == " " and not lines[-1][1].strip():
+        del lines[-1]
+    return hunk if len(lines) == len(hunk.lines) else replace(hunk, lines=tuple(lines))
+
+
+def _decided(
+    hunks: Sequence[Hunk],
+    places: Sequence[list[Place]],
+    index: FileIndex,
+    symbols: Sequence[Symbol],
+) -> list[list[Place]]:
+    """The places that header, order and line numbers leave."""
+    result = [list(found) for found in places]
+    for number, hunk in enumerate(hunks):
+        if len(result[number]) > 1 and hunk.section:
+            kept = [one for one in result[number] if _in_section(one, hunk, index, symbols)]
+            result[number] = kept or result[number]
+    _by_order(hunks, result)
+    shifts = {
+        found[0].first - hunk.line
+        for hunk, found in zip(hunks, result, strict=True)
+        if len(found) == 1 and hunk.line is not None and found[0].rows[0] is not None
+    }
+    if len(shifts) <= 1:
+        shift = next(iter(shifts), -1)
+        for number, hunk in enumerate(hunks):
+            if len(result[number]) > 1 and hunk.line is not None:
+                kept = [one for one in result[number] if one.rows[0] == hunk.line + shift]
+                result[number] = kept or result[number]
+    _by_order(hunks, result)
+    return result
+
+
+def _by_order(hunks: Sequence[Hunk], places: list[list[Place]]) -> None:
+    """Leave the places of a diff's hunks that stand behind the hunk before, before the next."""
+    if not all(hunk.numbered for hunk in hunks):
+        return
+    low = -1
+    for found in places:
+        if len(found) > 1:
+            found[:] = [one for one in found if one.first > low] or found
+        if len(found) == 1:
+            low = found[0].last
+    high = 1 << 40
+    for found in reversed(places):
+        if len(found) > 1:
+            found[:] = [one for one in found if one.last < high] or found
+        if len(found) == 1:
+            high = found[0].first
+
+
+def _in_section(place: Place, hunk: Hunk, index: FileIndex, symbols: Sequence[Symbol]) -> bool:
+    """Whether the last definition that begins above a place is the one that the header names."""
+    wanted = squeezed(hunk.section)
+    above = [one for one in symbols if one.first_line <= place.first]
+    inside = [one for one in above if one.last_line > place.first]
+    for one in [*above[-1:], *inside]:
+        head = index.lines[one.first_line - 1 : one.first_line + 3]
+        if any(wanted and squeezed(line).startswith(wanted[:70]) for line in head):
+            return True
+        if re.fullmatch(r"[\w.]+", hunk.section) and hunk.section in (one.name, one.qualified):
+            return True
+    return False
+
+
+def _spliced(hunk: Hunk, found: Sequence[Place], index: FileIndex) -> Splice | Ambiguity:
+    first = next((text.strip() for _, text in hunk.lines if text.strip()), "")
+    if not found:
+        new = [line for line in hunk.new if line.strip()]
+        there = equal_places(index, hunk.new) if new and hunk.new != hunk.old else []
+        lines = tuple((one.first + 1, one.last + 1) for one in there[:FEW])
+        if there and any(sign == "+" and text.strip() for sign, text in hunk.lines):
+            return Ambiguity(first, "its lines are not in the file, and the new ones are", lines)
+        what = "its lines are not in the file" if any(x.strip() for x in hunk.old) else NO_CONTEXT
+        return Ambiguity(first, what)
+    if len(found) > 1:
+        lines = tuple((one.first + 1, one.last + 1) for one in found[:FEW])
+        return Ambiguity(first, f"fits {len(found)} places equally", lines)
+    return _filled(hunk, found[0], index, first)
+
+
+NO_CONTEXT = "it shows no line of the file, so nothing says where it belongs"
+
+
+def _filled(hunk: Hunk, place: Place, index: FileIndex, first: str) -> Splice | Ambiguity:
+    """The hunk's new side with the file's own lines where it keeps them."""
+    pairs = [
+        (line, index.lines[row])
+        for line, row in zip(hunk.old, place.rows, strict=True)
+        if row is not None and squeezed(line) == squeezed(index.lines[row])
+    ]
+    margins = Margins(pairs)
+    result: list[str] = []
+    rows = iter(place.rows)
+    at = place.first
+    removed: list[int] = []  # file lines that the lines added next replace
+    gone = False  # the line before was removed
+    for sign, text in hunk.lines:
+        if sign == "+":
+            result.append(_indented(text, margins, removed, hunk, place, index))
+            continue
+        row = next(rows)
+        if row is None:
+            if sign == "-" and text.strip():
+                return Ambiguity(first, f"it removes a line that is not there: {text.strip()[:60]}")
+            continue
+        skipped = [line for line in index.lines[at:row] if line.strip()]
+        if gone and sign == "-" and skipped:
+            reason = "it removes lines around one that it does not show"
+            return Ambiguity(first, reason, ((at + 1, row + 1),))
+        result += index.lines[at:row] if not (gone and sign == "-") else ()
+        at = row + 1
+        gone = sign == "-"
+        if sign == " ":
+            removed = []
+            result.append(index.lines[row])
+        else:
+            removed.append(row)
+    return Splice(place.first, at, tuple(result), place.how)
+
+
+def _indented(
+    text: str,
+    margins: Margins,
+    removed: list[int],
+    hunk: Hunk,
+    place: Place,
+    index: FileIndex,
+) -> str:
+    """A new line with the file's indentation: of the line removed that it is like, if that tells
+    more than the margins."""
+    if margins.same or margins.sure:
+        return margins.applied(text)
+    from difflib import SequenceMatcher
+
+    def likeness(row: int) -> float:
+        return SequenceMatcher(None, squeezed(index.lines[row]), squeezed(text)).ratio()
+
+    best = max(removed, key=likeness, default=None)
+    if best is not None and likeness(best) > 0.6:
+        return margin(index.lines[best]) + text.lstrip()
+    return margins.applied(text)

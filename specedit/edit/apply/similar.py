@@ -1,0 +1,118 @@
+"""The place of a hunk whose lines are not quite those of the file, and how alike two lines are."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from itertools import islice
+
+from specedit.edit.apply.alignment import NO, Aligner, Costs, Step
+from specedit.edit.apply.change import Hunk
+from specedit.edit.apply.placing import FileIndex, Place, squeezed
+
+LIKE = 0.6  # least likeness of two lines that may be one line changed
+MOST = 40  # alternatives that are looked at
+SURE = 0.9  # margin of a hunk's place over the second best
+LARGEST = 6_000_000  # pairs of lines that are compared
+_WORD = re.compile(r"\w+")
+_COMMON = 60  # file lines with a word, beyond which it finds nothing
+
+
+def weight(line: str) -> float:
+    """What it tells that a line is the same: little where it has no word of its own."""
+    text = line.strip()
+    if not text:
+        return 0.1
+    letters = sum(map(str.isalnum, text))
+    return 0.3 if letters < 2 or text in _WEAK else 0.6 if letters < 6 else 1.0
+
+
+_WEAK = frozenset(
+    f"{before}{word}{after}"
+    for word in ("else", "try", "finally", "do", "begin", "end", "return", "break", "continue")
+    for before in ("", "} ")
+    for after in ("", ":", ";", " {")
+) | {"default:", "pass", "</div>"}
+
+
+class Likeness:
+    """Which file lines are like a line: by the words that they share, then by their characters."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._words: dict[str, list[int]] = {}
+        self._sizes = []
+        for row, line in enumerate(lines):
+            words = set(_WORD.findall(line))
+            self._sizes.append(len(words))
+            for word in words:
+                self._words.setdefault(word, []).append(row)
+
+    def rows(self, line: str, most: int = 6) -> list[tuple[int, float]]:
+        """The file lines most like a line, with their likeness."""
+        words = set(_WORD.findall(line))
+        shared: Counter[int] = Counter()
+        for word in words:
+            rows = self._words.get(word, ())
+            if len(rows) <= _COMMON:
+                shared.update(rows)
+        candidates = sorted(
+            (2 * count / (len(words) + self._sizes[row]), row) for row, count in shared.items()
+        )[-most:]
+        result = [(row, likeness(line, self._lines[row])) for _, row in candidates]
+        return [(row, ratio) for row, ratio in result if ratio >= LIKE]
+
+
+def likeness(one: str, other: str) -> float:
+    """From 0 to 1, white space left out."""
+    return SequenceMatcher(None, squeezed(one), squeezed(other), autojunk=False).ratio()
+
+
+def similar_places(hunk: Hunk, index: FileIndex) -> list[Place]:
+    """The best place of a hunk that differs in some lines from the file, and others that are nearly
+    as good; none where too little of it is in the file."""
+    import numpy as np
+
+    old, lines = hunk.old, index.lines
+    if len(old) * len(lines) > LARGEST:
+        return []
+    signs = [sign for sign, _ in hunk.lines if sign != "+"]
+    like = Likeness(lines)
+    scores = np.full((len(old), len(lines)), NO)
+    rows = index.rows(3)
+    weights = np.array([weight(line) for line in old])
+    for n, line in enumerate(old):
+        if signs[n] == " ":
+            for row, ratio in like.rows(line):
+                scores[n, row] = weights[n] * (ratio - 0.3)
+        scores[n, rows.get(squeezed(line), [])] = weights[n]
+    costs = Costs(
+        scores,
+        [n == 0 for n in range(len(old))],
+        np.array([3.0 if sign == "-" else 0.5 for sign in signs]) * weights,
+        np.array([0.3 * weight(line) for line in lines]),
+    )
+    aligner = Aligner(costs)
+    path = aligner.path()
+    places = [_of_path(path, signs)]
+    equal = sum(
+        weights[n]
+        for n, step in enumerate(path)
+        if step.matched and squeezed(old[n]) == squeezed(lines[step.at])
+    )
+    if equal < max(1.0, 0.5 * weights.sum()):
+        return []
+    for number, at, _ in islice(aligner.alternatives(path, SURE), MOST):
+        places.append(_of_path(aligner.path_through(number, at), signs))
+    return list(dict.fromkeys(one for one in places if any(r is not None for r in one.rows)))
+
+
+def _of_path(path: Sequence[Step], signs: Sequence[str]) -> Place:
+    """The rows of an alignment; a line to remove is never an unlike one of the file."""
+    rows = (
+        step.at if step.matched or (step.swapped and sign == " ") else None
+        for step, sign in zip(path, signs, strict=True)
+    )
+    return Place(tuple(rows), "matched")

@@ -1,0 +1,285 @@
+"""A snippet made ready to be laid along a file: its chunks, its definitions, its scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from specedit.edit.apply.alignment import NO, Costs
+from specedit.edit.apply.definitions import Definition, counterpart, definitions, ends_itself
+from specedit.edit.apply.elision import Elided
+from specedit.edit.apply.indentation import Margins
+from specedit.edit.apply.placing import FileIndex, margin
+from specedit.edit.apply.similar import Likeness, weight
+from specedit.syntax.languages import Language
+from specedit.syntax.outline import Symbol
+
+if TYPE_CHECKING:
+    from numpy import ndarray
+
+INSIDE, OUTSIDE = 0.25, 0.5  # what it is worth that the line above, less indented, agrees
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A definition that the snippet shows whole, and the one of the file that it replaces."""
+
+    own: Definition
+    old: Symbol
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A snippet's lines without elisions and without the blank lines beside them."""
+
+    lines: tuple[str, ...]
+    begins: tuple[bool, ...]  # the line begins a chunk
+    blanks: tuple[tuple[int, int], ...]  # blank lines left out before and behind each line
+    gaps: tuple[str | None, ...]  # indentation of the elision above each line; one more at the end
+    shown: tuple[Definition, ...]
+    pairs: tuple[Pair, ...]
+    unclear: tuple[tuple[Definition, tuple[Symbol, ...]], ...]  # could replace one of several
+    reindented: bool = False
+
+    def chunks(self) -> list[tuple[int, int]]:
+        starts = [n for n, first in enumerate(self.begins) if first]
+        return list(zip(starts, [*starts[1:], len(self.lines)], strict=True))
+
+
+def prepared(
+    cut: Elided, index: FileIndex, symbols: Sequence[Symbol], language: Language | None
+) -> Prepared:
+    """The snippet with its chunks and its definitions."""
+    lines, gaps, moved = _reindented(cut, index)
+    shown = _definitions(lines, gaps, language)
+    matched = [(one, *counterpart(one, lines, symbols, index.lines)) for one in shown]
+    pairs = [
+        Pair(one, old)
+        for one, old, _ in matched
+        if old is not None and _whole(one, lines, gaps, language)
+    ]
+    pairs = [p for p in pairs if not any(_within(p.own, q.own) for q in pairs)]
+    begins = {n for n, gap in enumerate(gaps[:-1]) if gap is not None} | {0}
+    if not any(gap is not None for gap in gaps):
+        begins |= _between_definitions(lines, pairs)
+    return _without_edges(
+        lines,
+        begins,
+        gaps,
+        shown,
+        pairs,
+        [(one, tuple(several)) for one, old, several in matched if old is None and several],
+        moved,
+    )
+
+
+def _within(one: Definition, other: Definition) -> bool:
+    return one is not other and other.first <= one.first and one.last <= other.last
+
+
+def _reindented(cut: Elided, index: FileIndex) -> tuple[list[str], list[str | None], bool]:
+    """The snippet as deep as the file, where most of its lines are in the file at another depth."""
+    rows = index.rows(2)
+    pairs = [
+        (line, index.lines[found[0]])
+        for line in cut.lines
+        if len(found := rows.get(line.strip(), [])) == 1 and weight(line) >= 0.6
+    ]
+    other = sum(margin(one) != margin(two) for one, two in pairs)
+    if 2 * other <= len(pairs):
+        return list(cut.lines), list(cut.gaps), False
+    margins = Margins(pairs)
+    gaps = [None if gap is None else margin(margins.applied(gap + "x")) for gap in cut.gaps]
+    return [margins.applied(line) for line in cut.lines], gaps, True
+
+
+def _definitions(
+    lines: Sequence[str], gaps: Sequence[str | None], language: Language | None
+) -> list[Definition]:
+    """The definitions, parsed with a statement or a blank line for each elision."""
+    shown: list[str] = []
+    rows: list[int] = []  # of the parsed lines: which own line, or the one below
+    python = language is not None and language.name == "python"
+    for n, gap in enumerate(gaps):
+        if gap is not None:
+            shown.append(gap + "pass" if python else "")
+            rows.append(n)
+        if n < len(lines):
+            shown.append(lines[n])
+            rows.append(n)
+    rows.append(len(lines))
+    result = []
+    for one in definitions(shown, language):
+        first, last = rows[one.first], rows[one.last - 1] + 1
+        if gaps[min(last - 1, len(gaps) - 1)] is not None and shown[one.last - 1].strip() in (
+            "pass",
+            "",
+        ):
+            last -= 1
+        if first < last:
+            result.append(Definition(first, last, one.name, one.qualified, one.kind))
+    return result
+
+
+def _whole(
+    one: Definition, lines: Sequence[str], gaps: Sequence[str | None], language: Language | None
+) -> bool:
+    """Whether the snippet shows a definition from its first to its last line."""
+    if any(gap is not None for gap in gaps[one.first + 1 : one.last]):
+        return False
+    if ends_itself(one, lines):
+        return True
+    if language is None or language.name not in ("python", "ruby"):
+        return one.last - one.first == 1 and lines[one.first].rstrip().endswith((";", "}"))
+    if gaps[one.last] is not None:
+        return False
+    rest = [line for line in lines[one.last :] if line.strip()]
+    if rest:
+        return True
+    head = [line for line in lines[: one.first] if line.strip()]
+    return (not any(gap is not None for gap in gaps) and not head) or one.first == 0
+
+
+def _between_definitions(lines: Sequence[str], pairs: Sequence[Pair]) -> set[int]:
+    """Where a snippet without elisions goes on elsewhere: at a definition that replaces one, behind
+    another such or behind what stands at the top."""
+    result = set()
+    before = 0
+    for number, pair in enumerate(sorted(pairs, key=lambda one: one.own.first)):
+        start = pair.own.first
+        while (
+            start > before
+            and lines[start - 1].strip()
+            and weight(lines[start - 1])
+            and (lines[start - 1].strip()[0] in "#/*@[")
+        ):
+            start -= 1
+        depth = len(margin(lines[pair.own.first]))
+        inside = any(line.strip() and len(margin(line)) < depth for line in lines[before:start])
+        if start and not inside and (number or start > 0):
+            result.add(start)
+        before = pair.own.last
+    return result
+
+
+def _without_edges(
+    lines: Sequence[str],
+    begins: set[int],
+    gaps: Sequence[str | None],
+    shown: Sequence[Definition],
+    pairs: Sequence[Pair],
+    unclear: Sequence[tuple[Definition, tuple[Symbol, ...]]],
+    moved: bool,
+) -> Prepared:
+    """Without the blank lines at the ends of chunks."""
+    starts = sorted(begins)
+    kept: list[int] = []
+    blanks: dict[int, tuple[int, int]] = {}
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        solid = [n for n in range(start, end) if lines[n].strip()]
+        if solid:
+            kept += range(solid[0], solid[-1] + 1)
+            blanks[solid[0]] = (solid[0] - start, 0)
+            before = blanks.get(solid[-1], (0, 0))[0]
+            blanks[solid[-1]] = (before, end - 1 - solid[-1])
+    new = {n: at for at, n in enumerate(kept)}
+    ends = {n + 1: at + 1 for n, at in new.items()}
+    heads = {min((n for n in kept if n >= start), default=-1) for start in starts}
+
+    def again(one: Definition) -> Definition:
+        last = max(n for n in kept if n < one.last) + 1
+        return Definition(new[one.first], ends[last], one.name, one.qualified, one.kind)
+
+    elisions: list[str | None] = [None] * (len(kept) + 1)
+    for n, gap in enumerate(gaps):
+        if gap is not None:
+            elisions[sum(one < n for one in kept)] = gap
+    return Prepared(
+        tuple(lines[n] for n in kept),
+        tuple(n in heads for n in kept),
+        tuple(blanks.get(n, (0, 0)) for n in kept),
+        tuple(elisions),
+        tuple(again(one) for one in shown),
+        tuple(Pair(again(one.own), one.old) for one in pairs),
+        tuple((again(one), several) for one, several in unclear),
+        moved,
+    )
+
+
+def costs_of(ready: Prepared, index: FileIndex) -> Costs:
+    """What the matches of a snippet's lines with a file's lines are worth."""
+    import numpy as np
+
+    lines, old = ready.lines, index.lines
+    scores = np.full((len(lines), len(old)), NO)
+    rows, like = index.rows(1), Likeness(old)
+    weights = np.array([weight(line) for line in lines])
+    insert = np.full(len(lines), 0.05)
+    for n, line in enumerate(lines):
+        equal = rows.get(line.rstrip(), [])
+        if weights[n] >= 0.6:
+            for row, ratio in like.rows(line):
+                scores[n, row] = weights[n] * (ratio - 0.3)
+            insert[n] = 0.5 if equal else 0.05
+        scores[n, equal] = weights[n]
+    _prefer_same_block(ready, index, scores)
+    for pair in ready.pairs:
+        first, last = pair.own.first, pair.own.last - 1
+        bound = {first: pair.old.first_line - 1, last: pair.old.last_line - 1}
+        for n, row in bound.items():
+            scores[n, :] = NO
+            if len(bound) == 1 and pair.old.last_line != pair.old.first_line:
+                row = pair.old.first_line - 1
+            scores[n, row] = 2.0
+            insert[n] = 50.0
+    drop = np.array([0.3 * weight(line) for line in old])
+    return Costs(scores, ready.begins, insert, drop)
+
+
+def _prefer_same_block(ready: Prepared, index: FileIndex, scores: ndarray) -> None:
+    """Raise matches that stand in the block of the same header, lower the others."""
+    import numpy as np
+
+    headers: dict[int, ndarray | None] = {}
+    stack: list[int] = []
+    for n, line in enumerate(ready.lines):
+        if not line.strip():
+            continue
+        depth = len(margin(line))
+        while stack and len(margin(ready.lines[stack[-1]])) >= depth:
+            stack.pop()
+        if stack:
+            header = stack[-1]
+            if header not in headers:
+                headers[header] = _blocks_below(ready, header, index)
+            inside = headers[header]
+            if inside is not None:
+                valid = scores[n] > NO / 2
+                scores[n, valid & inside] += INSIDE
+                scores[n, valid & ~inside] -= OUTSIDE
+                scores[n] = np.where(valid, scores[n], NO)
+        stack.append(n)
+
+
+def _blocks_below(ready: Prepared, header: int, index: FileIndex) -> ndarray | None:
+    """The file lines in the blocks under a header's own lines in the file; None where it is not
+    there."""
+    import numpy as np
+
+    line = ready.lines[header]
+    rows = list(index.rows(1).get(line.rstrip(), []))
+    for one in ready.pairs:
+        if one.own.first <= header < one.own.first + 3:
+            rows.append(one.old.first_line - 1)
+    if not rows or len(rows) > 20:
+        return None
+    inside = np.zeros(len(index.lines), dtype=bool)
+    for row in rows:
+        depth = len(margin(index.lines[row]))
+        for at in range(row + 1, len(index.lines)):
+            text = index.lines[at]
+            if text.strip() and len(margin(text)) <= depth:
+                break
+            inside[at] = True
+    return inside
