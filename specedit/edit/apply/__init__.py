@@ -6,14 +6,14 @@
 which part has more than one place, or none.
 """
 
-from specedit.edit.apply.change import FileChange, Hunk, Snippet, read_change
+from specedit.edit.apply.change import ChangeHunk, FileChange, Snippet, read_change
 from specedit.edit.apply.merging import merge
 from specedit.edit.apply.result import Ambiguity, Merged, MergedPart
 
 __all__ = [
     "Ambiguity",
+    "ChangeHunk",
     "FileChange",
-    "Hunk",
     "Merged",
     "MergedPart",
     "Snippet",

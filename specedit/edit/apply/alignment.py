@@ -31,7 +31,7 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class Step:
+class AlignedLine:
     """One line of the snippet: on a file line, or before file line `at` as a new one."""
 
     at: int
@@ -54,7 +54,7 @@ class Aligner:
         self._backward = _Pass(reverse)
         self.best = self._forward.best
 
-    def path(self) -> list[Step]:
+    def path(self) -> list[AlignedLine]:
         """The best alignment."""
         return self._forward.path_to_end()
 
@@ -65,20 +65,22 @@ class Aligner:
         backward = self._backward.states[count - line, _MATCH, 1:][::-1]
         return forward + backward - self._costs.scores[line]
 
-    def path_through(self, line: int, at: int) -> list[Step]:
+    def path_through(self, line: int, at: int) -> list[AlignedLine]:
         """The best alignment that matches snippet line `line` with file line `at`."""
         count, length = len(self._costs.begins), self._costs.scores.shape[1]
         head = self._forward.path_to(line + 1, _MATCH, at + 1)
         tail = self._backward.path_to(count - line, _MATCH, length - at)
         turned = [
-            Step(
+            AlignedLine(
                 length - one.at - (1 if one.matched or one.swapped else 0), one.matched, one.swapped
             )
             for one in reversed(tail[:-1])
         ]
         return head + turned
 
-    def alternatives(self, path: Sequence[Step], margin: float) -> Iterator[tuple[int, int, float]]:
+    def alternatives(
+        self, path: Sequence[AlignedLine], margin: float
+    ) -> Iterator[tuple[int, int, float]]:
         """Matches of other alignments nearly as good: snippet line, file line, score."""
         for line, step in enumerate(path):
             totals = self.through(line)
@@ -136,7 +138,7 @@ class _Pass:
         new[_GAP] = gap - insert
         new[_GAP, 1:] = np.maximum(new[_GAP, 1:], inner[:-1] - SWAP)
 
-    def path_to_end(self) -> list[Step]:
+    def path_to_end(self) -> list[AlignedLine]:
         count = len(self._costs.begins)
         if not count:
             return []
@@ -144,9 +146,9 @@ class _Pass:
         state, at = divmod(int(states.argmax()), states.shape[1])
         return self.path_to(count, state, at)
 
-    def path_to(self, line: int, state: int, at: int) -> list[Step]:
+    def path_to(self, line: int, state: int, at: int) -> list[AlignedLine]:
         """The best alignment of the first lines that ends in a state behind `at` file lines."""
-        steps: list[Step] = []
+        steps: list[AlignedLine] = []
         while line:
             line -= 1
             score, insert = self._costs.scores[line], float(self._costs.insert[line])
@@ -154,15 +156,15 @@ class _Pass:
             swapped = False
             if state == _MATCH:
                 at -= 1
-                steps.append(Step(at, True))
+                steps.append(AlignedLine(at, True))
                 wanted = value - float(score[at])
             elif state == _GAP and at and self._same(self._inner(line, at - 1), value + SWAP):
                 at -= 1
                 swapped = True
-                steps.append(Step(at, False, True))
+                steps.append(AlignedLine(at, False, True))
                 wanted = value + SWAP
             else:
-                steps.append(Step(at, False))
+                steps.append(AlignedLine(at, False))
                 wanted = value + insert
             if self._costs.begins[line]:
                 at = int(self._ends(line)[: at + 1].argmax())

@@ -1,7 +1,7 @@
 """Read a change in the forms that models and people write, as parts for each file.
 
-A part is a `Hunk` (of SEARCH/REPLACE blocks and diffs) or a `Snippet` (code with elisions, or whole
-definitions).
+A part is a `ChangeHunk` (of SEARCH/REPLACE blocks and diffs) or a `Snippet` (code with elisions, or
+whole definitions).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _COMMENT_PATH = re.compile(
 
 
 @dataclass(frozen=True)
-class Hunk:
+class ChangeHunk:
     """Lines to keep (" "), to remove ("-") and to add ("+"), in order."""
 
     lines: tuple[tuple[str, str], ...]  # sign, text
@@ -66,7 +66,7 @@ class FileChange:
     """The parts of a change for one file. `path` is "" where the change names none."""
 
     path: str
-    parts: tuple[Hunk | Snippet, ...]
+    parts: tuple[ChangeHunk | Snippet, ...]
     creates: bool = False  # it says that the file is new
     deletes: bool = False
 
@@ -94,7 +94,7 @@ def read_change(change: str) -> list[FileChange]:
     ]
 
 
-def _empty(part: Hunk | Snippet) -> bool:
+def _empty(part: ChangeHunk | Snippet) -> bool:
     return isinstance(part, Snippet) and not any(line.strip() for line in part.lines)
 
 
@@ -135,7 +135,7 @@ def _next(lines: Sequence[str], at: int, pattern: re.Pattern[str]) -> int:
     raise UsageError(f"A SEARCH block of the change has no `{what}` (line {at + 1} on).")
 
 
-def replace_hunk(old: Sequence[str], new: Sequence[str], line: int | None = None) -> Hunk:
+def replace_hunk(old: Sequence[str], new: Sequence[str], line: int | None = None) -> ChangeHunk:
     """Old lines and the lines that replace them, as one hunk."""
     result: list[tuple[str, str]] = []
     for tag, a, b, c, d in opcodes([x.rstrip() for x in old], [x.rstrip() for x in new]):
@@ -144,7 +144,7 @@ def replace_hunk(old: Sequence[str], new: Sequence[str], line: int | None = None
         else:
             result += [("-", text) for text in old[a:b]]
             result += [("+", text) for text in new[c:d]]
-    return Hunk(tuple(result), line)
+    return ChangeHunk(tuple(result), line)
 
 
 def _path_above(lines: Sequence[str], at: int) -> str:
@@ -214,7 +214,7 @@ def _diff(lines: Sequence[str]) -> Iterator[FileChange]:
             assert head is not None
             line = int(head[1]) if head[1] else None
             section = head["section"].strip()
-            part = Hunk(tuple(hunk), line, section.strip("@ "), numbered=line is not None)
+            part = ChangeHunk(tuple(hunk), line, section.strip("@ "), numbered=line is not None)
             yield FileChange(state.path, (part,), state.creates, state.deletes)
         hunk = []
 

@@ -15,6 +15,18 @@ _WORDS = re.compile(
 )
 _COMMENT = re.compile(r"(?://+|#+|--+|;+|%+|/\*+|<!--+|\{/\*+)\s*(.*?)\s*(?:\*+/\}?|--+>)?")
 _DOTTED = re.compile(r"(?:\.{3,}|…)[^.…]{0,80}(?:\.{3,}|…)")
+# A comment of these words alone stands for code, with dots or without, if one of `_CORE` is there.
+_PHRASE = """
+    a above all and are as before below block body class code content continues elided everything
+    existing fields file from function functions goes here imports implementation in is it keep
+    kept left lines logic method methods more no not of omitted original other others out part
+    previous properties remain remaining remains rest same section shown snip stay stays
+    test tests the this truncated unchanged untouched unmodified with your changes
+"""
+_CORE = """
+    continues elided existing keep omitted original previous remaining remains rest same snip stays
+    truncated unchanged untouched unmodified
+"""
 _INNER = re.compile(
     r"(?P<head>.*\{)\s*(?P<elision>/\*.*?\*/|//.*?|\.{3}|…)\s*(?P<tail>\}[;,)]*)\s*"
 )
@@ -40,8 +52,13 @@ def is_elision(line: str, known: frozenset[str]) -> bool:
         return False
     if _DOTS.fullmatch(text) or _WORDS.fullmatch(text) or stands_in(text):
         return True
-    words = _COMMENT.fullmatch(text)
-    return words is not None and _DOTTED.fullmatch(words[1].strip("()[] ")) is not None
+    comment = _COMMENT.fullmatch(text)
+    if comment is None:
+        return False
+    words = re.findall(r"[a-z']+", comment[1].lower())
+    if set(words) <= set(_PHRASE.split()) and set(words) & set(_CORE.split()):
+        return True
+    return _DOTTED.fullmatch(comment[1].strip("()[] ")) is not None
 
 
 def elided(lines: Sequence[str], text: str) -> Elided:

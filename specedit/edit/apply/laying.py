@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from specedit.edit.apply.alignment import Aligner, Step
+from specedit.edit.apply.alignment import AlignedLine, Aligner
 from specedit.edit.apply.change import Snippet
 from specedit.edit.apply.elision import elided
 from specedit.edit.apply.placing import FileIndex, margin, squeezed
@@ -60,7 +60,7 @@ def laid(
     return Laid(tuple(text), "exact" if exact else "matched")
 
 
-def _several(ready: Prepared, path: Sequence[Step], others: object) -> Ambiguity:
+def _several(ready: Prepared, path: Sequence[AlignedLine], others: object) -> Ambiguity:
     line, _ = next(iter(others))  # type: ignore[call-overload]
     chunk = next((a, b) for a, b in ready.chunks() if a <= line < b)
     first = next(x.strip() for x in ready.lines[chunk[0] :] if x.strip())
@@ -111,13 +111,13 @@ class _Writer:
         self._bound = {pair.own.first for pair in ready.pairs}
         self._bound |= {pair.own.last - 1 for pair in ready.pairs}
 
-    def _equal(self, n: int, step: Step) -> bool:
+    def _equal(self, n: int, step: AlignedLine) -> bool:
         return step.matched and self._ready.lines[n].rstrip() == self._index.lines[step.at].rstrip()
 
-    def all_equal(self, path: Sequence[Step]) -> bool:
+    def all_equal(self, path: Sequence[AlignedLine]) -> bool:
         return all(not step.matched or self._equal(n, step) for n, step in enumerate(path))
 
-    def written(self, path: Sequence[Step]) -> tuple[list[str], list[Ambiguity]]:
+    def written(self, path: Sequence[AlignedLine]) -> tuple[list[str], list[Ambiguity]]:
         """The new text's lines, and the chunks that have no sure place."""
         ready, old = self._ready, self._index.lines
         result: list[str] = []
@@ -157,7 +157,7 @@ class _Writer:
     def _separation(self) -> int:
         return 1
 
-    def _place_of_new(self, start: int, end: int, path: Sequence[Step]) -> int | None:
+    def _place_of_new(self, start: int, end: int, path: Sequence[AlignedLine]) -> int | None:
         """Where a chunk of new lines alone goes: whole definitions stand last in their class, or
         in the file."""
         ready = self._ready
@@ -192,7 +192,7 @@ class _Writer:
                 return last - 1 if closing else last
         return None
 
-    def _edges(self, start: int, end: int, path: Sequence[Step]) -> list[Ambiguity]:
+    def _edges(self, start: int, end: int, path: Sequence[AlignedLine]) -> list[Ambiguity]:
         """What is unsure at the open ends of a chunk: whether a line there replaces one like it, or
         stands beside it."""
         ready, old = self._ready, self._index.lines

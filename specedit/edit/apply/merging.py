@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from specedit.edit.apply.change import FileChange, Hunk, Snippet, read_change
+from specedit.edit.apply.change import ChangeHunk, FileChange, Snippet, read_change
 from specedit.edit.apply.laying import Laid, laid
 from specedit.edit.apply.patching import Splice, splices
 from specedit.edit.apply.placing import FileIndex
@@ -20,10 +20,10 @@ def merge(text: str, change: str, name: str) -> Merged:
     return merge_parts(text, parts, name)
 
 
-def merge_parts(text: str, parts: Sequence[Hunk | Snippet], name: str) -> Merged:
+def merge_parts(text: str, parts: Sequence[ChangeHunk | Snippet], name: str) -> Merged:
     """The same for parts that are read already. Each snippet continues from the text before it."""
     language = language_of(name, text)
-    hunks = [part for part in parts if isinstance(part, Hunk)]
+    hunks = [part for part in parts if isinstance(part, ChangeHunk)]
     snippets = [part for part in parts if isinstance(part, Snippet)]
     hows: list[tuple[Sequence[str], str]] = []
     doubts: list[Ambiguity] = []
@@ -68,6 +68,6 @@ def _parts(before: Sequence[str], after: Sequence[str], how: str) -> list[Merged
     ]
 
 
-def for_file(changes: Sequence[FileChange], name: str) -> list[Hunk | Snippet]:
+def for_file(changes: Sequence[FileChange], name: str) -> list[ChangeHunk | Snippet]:
     """The parts of a change that are for a file."""
     return [part for one in changes for part in one.parts]

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from specedit.edit.apply.change import Hunk
+from specedit.edit.apply.change import ChangeHunk
 from specedit.edit.apply.indentation import Margins
-from specedit.edit.apply.placing import FileIndex, Place, equal_places, margin, squeezed
+from specedit.edit.apply.placing import FileIndex, HunkPlace, equal_places, margin, squeezed
 from specedit.edit.apply.result import Ambiguity
 from specedit.edit.apply.similar import similar_places
 from specedit.syntax.outline import Symbol
@@ -28,7 +28,7 @@ class Splice:
 
 
 def splices(
-    hunks: Sequence[Hunk], index: FileIndex, symbols: Sequence[Symbol]
+    hunks: Sequence[ChangeHunk], index: FileIndex, symbols: Sequence[Symbol]
 ) -> tuple[list[Splice], list[Ambiguity]]:
     """What the hunks replace, and those without one place."""
     places = [_places(hunk, index) for hunk in hunks]
@@ -50,7 +50,7 @@ def splices(
     return ordered, doubts
 
 
-def _places(hunk: Hunk, index: FileIndex) -> list[Place]:
+def _places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
     if not any(line.strip() for line in hunk.old):
         return []
     found = equal_places(index, hunk.old)
@@ -60,13 +60,13 @@ def _places(hunk: Hunk, index: FileIndex) -> list[Place]:
     if trimmed is not hunk and (found := equal_places(index, trimmed.old)):
         head = next(n for n, line in enumerate(hunk.old) if line.strip())
         tail = len(hunk.old) - head - len(trimmed.old)
-        return [Place((*[None] * head, *one.rows, *[None] * tail), "matched") for one in found]
+        return [HunkPlace((*[None] * head, *one.rows, *[None] * tail), "matched") for one in found]
     return _distinct(hunk, similar_places(hunk, index), index)
 
 
-def _distinct(hunk: Hunk, places: Sequence[Place], index: FileIndex) -> list[Place]:
+def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -> list[HunkPlace]:
     """The places that give different texts."""
-    results: dict[object, Place] = {}
+    results: dict[object, HunkPlace] = {}
     for place in places:
         filled = _filled(hunk, place, index, "")
         if isinstance(filled, Splice):
@@ -77,7 +77,7 @@ def _distinct(hunk: Hunk, places: Sequence[Place], index: FileIndex) -> list[Pla
     return list(results.values())
 
 
-def _without_outer_blanks(hunk: Hunk) -> Hunk:
+def _without_outer_blanks(hunk: ChangeHunk) -> ChangeHunk:
     """The hunk without blank context lines at its ends."""
     lines = list(hunk.lines)
     while lines and lines[0][0] == " " and not lines[0][1].strip():
@@ -88,11 +88,11 @@ def _without_outer_blanks(hunk: Hunk) -> Hunk:
 
 
 def _decided(
-    hunks: Sequence[Hunk],
-    places: Sequence[list[Place]],
+    hunks: Sequence[ChangeHunk],
+    places: Sequence[list[HunkPlace]],
     index: FileIndex,
     symbols: Sequence[Symbol],
-) -> list[list[Place]]:
+) -> list[list[HunkPlace]]:
     """The places that header, order and line numbers leave."""
     result = [list(found) for found in places]
     for number, hunk in enumerate(hunks):
@@ -115,7 +115,7 @@ def _decided(
     return result
 
 
-def _by_order(hunks: Sequence[Hunk], places: list[list[Place]]) -> None:
+def _by_order(hunks: Sequence[ChangeHunk], places: list[list[HunkPlace]]) -> None:
     """Leave the places of a diff's hunks that stand behind the hunk before, before the next."""
     if not all(hunk.numbered for hunk in hunks):
         return
@@ -133,7 +133,9 @@ def _by_order(hunks: Sequence[Hunk], places: list[list[Place]]) -> None:
             high = found[0].first
 
 
-def _in_section(place: Place, hunk: Hunk, index: FileIndex, symbols: Sequence[Symbol]) -> bool:
+def _in_section(
+    place: HunkPlace, hunk: ChangeHunk, index: FileIndex, symbols: Sequence[Symbol]
+) -> bool:
     """Whether the last definition that begins above a place is the one that the header names."""
     wanted = squeezed(hunk.section)
     above = [one for one in symbols if one.first_line <= place.first]
@@ -147,7 +149,7 @@ def _in_section(place: Place, hunk: Hunk, index: FileIndex, symbols: Sequence[Sy
     return False
 
 
-def _spliced(hunk: Hunk, found: Sequence[Place], index: FileIndex) -> Splice | Ambiguity:
+def _spliced(hunk: ChangeHunk, found: Sequence[HunkPlace], index: FileIndex) -> Splice | Ambiguity:
     first = next((text.strip() for _, text in hunk.lines if text.strip()), "")
     if not found:
         new = [line for line in hunk.new if line.strip()]
@@ -166,7 +168,7 @@ def _spliced(hunk: Hunk, found: Sequence[Place], index: FileIndex) -> Splice | A
 NO_CONTEXT = "it shows no line of the file, so nothing says where it belongs"
 
 
-def _filled(hunk: Hunk, place: Place, index: FileIndex, first: str) -> Splice | Ambiguity:
+def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) -> Splice | Ambiguity:
     """The hunk's new side with the file's own lines where it keeps them."""
     pairs = [
         (line, index.lines[row])
@@ -207,8 +209,8 @@ def _indented(
     text: str,
     margins: Margins,
     removed: list[int],
-    hunk: Hunk,
-    place: Place,
+    hunk: ChangeHunk,
+    place: HunkPlace,
     index: FileIndex,
 ) -> str:
     """A new line with the file's indentation: of the line removed that it is like, if that tells

@@ -23,7 +23,7 @@ KEYS: tuple[Key, ...] = (str, str.rstrip, str.strip, squeezed)
 
 
 @dataclass(frozen=True)
-class Place:
+class HunkPlace:
     """Where a hunk's old side is: for each of its lines the file line, or None."""
 
     rows: tuple[int | None, ...]
@@ -103,20 +103,20 @@ def _with_blanks(
     return tuple(result)
 
 
-def equal_places(index: FileIndex, wanted: Sequence[str]) -> list[Place]:
+def equal_places(index: FileIndex, wanted: Sequence[str]) -> list[HunkPlace]:
     """All places that are equal, by the strictest comparison that finds one."""
     for level in range(len(KEYS)):
         starts = index.runs(wanted, level)
         if starts:
             places = [
-                Place(tuple(range(at, at + len(wanted))), "matched" if level > 1 else "exact")
+                HunkPlace(tuple(range(at, at + len(wanted))), "matched" if level > 1 else "exact")
                 for at in starts
             ]
             return _steady(places, index, wanted) if level > 1 else places
-    return [Place(rows, "matched") for rows in index.dense_runs(wanted)]
+    return [HunkPlace(rows, "matched") for rows in index.dense_runs(wanted)]
 
 
-def _steady(places: list[Place], index: FileIndex, wanted: Sequence[str]) -> list[Place]:
+def _steady(places: list[HunkPlace], index: FileIndex, wanted: Sequence[str]) -> list[HunkPlace]:
     """Of several places, those where each indentation of the hunk stands for one of the file."""
     if len(places) < 2:
         return places

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import islice
 
-from specedit.edit.apply.alignment import NO, Aligner, Costs, Step
-from specedit.edit.apply.change import Hunk
-from specedit.edit.apply.placing import FileIndex, Place, squeezed
+from specedit.edit.apply.alignment import NO, AlignedLine, Aligner, Costs
+from specedit.edit.apply.change import ChangeHunk
+from specedit.edit.apply.placing import FileIndex, HunkPlace, squeezed
 
 LIKE = 0.6  # least likeness of two lines that may be one line changed
 MOST = 40  # alternatives that are looked at
@@ -70,7 +70,7 @@ def likeness(one: str, other: str) -> float:
     return SequenceMatcher(None, squeezed(one), squeezed(other), autojunk=False).ratio()
 
 
-def similar_places(hunk: Hunk, index: FileIndex) -> list[Place]:
+def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
     """The best place of a hunk that differs in some lines from the file, and others that are nearly
     as good; none where too little of it is in the file."""
     import numpy as np
@@ -109,10 +109,10 @@ def similar_places(hunk: Hunk, index: FileIndex) -> list[Place]:
     return list(dict.fromkeys(one for one in places if any(r is not None for r in one.rows)))
 
 
-def _of_path(path: Sequence[Step], signs: Sequence[str]) -> Place:
+def _of_path(path: Sequence[AlignedLine], signs: Sequence[str]) -> HunkPlace:
     """The rows of an alignment; a line to remove is never an unlike one of the file."""
     rows = (
         step.at if step.matched or (step.swapped and sign == " ") else None
         for step, sign in zip(path, signs, strict=True)
     )
-    return Place(tuple(rows), "matched")
+    return HunkPlace(tuple(rows), "matched")
