@@ -61,10 +61,12 @@ def _changes(part: Lines, lines: Lines, limit: int | None = None) -> list[int]:
 
 def similar(part: Lines, lines: Lines, first: int) -> bool:
     """Whether the part, of changed lines only, determines that it replaces as many lines from
-    `first`: they are the most similar ones, with a margin."""
+    `first`: each is similar to its own, and together they are the most similar, with a margin."""
     scores = dict(_scores(part, lines))
     best = scores.pop(first)
-    return best >= ALIKE and best - max(scores.values(), default=0.0) >= MARGIN
+    pairs = zip(part, lines[first : first + len(part)], strict=True)
+    alike = all(_ratio(one.strip(), other.strip()) >= ALIKE for one, other in pairs)
+    return alike and best - max(scores.values(), default=0.0) >= MARGIN
 
 
 def _scores(part: Lines, lines: Lines) -> Iterator[tuple[int, float]]:
