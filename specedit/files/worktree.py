@@ -32,6 +32,8 @@ def beyond(name: str | Path) -> Path | None:
     """Where a file really lies, when a link on the way there leads out of the work tree that the
     link is in, or into its `.git`. A cloned repository may bring such a link."""
     target, at = real(name), Path.cwd()
+    if target == Path(name).absolute():
+        return None  # no link on the way
     for part in Path(name).parts:
         at = real(at).parent if part == ".." else at / part
         if not at.is_symlink():
@@ -69,7 +71,6 @@ def patch_name(name: str, path: Path | None) -> str:
     In a work tree git counts from its top, in whatever folder it is called; outside, from here.
     A file of another work tree is counted from that one's top."""
     place, here = real(name if path is None else path), real(".")
-    for base in (top_of(here), here, top_of(place.parent)):
-        if base is not None and place.is_relative_to(base):
-            return place.relative_to(base).as_posix()
-    return str(place)
+    if (base := top_of(here)) is None or not place.is_relative_to(base):
+        base = here if place.is_relative_to(here) else top_of(place.parent)
+    return str(place) if base is None else place.relative_to(base).as_posix()

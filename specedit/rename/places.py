@@ -113,9 +113,11 @@ def guessed(
     if spelled:
         spelling = f"a shorthand was spelled out on {lines_text(spelled)}"
         notes.append(Doubt(spelling, tuple(spelled)))
-    before, after = (trees.parse(one, dialect).root_node for one in (text, renamed[0]))
-    same_shape = str(before) == str(after)
-    if kept and before.has_error:
+    before = trees.parse(text, dialect)
+    edits, written = put(data, kept)
+    spans = [(one.start, one.end, one.new.encode("utf-8", "surrogatepass")) for one in edits]
+    same_shape = trees.has_shape(before, data, spans, written, dialect)
+    if kept and before.root_node.has_error:
         line = next((fault.line for fault in trees.errors(text, dialect) or ()), 1)
         broken = "does not parse: what its names mean is uncertain, look at its places"
         notes.append(Doubt(f"line {line}: {broken}", (line,)))

@@ -64,7 +64,7 @@ class Tree:
         return cls(root, known, tracks=False)
 
     def path(self, name: str) -> str:
-        return Path(os.path.relpath(Path(name).absolute(), self.root)).as_posix()
+        return os.path.relpath(name, self.root).replace(os.sep, "/")
 
     def shown(self, path: str) -> str:
         """A path of the tree as it is named from the current folder."""
@@ -88,6 +88,7 @@ class Tree:
         paths = [*own, *others]
         result = self.rename_in(paths, old, new, settings, own=own if some else None)
         self.refuse_taken(result, settings)
+        self.project = self.project.unparsed()
         return result
 
     def rename_in(

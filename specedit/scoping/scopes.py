@@ -28,7 +28,8 @@ class Scopes(Home):
         self.file = Scope("file", self.root, None)
         self.by_node: dict[int, Scope] = {id(self.root): self.file}
         self.owners: list[Owner] = []
-        self.leaves: list[tuple[Branch, str]] = []
+        self._leaves: list[Branch] = []
+        self._names: list[str] = []  # of the leaves: two lists take half of a list of pairs
         self.by_leaf: dict[int, Declared] = {}
         self.imported: dict[int, Owner] = {}  # by the node that brings it in
         self.plain = Owner("", self.root, module=PLAIN, home=self)
@@ -37,6 +38,11 @@ class Scopes(Home):
         self._open()
 
     # reading the tree
+
+    @property
+    def leaves(self) -> Iterator[tuple[Branch, str]]:
+        """Every name in reading order."""
+        return zip(self._leaves, self._names, strict=True)
 
     def text(self, node: Branch) -> str:
         return self.data[node.start : node.end].decode("utf-8", "replace")
@@ -87,13 +93,15 @@ class Scopes(Home):
         by_parent = {key.partition("<")[0] for key in rules.scopes if "<" in key}
         for node in self.root.walk():
             parent, type_ = node.parent, node.type
-            if named:
-                self.leaves.extend(rules.names_in(node, self.text, message))
+            for leaf, name in rules.names_in(node, self.text, message) if named else ():
+                self._leaves.append(leaf)
+                self._names.append(name)
             if type_ in rules.names:
                 if node.end == node.start:
                     continue  # what the parser made up
                 if rules.is_name(node):
-                    self.leaves.append((node, intern(self.label(node))))
+                    self._leaves.append(node)
+                    self._names.append(intern(self.label(node)))
                     continue
                 if not node.children:
                     continue

@@ -9,14 +9,11 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import field as stored
+from functools import lru_cache
 from sys import intern
-from typing import TYPE_CHECKING
 
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
-
-if TYPE_CHECKING:
-    from tree_sitter import TreeCursor
 
 
 @dataclass(eq=False, slots=True)
@@ -104,39 +101,46 @@ def last_of(node: Branch) -> Branch | None:
 
 def grow(text: str, language: Language) -> Branch:
     """The whole tree of `text`."""
+    data = text.encode("utf-8", "surrogatepass")
     cursor = trees.parse(text, language).walk()
-    root = _branch(cursor, None)
-    here = root
+    kinds, numbers = _kinds(language.grammar), _numbers()
+    ends = [match.start() for match in re.finditer(rb"\n", data)] + [len(data)]
+    above: Branch | None = None
+    levels: list[list[Branch]] = [[]]  # for each node above, its children so far
+    line = 0
     while True:
+        node = cursor.node
+        assert node is not None
+        start, end, kind = node.start_byte, node.end_byte, node.kind_id
+        while ends[line] < start:  # nodes come in the order of their starts
+            line += 1
+        if kind not in kinds:
+            kinds[kind] = (intern(node.type), node.is_named)
+        if end < len(numbers):  # equal numbers are one object: they were a fifth of the memory
+            start, end = numbers[start], numbers[end]
+        type_, named = kinds[kind]
+        made = Branch(type_, cursor.field_name or "", named, start, end, line + 1, above)
+        levels[-1].append(made)
         if cursor.goto_first_child():
-            here = _branch(cursor, here)
+            above = made
+            levels.append([])
             continue
         while not cursor.goto_next_sibling():
-            if not cursor.goto_parent() or here.parent is None:
-                return root
-            here = here.parent
-        assert here.parent is not None
-        here = _branch(cursor, here.parent)
+            if above is None or not cursor.goto_parent():
+                return levels[0][0]
+            above.children = tuple(levels.pop())
+            above = above.parent
 
 
-def _branch(cursor: TreeCursor, parent: Branch | None) -> Branch:
-    node = cursor.node
-    assert node is not None
-    made = Branch(
-        intern(node.type),  # 60 bytes a node otherwise
-        cursor.field_name or "",
-        node.is_named,
-        node.start_byte,
-        node.end_byte,
-        node.start_point[0] + 1,
-        parent,
-    )
-    if parent is not None:
-        if isinstance(parent.children, list):
-            parent.children.append(made)
-        else:
-            parent.children = [made]  # most nodes are leaves and need no list
-    return made
+@lru_cache(maxsize=32)
+def _kinds(grammar: str) -> dict[int, tuple[str, bool]]:
+    """A grammar's kinds of nodes that were met: the name of each, and whether it is named."""
+    return {}
+
+
+@lru_cache(maxsize=1)
+def _numbers() -> list[int]:
+    return list(range(1 << 16))
 
 
 COMMENTS = frozenset(
@@ -174,7 +178,7 @@ def passages(
             kind = "comment" if _documents(node) else "string"
             results += _literal(node, kind)
             waiting.extend(child for child in node.children if _is_code(child))
-        else:
+        elif node.children:
             waiting.extend(reversed(node.children))
     return sorted(results, key=lambda one: one.start)
 

@@ -6,7 +6,7 @@ A grammar is imported when it is first needed. Lines and columns count from 1.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -43,6 +43,25 @@ def _parser(grammar: str) -> Parser:
 def parse(text: str, language: Language) -> Tree:
     """The tree of `text`; nodes count bytes of its UTF-8 form."""
     return _parser(language.grammar).parse(text.encode("utf-8", "surrogatepass"))
+
+
+Span = tuple[int, int, bytes]  # bytes [start, end) of one line, and what stands there instead
+
+
+def has_shape(
+    tree: Tree, data: bytes, edits: Sequence[Span], after: bytes, language: Language
+) -> bool:
+    """Whether `after`, which is `data` with `edits`, has the same syntax tree as `data`."""
+    parser, root = _parser(language.grammar), tree.root_node
+    if not root.has_error:
+        shifted = tree.copy()
+        for start, end, new in reversed(edits):
+            row, column = data.count(b"\n", 0, start), start - data.rfind(b"\n", 0, start) - 1
+            points = (row, column), (row, column + end - start), (row, column + len(new))
+            shifted.edit(start, end, start + len(new), *points)
+        if not shifted.changed_ranges(parser.parse(after, shifted)):
+            return True  # the same as below, in half the time
+    return str(root) == str(parser.parse(after).root_node)
 
 
 def walk(node: Node) -> Iterator[Node]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from keyword import kwlist
 
 from specedit.scoping.languages import python_modules, python_moves, python_strings
@@ -21,10 +21,9 @@ from specedit.syntax.branch import Branch
 class Python(Rules):
     def names_in(
         self, node: Branch, text: Text, known: frozenset[str]
-    ) -> Iterator[tuple[Branch, str]]:
+    ) -> Iterable[tuple[Branch, str]]:
         """Names that stand in quotes: `__all__`, and annotations."""
-        if node.type == "string_content":
-            yield from python_strings.names_in(node, text)
+        return python_strings.names_in(node, text) if node.type == "string_content" else ()
 
     def declares_as(
         self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str

@@ -6,7 +6,7 @@ what it needs; what stands here is right for a language without surprises.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from specedit.scoping.languages.tables import Tables
@@ -43,9 +43,9 @@ class Rules(Tables):
 
     def names_in(
         self, node: Branch, text: Text, known: frozenset[str]
-    ) -> Iterator[tuple[Branch, str]]:
+    ) -> Iterable[tuple[Branch, str]]:
         """Names that the grammar does not tell as such, each as a leaf of its own."""
-        yield from ()
+        return ()
 
     def has_sigil(self, leaf: Branch, text: Text) -> bool:
         """Whether a sign tells a place from every word of the language."""
