@@ -1,12 +1,13 @@
-"""Compiles the exact engine's C sources while the package is built, with the compiler in `ziglang`.
+"""Compiles the exact engine's C sources while the package is built, with the compiler in `ziglang`,
+and makes the manual pages.
 
-Knows the platforms, which processor features each variant's file may use, and the flags. Does not
-know what the sources compute, nor what is done with them (`specedit.engines.exact.kernels`).
+The platforms, the processor features that each variant's file may use, and the flags are here; what
+the sources compute is in `specedit.engines.exact.kernels`.
 
 A build that fails never breaks an installation: the wheel is then pure, the reason stands in it as
-`not-built.txt`, and the generic engine is used. Two variables change that, for who makes wheels:
-SPECEDIT_BUILD=required fails instead, SPECEDIT_BUILD=none makes the pure wheel, and
-SPECEDIT_BUILD=<platform tag> makes the wheel of another platform (and fails where it cannot).
+`not-built.txt`, and the generic engine is used. A variable changes that: SPECEDIT_BUILD=required
+fails instead, SPECEDIT_BUILD=none makes the pure wheel, and SPECEDIT_BUILD=<platform tag> makes the
+wheel of another platform (and fails where it cannot).
 
 `python hatch_build.py [-o FOLDER] [PLATFORM]` compiles into the tree, or into FOLDER.
 """
@@ -60,7 +61,7 @@ LINUX_ONLY = frozenset({"amx"})  # elsewhere no call asks the system for leave t
 
 
 class CannotBuild(Exception):
-    """Why there is no library, in words for a person."""
+    """Why there is no library."""
 
 
 class Target(NamedTuple):  # a dataclass needs its module registered, and hatchling does not
@@ -181,6 +182,23 @@ def _zig(arguments: list[str], folder: Path, work: Path) -> None:
         print(done.stderr.strip(), file=sys.stderr)
 
 
+MAN_PAGES = """
+import sys, pathlib
+from specedit.cli import every_command
+from specedit.manual.reference import man_pages
+for name, text in man_pages(every_command()):
+    pathlib.Path(sys.argv[1], name).write_text(text, "utf-8")
+"""
+
+
+def make_man_pages(root: Path, folder: Path) -> list[Path]:
+    """Write a manual page for each command; none where typer is not installed."""
+    folder.mkdir()
+    command = [sys.executable, "-B", "-c", MAN_PAGES, str(folder)]
+    subprocess.run(command, cwd=root, capture_output=True, check=False)
+    return sorted(folder.iterdir())
+
+
 class KernelsHook(BuildHookInterface):  # type: ignore[type-arg,unused-ignore]
     """Puts the library, or the reason why there is none, into a wheel or an editable tree."""
 
@@ -190,6 +208,8 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg,unused-ignore]
         wish, root = os.environ.get("SPECEDIT_BUILD", ""), Path(self.root)
         editable = version == "editable"
         self._made = root / KERNELS if editable else Path(tempfile.mkdtemp())
+        for path in () if editable else make_man_pages(root, self._made / "man"):
+            build_data["shared_data"][str(path)] = f"share/man/man1/{path.name}"
         try:
             if wish == NONE:
                 raise CannotBuild("SPECEDIT_BUILD=none asked for the package without it")
@@ -223,7 +243,7 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg,unused-ignore]
 
 
 def main() -> None:
-    """Compile into the tree, for who works on the sources."""
+    """Compile into the tree, while the sources are being changed."""
     parser = argparse.ArgumentParser(description="Compile the exact engine's kernels.")
     parser.add_argument("platform", nargs="?", help="the tag of another platform's wheel")
     parser.add_argument("-o", "--output", type=Path, default=ROOT / KERNELS, metavar="FOLDER")

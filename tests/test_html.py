@@ -1,16 +1,20 @@
-"""The page of a trace, opened in a real browser: it shows the run, and hostile text stays text."""
+"""Pages in a real browser: a trace shows its run, hostile text stays text; the manual's site."""
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shutil
 import subprocess
+import threading
 from collections.abc import Callable
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from command_line import Specedit
 
 from specedit.decode.events import FREE, Chunk
 from specedit.edit.backend import Answer, Ready, Written
@@ -190,7 +194,7 @@ def test_view_does_not_overwrite_the_trace_it_reads(
     place = trace(tmp_path / words[0], RUN)
     before = place.read_bytes()
     done = specedit("view", *words, cwd=tmp_path)
-    assert done.returncode == 2 and b"not a page of a trace" in done.stderr
+    assert done.returncode == 2 and b"not a page that specedit made" in done.stderr
     assert place.read_bytes() == before
 
 
@@ -201,6 +205,71 @@ def test_view_overwrites_no_page_that_is_not_its_own(
     (tmp_path / "run.html").write_text("<p>mine</p>", encoding="utf-8")
     done = specedit("view", "run.jsonl", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"not a page of a trace" in done.stderr
+    assert b"not a page that specedit made" in done.stderr
     assert (tmp_path / "run.html").read_text(encoding="utf-8") == "<p>mine</p>"
     assert specedit("view", "missing.jsonl", cwd=tmp_path).returncode == 2
+
+
+LOOK = """<!doctype html><body><script>
+const found = [], ids = {};
+async function page(name) {
+  const text = await (await fetch(name)).text();
+  return new DOMParser().parseFromString(text, "text/html");
+}
+async function look(name, width) {
+  const frame = document.body.appendChild(document.createElement("iframe"));
+  frame.style.width = width + "px";
+  await new Promise(done => { frame.onload = done; frame.src = name; });
+  const shown = frame.contentDocument.documentElement;
+  if (shown.scrollWidth > width) found.push(`${name} is ${shown.scrollWidth} wide of ${width}`);
+  for (const link of shown.querySelectorAll("a")) {
+    const [file, anchor] = link.getAttribute("href").split("#");
+    if (file.startsWith("https:")) continue;
+    const target = file || name;
+    if (!NAMES.includes(target)) found.push(`${name} links to ${target}`);
+    else if (anchor && !(ids[target] ??= await page(target)).getElementById(anchor))
+      found.push(`${name} links to ${target}#${anchor}`);
+  }
+  frame.remove();
+}
+(async () => {
+  for (const name of NAMES) for (const width of [400, 1400]) await look(name, width);
+  document.title = found.join("; ") || `all ${NAMES.length} pages are right`;
+})();
+</script></body>"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@in_a_browser
+def test_every_page_of_the_manuals_site_fits_and_has_no_broken_link(
+    browser: str, inside: Specedit, tmp_path: Path
+) -> None:
+    site = tmp_path / "site"
+    assert inside("help", "--html", site).returncode == 0
+    names = sorted(path.name for path in site.iterdir())
+    assert {"index.html", "commands.html", "edit.html"} < set(names)
+    (site / "look.html").write_text(LOOK.replace("const found", f"const NAMES = {names}, found", 1))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=site))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    flags = ("--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", "--timeout=60000")
+    address = f"http://127.0.0.1:{server.server_port}/look.html"
+    profile = f"--user-data-dir={tmp_path / 'profile'}"
+    done = subprocess.run(
+        [browser, *flags, profile, "--virtual-time-budget=20000", address],
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    server.shutdown()
+    assert f"<title>all {len(names)} pages are right</title>" in done.stdout.decode("utf-8")
+
+
+def test_a_folder_with_other_pages_is_not_changed(inside: Specedit, tmp_path: Path) -> None:
+    (tmp_path / "edit.html").write_text("mine")
+    done = inside("help", "--html", tmp_path)
+    assert done.returncode == 2 and b"edit.html" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["edit.html"]

@@ -323,6 +323,20 @@ def test_a_wheel_with_the_library_is_for_its_platform_alone(
     assert library_name() in held and "not-built.txt" not in held
 
 
+def test_a_wheel_has_a_manual_page_of_each_command(
+    bare: Callable[..., subprocess.CompletedProcess[str]], tree: Path, tmp_path: Path
+) -> None:
+    done = bare(
+        *("-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path, tree), SPECEDIT_BUILD="none"
+    )
+    assert done.returncode == 0, done.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    pages = [name for name in zipfile.ZipFile(wheel).namelist() if "/share/man/man1/" in name]
+    assert {"specedit.1", "specedit-edit.1", "specedit-model-pull.1"} <= {
+        Path(name).name for name in pages
+    }
+
+
 def test_a_wheel_of_another_platform_can_be_asked_for(
     bare: Callable[..., subprocess.CompletedProcess[str]], tree: Path
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import json
 import os
@@ -19,7 +18,6 @@ from typing import Any
 
 import examples
 import pytest
-import typer
 import warm_server
 import yaml
 from command_line import in_this_process
@@ -29,6 +27,7 @@ from hook_repository import PACKAGE
 
 from specedit import cli, manual, settings
 from specedit.integrations.hook.hook_rules import rules
+from specedit.manual.reference import man_pages
 from specedit.view.terminal import show_page
 
 Done = subprocess.CompletedProcess[bytes]
@@ -136,16 +135,9 @@ def contents(root: Path) -> dict[str, bytes]:
     }
 
 
-@functools.cache
-def whole() -> Any:
-    """Every command of specedit."""
-    cli._register()
-    return typer.main.get_command(cli.app)
-
-
 def understood(words: list[str]) -> None:
     """Read a command line as `specedit` would, without doing anything."""
-    command = whole()
+    command = cli.every_command()
     parents = None
     while True:
         context = command.make_context(words[0], [], parent=parents, resilient_parsing=True)
@@ -301,7 +293,7 @@ def options(command: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_flag_and_variable_named_exists(name: str) -> None:
-    known = {*options(whole()), *ELSEWHERE, "--install-completion"}
+    known = {*options(cli.every_command()), *ELSEWHERE, "--install-completion"}
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", PAGES[name])) <= known
     variables = {f"SPECEDIT_{n.upper()}" for n in settings.names()}
     variables |= {f"SPECEDIT_{n}" for n in settings.NOT_SETTINGS}
@@ -389,3 +381,16 @@ def test_guarantee_7_help_imports_neither_torch_nor_grammars() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("[]\n")
+
+
+def test_each_command_has_a_manual_page_with_its_options() -> None:
+    pages = dict(man_pages(cli.every_command()))
+    assert {"specedit.1", "specedit-edit.1", "specedit-model-pull.1"} <= pages.keys()
+    assert r"\-\-check\-with" in pages["specedit-edit.1"], "those that --help hides, too"
+    assert r"\-\-detached" not in pages["specedit-serve.1"]
+    macros = {"TH", "SH", "TP", "B"}
+    for text in pages.values():
+        assert {
+            line[1:].split()[0] for line in text.splitlines() if line[:1] in (".", "'")
+        } <= macros
+        assert len(re.findall(r"^\.SH (NAME|SYNOPSIS|DESCRIPTION)$", text, re.M)) == 3

@@ -77,6 +77,16 @@ def _register(*names: str) -> None:
             app.command(name, epilog=epilog)(getattr(module, name))
 
 
+def every_command() -> Any:
+    """The command line with every command and, where --help hides some, every option."""
+    _register()
+    command: Any = typer.main.get_command(app)
+    for name in LONG:
+        for parameter in command.commands[name].params:
+            parameter.hidden = False
+    return command
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; every error ends here, as a message on stderr and an exit code."""
     _register(*(name for name in arguments[:1] if name in COMMANDS))

@@ -11,6 +11,8 @@ import typer
 from specedit.cli.streams import put
 from specedit.errors import DONE, InputError
 
+ELSEWHERE = "Name another file or folder for it."
+
 
 def view(
     trace: Annotated[
@@ -37,7 +39,7 @@ def view(
     target = Path(output) if output else source.with_suffix(".html")
     if target.exists() and (output is None or target.samefile(source)):
         _refuse_foreign(target)
-    _write(target, text, source)
+    _write(target, text, stat.S_IMODE(source.stat().st_mode) & 0o666)  # readable as its trace is
     typer.echo(target)
     return DONE
 
@@ -47,21 +49,19 @@ def _refuse_foreign(target: Path) -> None:
 
     if GENERATOR not in target.read_bytes()[:2000].decode("utf-8", "replace"):
         raise InputError(
-            f"{target}: exists, and is not a page of a trace",
-            hint="-o names another file for the page.",
+            f"{target}: exists, and is not a page that specedit made",
+            hint=ELSEWHERE,
         )
 
 
-def _write(target: Path, text: str, trace: Path) -> None:
-    """Write the page, readable by the users who may read its trace."""
+def _write(target: Path, text: str, mode: int) -> None:
     from specedit.files import atomic
 
     try:
-        atomic.whole(target, text.encode("utf-8"), stat.S_IMODE(trace.stat().st_mode) & 0o666)
+        atomic.whole(target, text.encode("utf-8"), mode)
     except OSError as error:
         raise InputError(
-            f"{target}: the page cannot be written: {error.strerror}",
-            hint="-o names another file for the page.",
+            f"{target}: the page cannot be written: {error.strerror}", hint=ELSEWHERE
         ) from error
 
 
@@ -69,10 +69,16 @@ def help(
     topic: Annotated[
         str | None, typer.Argument(help="A page of the manual, or a command", show_default=False)
     ] = None,
+    site: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="DIR", help="Write all pages as HTML files to this folder"),
+    ] = None,
 ) -> int:
     """Show a page of the manual, or the list of its topics."""
     from specedit import manual
 
+    if site is not None:
+        return _write_site(site)
     if topic is not None:
         from specedit.view.terminal import show_page
 
@@ -84,4 +90,19 @@ def help(
     for name, about in topics:
         print(f"  {name:<{width}}  {about}")
     print("\nspecedit COMMAND --help lists the flags of a command.")
+    return DONE
+
+
+def _write_site(folder: Path) -> int:
+    from specedit.cli import every_command
+    from specedit.manual.reference import commands
+    from specedit.manual.site import pages
+
+    files = [(folder / name, text) for name, text in pages(commands(every_command()))]
+    for target, _ in files:
+        if target.exists():
+            _refuse_foreign(target)
+    for target, text in files:
+        _write(target, text, 0o644)
+    typer.echo(files[0][0])
     return DONE
