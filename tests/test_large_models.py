@@ -20,7 +20,7 @@ from specedit.engines.exact import open_exact
 from specedit.engines.exact.conversion import convert, converted_path
 from specedit.engines.exact.engine import ExactEngine
 from specedit.errors import ModelError, UsageError
-from specedit.models import resolve
+from specedit.models import catalogue, resolve
 from specedit.models.gguf import open_gguf
 from specedit.models.store import ModelFiles
 
@@ -179,3 +179,41 @@ def test_safetensors_in_several_files_are_converted_to_the_same_bytes(tmp_path: 
         list(convert(files, tmp_path / f"store {name}"))
         paths.append(converted_path(files, tmp_path / f"store {name}"))
     assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def machine(monkeypatch: pytest.MonkeyPatch, memory: int, free: int) -> None:
+    monkeypatch.setattr(catalogue, "this_machine", lambda cores: catalogue.Machine(memory, cores))
+    monkeypatch.setattr(catalogue, "_available", lambda: free)
+
+
+def test_too_little_memory_is_said_before_anything_is_converted_or_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, store = made("tiny-qwen2", tmp_path / "made.gguf"), tmp_path / "store"
+    machine(monkeypatch, 200 << 20, 100 << 20)
+    with pytest.raises(
+        ModelError, match=r"made needs 2\d\d MB of memory, and this machine has 210"
+    ):
+        list(convert(files, store))
+    assert not list((store / "converted").iterdir())
+    machine(monkeypatch, 16 << 30, 100 << 20)
+    engine = open_exact(files, store=store)
+    assert "free: passes wait for the disk" in engine.info.note
+    machine(monkeypatch, 200 << 20, 100 << 20)
+    with pytest.raises(ModelError, match="of memory"):
+        open_exact(files, store=store)
+    machine(monkeypatch, 4 << 30, 4 << 30)
+    with pytest.raises(ModelError) as refused:
+        catalogue.require_memory("large", 5 << 30)
+    assert refused.value.hint == "Use a smaller model: qwen2.5-coder-1.5b fits."
+
+
+def test_a_container_has_the_memory_of_its_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = [tmp_path / name for name in ("memory.max", "none")]
+    monkeypatch.setattr(catalogue, "CONTAINER_LIMITS", limits)
+    limits[0].write_text("max\n")
+    whole = catalogue.this_machine(2).memory
+    limits[0].write_text("123456\n")
+    assert catalogue.this_machine(2).memory == 123456 < whole

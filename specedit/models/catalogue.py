@@ -7,11 +7,16 @@ an edit of a 200-line file takes the 1.5B model about 25 s when all of it is rea
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+from specedit.errors import ModelError
+from specedit.models.store import sized
 
 
 @dataclass(frozen=True)
@@ -166,6 +171,10 @@ def nearest(name: str) -> list[str]:
 
 
 SHARE = 0.75  # of the machine's memory that a model may take
+CONTAINER_LIMITS = (
+    "/sys/fs/cgroup/memory.max",
+    "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+)
 PER_CORE = 1.1  # billions of parameters per core: an edit as above takes about 30 s
 
 
@@ -206,9 +215,40 @@ def this_machine(cores: int) -> Machine:
     if sys.platform == "win32":
         return Machine(_windows_memory(), cores)
     try:
-        return Machine(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), cores)
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError):
-        return Machine(0, cores)
+        memory = 0
+    return Machine(min(filter(None, (memory, *_limits())), default=0), cores)
+
+
+def _limits() -> Iterator[int]:
+    """The memory that a container may use, from its control group."""
+    for limit in CONTAINER_LIMITS:
+        with contextlib.suppress(OSError, ValueError):  # `max`: no limit
+            yield int(Path(limit).read_text("ascii"))
+
+
+def require_memory(name: str, needed: int) -> str:
+    """Refuse a model that this machine cannot hold. Returns a note where what is free now is less
+    than it needs: its passes then wait for the disk."""
+    machine = this_machine(1)
+    if 0 < machine.memory < needed:
+        fitting = [row.entry.name for row in rows(machine) if row.fits and row.entry.free]
+        raise ModelError(
+            f"{name} needs {sized(needed)} of memory, and this machine has {sized(machine.memory)}",
+            hint=f"Use a smaller model: {fitting[-1]} fits." if fitting else "",
+        )
+    if 0 < (free := _available()) < needed:
+        return f"{sized(needed)} of memory needed, {sized(free)} free: passes wait for the disk"
+    return ""
+
+
+def _available() -> int:
+    """Bytes that programs can get without swapping; 0 where the system does not tell."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        text = Path("/proc/meminfo").read_text("ascii")
+        return int(text.partition("MemAvailable:")[2].split()[0]) * 1024
+    return 0
 
 
 def _windows_memory() -> int:

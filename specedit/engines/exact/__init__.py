@@ -48,10 +48,12 @@ def open_exact(
     from specedit.engines.devices import physical_cores
     from specedit.engines.exact.conversion import convert, converted_path, source_of
     from specedit.engines.exact.engine import ExactEngine
+    from specedit.engines.exact.geometry import needed_memory
     from specedit.engines.exact.kernels import NO_KERNELS
     from specedit.engines.exact.kernels.library import load
     from specedit.engines.exact.kernels.passes import KernelPasses
     from specedit.engines.exact.weights import Damaged, open_weights
+    from specedit.models.catalogue import require_memory
 
     library = load()
     if isinstance(library, str):
@@ -67,6 +69,8 @@ def open_exact(
         weights = open_weights(path, source)
     threads = threads or physical_cores()
     config = weights.config
+    size = sum(entry["nbytes"] for entry in weights.entries.values())
+    scarce = require_memory(files.name, needed_memory(config, size))
     info = EngineInfo(
         name="exact",
         device="cpu",
@@ -76,6 +80,6 @@ def open_exact(
         exact=True,
         trees=True,
         hidden=config.hidden,
-        note="; ".join(filter(None, (f"int8, {precision}, {library.name}", library.note))),
+        note="; ".join(filter(None, (f"int8, {precision}, {library.name}", library.note, scarce))),
     )
     return ExactEngine(KernelPasses(library, weights, threads, close=precision == "close"), info)

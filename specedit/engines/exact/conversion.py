@@ -19,10 +19,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from specedit.engines.exact.geometry import needed_memory
 from specedit.engines.exact.weights import VERSION, Damaged, Writer, open_weights
 from specedit.errors import ModelError
 from specedit.files import atomic
 from specedit.files.lock import Lock
+from specedit.models.catalogue import require_memory
 from specedit.models.store import ModelFiles, require_space
 
 if TYPE_CHECKING:
@@ -117,6 +119,7 @@ def _build(files: ModelFiles, path: Path, source: str) -> Iterator[ConvertProgre
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic.drafted(path, draft=draft) as file:
             writer = Writer(file, checkpoint.config, source)
+            require_memory(files.name, needed_memory(checkpoint.config, writer.total))
             done = sum(entry["nbytes"] for entry in writer.entries.values())
             lacking = writer.total - done
             require_space(path.parent, lacking, f"the converted weights of {files.name}")

@@ -93,3 +93,15 @@ class Geometry:
             linear(f"{at}.gate_up", 2 * self.inner, self.hidden)
             linear(f"{at}.down", config.hidden, self.inner, -(-self.inner // GROUP_SIZE))
         return results
+
+
+POSITIONS = 4096  # of a file of 200 lines, its prompt and its answer
+PROGRAM = 250_000_000  # bytes of Python, the buffers of passes and everything else
+
+
+def needed_memory(config: Architecture, weights: int) -> int:
+    """Bytes in memory while a large file is edited. Of the embedding, only the rows of ids that
+    occur are read."""
+    per_head = 6 * up_to(config.head_size // 2, LANES) + 8
+    cache = POSITIONS * config.layers * config.kv_heads * per_head
+    return weights - 2 * config.vocabulary * up_to(config.hidden, STEP) + cache + PROGRAM
