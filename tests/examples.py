@@ -28,6 +28,7 @@ NOT_RUN = {
     "specedit heads": "about real models; tests/test_heads.py trains heads of a small one",
     "specedit edit … --server": "an address in the network; tests/test_remote.py has its own",
     "specedit edit … --model": "about real models; tests/test_real.py runs one",
+    "specedit mcp": "an agent starts it; tests/test_mcp.py is one",
     "specedit vllm": "needs vLLM; tests/test_vllm_cli.py has an imitation",
     "specedit --install-completion": "changes the user's shell configuration",
 }

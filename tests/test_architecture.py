@@ -124,7 +124,7 @@ def test_guarantee_7_importing_the_command_line_loads_no_torch() -> None:
         "import sys; from specedit import cli; cli._register(); import typer.main;"
         "typer.main.get_command(cli.app);"
         "print([m for m in ('torch','transformers','tree_sitter','git','uvicorn','httpx',"
-        "'huggingface_hub','numpy') if m in sys.modules])"
+        "'huggingface_hub','numpy','mcp') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -56,7 +56,7 @@ def _root(
 
 COMMANDS = (
     *("edit", "refine", "ask", "rename", "model", "heads", "hook", "serve", "vllm", "warm", "lsp"),
-    *("editor", "undo", "view", "bench", "replay", "config", "trust", "doctor", "help"),
+    *("editor", "undo", "view", "bench", "replay", "config", "trust", "doctor", "help", "mcp"),
 )
 # The module of a command that shares one.
 MODULES = {"refine": "edit", "warm": "serve", "lsp": "editor", "help": "view"}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from specedit.cli.streams import say
 from specedit.errors import UsageError
-from specedit.files.worktree import beyond, in_work_tree, real, top_of
+from specedit.files.worktree import beyond, real, top_of
 from specedit.view.terminal import name as shown
 
 if TYPE_CHECKING:
@@ -169,23 +169,6 @@ def near(path: str) -> str:
         return str(Path(path).relative_to(Path.cwd()))
     except (ValueError, OSError):
         return path
-
-
-def uncommitted(names: Iterable[str], settings: Settings) -> set[str]:
-    """Of the files named, those whose text is in no commit; an error with --clean-only."""
-    names = list(names)
-    if not any(map(in_work_tree, names)):  # GitPython takes 0.1 s to import
-        return set()
-    from specedit.files import git
-
-    dirty = git.dirty(Path(name) for name in names)
-    listed = [name for name in names if Path(name) in dirty]  # as they were named: `./a.py`
-    if listed and settings.clean_only:
-        raise UsageError(
-            f"Uncommitted changes in {', '.join(listed)}.",
-            hint="Commit or stash them, or run without --clean-only. Nothing was changed.",
-        )
-    return set(listed)
 
 
 def allowed_links(names: Iterable[str]) -> dict[str, Path]:

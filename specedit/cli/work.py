@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from specedit.cli.streams import put, put_json, put_patch, say
-from specedit.cli.targets import STDIN, ResolvedTargets, allowed_links, confirmed, uncommitted
+from specedit.cli.targets import STDIN, ResolvedTargets, allowed_links, confirmed
 from specedit.errors import FAILED, INTERRUPTED, SpeceditError, UsageError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _over_files(
     wish: Wish | None,
     together: bool,
 ) -> int:
-    from specedit.edit.inputs import of_files
+    from specedit.edit.inputs import of_files, uncommitted
     from specedit.edit.session import EditSession
 
     names, settings = targets.names, targets.settings

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from specedit.edit.job import Job
 from specedit.edit.report import Edit
 from specedit.errors import UsageError
 from specedit.files import source as sources
 from specedit.files.source import Source
-from specedit.files.worktree import check_within
+from specedit.files.worktree import check_within, in_work_tree
+
+if TYPE_CHECKING:
+    from specedit.settings import Settings
 
 # Plans the Job of one source; an Edit where there is nothing to ask a model.
 Planner = Callable[[Source], Job | Edit]
@@ -56,3 +60,20 @@ def of_stdin(data: bytes, name: str) -> Input:
     if Path(name).name == "":
         raise UsageError(f"--stdin-filename {name!r} names no file.")
     return Input(name, partial(Source.from_bytes, name, data))
+
+
+def uncommitted(names: Iterable[str], settings: Settings) -> set[str]:
+    """Of the files named, those whose text is in no commit; an error with --clean-only."""
+    names = list(names)
+    if not any(map(in_work_tree, names)):  # GitPython takes 0.1 s to import
+        return set()
+    from specedit.files import git
+
+    dirty = git.dirty(Path(name) for name in names)
+    listed = [name for name in names if Path(name) in dirty]  # as they were named: `./a.py`
+    if listed and settings.clean_only:
+        raise UsageError(
+            f"Uncommitted changes in {', '.join(listed)}.",
+            hint="Commit or stash them, or run without --clean-only. Nothing was changed.",
+        )
+    return set(listed)

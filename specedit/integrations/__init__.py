@@ -1,1 +1,1 @@
-"""Interfaces besides the command line: pre-commit hook, editors, language server, vLLM."""
+"""Interfaces besides the command line: pre-commit hook, editors, language server, MCP, vLLM."""

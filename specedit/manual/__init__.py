@@ -14,7 +14,7 @@ from specedit.settings import nearest
 
 # The pages in reading order; any other page of the folder comes after them.
 READING = (
-    *("edit", "rename", "hook", "editors", "server", "models", "settings", "trust"),
+    *("edit", "rename", "hook", "editors", "agents", "server", "models", "settings", "trust"),
     *("vllm", "engine"),
 )
 # The topic of each command that has no page of its own name.
@@ -25,6 +25,7 @@ SUBJECTS = {
     "view": "edit",
     "editor": "editors",
     "lsp": "editors",
+    "mcp": "agents",
     "serve": "server",
     "warm": "server",
     "model": "models",

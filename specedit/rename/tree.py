@@ -18,6 +18,7 @@ from specedit.errors import GitError, InputError, RefusedEdit
 from specedit.files import git
 from specedit.files.source import Source
 from specedit.files.source import read as read_source
+from specedit.files.worktree import real
 from specedit.rename.declared import elsewhere
 from specedit.rename.guess import Doubt
 from specedit.rename.modules import is_here
@@ -56,6 +57,20 @@ class Tree:
         return cls(root, sorted({*git.known(root), *named}))
 
     @classmethod
+    def within(cls, folder: Path) -> Tree:
+        """The files of a git work tree that are below a folder, and that no link puts elsewhere."""
+        root, place = real(git.top(folder)), real(folder)
+        parents: dict[Path, bool] = {}
+        paths = []
+        for path in git.known(root):
+            parent = (root / path).parent
+            if parent not in parents:
+                parents[parent] = parent.is_relative_to(place) and real(parent) == parent
+            if parents[parent]:
+                paths.append(path)
+        return cls(root, paths)
+
+    @classmethod
     def of_files(cls, names: Sequence[str]) -> Tree:
         """The files named, and nothing else."""
         places = [Path(name).absolute() for name in names]
@@ -73,7 +88,8 @@ class Tree:
     def holding(self, old: str, *, derived: bool) -> list[str]:
         """The files that have the name, in a spelling that is looked for."""
         result = git.choose(self.root, containing=sought(old, derived=derived), any_case=derived)
-        return [self.path(str(path)) for path in result]
+        paths = (self.path(str(path)) for path in result)
+        return [path for path in paths if path in self.project.paths]
 
     def rename(
         self, names: Sequence[str], old: str, new: str, settings: Settings, *, some: bool = False

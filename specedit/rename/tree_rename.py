@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from specedit.rename.choosing import describe, lines_text
 from specedit.rename.declared import SHOWN, declared_in, refuse_nothing, several
 from specedit.rename.derived_names import derived_only, is_prose, kept_places
-from specedit.rename.guess import Collision, Doubt, Outside, RenameGuess
+from specedit.rename.guess import Collision, Doubt, Outside, RenameGuess, applied
 from specedit.rename.new_name import taken_elsewhere
 from specedit.rename.places import Choice, check_names, guessed
 from specedit.rename.resolution import (
@@ -68,6 +68,23 @@ class TreeRename:
             more = f" and {len(used) - SHOWN} more files" if len(used) > SHOWN else ""
             text += f"used in {', '.join(used[:SHOWN])}{more}, which keep the old name"
             files[first] = replace(files[first], notes=(*files[first].notes, Doubt(text)))
+        return replace(self, files=files, left=left)
+
+    def without_doubtful(self, project: Project) -> TreeRename:
+        """The rename without mentions that may be ordinary language, which are undecided then."""
+        files, left = dict(self.files), dict(self.left)
+        for path, guess in self.files.items():
+            lines = sorted({place.line for place in guess.places if place.undecided})
+            if not lines:
+                continue
+            text = f"`{self.old}` on {lines_text(lines)} may be ordinary language: not renamed"
+            doubts = (*guess.undecided, Doubt(text, tuple(lines)))
+            if places := tuple(place for place in guess.places if not place.undecided):
+                text = applied(project.text(path) or "", ((one.offset, one) for one in places))
+                files[path] = replace(guess, places=places, text=text, undecided=doubts)
+            else:
+                left[path] = doubts
+                del files[path]
         return replace(self, files=files, left=left)
 
     @property

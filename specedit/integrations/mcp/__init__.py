@@ -1,0 +1,44 @@
+"""`specedit mcp`: tools for agents, over stdio."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from specedit.errors import DONE, INTERRUPTED, UsageError
+from specedit.files.startup import ENDING
+
+GRACE_S = 2.0  # for a write, or one pass of the model, to end
+
+
+def serve(flags: Mapping[str, Any]) -> int:
+    """Serve one client until it leaves; returns the exit code."""
+    try:
+        from specedit.integrations.mcp.agent_server import AgentServer
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
+            raise
+        raise UsageError(
+            "`specedit mcp` needs the MCP SDK, which is not installed.",
+            hint='pip install "specedit[mcp]"',
+        ) from None
+    server = AgentServer(flags)
+
+    def end(*_: object) -> None:
+        """Leave at once: the SDK's thread waits in a read of stdin."""
+        server.close(GRACE_S)
+        sys.stderr.flush()
+        os._exit(INTERRUPTED)
+
+    for number in ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, end)
+    asyncio.run(server.run())
+    if not server.close(GRACE_S):
+        sys.stderr.flush()
+        os._exit(DONE)  # Python cannot end while a thread is in a pass of the model
+    return DONE

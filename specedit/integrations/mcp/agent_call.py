@@ -1,0 +1,138 @@
+"""One call of a tool: its session, as every interface runs it, and its result."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from specedit.edit.backend import Loading, Written
+from specedit.edit.inputs import Planner, of_files, uncommitted
+from specedit.edit.job import Planned
+from specedit.edit.report import Edit
+from specedit.edit.session import EditSession
+from specedit.engines.base import Prefill
+from specedit.files.recorder import Wish
+from specedit.files.source import LINE_END
+from specedit.integrations.mcp.schemas import ToolResult
+from specedit.integrations.mcp.workspace import Workspace
+from specedit.models.resolve import present
+from specedit.server.connect import connect
+from specedit.settings import Settings, resolve
+from specedit.view.terminal import harmless
+
+AGENT = "mcp "  # how the commands of these tools begin in the journal
+MOST, LONGEST = 40, 300  # of a list in a result: its lines, and characters of one
+MOST_DIFF = 300  # lines
+UNDECIDED = frozenset(  # kinds of findings that are about uncertain places of a rename
+    ("undecided", "skipped", "left", "elsewhere", "disagreed", "unsure", "by-rule")
+)
+
+
+@dataclass
+class Call:
+    """One call of a tool. `flags`: settings of the server's command line. `stop` is set when the
+    result is no longer wanted; `report` sends progress."""
+
+    workspace: Workspace
+    flags: Mapping[str, Any] = field(default_factory=dict)
+    stop: threading.Event = field(default_factory=threading.Event)
+    report: Callable[[str], None] = lambda _: None
+
+    def settings(self, **chosen: Any) -> Settings:
+        """Those of the current folder, and what a tool chooses. The client asks the user, so
+        nothing is asked here."""
+        return replace(resolve(self.flags).values, ask=False, **chosen)
+
+    def run(
+        self,
+        command: str,
+        names: Sequence[str],
+        planner: Planner,
+        settings: Settings,
+        wish: Wish,
+        *,
+        writes: bool,
+    ) -> ToolResult:
+        """Run one session over files to its end, or until the call is cancelled."""
+        writes = writes and not (settings.check or settings.diff)
+        dirty = uncommitted(names, settings) if writes or settings.clean_only else ()
+        inputs, together, written = of_files(names, dirty), len(names) > 1, 0
+        with closing(connect(settings)) as backend:
+            session = EditSession(
+                AGENT + command,
+                inputs,
+                planner,
+                backend,
+                settings,
+                writes=writes,
+                wish=wish,
+                together=together,
+            )
+            with closing(iter(session)) as items:
+                for name, item in items:
+                    if self.stop.is_set():
+                        break
+                    if isinstance(item, Planned) and item.job.known is None:
+                        check_model(settings)
+                    elif isinstance(item, Loading):
+                        self.report(item.what)
+                    elif isinstance(item, Prefill):
+                        self.report(f"{name}: read {item.done} of {item.total} tokens")
+                    elif isinstance(item, Written):
+                        written += len(item.pieces)
+                        self.report(f"{name}: {written} tokens written")
+        result = result_of(session.report().edits)
+        if len(self.workspace.roots) > 1:
+            result.roots = [str(Path.cwd())]  # that the names count from
+        return result
+
+
+def check_model(settings: Settings) -> None:
+    """An error where the model would have to be downloaded: no tool does that."""
+    if settings.server in ("auto", "off") and settings.engine != "scripted":
+        present(settings.model)
+
+
+def result_of(edits: Sequence[Edit]) -> ToolResult:
+    """What a client needs to know of the Edits of a session."""
+    result = ToolResult(status="unchanged", summary="nothing to change")
+    for edit in edits:
+        for finding in edit.findings:
+            if not (finding.refuses or finding.is_detail or finding.kind == "stays"):
+                lines = ",".join(str(spot.line) for spot in finding.places[:MOST])
+                kept = result.undecided if finding.kind in UNDECIDED else result.notes
+                kept.append(":".join(filter(None, (edit.path, lines))) + f": {finding.text}")
+    changed = [edit for edit in edits if edit.changed]
+    if problems := [f"{edit.path}: {one}" for edit in edits for one in edit.problems]:
+        result.status, result.summary = "refused", "; ".join(problems[:5])
+    elif changed:
+        result.status = "written" if all(edit.written for edit in changed) else "preview"
+        result.files = [f"{edit.path}: +{edit.added} -{edit.removed}" for edit in changed]
+        result.places = [line for edit in changed for line in _places(edit)]
+        result.summary = f"{len(result.places)} places in {_count(changed, 'file')}"
+        if not result.places:
+            result.summary = ", ".join(result.files)
+            diff = "".join(edit.diff for edit in changed).replace("\r\n", "\n")
+            result.diff = "\n".join(cut(diff.split("\n"), MOST_DIFF))
+    return result
+
+
+def _count(items: Sequence[object], name: str) -> str:
+    return f"{len(items)} {name}{'' if len(items) == 1 else 's'}"
+
+
+def _places(edit: Edit) -> Iterator[str]:
+    lines = LINE_END.split(edit.before.decode("utf-8", "replace"))
+    for one in edit.changes:
+        text = lines[one.line - 1].strip() if one.line <= len(lines) else ""
+        yield f"{edit.path}:{one.line}:{one.column}: {one.kind}: {text}"
+
+
+def cut(lines: Sequence[str], most: int = MOST) -> list[str]:
+    """The first lines of a list, each short and harmless to a terminal, and how many more."""
+    kept = [harmless(one if len(one) <= LONGEST else f"{one[:LONGEST]}…") for one in lines[:most]]
+    return [*kept, f"… and {len(lines) - most} more"] if len(lines) > most else kept

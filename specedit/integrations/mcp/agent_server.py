@@ -1,0 +1,157 @@
+"""The server between a client and the tools: roots, one call at a time, progress, cancellation."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import traceback
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from itertools import count
+from typing import Any
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from specedit.errors import SpeceditError
+from specedit.integrations.mcp.agent_call import Call
+from specedit.integrations.mcp.schemas import ToolResult, schema_of
+from specedit.integrations.mcp.tools import TOOLS, perform
+from specedit.integrations.mcp.workspace import Workspace
+from specedit.version import VERSION
+from specedit.view.terminal import harmless
+
+ROOTS, ROOTS_S = "roots", 10.0  # the key of our question, and seconds to wait for its answer
+INSTRUCTIONS = """\
+Exact renames and small local edits. Use rename_symbol instead of search-and-replace, and \
+find_places to see what a name refers to. Preview, then repeat the call with write true; undo \
+reverts the last change. Changes across several functions, and design, are yours: edit_symbol runs \
+a small model."""
+
+Context = ServerRequestContext[Any, Any]
+
+
+class AgentServer:
+    """Tools for one client. `flags`: settings of the command line, over all others."""
+
+    def __init__(self, flags: Mapping[str, Any]) -> None:
+        self._flags = flags
+        self._worker = ThreadPoolExecutor(1, "specedit-tool")  # calls queue
+        self._running: dict[Future[ToolResult], threading.Event] = {}
+        self.server: Server[Any] = Server(
+            "specedit",
+            version=VERSION,
+            instructions=INSTRUCTIONS,
+            on_list_tools=_list_tools,
+            on_call_tool=self._call_tool,
+        )
+
+    async def run(self) -> None:
+        """Serve stdin and stdout until the client closes them."""
+        async with stdio_server() as (reader, writer):
+            await self.server.run(reader, writer, self.server.create_initialization_options())
+
+    def close(self, timeout_s: float) -> bool:
+        """Cancel all calls; returns whether they ended in time."""
+        running = dict(self._running)
+        for future, stop in running.items():
+            stop.set()
+            future.cancel()
+        ended = not wait(running, timeout_s).not_done
+        self._worker.shutdown(wait=ended)
+        return ended
+
+    async def _call_tool(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """Run a tool in the worker's thread. A cancelled call ends within a pass of the model; one
+        that waits for its turn never starts."""
+        tool, stop = TOOLS.get(params.name), threading.Event()
+        if tool is None:
+            raise MCPError(types.INVALID_PARAMS, f"unknown tool {harmless(params.name[:100])}")
+        try:
+            arguments = tool.arguments.model_validate(params.arguments or {})
+            workspace = await _workspace(context, params)
+            if isinstance(workspace, types.InputRequiredResult):
+                return workspace
+            call = Call(workspace, self._flags, stop, _reporter(context))
+            future = self._worker.submit(perform, tool, call, arguments)
+            self._running[future] = stop
+            future.add_done_callback(lambda done: self._running.pop(done, None))
+            result = await asyncio.wrap_future(future)
+        except (ValidationError, SpeceditError) as problem:
+            return _failure(problem)
+        except MCPError as problem:
+            return _failure(f"the client did not name its workspace roots: {problem}")
+        except Exception as problem:
+            traceback.print_exception(problem)
+            return _failure(f"a bug in specedit: {type(problem).__name__}: {problem}")
+        finally:
+            stop.set()
+        # Clients show their model either the text or the structure.
+        text = types.TextContent(text=result.model_dump_json(exclude_defaults=True))
+        return types.CallToolResult(
+            content=[text],
+            structured_content=result.model_dump(exclude_defaults=True),
+            is_error=result.status == "refused",
+        )
+
+
+async def _list_tools(_: Context, __: object) -> types.ListToolsResult:
+    tools = [
+        types.Tool(
+            name=name,
+            description=" ".join((tool.function.__doc__ or "").split()),
+            input_schema=schema_of(tool.arguments),
+            output_schema=schema_of(ToolResult),
+            annotations=types.ToolAnnotations(
+                read_only_hint=not tool.writes, destructive_hint=False, open_world_hint=False
+            ),
+        )
+        for name, tool in TOOLS.items()
+    ]
+    return types.ListToolsResult(tools=tools)
+
+
+async def _workspace(
+    context: Context, params: types.CallToolRequestParams
+) -> Workspace | types.InputRequiredResult:
+    """The roots that the client has now. Since protocol 2026-07-28 a client names them in a second
+    request of the same call; before, it answers a request of ours."""
+    session = context.session
+    if session.client_capabilities is None or session.client_capabilities.roots is None:
+        return Workspace.of_process()
+    answer = (params.input_responses or {}).get(ROOTS)
+    if not isinstance(answer, types.ListRootsResult):
+        if not session.can_send_request:
+            return types.InputRequiredResult(input_requests={ROOTS: types.ListRootsRequest()})
+        answer = await session.send_request(
+            types.ListRootsRequest(), types.ListRootsResult, request_read_timeout_seconds=ROOTS_S
+        )
+    return Workspace.of_client(str(root.uri) for root in answer.roots)
+
+
+def _reporter(context: Context) -> Callable[[str], None]:
+    """Send progress from another thread; what comes before the last one is sent is left out."""
+    loop, numbers = asyncio.get_running_loop(), count(1)
+    last: list[Future[None]] = []
+
+    def report(text: str) -> None:
+        if all(one.done() for one in last):
+            send = context.session.report_progress(next(numbers), None, harmless(text))
+            last[:] = [asyncio.run_coroutine_threadsafe(send, loop)]
+
+    return report
+
+
+def _failure(problem: Exception | str) -> types.CallToolResult:
+    """An error that the client shows its model; of wrong arguments without their values."""
+    if isinstance(problem, ValidationError):
+        lines = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in problem.errors()[:5])
+        problem = "; ".join(lines)
+    content = types.TextContent(text=harmless(str(problem))[:4000])
+    return types.CallToolResult(content=[content], is_error=True)

@@ -1,0 +1,124 @@
+"""The tools. A function's docstring is what the client's model reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from specedit.edit.job import Job, plan_edit
+from specedit.edit.refining import part_of
+from specedit.errors import UsageError
+from specedit.files.journal import JournalRun, home, runs
+from specedit.files.recorder import Wish
+from specedit.files.recovery import recover
+from specedit.files.source import Source
+from specedit.files.undo import undo as put_back
+from specedit.files.worktree import real
+from specedit.integrations.mcp import schemas
+from specedit.integrations.mcp.agent_call import AGENT, Call, cut
+from specedit.integrations.mcp.schemas import ToolResult
+from specedit.integrations.mcp.symbol_rename import renamed
+from specedit.integrations.mcp.workspace import Workspace, working_in
+from specedit.models.resolve import local
+from specedit.settings import resolve
+from specedit.syntax.identifiers import split_member
+from specedit.version import VERSION
+from specedit.view.terminal import harmless
+
+
+def find_places(call: Call, to: schemas.ToFind) -> ToolResult:
+    """List every place of a symbol as path:line:column, by syntax and imports rather than by text;
+    `undecided` lists the places whose meaning is unknown. No model runs."""
+    unused = f"{split_member(to.name)[1].strip('`')}_renamed"
+    wanted = schemas.ToRename(**to.model_dump(), new_name=unused)
+    return renamed(call, wanted, lists=True).model_copy(update={"status": "ok"})
+
+
+def rename_symbol(call: Call, to: schemas.ToRename) -> ToolResult:
+    """Rename a symbol in all files of the git work tree (code, imports, comments): all of them or
+    none. `undecided` is left unchanged: look at it. No model runs unless `ask_model`."""
+    return renamed(call, to)
+
+
+def edit_symbol(call: Call, to: schemas.ToEdit) -> ToolResult:
+    """Let a small local model make one small change in one function, method or class; the rest of
+    the file stays as it is. Returns the diff. Takes seconds to minutes."""
+    root, place = call.workspace.root_of(to.path)
+    with working_in(root, ceiling=True):
+        settings = call.settings()
+
+        def planner(source: Source) -> Job:
+            return plan_edit(source, to.instruction, settings, symbol=to.symbol)
+
+        names = [str(place.relative_to(root))]
+        wish = Wish(to.instruction, part_of(None, to.symbol, None, None))
+        return call.run("edit", names, planner, settings, wish, writes=to.write)
+
+
+def undo(call: Call, _: schemas.NoArguments) -> ToolResult:
+    """Restore the files that the last change of these tools wrote. Again: the change before."""
+    if (run := _last_run(call.workspace)) is None:
+        raise UsageError("These tools have changed nothing here that is left to undo.")
+    done = put_back(home(), run.name)
+    files = [one.path for one in done.files]
+    if not done.refused:
+        return ToolResult(status="undone", summary=f"undone: {_title(run)}", files=files)
+    problems = "; ".join(f"{one.path}: {one.problem}" for one in done.refused)
+    return ToolResult(status="refused", summary=f"not undone: {problems}", files=files)
+
+
+def status(call: Call, _: schemas.NoArguments) -> ToolResult:
+    """Show the workspace roots, the model, ignored settings, and what `undo` would undo."""
+    notes = []
+    for root in call.workspace.roots:
+        with working_in(root):
+            resolved = resolve(call.flags)
+        model = resolved.values.model
+        state = "installed" if local(model) else f"not installed: specedit model pull {model}"
+        notes.append(f"{root}: model {model}, {state}")
+        notes += [resolved.ignored_note] if resolved.ignored else []
+    run = _last_run(call.workspace)
+    notes.append(f"undo: {_title(run) if run else 'nothing'}")
+    roots = [str(root) for root in call.workspace.roots]
+    return ToolResult(status="ok", summary=f"specedit {VERSION}", roots=roots, notes=notes)
+
+
+def _last_run(workspace: Workspace) -> JournalRun | None:
+    """The last run of these tools that wrote in this workspace, and nowhere else."""
+    for run in runs(home()):
+        inside = all(workspace.holds(real(entry.path)) for entry in run.files)
+        if run.command.startswith(AGENT) and inside:
+            return run
+    return None
+
+
+def _title(run: JournalRun) -> str:
+    return f"{run.label}: {run.instruction[:200]}"
+
+
+@dataclass(frozen=True)
+class AgentTool:
+    """A tool of the server."""
+
+    function: Callable[[Call, Any], ToolResult]
+    arguments: type[schemas.Arguments]
+    writes: bool
+
+
+TOOLS = {
+    "find_places": AgentTool(find_places, schemas.ToFind, writes=False),
+    "rename_symbol": AgentTool(rename_symbol, schemas.ToRename, writes=True),
+    "edit_symbol": AgentTool(edit_symbol, schemas.ToEdit, writes=True),
+    "undo": AgentTool(undo, schemas.NoArguments, writes=True),
+    "status": AgentTool(status, schemas.NoArguments, writes=False),
+}
+
+
+def perform(tool: AgentTool, call: Call, arguments: schemas.Arguments) -> ToolResult:
+    """Complete or revert what killed runs left, then run a tool; its result is made short."""
+    recovered = recover(home())
+    result = tool.function(call, arguments)
+    result.notes[:0] = recovered
+    lists = {name: cut(getattr(result, name)) for name in ("files", "places", "undecided", "notes")}
+    return result.model_copy(update=lists | {"summary": harmless(result.summary)[:2000]})
