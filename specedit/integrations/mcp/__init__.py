@@ -34,11 +34,14 @@ def serve(flags: Mapping[str, Any]) -> int:
         sys.stderr.flush()
         os._exit(INTERRUPTED)
 
-    for number in ENDING:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, end)
-    asyncio.run(server.run())
-    if not server.close(GRACE_S):
-        sys.stderr.flush()
-        os._exit(DONE)  # Python cannot end while a thread is in a pass of the model
+    asks = [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, end) for number in asks}
+    try:
+        asyncio.run(server.run())
+        if not server.close(GRACE_S):
+            sys.stderr.flush()
+            os._exit(DONE)  # Python cannot end while a thread is in a pass of the model
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
     return DONE
