@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from model_sources import entry_of, tiny_gguf
 from typer.testing import CliRunner, Result
 
-from specedit.cli.model import app
+from specedit.cli.model import _offer_drafter, app
 from specedit.errors import ModelError, SpeceditError
 from specedit.models import catalogue
 from specedit.models.store import Slot, store_path
@@ -85,6 +87,32 @@ def test_pull_of_a_model_in_place_says_so(here: Slot) -> None:
     result = model("pull")
     assert (result.stdout, result.exit_code) == ("", 0)
     assert "is already here" in result.stderr
+
+
+@pytest.mark.parametrize("answer", ["terminal: yes", "terminal: no", "no terminal"])
+def test_pull_of_a_large_model_offers_the_one_that_drafts_for_it(
+    answer: str, here: Slot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tiny,) = catalogue.CATALOGUE
+    small = replace(tiny, name="small", file="small.gguf")
+    large = replace(tiny, drafter="small")
+    monkeypatch.setattr(catalogue, "CATALOGUE", (large, small))
+    asked: list[str] = []
+    monkeypatch.setattr(
+        "specedit.cli.targets.confirmed", lambda q: (asked.append(q), "yes" in answer)[1]
+    )
+    terminal = SimpleNamespace(isatty=lambda: "no terminal" not in answer)
+    monkeypatch.setattr("specedit.cli.model.sys", SimpleNamespace(stdin=terminal, stderr=terminal))
+    fetched: list[str] = []
+    monkeypatch.setattr("specedit.cli.model._watched", lambda steps: fetched.append("small"))
+    said = model("pull").stderr
+    assert ("model pull small" in said) == ("no terminal" in answer)
+    assert len(asked) == ("no terminal" not in answer)
+    assert fetched == ["small"] * ("yes" in answer)
+    assert ("--model tiny --draft-model small" in said) == ("yes" in answer)
+    monkeypatch.setattr("specedit.models.resolve.local", lambda name: here)
+    _offer_drafter("small")
+    assert len(asked) == ("no terminal" not in answer)
 
 
 def test_verify(here: Slot) -> None:

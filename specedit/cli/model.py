@@ -138,6 +138,28 @@ def pull(name: Name = None) -> None:
     assert isinstance(files, ModelFiles)
     state = "is already here" if here else "is here"
     say(f"{files.name} {state}: {files.path} ({sized(size_of(files.path))})")
+    _offer_drafter(files.name)
+
+
+def _offer_drafter(target: str) -> None:
+    """Offer the small model that drafts for a large one: a question at a terminal, else a hint."""
+    from specedit.cli.targets import confirmed
+    from specedit.models import catalogue, resolve
+    from specedit.models.store import sized
+
+    entry = catalogue.find(target)
+    drafter = catalogue.find(entry.drafter) if entry else None
+    if drafter is None:
+        return
+    if resolve.local(drafter.name) is None:
+        what = f"{drafter.name} ({sized(drafter.size)}) drafts for it: new text comes faster"
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            say(f"{what}. Fetch it: specedit model pull {drafter.name}")
+            return
+        if not confirmed(f"{what}. Fetch it too?"):
+            return
+        _watched(resolve.resolve(drafter.name))
+    say(f"Use both with --model {target} --draft-model {drafter.name}")
 
 
 @app.command()

@@ -54,6 +54,7 @@ class Listed:
     wheels: Wheels | None = None
     parameters: float = 0.0  # in billions
     note: str = ""  # shown before the user chooses it
+    drafter: str = ""  # the model that drafts for it best
 
     @property
     def free(self) -> bool:
@@ -133,6 +134,7 @@ CATALOGUE: tuple[Listed, ...] = (
         licence="Apache-2.0",
         hub="Qwen/Qwen2.5-Coder-7B-Instruct-GGUF",
         parameters=7.62,
+        drafter="qwen2.5-coder-0.5b",
     ),
     Listed(
         name="qwen3-8b",
@@ -152,6 +154,7 @@ CATALOGUE: tuple[Listed, ...] = (
         licence="Apache-2.0",
         hub="Qwen/Qwen2.5-Coder-14B-Instruct-GGUF",
         parameters=14.77,
+        drafter="qwen2.5-coder-0.5b",
     ),
 )
 
