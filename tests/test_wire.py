@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from specedit import errors
 from specedit.decode.events import Chunk
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
-from specedit.edit.plan import Message, Plan
+from specedit.edit.plan import Message, Plan, RawPrompt
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Prefill, Sampling
 from specedit.errors import ServerError, SpeceditError
@@ -42,6 +42,7 @@ PLAN = {
     "stop": st.lists(texts, max_size=3).map(tuple),
     "audit": st.booleans(),
     "fresh": st.booleans(),
+    "raw": st.none() | st.builds(RawPrompt, texts, st.lists(counts).map(tuple), st.none() | texts),
 }
 plans = st.builds(Plan, **PLAN)
 chunks = st.builds(

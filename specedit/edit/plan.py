@@ -24,6 +24,17 @@ class Message:
 
 
 @dataclass(frozen=True)
+class RawPrompt:
+    """A prompt without a chat template, as text or as ids. The names of special tokens in the text
+    mean the tokens, except beside a `suffix`: there both are plain text, and the answer is what
+    stands between them."""
+
+    text: str = ""
+    ids: tuple[int, ...] = ()
+    suffix: str | None = None
+
+
+@dataclass(frozen=True)
 class Plan:
     """What a backend runs: the words, the expected answer, the limits."""
 
@@ -43,3 +54,4 @@ class Plan:
     stop: tuple[str, ...] = ()  # further texts that end the answer (OpenAI's `stop`)
     audit: bool = False
     fresh: bool = False  # measured run: no position of an earlier prompt is reused
+    raw: RawPrompt | None = None  # instead of messages

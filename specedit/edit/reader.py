@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from specedit.edit.fences import Fences
+from specedit.models.tokenizer import NEXT_FILE
 
 if TYPE_CHECKING:
     from specedit.edit.plan import Plan
@@ -20,10 +21,14 @@ class Pieces(Protocol):
 
     def piece(self, token: int) -> bytes: ...
 
+    def special(self, name: str) -> int | None: ...
+
 
 class Reader:
     """Reads one answer. `ends` is asked once per committed id, in order; `take` gives the texts
-    of the ids since the last call, a character split over ids belonging to the last of them."""
+    of the ids since the last call, a character split over ids belonging to the last of them.
+
+    A stop text, or one of `tokens`, that names a special token ends the answer at this token."""
 
     def __init__(
         self,
@@ -32,6 +37,7 @@ class Reader:
         stop: Sequence[str] = (),
         *,
         nested: bool = False,
+        tokens: Sequence[str] = (),
     ) -> None:
         self._tokenizer = tokenizer
         self._fences = Fences(closing, nested)
@@ -43,10 +49,12 @@ class Reader:
         self._at = 0  # and where that begins
         self._tail = ""  # enough of the end to find a stop text across pieces
         self._cut: int | None = None  # characters to drop from the end
+        named = (tokenizer.special(text) for text in (*self._stop, *tokens))
+        self._ends = tokenizer.ends | {token for token in named if token is not None}
         self.closed = not closing
 
     def ends(self, token: int) -> bool:
-        ended = token in self._tokenizer.ends
+        ended = token in self._ends
         piece = "" if ended else self._decoder.decode(self._tokenizer.piece(token))
         if ended:
             piece = self._decoder.decode(b"", final=True)
@@ -98,7 +106,8 @@ def stop_at(text: str, stop: Sequence[str]) -> int | None:
 
 def reader_of(plan: Plan, tokenizer: Pieces) -> Reader:
     """What reads the answer to a plan."""
-    return Reader(tokenizer, plan.closing, plan.stop, nested=plan.nested)
+    tokens = NEXT_FILE if plan.raw is not None else ()
+    return Reader(tokenizer, plan.closing, plan.stop, nested=plan.nested, tokens=tokens)
 
 
 def whole_answer(text: str, closing: str, tokenizer: Any) -> list[int]:

@@ -191,9 +191,12 @@ class ScriptedTokenizer:
 
     ends = frozenset({END})
     size = END + 1
+    begin = None
 
     def encode(self, text: str) -> list[int]:
         return list(text.encode("utf-8"))
+
+    encode_template = encode
 
     def piece(self, token: int) -> bytes:
         return bytes([token]) if token < END else b""

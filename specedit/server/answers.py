@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import Any, ClassVar
 
 from starlette.responses import Response
 
@@ -37,13 +37,14 @@ async def event_lines(source: Items) -> Pieces:
                     yield protocol.dump(protocol.event_json(item))
 
 
-async def chat_chunks(
+async def openai_chunks(
     source: Items, completion: Completion, stop: Sequence[str], include_usage: bool
 ) -> Pieces:
     """OpenAI's stream. With `include_usage` every chunk but the last has a null usage."""
     text = StreamedText(stop)
     null_usage: dict[str, Any] = {"usage": None} if include_usage else {}
-    yield _sse(completion.chunk({"role": "assistant", "content": ""}) | null_usage)
+    if completion.opening is not None:
+        yield _sse(completion.chunk(completion.opening) | null_usage)
     async with aclosing(source) as items:
         async for item in items:
             match item:
@@ -51,11 +52,12 @@ async def chat_chunks(
                     yield b": still here\n\n"
                 case Written():
                     if ready := text.add(item):
-                        yield _sse(completion.chunk({"content": ready}) | null_usage)
+                        yield _sse(completion.chunk(completion.delta(ready)) | null_usage)
                 case Answer():
                     if rest := text.rest(item):
-                        yield _sse(completion.chunk({"content": rest}) | null_usage)
-                    yield _sse(completion.chunk({}, item.reason) | null_usage)
+                        yield _sse(completion.chunk(completion.delta(rest)) | null_usage)
+                    last = completion.chunk(completion.delta(""), item.reason)
+                    yield _sse(last | null_usage)
                     if include_usage:
                         yield _sse(completion.usage_chunk(item))
                     yield b"data: [DONE]\n\n"
@@ -124,32 +126,54 @@ def _sse(data: dict[str, Any]) -> bytes:
 
 
 class Completion:
-    """OpenAI's objects for one request."""
+    """OpenAI's objects for one chat request."""
+
+    kind, chunk_kind, mark = "chat.completion", "chat.completion.chunk", "chatcmpl"
+    opening: ClassVar[dict[str, Any] | None] = {"delta": {"role": "assistant", "content": ""}}
 
     def __init__(self, model: str, fingerprint: str) -> None:
         self._head = {
-            "id": f"chatcmpl-{secrets.token_hex(12)}",
+            "id": f"{self.mark}-{secrets.token_hex(12)}",
             "created": int(time.time()),
             "model": model,
             "system_fingerprint": fingerprint,
         }
 
+    def message(self, text: str) -> dict[str, Any]:
+        """The part of a choice that holds the whole answer."""
+        message: dict[str, Any] = {"role": "assistant", "content": text}
+        return {"message": message | {"refusal": None, "annotations": []}}
+
+    def delta(self, text: str) -> dict[str, Any]:
+        """The part of a choice that holds a piece of a stream; "" in the last one."""
+        return {"delta": {"content": text} if text else {}}
+
     def whole(self, answer: Answer) -> dict[str, Any]:
-        message: dict[str, Any] = {"role": "assistant", "content": answer.text}
-        message |= {"refusal": None, "annotations": []}
-        choice = {"message": message, "finish_reason": answer.reason}
-        return self._object("chat.completion", choice) | {"usage": _usage(answer)}
+        choice = {**self.message(answer.text), "finish_reason": answer.reason}
+        return self._object(self.kind, choice) | {"usage": _usage(answer)}
 
     def chunk(self, delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
-        return self._object("chat.completion.chunk", {"delta": delta, "finish_reason": reason})
+        return self._object(self.chunk_kind, {**delta, "finish_reason": reason})
 
     def usage_chunk(self, answer: Answer) -> dict[str, Any]:
         """The last chunk of a stream with `stream_options.include_usage`."""
-        return self._object("chat.completion.chunk") | {"usage": _usage(answer)}
+        return self._object(self.chunk_kind) | {"usage": _usage(answer)}
 
     def _object(self, kind: str, *choices: dict[str, Any]) -> dict[str, Any]:
         rows = [{"index": 0, "logprobs": None, **choice} for choice in choices]
         return {"object": kind, **self._head, "choices": rows}
+
+
+class TextCompletion(Completion):
+    """OpenAI's objects for one request without a chat template."""
+
+    kind, chunk_kind, mark = "text_completion", "text_completion", "cmpl"
+    opening = None
+
+    def message(self, text: str) -> dict[str, Any]:
+        return {"text": text}
+
+    delta = message
 
 
 class StreamedText:

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +18,22 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from specedit.errors import ServerError, SpeceditError
+from specedit.edit.plan import Plan
+from specedit.errors import ServerError, SpeceditError, TooLong
 from specedit.files import stored
 from specedit.server import protocol
 from specedit.server.answers import (
     Completion,
     Items,
     Streaming,
-    chat_chunks,
+    TextCompletion,
     event_lines,
+    openai_chunks,
     started,
     whole_answer,
 )
-from specedit.server.chat_request import chat_plan, chat_request
+from specedit.server.chat_request import OpenAIRequest, chat_plan, chat_request
+from specedit.server.completion_request import completion_plan, completion_request
 from specedit.server.listener import Access, Listener
 from specedit.server.protocol import Refusal, RefusedError, refusal_of
 from specedit.server.requests import Channel, ClientGoneError, Limits, read_body, respond
@@ -55,6 +58,7 @@ class Api:
     def routes(self) -> list[Route]:
         table: list[tuple[str, str, Endpoint]] = [
             ("POST", "/v1/chat/completions", self._chat),
+            ("POST", "/v1/completions", self._complete),
             ("GET", "/v1/models", self._list_models),
             ("GET", "/v1/models/{name:path}", self._show_model),
             ("GET", "/health", self._health),
@@ -67,16 +71,28 @@ class Api:
 
     async def _chat(self, request: Request) -> Response:
         chat = chat_request(await read_body(request, self.limits))
-        name = await self._known(chat.model)
+        return await self._answered(request, chat, chat_plan(chat, self.settings), Completion)
+
+    async def _complete(self, request: Request) -> Response:
+        asked = completion_request(await read_body(request, self.limits))
+        plan = completion_plan(asked, self.settings)
+        try:
+            return await self._answered(request, asked, plan, TextCompletion)
+        except TooLong as error:
+            raise RefusedError(replace(refusal_of(error), param="prompt")) from None
+
+    async def _answered(
+        self, request: Request, asked: OpenAIRequest, plan: Plan, kind: type[Completion]
+    ) -> Response:
+        name = await self._known(asked.model)
         name = self._names()[0] if name in self.record.aliases else name
-        plan = chat_plan(chat, self.settings)
         channel = Channel(request)
         ticket = Ticket(plan, channel.put, count=True)
         self.worker.submit(ticket)
-        completion = Completion(name, f"specedit-{self.record.version}")
-        if chat.stream:
+        completion = kind(name, f"specedit-{self.record.version}")
+        if asked.stream:
             items = await started(self._items(ticket, channel))
-            lines = chat_chunks(items, completion, plan.stop, chat.include_usage)
+            lines = openai_chunks(items, completion, plan.stop, asked.include_usage)
             return Streaming(lines, "text/event-stream")
         return JSONResponse(completion.whole(await whole_answer(self._items(ticket, channel))))
 

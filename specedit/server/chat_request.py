@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions request, checked, as a Plan.
+"""OpenAI's Chat Completions request, and what it shares with other requests, as a Plan.
 
 What the server cannot honour is refused with OpenAI's error shape, never dropped. Two deliberate
 differences: a missing `temperature` or `seed` comes from the settings (greedy, so that equal
@@ -7,7 +7,8 @@ requests get equal answers), and `n` is 1.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NoReturn
+from dataclasses import replace
+from typing import Annotated, Any, Literal, NoReturn, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -49,15 +50,21 @@ def _absent(value: Any) -> None:
     raise PydanticCustomError("unsupported", "this server does not support it")
 
 
-def _stops(value: Any) -> tuple[str, ...]:
-    texts = [value] if isinstance(value, str) else value
-    if texts is None:
-        return ()
-    if not isinstance(texts, list) or not all(isinstance(s, str) and s for s in texts):
-        raise PydanticCustomError("stop", "expected a string or an array of strings, none empty")
-    if len(texts) > 4:
-        raise PydanticCustomError("stop", "at most 4 stop sequences")
-    return tuple(texts)
+def stops(most: int) -> BeforeValidator:
+    """A stop text, or an array of at most `most`."""
+
+    def checked(value: Any) -> tuple[str, ...]:
+        texts = [value] if isinstance(value, str) else value
+        if texts is None:
+            return ()
+        if not isinstance(texts, list) or not all(isinstance(s, str) and s for s in texts):
+            reason = "expected a string or an array of strings, none empty"
+            raise PydanticCustomError("stop", reason)
+        if len(texts) > most:
+            raise PydanticCustomError("stop", "at most {most} stop sequences", {"most": most})
+        return tuple(texts)
+
+    return BeforeValidator(checked)
 
 
 Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
@@ -66,6 +73,19 @@ Absent = Annotated[None, BeforeValidator(_absent)]
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Unsupported(BaseModel):
+    """Fields that are refused if they ask for anything."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+    logprobs: Absent = None
+    top_logprobs: Absent = None
+    tools: Absent = None
+    functions: Absent = None
+    logit_bias: Absent = None
+    audio: Absent = None
 
 
 class ChatMessage(_Strict):
@@ -93,79 +113,100 @@ class ResponseFormat(_Strict):
     type: Literal["text"]
 
 
-class ChatRequest(_Strict):
-    """The fields that this server honours. `Absent` fields are refused if they ask for anything."""
+class Predicted(Unsupported):
+    """A request's predictions."""
 
-    model: str
-    messages: Annotated[list[ChatMessage], Field(min_length=1)]
     prediction: Prediction | None = None
     predictions: Annotated[list[Prediction], Field(min_length=1)] | None = None  # ours: several
+    n: Literal[1] | None = None
+
+    @property
+    def predicted_texts(self) -> list[str]:
+        predictions = [self.prediction, *(self.predictions or ())]
+        return ["".join(one.content) for one in predictions if one is not None]
+
+
+class OpenAIRequest(Predicted):
+    """The fields that every request has which this server honours."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    model: str
     stream: bool | None = None
     stream_options: StreamOptions | None = None
-    stop: Annotated[tuple[str, ...], BeforeValidator(_stops)] = ()
+    stop: Annotated[tuple[str, ...], stops(4)] = ()
     max_tokens: Annotated[int, Field(ge=1)] | None = None
-    max_completion_tokens: Annotated[int, Field(ge=1)] | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     top_p: Annotated[float, Field(ge=0, le=1)] | None = None
     seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] | None = None
-    n: Literal[1] | None = None
     presence_penalty: Annotated[float, Field(ge=0, le=0)] | None = None
     frequency_penalty: Annotated[float, Field(ge=0, le=0)] | None = None
-    response_format: ResponseFormat | None = None
-    modalities: list[Literal["text"]] | None = None
-    tool_choice: Literal["none"] | None = None
-    service_tier: Literal["auto", "default"] | None = None
-    logprobs: Absent = None
-    top_logprobs: Absent = None
-    logit_bias: Absent = None
-    tools: Absent = None
-    functions: Absent = None
-    function_call: Absent = None
-    parallel_tool_calls: Absent = None
-    audio: Absent = None
-    web_search_options: Absent = None
-    store: Absent = None
-    # Labels without an effect.
-    user: str | None = None
-    metadata: dict[str, str] | None = None
-    safety_identifier: str | None = None
-    prompt_cache_key: str | None = None
+    user: str | None = None  # a label without an effect
 
     @property
     def include_usage(self) -> bool:
         return bool(self.stream_options and self.stream_options.include_usage)
 
 
-def chat_request(body: bytes) -> ChatRequest:
+class ChatRequest(OpenAIRequest):
+    """A chat request."""
+
+    messages: Annotated[list[ChatMessage], Field(min_length=1)]
+    max_completion_tokens: Annotated[int, Field(ge=1)] | None = None
+    response_format: ResponseFormat | None = None
+    modalities: list[Literal["text"]] | None = None
+    tool_choice: Literal["none"] | None = None
+    service_tier: Literal["auto", "default"] | None = None
+    function_call: Absent = None
+    parallel_tool_calls: Absent = None
+    web_search_options: Absent = None
+    store: Absent = None
+    # Labels without an effect.
+    metadata: dict[str, str] | None = None
+    safety_identifier: str | None = None
+    prompt_cache_key: str | None = None
+
+
+R = TypeVar("R", bound=OpenAIRequest)
+
+
+def checked_request(kind: type[R], body: bytes) -> R:
     """The request, or the refusal OpenAI would give."""
     try:
-        request = ChatRequest.model_validate_json(body)
+        request = kind.model_validate_json(body)
     except ValidationError as error:
         refuse(error.errors(include_url=False)[0])
     if request.stream_options is not None and not request.stream:
-        _invalid("stream_options", "'stream_options' is only allowed when 'stream' is true.")
+        invalid("stream_options", "'stream_options' is only allowed when 'stream' is true.")
+    return request
+
+
+def chat_request(body: bytes) -> ChatRequest:
+    request = checked_request(ChatRequest, body)
     if request.max_tokens is not None and request.max_completion_tokens is not None:
-        _invalid("max_tokens", "'max_tokens' and 'max_completion_tokens' exclude each other.")
+        invalid("max_tokens", "'max_tokens' and 'max_completion_tokens' exclude each other.")
     return request
 
 
 def chat_plan(request: ChatRequest, settings: Settings) -> Plan:
-    """The request as a Plan, with the settings where it is silent."""
+    """The request as a Plan."""
+    limit = request.max_completion_tokens or request.max_tokens or settings.max_tokens or None
+    messages = tuple(Message(_ROLES[m.role], m.content) for m in request.messages)
+    return replace(shared_plan(request, settings), messages=messages, max_tokens=limit)
+
+
+def shared_plan(request: OpenAIRequest, settings: Settings) -> Plan:
+    """The request as a Plan without a prompt, with the settings where it is silent."""
     temperature = settings.temperature if request.temperature is None else request.temperature
     top_p = settings.top_p if request.top_p is None else request.top_p
     seed = settings.seed if request.seed is None else request.seed
     sampling = Sampling(0.0 if top_p == 0 else temperature, top_p or 1.0, seed, settings.sampling)
-    predictions = [p for p in (request.prediction, *(request.predictions or ())) if p is not None]
-    texts = ["".join(prediction.content) for prediction in predictions]
+    texts = request.predicted_texts
     return Plan(
-        messages=tuple(Message(_ROLES[m.role], m.content) for m in request.messages),
+        messages=(),
         prediction=texts[0] if texts else None,
         predictions=tuple(texts[1:]),
         draft=drafters(settings),
-        max_tokens=request.max_completion_tokens
-        or request.max_tokens
-        or settings.max_tokens
-        or None,
         sampling=sampling,
         stop=request.stop,
     )
@@ -179,19 +220,17 @@ def refuse(error: ErrorDetails) -> NoReturn:
         case "json_invalid":
             raise RefusedError(Refusal(400, f"The body of the request is not JSON: {message}"))
         case "missing":
-            _invalid(param, f"Missing required parameter: '{param}'.", "missing_required_parameter")
+            invalid(param, f"Missing required parameter: '{param}'.", "missing_required_parameter")
         case "extra_forbidden":
-            _invalid(param, f"Unknown parameter: '{param}'.", "unknown_parameter")
+            invalid(param, f"Unknown parameter: '{param}'.", "unknown_parameter")
         case "unsupported":
-            _invalid(
-                param, f"Unsupported parameter: '{param}'; {message}.", "unsupported_parameter"
-            )
+            invalid(param, f"Unsupported parameter: '{param}'; {message}.", "unsupported_parameter")
         case kind if kind.endswith(("_type", "_parsing")) or kind == "text":
-            _invalid(param, f"Invalid type for '{param}': {message}.", "invalid_type")
+            invalid(param, f"Invalid type for '{param}': {message}.", "invalid_type")
         case _:
             value = error.get("input")
             shown = f", not {value!r}" if isinstance(value, int | float | str) else ""
-            _invalid(param, f"Invalid value for '{param}': {message}{shown[:80]}.", "invalid_value")
+            invalid(param, f"Invalid value for '{param}': {message}{shown[:80]}.", "invalid_value")
 
 
 def _path(loc: tuple[int | str, ...]) -> str:
@@ -202,5 +241,5 @@ def _path(loc: tuple[int | str, ...]) -> str:
     return text
 
 
-def _invalid(param: str, message: str, code: str = "invalid_value") -> NoReturn:
+def invalid(param: str, message: str, code: str = "invalid_value") -> NoReturn:
     raise RefusedError(Refusal(400, message, param or None, code))

@@ -21,6 +21,7 @@ from specedit.edit.reader import answer_ending, reader_of
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Engine, Prefill, common
 from specedit.errors import TooLong
+from specedit.models.tokenizer import raw_ids
 from specedit.server.protocol import appeared
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class Loaded:
                 cost.invalidate(*self.curve)
 
     def prompt(self, plan: Plan) -> list[int]:
+        if plan.raw is not None:
+            return raw_ids(self.tokenizer, plan.raw.text, plan.raw.ids, plan.raw.suffix)
         return self.render([(m.role, m.segments) for m in plan.messages], plan.opening)
 
     def _trees(self, plan: Plan) -> bool:

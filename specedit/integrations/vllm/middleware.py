@@ -11,15 +11,15 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 from starlette.responses import JSONResponse
 
 from specedit.integrations.vllm.drafting import MOST, PREDICTION, ServedVocabulary, joined
 from specedit.integrations.vllm.launch import batch_invariant, drafts_spoil_sampling
 from specedit.integrations.vllm.usage import CountedAnswer, Message, Send, json_object, resized
-from specedit.server.chat_request import Absent, Prediction, refuse
+from specedit.server.chat_request import Predicted, Unsupported, refuse
 from specedit.server.protocol import RefusedError
 
 Scope = MutableMapping[str, Any]
@@ -30,25 +30,14 @@ CHAT = "/v1/chat/completions"
 LARGEST = 64 << 20  # bytes of a body that is parsed
 UNLIMITED = 1 << 16  # ids of an answer without a limit
 # vLLM refuses an empty list of tools, for example, which means nothing.
-NOT_EMPTY = ("logprobs", "top_logprobs", "tools", "functions", "logit_bias", "audio")
+NOT_EMPTY = tuple(Unsupported.model_fields)
 
 
-class _Fields(BaseModel):
+class _Fields(Predicted):
     """The fields of a chat request that are checked here; vLLM checks the others."""
 
-    model_config = ConfigDict(strict=True)
-
-    prediction: Prediction | None = None
-    predictions: Annotated[list[Prediction], Field(min_length=1)] | None = None
-    n: Literal[1] | None = None
     presence_penalty: Annotated[float, Field(le=0)] | None = None
     frequency_penalty: Annotated[float, Field(le=0)] | None = None
-    logprobs: Absent = None
-    top_logprobs: Absent = None
-    tools: Absent = None
-    functions: Absent = None
-    logit_bias: Absent = None
-    audio: Absent = None
 
 
 class Predictions:
@@ -125,9 +114,7 @@ def _texts(request: dict[str, Any]) -> list[str]:
         fields = _Fields.model_validate(request)
     except ValidationError as error:
         refuse(error.errors(include_url=False)[0])
-    predictions = [fields.prediction, *(fields.predictions or ())]
-    texts = ("".join(one.content) for one in predictions if one is not None)
-    return [text for text in texts if text]
+    return [text for text in fields.predicted_texts if text]
 
 
 async def _read(receive: Receive) -> tuple[bytes, Receive]:
