@@ -16,7 +16,8 @@ from typing import Any
 
 NO = -1e9
 SWAP = 0.1  # a line of the chunk in place of an unlike line of the file, between matched ones
-DROP_OPEN, DROP_MOST = 0.4, 1.4  # costs of dropping a run of lines
+GAP_OPEN = 0.4  # lines of the file that are dropped or replaced by unlike ones,
+DROP_MOST = 2.0  # and the most that dropping costs
 _MATCH, _HEAD, _TAIL, _GAP = range(4)  # states: matched; new lines before, behind, between
 
 
@@ -111,14 +112,18 @@ class _Pass:
         """Scores where a chunk may end."""
         return self.states[line, :_GAP].max(axis=0)
 
-    def _gap(self, line: int) -> Any:
-        """Scores between two matched lines, file lines dropped or none."""
-        np, dropped = self._np, self._dropped
+    def _opened(self, line: int) -> Any:
+        """Scores with a gap begun: lines that are dropped, or replaced by unlike ones."""
         state = self.states[line]
-        base = np.maximum(np.maximum(state[_MATCH], state[_TAIL]), state[_GAP])
-        near = np.maximum.accumulate(base + dropped) - dropped - DROP_OPEN
-        far = np.maximum.accumulate(base) - DROP_MOST
-        return np.maximum(state[_GAP], np.maximum(near, far))
+        core = self._np.maximum(state[_MATCH], state[_TAIL])
+        return self._np.maximum(core - GAP_OPEN, state[_GAP])
+
+    def _gap(self, line: int) -> Any:
+        """Scores in a gap, file lines dropped or none."""
+        np, dropped = self._np, self._dropped
+        opened = self._opened(line)
+        near = np.maximum.accumulate(opened + dropped) - dropped
+        return np.maximum(near, np.maximum.accumulate(opened) - DROP_MOST)
 
     def _advance(self, line: int) -> None:
         np, costs = self._np, self._costs
@@ -131,12 +136,11 @@ class _Pass:
             return
         gap = self._gap(line)
         core = np.maximum(old[_MATCH], old[_TAIL])
-        inner = np.maximum(core, gap)
-        new[_MATCH, 1:] = np.maximum(inner, old[_HEAD])[:-1] + score
+        new[_MATCH, 1:] = np.maximum(np.maximum(core, gap), old[_HEAD])[:-1] + score
         new[_HEAD] = old[_HEAD] - insert
         new[_TAIL] = core - insert
         new[_GAP] = gap - insert
-        new[_GAP, 1:] = np.maximum(new[_GAP, 1:], inner[:-1] - SWAP)
+        new[_GAP, 1:] = np.maximum(new[_GAP, 1:], gap[:-1] - SWAP)
 
     def path_to_end(self) -> list[AlignedLine]:
         count = len(self._costs.begins)
@@ -153,14 +157,12 @@ class _Pass:
             line -= 1
             score, insert = self._costs.scores[line], float(self._costs.insert[line])
             value = float(self.states[line + 1, state, at])
-            swapped = False
             if state == _MATCH:
                 at -= 1
                 steps.append(AlignedLine(at, True))
                 wanted = value - float(score[at])
-            elif state == _GAP and at and self._same(self._inner(line, at - 1), value + SWAP):
+            elif state == _GAP and at and _same(float(self._gap(line)[at - 1]), value + SWAP):
                 at -= 1
-                swapped = True
                 steps.append(AlignedLine(at, False, True))
                 wanted = value + SWAP
             else:
@@ -170,33 +172,24 @@ class _Pass:
                 at = int(self._ends(line)[: at + 1].argmax())
                 state = int(self.states[line, :_GAP, at].argmax())
                 continue
-            state, at = self._before(line, state, at, wanted, swapped)
+            state, at = self._before(line, state, at, wanted)
         return steps[::-1]
 
-    def _inner(self, line: int, at: int) -> float:
-        state = self.states[line, :, at]
-        return max(float(state[_MATCH]), float(state[_TAIL]), float(self._gap(line)[at]))
-
-    @staticmethod
-    def _same(one: float, other: float) -> bool:
-        return abs(one - other) < 1e-6
-
-    def _before(
-        self, line: int, state: int, at: int, wanted: float, swapped: bool
-    ) -> tuple[int, int]:
+    def _before(self, line: int, state: int, at: int, wanted: float) -> tuple[int, int]:
         """The state before a line, and the number of file lines behind it, that give a score."""
         values = self.states[line]
-        if state == _HEAD:
-            return _HEAD, at
-        direct = {_MATCH: (_MATCH, _TAIL, _HEAD, _GAP), _TAIL: (_MATCH, _TAIL)}.get(
-            state, (_MATCH, _TAIL, _GAP) if swapped else (_GAP,)
-        )
-        for one in direct:
-            if self._same(float(values[one, at]), wanted):
+        direct = {_HEAD: (_HEAD,), _MATCH: (_MATCH, _TAIL, _HEAD), _TAIL: (_MATCH, _TAIL), _GAP: ()}
+        for one in direct[state]:
+            if _same(float(values[one, at]), wanted):
                 return one, at
-        np, dropped = self._np, self._dropped
-        base = np.maximum(np.maximum(values[_MATCH], values[_TAIL]), values[_GAP])[: at + 1]
-        cost = np.minimum(dropped[at] - dropped[: at + 1] + DROP_OPEN, DROP_MOST)
-        at = int((base - cost).argmax())
-        one = max((_MATCH, _TAIL, _GAP), key=lambda s: float(values[s, at]))
-        return one, at
+        dropped = self._dropped
+        costs = self._np.minimum(dropped[at] - dropped[: at + 1], DROP_MOST)
+        opened = self._opened(line)[: at + 1]
+        at = int((opened - costs).argmax())
+        if _same(float(values[_GAP, at]), float(opened[at])):
+            return _GAP, at
+        return max((_MATCH, _TAIL), key=lambda one: float(values[one, at])), at
+
+
+def _same(one: float, other: float) -> bool:
+    return abs(one - other) < 1e-6

@@ -7,7 +7,7 @@ whole definitions).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -101,7 +101,7 @@ def _empty(part: ChangeHunk | Snippet) -> bool:
 def _snippet(lines: Sequence[str], language: str = "") -> Snippet:
     first = next((n for n, line in enumerate(lines) if line.strip()), len(lines))
     last = max((n for n, line in enumerate(lines) if line.strip()), default=-1)
-    return Snippet(tuple(line.rstrip() for line in lines[first : last + 1]), language)
+    return Snippet(tuple(lines[first : last + 1]), language)
 
 
 def _search_replace(lines: Sequence[str]) -> Iterator[FileChange]:
@@ -135,10 +135,15 @@ def _next(lines: Sequence[str], at: int, pattern: re.Pattern[str]) -> int:
     raise UsageError(f"A SEARCH block of the change has no `{what}` (line {at + 1} on).")
 
 
-def replace_hunk(old: Sequence[str], new: Sequence[str], line: int | None = None) -> ChangeHunk:
+def replace_hunk(
+    old: Sequence[str],
+    new: Sequence[str],
+    line: int | None = None,
+    key: Callable[[str], str] = str,
+) -> ChangeHunk:
     """Old lines and the lines that replace them, as one hunk."""
     result: list[tuple[str, str]] = []
-    for tag, a, b, c, d in opcodes([x.rstrip() for x in old], [x.rstrip() for x in new]):
+    for tag, a, b, c, d in opcodes([key(one) for one in old], [key(one) for one in new]):
         if tag == "equal":
             result += [(" ", text) for text in old[a:b]]
         else:

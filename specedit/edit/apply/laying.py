@@ -112,7 +112,8 @@ class _Writer:
         self._bound |= {pair.own.last - 1 for pair in ready.pairs}
 
     def _equal(self, n: int, step: AlignedLine) -> bool:
-        return step.matched and self._ready.lines[n].rstrip() == self._index.lines[step.at].rstrip()
+        same = self._ready.lines[n].rstrip() == self._index.lines[step.at].rstrip()
+        return step.matched and same
 
     def all_equal(self, path: Sequence[AlignedLine]) -> bool:
         return all(not step.matched or self._equal(n, step) for n, step in enumerate(path))
@@ -146,7 +147,7 @@ class _Writer:
                 step = path[n]
                 if step.matched or step.swapped:
                     at = step.at + 1
-                    result.append(old[step.at] if self._equal(n, step) else ready.lines[n])
+                    result.append(ready.lines[n])
                 else:
                     at = max(at, step.at) if not floating else at
                     result.append(ready.lines[n])
@@ -201,7 +202,7 @@ class _Writer:
             for n in range(start, end)
             if path[n].matched and (self._equal(n, path[n]) or n in self._bound)
         ]
-        strong = [n for n in solid if weight(ready.lines[n]) >= 0.6 or n in self._bound]
+        strong = [n for n in solid if ready.lines[n].strip()]
         head = range(start, (strong or [end])[0])
         tail = range((strong[-1] + 1) if strong else end, end)
         result = []

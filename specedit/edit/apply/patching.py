@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from specedit.edit.apply.change import ChangeHunk
+from specedit.edit.apply.change import ChangeHunk, replace_hunk
 from specedit.edit.apply.indentation import Margins
 from specedit.edit.apply.placing import FileIndex, HunkPlace, equal_places, margin, squeezed
 from specedit.edit.apply.result import Ambiguity
@@ -31,6 +31,7 @@ def splices(
     hunks: Sequence[ChangeHunk], index: FileIndex, symbols: Sequence[Symbol]
 ) -> tuple[list[Splice], list[Ambiguity]]:
     """What the hunks replace, and those without one place."""
+    hunks = [_loose(hunk, index) for hunk in hunks]
     places = [_places(hunk, index) for hunk in hunks]
     places = _decided(hunks, places, index, symbols)
     done: list[Splice] = []
@@ -48,6 +49,14 @@ def splices(
             reason = "overlaps with another part of the change"
             doubts.append(Ambiguity(first.strip(), reason, ((one.first + 1, two.last),)))
     return ordered, doubts
+
+
+def _loose(hunk: ChangeHunk, index: FileIndex) -> ChangeHunk:
+    """The hunk, white space at the ends of lines ignored where the file has it otherwise."""
+    if not hunk.old or index.runs(hunk.old, 0):
+        return hunk
+    lines = replace_hunk(hunk.old, hunk.new, key=str.rstrip).lines
+    return replace(hunk, lines=lines)
 
 
 def _places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:

@@ -18,7 +18,7 @@ from specedit.syntax.outline import Symbol
 if TYPE_CHECKING:
     from numpy import ndarray
 
-INSIDE, OUTSIDE = 0.25, 0.5  # what it is worth that the line above, less indented, agrees
+INSIDE, OUTSIDE = 1.2, 0.7  # factors of a match whose header is the snippet's, or is not
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def prepared(
     cut: Elided, index: FileIndex, symbols: Sequence[Symbol], language: Language | None
 ) -> Prepared:
     """The snippet with its chunks and its definitions."""
-    lines, gaps, moved = _reindented(cut, index)
+    lines, gaps = list(cut.lines), list(cut.gaps)
     shown = _definitions(lines, gaps, language)
     matched = [(one, *counterpart(one, lines, symbols, index.lines)) for one in shown]
     pairs = [
@@ -63,6 +63,7 @@ def prepared(
     begins = {n for n, gap in enumerate(gaps[:-1]) if gap is not None} | {0}
     if not any(gap is not None for gap in gaps):
         begins |= _between_definitions(lines, pairs)
+    moved = _indented(lines, begins, pairs, index)
     return _without_edges(
         lines,
         begins,
@@ -78,20 +79,32 @@ def _within(one: Definition, other: Definition) -> bool:
     return one is not other and other.first <= one.first and one.last <= other.last
 
 
-def _reindented(cut: Elided, index: FileIndex) -> tuple[list[str], list[str | None], bool]:
-    """The snippet as deep as the file, where most of its lines are in the file at another depth."""
+def _indented(lines: list[str], begins: set[int], pairs: Sequence[Pair], index: FileIndex) -> bool:
+    """Indent the lines as deep as the file's: a definition like the one that it replaces, a chunk
+    where all its lines are in the file at one other depth. Returns whether any line moved."""
+    before, inside = list(lines), set[int]()
+    for pair in pairs:
+        own = range(pair.own.first, pair.own.last)
+        inside |= set(own)
+        depth = margin(index.lines[pair.old.first_line - 1])
+        margins = Margins([(before[own[0]], depth + "x")])
+        if all(not before[n].strip() or before[n].startswith(margin(before[own[0]])) for n in own):
+            for n in own:
+                lines[n] = margins.applied(before[n])
     rows = index.rows(2)
-    pairs = [
-        (line, index.lines[found[0]])
-        for line in cut.lines
-        if len(found := rows.get(line.strip(), [])) == 1 and weight(line) >= 0.6
-    ]
-    other = sum(margin(one) != margin(two) for one, two in pairs)
-    if 2 * other <= len(pairs):
-        return list(cut.lines), list(cut.gaps), False
-    margins = Margins(pairs)
-    gaps = [None if gap is None else margin(margins.applied(gap + "x")) for gap in cut.gaps]
-    return [margins.applied(line) for line in cut.lines], gaps, True
+    starts = sorted(begins)
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        rest = [n for n in range(start, end) if n not in inside]
+        known = [
+            (before[n], index.lines[found[0]])
+            for n in rest
+            if len(found := rows.get(before[n].strip(), [])) == 1 and weight(before[n]) >= 0.6
+        ]
+        margins = Margins(known)
+        if known and margins.sure and all(margin(one) != margin(two) for one, two in known):
+            for n in rest:
+                lines[n] = margins.applied(before[n])
+    return lines != before
 
 
 def _definitions(
@@ -213,16 +226,20 @@ def costs_of(ready: Prepared, index: FileIndex) -> Costs:
 
     lines, old = ready.lines, index.lines
     scores = np.full((len(lines), len(old)), NO)
-    rows, like = index.rows(1), Likeness(old)
+    rows, same, like = index.rows(1), index.rows(0), Likeness(old)
     weights = np.array([weight(line) for line in lines])
     insert = np.full(len(lines), 0.05)
     for n, line in enumerate(lines):
         equal = rows.get(line.rstrip(), [])
         if weights[n] >= 0.6:
-            for row, ratio in like.rows(line):
+            for row, ratio in () if equal else like.rows(line):
                 scores[n, row] = weights[n] * (ratio - 0.3)
             insert[n] = 0.5 if equal else 0.05
-        scores[n, equal] = weights[n]
+        elif equal:
+            insert[n] = 0.15
+        worth = weights[n] * (0.6 + 0.4 / max(1, len(equal)))
+        scores[n, equal] = 0.95 * worth
+        scores[n, same.get(line, [])] = worth
     _prefer_same_block(ready, index, scores)
     for pair in ready.pairs:
         first, last = pair.own.first, pair.own.last - 1
@@ -256,9 +273,8 @@ def _prefer_same_block(ready: Prepared, index: FileIndex, scores: ndarray) -> No
             inside = headers[header]
             if inside is not None:
                 valid = scores[n] > NO / 2
-                scores[n, valid & inside] += INSIDE
-                scores[n, valid & ~inside] -= OUTSIDE
-                scores[n] = np.where(valid, scores[n], NO)
+                scores[n, valid & inside] *= INSIDE
+                scores[n, valid & ~inside] *= OUTSIDE
         stack.append(n)
 
 
