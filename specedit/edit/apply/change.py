@@ -7,7 +7,7 @@ whole definitions).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -139,11 +139,10 @@ def replace_hunk(
     old: Sequence[str],
     new: Sequence[str],
     line: int | None = None,
-    key: Callable[[str], str] = str,
 ) -> ChangeHunk:
     """Old lines and the lines that replace them, as one hunk."""
     result: list[tuple[str, str]] = []
-    for tag, a, b, c, d in opcodes([key(one) for one in old], [key(one) for one in new]):
+    for tag, a, b, c, d in opcodes(old, new):
         if tag == "equal":
             result += [(" ", text) for text in old[a:b]]
         else:

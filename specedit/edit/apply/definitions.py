@@ -85,5 +85,5 @@ def _share(own: Counter[str], lines: Sequence[str]) -> float:
 def ends_itself(one: Definition, snippet: Sequence[str]) -> bool:
     """Whether a definition shows its own end: a closing line as deep as its first one."""
     last, first = snippet[one.last - 1], snippet[one.first]
-    closing = last.strip()[:1] in ("}", ")", "]") or last.strip().rstrip(";") == "end"
+    closing = last.strip()[:1] == "}" or last.strip().rstrip(";") == "end"
     return one.last - one.first > 1 and closing and margin(last) == margin(first)

@@ -55,8 +55,10 @@ def _loose(hunk: ChangeHunk, index: FileIndex) -> ChangeHunk:
     """The hunk, white space at the ends of lines ignored where the file has it otherwise."""
     if not hunk.old or index.runs(hunk.old, 0):
         return hunk
-    lines = replace_hunk(hunk.old, hunk.new, key=str.rstrip).lines
-    return replace(hunk, lines=lines)
+    there = index.rows(0)
+    old = [line if line in there else line.rstrip() for line in hunk.old]
+    changed = replace_hunk(old, hunk.new)
+    return replace(hunk, lines=changed.lines)
 
 
 def _places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ from specedit.syntax.outline import Symbol
 if TYPE_CHECKING:
     from numpy import ndarray
 
+EDGE = 0.7  # further cost of a new line at the end of a chunk that the file has
+NAMING = 4  # lines from a definition's first that may name it
 INSIDE, OUTSIDE = 1.2, 0.7  # factors of a match whose header is the snippet's, or is not
 
 
@@ -39,7 +42,7 @@ class Prepared:
     gaps: tuple[str | None, ...]  # indentation of the elision above each line; one more at the end
     shown: tuple[Definition, ...]
     pairs: tuple[Pair, ...]
-    unclear: tuple[tuple[Definition, tuple[Symbol, ...]], ...]  # could replace one of several
+    headers: tuple[Pair, ...]  # of definitions that the snippet shows whole or in part
     reindented: bool = False
 
     def chunks(self) -> list[tuple[int, int]]:
@@ -53,12 +56,13 @@ def prepared(
     """The snippet with its chunks and its definitions."""
     lines, gaps = list(cut.lines), list(cut.gaps)
     shown = _definitions(lines, gaps, language)
-    matched = [(one, *counterpart(one, lines, symbols, index.lines)) for one in shown]
+    matched = _matched(shown, lines, symbols, index)
     pairs = [
         Pair(one, old)
         for one, old, _ in matched
         if old is not None and _whole(one, lines, gaps, language)
     ]
+    headers = [Pair(one, old) for one, old, _ in matched if old is not None]
     pairs = [p for p in pairs if not any(_within(p.own, q.own) for q in pairs)]
     begins = {n for n, gap in enumerate(gaps[:-1]) if gap is not None} | {0}
     if not any(gap is not None for gap in gaps):
@@ -70,9 +74,29 @@ def prepared(
         gaps,
         shown,
         pairs,
-        [(one, tuple(several)) for one, old, several in matched if old is None and several],
+        headers,
         moved,
     )
+
+
+def _matched(
+    shown: Sequence[Definition],
+    lines: Sequence[str],
+    symbols: Sequence[Symbol],
+    index: FileIndex,
+) -> list[tuple[Definition, Symbol | None, list[Symbol]]]:
+    """Each definition with its counterpart; of several with one counterpart, the one whose first
+    line is the same has it."""
+    matched = [(one, *counterpart(one, lines, symbols, index.lines)) for one in shown]
+    result = []
+    for one, old, several in matched:
+        rivals = [other for other, theirs, _ in matched if old is not None and theirs is old]
+        if old is not None and len(rivals) > 1:
+            head = index.lines[old.first_line - 1].strip()
+            same = [other for other in rivals if lines[other.first].strip() == head]
+            old = old if same == [one] else None
+        result.append((one, old, several))
+    return result
 
 
 def _within(one: Definition, other: Definition) -> bool:
@@ -101,7 +125,9 @@ def _indented(lines: list[str], begins: set[int], pairs: Sequence[Pair], index: 
             if len(found := rows.get(before[n].strip(), [])) == 1 and weight(before[n]) >= 0.6
         ]
         margins = Margins(known)
-        if known and margins.sure and all(margin(one) != margin(two) for one, two in known):
+        literal = any(before[n] in index.rows(0) and weight(before[n]) >= 0.6 for n in rest)
+        fresh = any(before[n].strip() and before[n].strip() not in rows for n in rest)
+        if known and margins.sure and fresh and not literal:
             for n in rest:
                 lines[n] = margins.applied(before[n])
     return lines != before
@@ -182,7 +208,7 @@ def _without_edges(
     gaps: Sequence[str | None],
     shown: Sequence[Definition],
     pairs: Sequence[Pair],
-    unclear: Sequence[tuple[Definition, tuple[Symbol, ...]]],
+    headers: Sequence[Pair],
     moved: bool,
 ) -> Prepared:
     """Without the blank lines at the ends of chunks."""
@@ -215,7 +241,7 @@ def _without_edges(
         tuple(elisions),
         tuple(again(one) for one in shown),
         tuple(Pair(again(one.own), one.old) for one in pairs),
-        tuple((again(one), several) for one, several in unclear),
+        tuple(Pair(again(one.own), one.old) for one in headers),
         moved,
     )
 
@@ -233,14 +259,20 @@ def costs_of(ready: Prepared, index: FileIndex) -> Costs:
         equal = rows.get(line.rstrip(), [])
         if weights[n] >= 0.6:
             for row, ratio in () if equal else like.rows(line):
-                scores[n, row] = weights[n] * (ratio - 0.3)
+                scores[n, row] = 0.6 * weights[n] * (ratio - 0.5)
             insert[n] = 0.5 if equal else 0.05
         elif equal:
             insert[n] = 0.15
         worth = weights[n] * (0.6 + 0.4 / max(1, len(equal)))
         scores[n, equal] = 0.95 * worth
         scores[n, same.get(line, [])] = worth
+    for start, end in ready.chunks():
+        for n in {start, end - 1}:
+            if weights[n] and rows.get(lines[n].rstrip()):
+                insert[n] += EDGE
     _prefer_same_block(ready, index, scores)
+    for pair in ready.headers:
+        _bind_header(pair, ready, index, scores)
     for pair in ready.pairs:
         first, last = pair.own.first, pair.own.last - 1
         bound = {first: pair.old.first_line - 1, last: pair.old.last_line - 1}
@@ -254,9 +286,20 @@ def costs_of(ready: Prepared, index: FileIndex) -> Costs:
     return Costs(scores, ready.begins, insert, drop)
 
 
+def _bind_header(pair: Pair, ready: Prepared, index: FileIndex, scores: ndarray) -> None:
+    """Match the line that names a definition with the one that names its counterpart alone."""
+    name = re.compile(rf"(?<![\w$]){re.escape(pair.own.name.rpartition('.')[2])}(?![\w$])")
+    own = range(pair.own.first, min(pair.own.last, pair.own.first + NAMING))
+    old = range(pair.old.first_line - 1, min(pair.old.last_line, pair.old.first_line + NAMING))
+    here = next((n for n in own if name.search(ready.lines[n])), None)
+    there = next((row for row in old if name.search(index.lines[row])), None)
+    if here is not None and there is not None:
+        scores[here, :] = NO
+        scores[here, there] = 1.5
+
+
 def _prefer_same_block(ready: Prepared, index: FileIndex, scores: ndarray) -> None:
     """Raise matches that stand in the block of the same header, lower the others."""
-    import numpy as np
 
     headers: dict[int, ndarray | None] = {}
     stack: list[int] = []
