@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 NO = -1e9
-SWAP = 0.1  # a line of the chunk in place of an unlike line of the file, between matched ones
-GAP_OPEN = 0.4  # lines of the file that are dropped or replaced by unlike ones,
-DROP_MOST = 2.0  # and the most that dropping costs
+GAP_OPEN = 0.3  # lines of the file that are dropped or replaced by unlike ones,
+DROP_MOST = 3.0  # and the most that dropping costs
 _MATCH, _HEAD, _TAIL, _GAP = range(4)  # states: matched; new lines before, behind, between
 
 
@@ -37,7 +36,6 @@ class AlignedLine:
 
     at: int
     matched: bool
-    swapped: bool = False  # replaces the unlike line `at`
 
 
 class Aligner:
@@ -72,9 +70,7 @@ class Aligner:
         head = self._forward.path_to(line + 1, _MATCH, at + 1)
         tail = self._backward.path_to(count - line, _MATCH, length - at)
         turned = [
-            AlignedLine(
-                length - one.at - (1 if one.matched or one.swapped else 0), one.matched, one.swapped
-            )
+            AlignedLine(length - one.at - (1 if one.matched else 0), one.matched)
             for one in reversed(tail[:-1])
         ]
         return head + turned
@@ -140,7 +136,6 @@ class _Pass:
         new[_HEAD] = old[_HEAD] - insert
         new[_TAIL] = core - insert
         new[_GAP] = gap - insert
-        new[_GAP, 1:] = np.maximum(new[_GAP, 1:], gap[:-1] - SWAP)
 
     def path_to_end(self) -> list[AlignedLine]:
         count = len(self._costs.begins)
@@ -161,10 +156,6 @@ class _Pass:
                 at -= 1
                 steps.append(AlignedLine(at, True))
                 wanted = value - float(score[at])
-            elif state == _GAP and at and _same(float(self._gap(line)[at - 1]), value + SWAP):
-                at -= 1
-                steps.append(AlignedLine(at, False, True))
-                wanted = value + SWAP
             else:
                 steps.append(AlignedLine(at, False))
                 wanted = value + insert

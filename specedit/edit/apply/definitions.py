@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specedit.edit.apply.placing import margin
+from specedit.edit.apply.similar import LIKE, likeness
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import Symbol
@@ -61,9 +62,9 @@ def counterpart(
     named = [s for s in symbols if s.kind in _KINDS and s.own_name == one.name.rpartition(".")[2]]
     exact = [s for s in named if s.qualified.split(".")[-len(wanted) :] == wanted]
     found = exact or [s for s in named if len(wanted) == 1]
-    if len(found) < 2:
-        return (found[0] if found else None), found
     own = Counter(line.strip() for line in snippet[one.first : one.last] if line.strip())
+    if len(found) < 2:
+        return (found[0] if found and _alike(one, found[0], own, snippet, lines) else None), found
     ranked = sorted(
         ((_share(own, lines[s.first_line - 1 : s.last_line]), n) for n, s in enumerate(found)),
         reverse=True,
@@ -75,6 +76,14 @@ def counterpart(
     if ranked[0][0] >= ENOUGH and ranked[0][0] - ranked[1][0] >= AHEAD:
         return found[ranked[0][1]], found
     return None, found
+
+
+def _alike(
+    one: Definition, old: Symbol, own: Counter[str], snippet: Sequence[str], lines: Sequence[str]
+) -> bool:
+    """Whether two definitions of one name share enough: a first line, or some of the others."""
+    heads = likeness(snippet[one.first], lines[old.first_line - 1])
+    return heads >= LIKE or _share(own, lines[old.first_line - 1 : old.last_line]) >= ENOUGH
 
 
 def _share(own: Counter[str], lines: Sequence[str]) -> float:

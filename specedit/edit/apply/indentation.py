@@ -29,7 +29,9 @@ class Margins:
 
     def applied(self, line: str) -> str:
         """A line of the change as the file has it indented."""
-        if self.same or not line.strip():
+        if self.same or not line:
+            return line
+        if not line.strip() and (self._more is None and self._cut is None):
             return line
         own = margin(line)
         if self._more is not None:

@@ -137,7 +137,7 @@ class _Writer:
             at = head
             if not floating:
                 doubts += self._edges(start, end, path)
-            if not steps[0].matched and not steps[0].swapped:
+            if not steps[0].matched:
                 blanks = ready.blanks[start][0]
                 if floating and not blanks and result and result[-1].strip():
                     blanks = self._separation()
@@ -145,7 +145,7 @@ class _Writer:
                     result += [""] * blanks
             for n in range(start, end):
                 step = path[n]
-                if step.matched or step.swapped:
+                if step.matched:
                     at = step.at + 1
                     result.append(ready.lines[n])
                 else:

@@ -96,7 +96,7 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
     )
     aligner = Aligner(costs)
     path = aligner.path()
-    places = [_of_path(path, signs)]
+    places = [_of_path(path)]
     equal = sum(
         weights[n]
         for n, step in enumerate(path)
@@ -105,14 +105,10 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
     if equal < max(1.0, 0.5 * weights.sum()):
         return []
     for number, at, _ in islice(aligner.alternatives(path, SURE), MOST):
-        places.append(_of_path(aligner.path_through(number, at), signs))
+        places.append(_of_path(aligner.path_through(number, at)))
     return list(dict.fromkeys(one for one in places if any(r is not None for r in one.rows)))
 
 
-def _of_path(path: Sequence[AlignedLine], signs: Sequence[str]) -> HunkPlace:
-    """The rows of an alignment; a line to remove is never an unlike one of the file."""
-    rows = (
-        step.at if step.matched or (step.swapped and sign == " ") else None
-        for step, sign in zip(path, signs, strict=True)
-    )
-    return HunkPlace(tuple(rows), "matched")
+def _of_path(path: Sequence[AlignedLine]) -> HunkPlace:
+    """The rows of an alignment."""
+    return HunkPlace(tuple(step.at if step.matched else None for step in path), "matched")

@@ -19,7 +19,7 @@ from specedit.syntax.outline import Symbol
 if TYPE_CHECKING:
     from numpy import ndarray
 
-EDGE = 0.7  # further cost of a new line at the end of a chunk that the file has
+EDGE = 2.5  # further cost of a new line at the end of a chunk that the file has
 NAMING = 4  # lines from a definition's first that may name it
 INSIDE, OUTSIDE = 1.2, 0.7  # factors of a match whose header is the snippet's, or is not
 
@@ -110,6 +110,8 @@ def _indented(lines: list[str], begins: set[int], pairs: Sequence[Pair], index: 
     for pair in pairs:
         own = range(pair.own.first, pair.own.last)
         inside |= set(own)
+        if not _alone(own, lines, begins, pairs):
+            continue
         depth = margin(index.lines[pair.old.first_line - 1])
         margins = Margins([(before[own[0]], depth + "x")])
         if all(not before[n].strip() or before[n].startswith(margin(before[own[0]])) for n in own):
@@ -131,6 +133,14 @@ def _indented(lines: list[str], begins: set[int], pairs: Sequence[Pair], index: 
             for n in rest:
                 lines[n] = margins.applied(before[n])
     return lines != before
+
+
+def _alone(own: range, lines: Sequence[str], begins: set[int], pairs: Sequence[Pair]) -> bool:
+    """Whether the chunk of a definition holds nothing but definitions that replace others."""
+    start = max(n for n in begins if n <= own[0])
+    end = min((n for n in begins if n > own[0]), default=len(lines))
+    held = {n for pair in pairs for n in range(pair.own.first, pair.own.last)}
+    return all(n in held or not lines[n].strip() for n in range(start, end))
 
 
 def _definitions(
@@ -260,16 +270,16 @@ def costs_of(ready: Prepared, index: FileIndex) -> Costs:
         if weights[n] >= 0.6:
             for row, ratio in () if equal else like.rows(line):
                 scores[n, row] = 0.6 * weights[n] * (ratio - 0.5)
-            insert[n] = 0.5 if equal else 0.05
+            insert[n] = 0.05 + 0.45 / len(equal) if equal else 0.05
         elif equal:
             insert[n] = 0.15
-        worth = weights[n] * (0.6 + 0.4 / max(1, len(equal)))
+        worth = weights[n] * (0.5 + 0.5 / max(1, len(equal)))
         scores[n, equal] = 0.95 * worth
         scores[n, same.get(line, [])] = worth
     for start, end in ready.chunks():
         for n in {start, end - 1}:
             if weights[n] and rows.get(lines[n].rstrip()):
-                insert[n] += EDGE
+                insert[n] += EDGE / min(3, len(rows[lines[n].rstrip()]))
     _prefer_same_block(ready, index, scores)
     for pair in ready.headers:
         _bind_header(pair, ready, index, scores)
@@ -282,7 +292,7 @@ def costs_of(ready: Prepared, index: FileIndex) -> Costs:
                 row = pair.old.first_line - 1
             scores[n, row] = 2.0
             insert[n] = 50.0
-    drop = np.array([0.3 * weight(line) for line in old])
+    drop = np.array([0.5 * weight(line) for line in old])
     return Costs(scores, ready.begins, insert, drop)
 
 
