@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specedit.edit.apply.placing import margin
-from specedit.edit.apply.similar import LIKE, likeness
+from specedit.edit.apply.similar import likeness
 from specedit.syntax import trees
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import Symbol
@@ -15,7 +15,7 @@ from specedit.syntax.outline import Symbol
 _CLASS = "class Snippet__ {"  # around methods that stand alone, so that they parse
 _BARE = frozenset({"csharp", "java", "javascript", "typescript", "tsx", "kotlin", "scala", "php"})
 _KINDS = frozenset({"function", "method", "class", "interface", "enum"})
-ENOUGH, AHEAD = 0.3, 0.2  # share of a definition's lines that its counterpart has; and the lead
+ENOUGH, SAME_HEAD = 0.3, 0.75  # least share of lines, or likeness of first lines
 
 
 @dataclass(frozen=True)
@@ -65,17 +65,9 @@ def counterpart(
     own = Counter(line.strip() for line in snippet[one.first : one.last] if line.strip())
     if len(found) < 2:
         return (found[0] if found and _alike(one, found[0], own, snippet, lines) else None), found
-    ranked = sorted(
-        ((_share(own, lines[s.first_line - 1 : s.last_line]), n) for n, s in enumerate(found)),
-        reverse=True,
-    )
     head = snippet[one.first].strip()
     heads = [s for s in found if lines[s.first_line - 1].strip() == head]
-    if len(heads) == 1:
-        return heads[0], found
-    if ranked[0][0] >= ENOUGH and ranked[0][0] - ranked[1][0] >= AHEAD:
-        return found[ranked[0][1]], found
-    return None, found
+    return (heads[0] if len(heads) == 1 else None), found
 
 
 def _alike(
@@ -83,7 +75,7 @@ def _alike(
 ) -> bool:
     """Whether two definitions of one name share enough: a first line, or some of the others."""
     heads = likeness(snippet[one.first], lines[old.first_line - 1])
-    return heads >= LIKE or _share(own, lines[old.first_line - 1 : old.last_line]) >= ENOUGH
+    return heads >= SAME_HEAD or _share(own, lines[old.first_line - 1 : old.last_line]) >= ENOUGH
 
 
 def _share(own: Counter[str], lines: Sequence[str]) -> float:

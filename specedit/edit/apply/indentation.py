@@ -31,7 +31,7 @@ class Margins:
         """A line of the change as the file has it indented."""
         if self.same or not line:
             return line
-        if not line.strip() and (self._more is None and self._cut is None):
+        if not line.strip() and self._more is None:
             return line
         own = margin(line)
         if self._more is not None:

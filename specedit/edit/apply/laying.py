@@ -212,6 +212,11 @@ class _Writer:
             unlike = step.matched and not self._equal(n, step) and n not in self._bound
             if unlike and not same_head(line, old[step.at]):
                 result.append(Ambiguity(line.strip(), BESIDE, ((step.at + 1, step.at + 1),)))
+        for n in {start, end - 1}:
+            if not path[n].matched and ready.lines[n].rstrip() in self._index.rows(1):
+                rows = self._index.rows(1)[ready.lines[n].rstrip()]
+                places = tuple((row + 1, row + 1) for row in rows[:8])
+                result.append(Ambiguity(ready.lines[n].strip(), "may be new, or this line", places))
         news = [n for n in head if not path[n].matched]
         if news and strong and not path[start].matched:
             row = path[strong[0]].at

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from itertools import islice
+from itertools import islice, pairwise
 
 from specedit.edit.apply.alignment import NO, AlignedLine, Aligner, Costs
 from specedit.edit.apply.change import ChangeHunk
@@ -96,7 +96,7 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
     )
     aligner = Aligner(costs)
     path = aligner.path()
-    places = [_of_path(path)]
+    places = [_of_path(path, signs)]
     equal = sum(
         weights[n]
         for n, step in enumerate(path)
@@ -105,10 +105,16 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
     if equal < max(1.0, 0.5 * weights.sum()):
         return []
     for number, at, _ in islice(aligner.alternatives(path, SURE), MOST):
-        places.append(_of_path(aligner.path_through(number, at)))
+        places.append(_of_path(aligner.path_through(number, at), signs))
     return list(dict.fromkeys(one for one in places if any(r is not None for r in one.rows)))
 
 
-def _of_path(path: Sequence[AlignedLine]) -> HunkPlace:
-    """The rows of an alignment."""
-    return HunkPlace(tuple(step.at if step.matched else None for step in path), "matched")
+def _of_path(path: Sequence[AlignedLine], signs: Sequence[str]) -> HunkPlace:
+    """The rows of an alignment; context lines that the file has not stand for as many others."""
+    rows = [step.at if step.matched else None for step in path]
+    known = [n for n, row in enumerate(rows) if row is not None]
+    for a, b in pairwise(known):
+        first, last = path[a].at, path[b].at
+        if b - a == last - first and set(signs[a + 1 : b]) <= {" "}:
+            rows[a:b] = range(first, last)
+    return HunkPlace(tuple(rows), "matched")

@@ -279,7 +279,7 @@ def costs_of(ready: Prepared, index: FileIndex) -> Costs:
     for start, end in ready.chunks():
         for n in {start, end - 1}:
             if weights[n] and rows.get(lines[n].rstrip()):
-                insert[n] += EDGE / min(3, len(rows[lines[n].rstrip()]))
+                insert[n] += EDGE
     _prefer_same_block(ready, index, scores)
     for pair in ready.headers:
         _bind_header(pair, ready, index, scores)
