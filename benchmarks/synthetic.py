@@ -171,13 +171,13 @@ def _numbers(model: Architecture) -> Iterator[tuple[str, int | float]]:
 
 def _tokenizer(source: Path | None, size: int) -> dict[str, Any]:
     """The tokenizer's metadata, for exactly `size` tokens."""
-    from specedit.models.tokenizer import _byte_table
+    from specedit.models.tokenizer import byte_table
 
     if source is None:
         known: dict[str, Any] = {
             "tokenizer.ggml.model": "gpt2",
             "tokenizer.ggml.pre": "qwen2",
-            "tokenizer.ggml.tokens": [*_byte_table(), "<|im_start|>", "<|im_end|>"],
+            "tokenizer.ggml.tokens": [*byte_table(), "<|im_start|>", "<|im_end|>"],
             "tokenizer.ggml.token_type": [1] * 256 + [3] * 2,
             "tokenizer.ggml.merges": ["i n"],
             "tokenizer.ggml.eos_token_id": 257,

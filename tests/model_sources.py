@@ -17,7 +17,7 @@ import gguf
 import numpy as np
 
 from specedit.models.catalogue import Listed, Wheels
-from specedit.models.tokenizer import _byte_table
+from specedit.models.tokenizer import byte_table
 
 SPECIALS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 USER = ("<tool_call>",)
@@ -33,7 +33,7 @@ def tiny_gguf(
 ) -> Path:
     """A GGUF file with a byte-level vocabulary of 256 bytes, two merges and special tokens."""
     writer = gguf.GGUFWriter(path, architecture)
-    letters = list(_byte_table())
+    letters = list(byte_table())
     tokens = [*letters, "in", "int", *SPECIALS, *USER]
     kinds = [1] * (len(letters) + 2) + [3] * len(SPECIALS) + [4] * len(USER)
     writer.add_context_length(4096)

@@ -16,7 +16,8 @@ from specedit.decode import cost
 from specedit.decode.cost import Curve
 from specedit.files import stored
 from specedit.models.store import ModelFiles, Record, Slot, store_path
-from specedit.models.tokenizer import tokenizer_metadata
+from specedit.models.template import load_template
+from specedit.models.vocabulary import load_tokenizer
 from specedit.server.runtime import RuntimeFolder
 
 DEEP = "[" * 100_000
@@ -162,18 +163,21 @@ def test_a_damaged_record_of_a_server_counts_as_no_server(
 
 
 @pytest.mark.parametrize("how", DAMAGE)
-@pytest.mark.parametrize("lists", [True, False])
-def test_a_damaged_form_of_the_tokenizer_is_made_again(
-    how: str, lists: bool, tmp_path: Path
-) -> None:
-    path = tiny_gguf(tmp_path / "model.gguf")
+def test_a_damaged_form_of_the_tokenizer_is_made_again(how: str, tmp_path: Path) -> None:
+    path = tiny_gguf(tmp_path / "model.gguf", tokenizer__chat_template="{{ messages[0].content }}")
     files = ModelFiles("m", path, "gguf", sha256="d" * 64)
-    expected = tokenizer_metadata(files, lists=lists)
+    expected, template = load_tokenizer(files).encode("int main"), load_template(files)
     (kept,) = (store_path() / "converted").iterdir()
     sound = kept.read_bytes()
-    for damaged in (DAMAGE[how], sound.replace(b"gpt2", b"gpt3")):
+    changed = (
+        sound.replace(b"gpt2", b"gpt3"),
+        sound.replace(b"qwen2", b"qwen3"),
+        sound[:-1] + b"?",
+    )
+    for damaged in (DAMAGE[how], *changed, sound[:-1], sound + b"?"):
         kept.write_bytes(damaged)
-        assert tokenizer_metadata(files, lists=lists) == expected
+        assert load_template(files) == template
+        assert load_tokenizer(files).encode("int main") == expected
         assert kept.read_bytes() == sound
 
 

@@ -12,12 +12,13 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from model_sources import SPECIALS, USER, tiny_gguf
-from tokenizers import AddedToken, models, pre_tokenizers, processors
+from tokenizers import AddedToken, Regex, models, pre_tokenizers, processors
 from tokenizers import Tokenizer as Core
 
 from specedit.errors import ModelError
+from specedit.models import byte_pairs
 from specedit.models.store import ModelFiles, store_path
-from specedit.models.tokenizer import Tokenizer
+from specedit.models.tokenizer import Tokenizer, byte_table, spelled_bytes
 from specedit.models.vocabulary import load_tokenizer
 
 NAMES = (*SPECIALS, *USER)
@@ -158,6 +159,47 @@ def test_a_folder_without_a_tokenizer(damage: str | None, tmp_path: Path) -> Non
         (tmp_path / "tokenizer.json").write_text(damage, "utf-8")
     with pytest.raises(ModelError, match="tokenizer"):
         load_tokenizer(ModelFiles("none", tmp_path, "folder"))
+
+
+PIECES = st.lists(st.sampled_from([*"abcdeé 1.\n", "ab", "日", "'ll", "\t"])).map("".join)
+
+
+@examples(100)
+@given(
+    style=st.sampled_from(sorted(byte_pairs.CUTS)),
+    pairs=st.lists(st.tuples(st.integers(0, 500), st.integers(0, 500)), max_size=40),
+    text=texts | PIECES,
+)
+def test_law_byte_pairs_are_those_of_the_tokenizers_library(
+    style: str, pairs: list[tuple[int, int]], text: str
+) -> None:
+    letters = byte_table()
+    tokens = [letter for letter in letters if letter != "~"]  # a letter that no token spells
+    frequent = [tokens.index(letter) for letter in "abcdeĠ1.ĊÃ©"]
+    merges = []
+    for left, right in pairs:
+        one, other = (
+            tokens[frequent[n % len(frequent)]] if n % 2 else tokens[-1 - n % 30]
+            for n in (left, right)
+        )
+        merges.append(f"{one} {other}")
+        if one + other not in tokens:
+            tokens.append(one + other)
+    vocabulary = {token: id for id, token in enumerate(tokens)}
+    whole_words = style in byte_pairs.WHOLE_WORDS
+    reference = Core(
+        models.BPE(
+            vocab=vocabulary,
+            merges=[tuple(merge.split()) for merge in merges],
+            ignore_merges=whole_words,
+        )
+    )
+    cuts = [pre_tokenizers.Split(Regex(cut), "isolated") for cut in byte_pairs.CUTS[style]]
+    spell = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    reference.pre_tokenizer = pre_tokenizers.Sequence([*cuts, spell])
+    pieces = [*map(spelled_bytes, tokens)]
+    tables = byte_pairs.tables_of(vocabulary, merges, letters, pieces, whole_words=whole_words)
+    assert byte_pairs.BytePairs(style, tables).encode(text) == reference.encode(text).ids
 
 
 @pytest.mark.real

@@ -96,11 +96,17 @@ def vocabulary_difference(one: Tokenizer, other: Tokenizer) -> str | None:
     """How two vocabularies differ; None if every id stands for the same text."""
     if one.specials != other.specials:
         return "its special tokens differ"
-    if one.spelling == other.spelling:
+    own, others = _texts(one), _texts(other)
+    if own == others:
         return None
-    if len(one.spelling) != len(other.spelling):
-        return f"its vocabulary has {len(one.spelling):,} tokens, not {len(other.spelling):,}"
+    if len(own) != len(others):
+        return f"its vocabulary has {len(own):,} tokens, not {len(others):,}"
     return "its tokens differ"
+
+
+def _texts(tokenizer: Tokenizer) -> dict[int, bytes]:
+    """What each id stands for, without the ids that have no text: a file may have any number."""
+    return {id: piece for id, piece in enumerate(tokenizer.pieces) if piece}
 
 
 def parameters(files: ModelFiles) -> int:

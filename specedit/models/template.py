@@ -28,7 +28,8 @@ from jinja2.visitor import NodeTransformer
 from specedit.errors import ModelError
 from specedit.models.configuration import Fields, read_json, read_text
 from specedit.models.store import ModelFiles
-from specedit.models.tokenizer import Tokenizer, tokenizer_metadata
+from specedit.models.tokenizer import Tokenizer
+from specedit.models.tokenizer_cache import single_values
 
 Turn = tuple[str, Sequence[str]]  # role, the segments of its content
 
@@ -44,7 +45,7 @@ _MARKS = re.compile("\uf8ff([0-9]+)\uf8fe")
 def load_template(files: ModelFiles) -> str:
     """The model's chat template; "" if it has none."""
     if files.kind == "gguf":
-        metadata = Fields(files.path, tokenizer_metadata(files, lists=False))
+        metadata = Fields(files.path, single_values(files))
         return metadata.text("tokenizer.chat_template", "")
     file = files.path / "chat_template.jinja"
     if file.is_file():
