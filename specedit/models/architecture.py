@@ -114,9 +114,15 @@ class Architecture:
 
 
 def check_tensors(
-    path: Path, model: Architecture, tensors: Mapping[str, tuple[int, ...]], hint: str = _FOLDER
+    path: Path,
+    model: Architecture,
+    tensors: Mapping[str, tuple[int, ...]],
+    hint: str = _FOLDER,
+    *,
+    whole: bool = True,
 ) -> None:
-    """Refuse weights that are not this model's: each tensor has its place and shape."""
+    """Refuse weights that are not this model's: each tensor has its place and shape. They are all
+    there unless they are not `whole`."""
     for name, shape in tensors.items():
         if name == ROPE_FACTORS:
             continue
@@ -125,7 +131,7 @@ def check_tensors(
             raise ModelError(f"{path}: a {model.family} model has no tensor {name}.", hint=hint)
         if shape != wanted:
             raise ModelError(f"{path}: tensor {name} has the shape {shape}; {wanted} belongs there")
-    for name in model.names():
+    for name in model.names() if whole else ():
         if name not in tensors:
             raise ModelError(f"{path} has no tensor {name}.", hint="specedit model verify")
 

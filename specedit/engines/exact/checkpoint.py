@@ -37,6 +37,7 @@ class Checkpoint:
     config: Architecture
     tensors: Collection[str]
     matrix: Callable[..., Array]
+    tied: bool  # the output layer is the embedding
 
     def vector(self, name: str) -> Array:
         return self.matrix(name).reshape(-1)
@@ -54,9 +55,9 @@ def unsupported(files: ModelFiles) -> str | None:
     return None
 
 
-def open_checkpoint(files: ModelFiles) -> Checkpoint:
-    """Open a model for conversion."""
-    return _open_gguf(files.path) if files.kind == "gguf" else _open_folder(files.path)
+def open_checkpoint(files: ModelFiles, *, whole: bool = True) -> Checkpoint:
+    """Open a model for conversion. A folder that is not `whole` has the files fetched so far."""
+    return _open_gguf(files.path) if files.kind == "gguf" else _open_folder(files.path, whole)
 
 
 def _suitable(path: Path, model: Architecture) -> Architecture:
@@ -75,16 +76,19 @@ def _open_gguf(path: Path) -> Checkpoint:
         file.release(name, start, stop)
         return result
 
-    return Checkpoint(model, file.tensors.keys(), rows)
+    return Checkpoint(model, file.tensors.keys(), rows, "output.weight" not in file.tensors)
 
 
-def _open_folder(path: Path) -> Checkpoint:
+def _open_folder(path: Path, whole: bool) -> Checkpoint:
     model = _suitable(path, architecture.of_folder(path))
-    headers = {
-        architecture.our_name(name): one for name, one in configuration.headers(path).items()
-    }
+    known = configuration.headers(path) if whole or any(path.glob("*.safetensors")) else {}
+    headers = {architecture.our_name(name): one for name, one in known.items()}
     shapes = {name: header.shape for name, header in headers.items()}
-    architecture.check_tensors(path, model, shapes, "--engine huggingface")
+    architecture.check_tensors(path, model, shapes, "--engine huggingface", whole=whole)
+    tied = "output.weight" not in headers
+    if not whole:
+        config = configuration.Fields(path, configuration.check_folder(path))
+        tied = config.truth("tie_word_embeddings", False)
     mapped = cache(_mapped)
 
     def rows(name: str, start: int = 0, stop: int | None = None) -> Array:
@@ -93,7 +97,7 @@ def _open_folder(path: Path) -> Checkpoint:
             raise ModelError(f"{path}: tensor {name} has type {header.dtype}, which is not read.")
         return _rows(header, mapped(header.file), start, stop)
 
-    return Checkpoint(model, headers.keys(), rows)
+    return Checkpoint(model, headers.keys(), rows, tied)
 
 
 def _mapped(path: Path) -> mmap.mmap:

@@ -141,18 +141,31 @@ def _build(files: ModelFiles, path: Path, source: str) -> Iterator[ConvertProgre
 
 
 def fill(writer: Writer, checkpoint: Checkpoint) -> Iterator[int]:
-    """Convert the tensors that the writer lacks; yields the bytes of each block. Two blocks are
-    made ahead, so that memory does not depend on the model's size."""
+    """Convert what the writer lacks and the checkpoint has; yields the bytes of each block. Some
+    blocks are made ahead, so that memory does not depend on the model's size."""
     with ThreadPoolExecutor(2) as pool:
         ahead: deque[tuple[str, Future[dict[str, Array]]]] = deque()
-        for name, make in _blocks(checkpoint):
-            if writer.has(name):
+        for name, sources in lacking(writer, checkpoint).items():
+            if any(part not in checkpoint.tensors for group in sources for part in group):
                 continue
-            ahead.append((name, pool.submit(make)))
-            if len(ahead) > AHEAD:
-                yield _add(writer, *ahead.popleft())
+            for make in _blocks(checkpoint, name, sources):
+                ahead.append((name, pool.submit(make)))
+                if len(ahead) > AHEAD:
+                    yield _add(writer, *ahead.popleft())
         while ahead:
             yield _add(writer, *ahead.popleft())
+
+
+def lacking(writer: Writer, checkpoint: Checkpoint) -> dict[str, list[list[str]]]:
+    """The tensors that the writer lacks, with the checkpoint's tensors that each is made of."""
+    config = checkpoint.config
+    names = ["embedding", "norm", "speeds", "head"]
+    inner = ["norm", "inner_norm"]
+    inner += ["bias"] if config.bias else []
+    inner += ["query_norm", "key_norm"] if config.head_norm else []
+    inner += ["qkv", "out", "gate_up", "down"]
+    names += [f"layer.{index}.{name}" for index in range(config.layers) for name in inner]
+    return {name: _sources(checkpoint, name) for name in names if not writer.has(name)}
 
 
 def _add(writer: Writer, name: str, block: Future[dict[str, Array]]) -> int:
@@ -163,84 +176,61 @@ def _add(writer: Writer, name: str, block: Future[dict[str, Array]]) -> int:
     return size
 
 
-Make = Callable[[], "dict[str, Array]"]  # the tensors' next rows, by the tensors' names
+def _sources(checkpoint: Checkpoint, name: str) -> list[list[str]]:
+    """The checkpoint's tensors, one after another; those of a group are read side by side."""
+    blk, _, kind = name.replace("layer.", "blk.").rpartition(".")
+    groups = {
+        "embedding": [["token_embd"]],
+        "head": [["token_embd" if checkpoint.tied else "output"]],
+        "speeds": [],
+        "norm": [[f"{blk}.attn_norm" if blk else "output_norm"]],
+        "inner_norm": [[f"{blk}.ffn_norm"]],
+        "query_norm": [[f"{blk}.attn_q_norm"]],
+        "key_norm": [[f"{blk}.attn_k_norm"]],
+        "out": [[f"{blk}.attn_output"]],
+        "gate_up": [[f"{blk}.ffn_gate", f"{blk}.ffn_up"]],
+        "down": [[f"{blk}.ffn_down"]],
+    }.get(kind, [[f"{blk}.attn_{letter}"] for letter in "qkv"])
+    ending = "bias" if kind == "bias" else "weight"
+    return [[f"{part}.{ending}" for part in group] for group in groups]
 
 
-def _blocks(checkpoint: Checkpoint) -> Iterator[tuple[str, Make]]:
-    """What makes each block of each tensor, in the file's order, with the tensor's name."""
+def _blocks(
+    checkpoint: Checkpoint, name: str, sources: list[list[str]]
+) -> Iterator[Callable[[], dict[str, Array]]]:
+    """What makes each block of a tensor; every block of a matrix but the last fills panels."""
+    from specedit.engines.exact.geometry import LANES, STEP
+
     config = checkpoint.config
-    yield from _matrix(checkpoint, "embedding")
-    for name in ("norm", "speeds"):
-        yield name, partial(_vector, checkpoint, name)
-    yield from _matrix(checkpoint, "head")
-    for index in range(config.layers):
-        at = f"layer.{index}"
-        vectors = ["norm", "inner_norm"]
-        vectors += ["bias"] if config.bias else []
-        vectors += ["query_norm", "key_norm"] if config.head_norm else []
-        for name in vectors:
-            yield f"{at}.{name}", partial(_vector, checkpoint, f"{at}.{name}")
-        for name in ("qkv", "out", "gate_up", "down"):
-            yield from _matrix(checkpoint, f"{at}.{name}")
+    kind = name.rpartition(".")[2]
+    if kind not in ("embedding", "head", "qkv", "out", "gate_up", "down"):
+        yield partial(_vector, checkpoint, name, sources)
+        return
+    multiple = {"qkv": config.head_size, "gate_up": STEP}.get(kind, LANES)
+    for group in sources:
+        shape = config.shape(group[0])
+        assert shape is not None
+        height, width = shape
+        step = max(BLOCK // (width * len(group) * multiple), 1) * multiple
+        for start in range(0, height, step):
+            yield partial(_rows, checkpoint, name, group, start, min(start + step, height))
 
 
-def _vector(checkpoint: Checkpoint, name: str) -> dict[str, Array]:
+def _vector(checkpoint: Checkpoint, name: str, sources: list[list[str]]) -> dict[str, Array]:
     import numpy as np
 
     from specedit.engines.exact import quantize
     from specedit.engines.exact.geometry import Geometry
 
-    config = checkpoint.config
+    config, kind = checkpoint.config, name.rpartition(".")[2]
     to, half = Geometry.of(config), config.head_size // 2
-    blk, _, kind = name.replace("layer.", "blk.").rpartition(".")
-
-    def vector(*parts: str) -> Array:
-        return np.concatenate([checkpoint.vector(part) for part in parts]).astype(np.float32)
-
-    match kind:
-        case "speeds":
-            return {name: quantize.rope_frequencies(config)}
-        case "norm":
-            at = f"{blk}.attn_norm.weight" if blk else "output_norm.weight"
-            return {name: quantize.padded(vector(at), 0, to.hidden)}
-        case "inner_norm":
-            return {name: quantize.padded(vector(f"{blk}.ffn_norm.weight"), 0, to.hidden)}
-        case "bias":
-            result = vector(*(f"{blk}.attn_{k}.bias" for k in "qkv"))
-        case _:
-            result = vector(f"{blk}.attn_{kind[0]}_norm.weight")
-    return {name: quantize.pad_heads(result, 0, half, to.half)}
-
-
-def _matrix(checkpoint: Checkpoint, name: str) -> Iterator[tuple[str, Make]]:
-    """The blocks of a matrix; each but the last one fills panels."""
-    from specedit.engines.exact.geometry import LANES, STEP
-
-    config = checkpoint.config
-    blk, _, kind = name.replace("layer.", "blk.").rpartition(".")
-    match kind:
-        case "embedding":
-            parts, multiple = [["token_embd"]], 1
-        case "head":
-            own = "output.weight" in checkpoint.tensors
-            parts, multiple = [["output" if own else "token_embd"]], LANES
-        case "qkv":
-            parts = [[f"{blk}.attn_{k}"] for k in "qkv"]
-            multiple = config.head_size
-        case "out":
-            parts, multiple = [[f"{blk}.attn_output"]], LANES
-        case "gate_up":
-            parts, multiple = [[f"{blk}.ffn_gate", f"{blk}.ffn_up"]], STEP
-        case _:
-            parts, multiple = [[f"{blk}.ffn_down"]], LANES
-    for together in parts:
-        names = [f"{part}.weight" for part in together]
-        shape = config.shape(names[0])
-        assert shape is not None
-        height, width = shape
-        step = max(BLOCK // (width * len(names) * multiple), 1) * multiple
-        for start in range(0, height, step):
-            yield name, partial(_rows, checkpoint, name, names, start, min(start + step, height))
+    if kind == "speeds":
+        return {name: quantize.rope_frequencies(config)}
+    parts = [checkpoint.vector(part) for group in sources for part in group]
+    values = np.concatenate(parts).astype(np.float32)
+    if kind in ("norm", "inner_norm"):
+        return {name: quantize.padded(values, 0, to.hidden)}
+    return {name: quantize.pad_heads(values, 0, half, to.half)}
 
 
 def _rows(
