@@ -49,7 +49,8 @@ def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
     path = tiny_gguf(tmp_path_factory.mktemp("gguf") / "tiny.gguf")
     plain = load_tokenizer(ModelFiles("tiny", path, "gguf"))
     more = {name: plain.size + n for n, name in enumerate(FIM)}
-    return replace(plain, specials={**plain.specials, **more}, size=plain.size + len(FIM))
+    pieces = [*plain.pieces, *(b"" for _ in FIM)]
+    return replace(plain, specials={**plain.specials, **more}, pieces=pieces)
 
 
 def answered(
