@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 from specedit.edit.backend import Loading, Written
 from specedit.edit.inputs import Planner, of_files, uncommitted
 from specedit.edit.job import Planned
-from specedit.edit.report import Edit
+from specedit.edit.report import Edit, Finding
 from specedit.edit.session import EditSession
 from specedit.engines.base import Prefill
 from specedit.files.recorder import Wish
@@ -22,10 +23,12 @@ from specedit.integrations.mcp.workspace import Workspace
 from specedit.models.resolve import present
 from specedit.server.connect import connect
 from specedit.settings import Settings, resolve
-from specedit.view.terminal import harmless
+from specedit.view.terminal import WIDEST, harmless
 
 AGENT = "mcp "  # how the commands of these tools begin in the journal
-MOST, LONGEST = 40, 300  # of a list in a result: its lines, and characters of one
+MOST, LONGEST = 40, 600  # of a list in a result: its lines, and characters of one
+FEW = 10  # places that one finding names, and lines of a place
+LINES = re.compile(r",? on lines? [\d, …]*\d…?")
 MOST_DIFF = 300  # lines
 UNDECIDED = frozenset(  # kinds of findings that are about uncertain places of a rename
     ("undecided", "skipped", "left", "elsewhere", "disagreed", "unsure", "by-rule")
@@ -100,25 +103,40 @@ def check_model(settings: Settings) -> None:
 def result_of(edits: Sequence[Edit]) -> ToolResult:
     """What a client needs to know of the Edits of a session."""
     result = ToolResult(status="unchanged", summary="nothing to change")
-    for edit in edits:
-        for finding in edit.findings:
-            if not (finding.refuses or finding.is_detail or finding.kind == "stays"):
-                lines = ",".join(str(spot.line) for spot in finding.places[:MOST])
-                kept = result.undecided if finding.kind in UNDECIDED else result.notes
-                kept.append(":".join(filter(None, (edit.path, lines))) + f": {finding.text}")
+    findings = [(edit.path, finding) for edit in edits for finding in edit.findings]
+    shown = [(path, one) for path, one in findings if not (one.refuses or one.is_detail)]
+    result.undecided = _by_reason((path, one) for path, one in shown if one.kind in UNDECIDED)
+    result.notes = _by_reason((path, one) for path, one in shown if one.kind not in UNDECIDED)
     changed = [edit for edit in edits if edit.changed]
     if problems := [f"{edit.path}: {one}" for edit in edits for one in edit.problems]:
         result.status, result.summary = "refused", "; ".join(problems[:5])
     elif changed:
         result.status = "written" if all(edit.written for edit in changed) else "preview"
-        result.files = [f"{edit.path}: +{edit.added} -{edit.removed}" for edit in changed]
         result.places = [line for edit in changed for line in _places(edit)]
-        result.summary = f"{len(result.places)} places in {_count(changed, 'file')}"
-        if not result.places:
-            result.summary = ", ".join(result.files)
+        if result.places:
+            result.files = [f"{edit.path}: {_count(edit.changes, 'place')}" for edit in changed]
+            files = _count(changed, "file")
+            result.summary = f"{_count(result.places, 'place')} in {files}"
+        else:
+            result.summary = "; ".join(f"{e.path}: +{e.added} -{e.removed}" for e in changed)
             diff = "".join(edit.diff for edit in changed).replace("\r\n", "\n")
             result.diff = "\n".join(cut(diff.split("\n"), MOST_DIFF))
     return result
+
+
+def _by_reason(findings: Iterable[tuple[str, Finding]]) -> list[str]:
+    """Each text of a finding once, with the places that it is about."""
+    places: dict[str, list[str]] = {}
+    for path, finding in findings:
+        if finding.kind not in ("stays", "outside"):
+            lines = [str(spot.line) for spot in finding.places]
+            text = LINES.sub("", finding.text) if lines else finding.text
+            at = ":".join(filter(None, (path, ",".join(lines[:FEW]) + "…" * (len(lines) > FEW))))
+            places.setdefault(text, []).append(at)
+    return [
+        f"{text}: {', '.join(at[:FEW])}" + (f" and {len(at) - FEW} more" if at[FEW:] else "")
+        for text, at in places.items()
+    ]
 
 
 def _count(items: Sequence[object], name: str) -> str:
@@ -128,7 +146,7 @@ def _count(items: Sequence[object], name: str) -> str:
 def _places(edit: Edit) -> Iterator[str]:
     lines = LINE_END.split(edit.before.decode("utf-8", "replace"))
     for one in edit.changes:
-        text = lines[one.line - 1].strip() if one.line <= len(lines) else ""
+        text = lines[one.line - 1].strip()[:WIDEST] if one.line <= len(lines) else ""
         yield f"{edit.path}:{one.line}:{one.column}: {one.kind}: {text}"
 
 

@@ -29,7 +29,7 @@ from specedit.view.terminal import harmless
 
 def find_places(call: Call, to: schemas.ToFind) -> ToolResult:
     """List every place of a symbol as path:line:column, by syntax and imports rather than by text;
-    `undecided` lists the places whose meaning is unknown. No model runs."""
+    `undecided` says which are uncertain. No model runs."""
     unused = f"{split_member(to.name)[1].strip('`')}_renamed"
     wanted = schemas.ToRename(**to.model_dump(), new_name=unused)
     return renamed(call, wanted, lists=True).model_copy(update={"status": "ok"})
@@ -37,7 +37,7 @@ def find_places(call: Call, to: schemas.ToFind) -> ToolResult:
 
 def rename_symbol(call: Call, to: schemas.ToRename) -> ToolResult:
     """Rename a symbol in all files of the git work tree (code, imports, comments): all of them or
-    none. `undecided` is left unchanged: look at it. No model runs unless `ask_model`."""
+    none. Look at `undecided`: uncertain places, renamed or left. No model runs by default."""
     return renamed(call, to)
 
 
