@@ -91,6 +91,31 @@ def test_in_every_language(
     assert edited(instruction, answer, text, name).after.decode() == expected
 
 
+AROUND = {
+    "class": "class Cart:\n    def total(self):\n        return max(self.items)\n",
+    "class-and-import": "import math\n\nclass Cart:\n    \"\"\"A cart.\"\"\"\n\n"
+    "    def total(self):\n        return max(self.items)\n",
+    "sibling": "def total(self):\n    return max(self.items)\n\n"
+    "def clear(self):\n    pass\n",
+}
+
+
+@pytest.mark.parametrize("answer", AROUND.values(), ids=AROUND)
+def test_what_an_answer_repeats_around_its_definition_is_left_out(answer: str) -> None:
+    edit = edited("Return the largest item in Cart.total", answer)
+    assert edit.after.decode() == CART.replace("sum(", "max(")
+
+
+def test_an_import_in_front_of_a_method_goes_to_the_imports() -> None:
+    answer = "import logging\n\ndef total(self):\n    logging.info(1)\n    return sum(self.items)\n"
+    edit = edited("Log in Cart.total", answer, "import os\n\n\n" + CART + "\n\nos.sep\n")
+    assert edit.after.decode() == (
+        "import logging\nimport os\n\n\n"
+        + CART.replace("        return sum", "        logging.info(1)\n        return sum")
+        + "\n\nos.sep\n"
+    )
+
+
 LOCAL = """\
 def total(items, tax=0):
     result = 0
@@ -112,6 +137,12 @@ RENAMED = {
                LOCAL.replace("result", "amount", 2).replace("{result}", "{amount}")
                .replace("return result", "return amount", 1)),
     "parameter": ("Rename the parameter tax of total to rate", LOCAL.replace("tax", "rate")),
+    "sentence": ("Rename the variable item to one in total.", LOCAL.replace("item in", "one in")
+                 .replace("+= item ", "+= one ")),
+    "only-meaning": ("Rename item to one", LOCAL.replace("item in", "one in")
+                     .replace("+= item ", "+= one ")),
+    "function": ("Rename the function total to sum_up", LOCAL.replace("total(", "sum_up(")),
+    "misspelled": ("other is misspelled; rename it to others.", LOCAL.replace("other(", "others(")),
 }  # fmt: skip
 
 
@@ -133,7 +164,7 @@ def test_a_local_name_is_renamed_by_its_scope_without_a_model(
         "Rename the local variable result to items in total",  # is used there already
         "Rename the local variable results to amount in total",
         "Rename the local variable result to amount in total and return early",
-        "Rename the function total to sum_up",
+        "Rename print to show",  # is not defined here
     ],
 )
 def test_anything_else_is_the_model_s(instruction: str) -> None:

@@ -182,6 +182,14 @@ def test_an_instruction_about_all_of_it_is_told_apart(instruction: str, about: b
     assert about_all(instruction) is about
 
 
+def test_all_of_something_in_a_named_place_is_that_place() -> None:
+    instruction = "In weigh_lemon_4, log all calls"
+    edit, _, _ = performed(instruction, model(("total = 4\n", "total = 99\n")))
+    assert [one.symbol for one in edit.figures.regions] == ["weigh_lemon_4"]
+    edit, _, _ = performed(f"{instruction}, and in all other functions", lambda _: python() + "```")
+    assert not edit.figures.regions
+
+
 def test_all_of_one_named_definition_is_that_definition() -> None:
     text = (
         python()

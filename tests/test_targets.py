@@ -88,6 +88,14 @@ NAMED = {
     "parameter-of-method": ("Add a `strict` parameter to the write method", ["Basket.write"]),
     "signature": ("Remove the parameter of from Basket.heaviest",
                   ["Basket.heaviest", "Basket.lightest", "heaviest_of"]),
+    "raised": ("Raise LIMIT to 20", ["LIMIT"]),
+    "holds": ("Add a second number to STEP", ["STEP"]),
+    "return-value": ("Round the return value of lightest", ["Basket.lightest"]),
+    "style-of": ("In load, log in the style of `clear`", ["load"]),
+    "listed": ("Add a doc string to the methods lightest and write of Basket",
+               ["Basket.lightest", "Basket.write"]),
+    "two-quotes": ('Fix "basket is" and correct "weight for one"', ["Basket.heaviest", "Basket.write",
+                   "Crate.heaviest"]),
     "quoted": ('Change "the basket is empty" to "no fruit"', ["Basket.write"]),
 }  # fmt: skip
 

@@ -60,7 +60,10 @@ def _misplaced(before: ParsedText, text: str, tree: WorkTree) -> list[int]:
     stated, _ = import_lines(after, tree)
     end = stated[-1].last + 1 if stated else head_end(after, lines)
     quoted: set[int] = set()  # lines in comments and in strings of several lines
+    local: set[int] = set()  # lines in functions
     for one in after.root.walk():
+        if one.type == "function_definition":
+            local.update(range(one.line, one.line + after.text_of(one).count("\n") + 1))
         if "comment" in one.type or "string" in one.type:
             last = one.line + after.text_of(one).rstrip("\n").count("\n")
             quoted.update(range(one.line - ("comment" in one.type), last))
@@ -71,7 +74,8 @@ def _misplaced(before: ParsedText, text: str, tree: WorkTree) -> list[int]:
         if pattern.fullmatch(lines[number].strip())
         and lines[number].strip() not in known
         and number not in quoted
-        and (before.language.name != "python" or _of_library(lines[number]))
+        and (before.language.name != "python" or _of_library(lines[number].strip()))
+        and not (before.language.name == "python" and number in local)
     ]
 
 
@@ -81,7 +85,7 @@ def _may_precede(line: str, pattern: re.Pattern[str]) -> bool:
 
 
 def _of_library(line: str) -> bool:
-    """Whether a line of Python without an indent imports from the standard library."""
+    """Whether a line of Python imports from the standard library."""
     match = re.match(r"(?:from|import) (\w+)", line)
     return match is not None and match[1] in sys.stdlib_module_names
 

@@ -16,8 +16,8 @@ from specedit.edit.backend import Answer, Backend, Event, Ready
 from specedit.edit.fold import run
 from specedit.edit.job import Job, RegionJob
 from specedit.edit.plan import Plan
-from specedit.edit.regions.blocks import Block, blocks_of
-from specedit.edit.regions.insertion import context_behind, placed
+from specedit.edit.regions.blocks import TARGET, Block, blocks_of
+from specedit.edit.regions.insertion import context_behind, definition_alone, placed
 from specedit.edit.report import EditedRegion, Figures
 from specedit.edit.splice import Region, dedented, fitted, joined, region_of, taken
 from specedit.files.source import Source
@@ -115,7 +115,11 @@ def _asked(
         except StopIteration as end:
             answer, figures = end.value
             place = target.insertion
-            text = answer.text if place is None else placed(work.about, place, answer.text)
+            text = answer.text
+            if place is not None:
+                text = placed(work.about, place, text)
+            elif target.blocks[0].kind == TARGET:
+                text = definition_alone(work.about, target.symbol, text)
             return _Done(target, answer, text, figures)
         if isinstance(event, Ready) and ready:
             ready = False

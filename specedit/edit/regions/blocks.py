@@ -20,6 +20,7 @@ LONG = 90  # lines of a block that is cut,
 USUAL = 45  # and of the pieces it is cut into
 OWN = 4  # lines from which a property or a value is a block of its own
 TYPES = frozenset({"class", "interface", "enum"})
+TARGET = "target"  # the kind of lines that the instruction names
 COMMENT = "comment"  # the kind of the comment that a file begins with
 _COMMENT = re.compile(r"\s*(?:#(?!\s*(?:include|define|if|endif))|//|/\*|\*|--|<!--|@\w|\[\w)")
 _IMPORT = re.compile(

@@ -36,6 +36,11 @@ _ALL = re.compile(
     r"|\b(?:translate|spell|spelling|capitali[sz]e)\b.*\b(?:comments|doc ?strings|strings)\b"
 )
 
+_BEYOND = re.compile(
+    r"(?i)\b(?:everywhere|throughout|consistently|globally|whole|entire|complete|others?|rest"
+    r"|files?|modules?)\b"
+)
+
 
 @dataclass(frozen=True)
 class BlockChoice:
@@ -55,12 +60,17 @@ def about_all(instruction: str) -> bool:
     return bool(_ALL.search(instruction))
 
 
+def beyond_named(instruction: str) -> bool:
+    """Whether an instruction is about more than the definitions that it names: `everywhere`."""
+    return about_all(instruction) and bool(_BEYOND.search(instruction))
+
+
 def choose(evidence: Sequence[Evidence], instruction: str, *, asked: bool = False) -> BlockChoice:
     """The blocks that the instruction is about, as far as the evidence says."""
     if len(evidence) < 2:
         return BlockChoice((), "it has no parts")
     if about_all(instruction):
-        named = [one for one in evidence if one.named]
+        named = [] if beyond_named(instruction) else [one for one in evidence if one.named]
         if not named:
             return BlockChoice((), "the instruction is about all of it")
         return BlockChoice(tuple(Likely(one.block, 1.0) for one in _with_members(named, evidence)))

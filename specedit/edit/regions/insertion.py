@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specedit.check.placeholders import GAP
-from specedit.edit.regions.blocks import Block
+from specedit.edit.regions.blocks import Block, blocks_of
 from specedit.edit.regions.listing import title
 from specedit.edit.splice import Region, dedented, fitted, indentation
 from specedit.files.source import Source
@@ -98,6 +98,36 @@ def placed(source: Source, place: Insertion, answer: str) -> str:
         del new[-1]
     text = fitted("".join(theirs).rstrip("\n"), dedented("\n".join(new)))
     return "\n" * (1 + place.blank) + text
+
+
+def definition_alone(source: Source, symbol: str, answer: str) -> str:
+    """The answer for the region of one definition, without the class that it repeats around it, and
+    without the other definitions of the file that it repeats beside it."""
+    known = {one.qualified for one in trees.symbols(source.text, source.language)}
+    holder, _, name = symbol.rpartition(".")
+    symbols = trees.symbols(answer, source.language)
+    own = [one for one in symbols if one.own_name == name]
+    if len(own) != 1 or symbol not in known:
+        return answer
+    blocks = blocks_of(answer, source.language)
+    path = own[0].qualified.rpartition(".")[0].split(".")
+    if own[0].depth and path[-1] == holder.rpartition(".")[2]:
+        lines = [n for one in blocks if one.name == own[0].qualified for n in _lines([one])]
+        return _picked(answer, lines)
+    others = {
+        one.qualified
+        for one in symbols
+        if one.kind in CALLABLE and not one.depth and one is not own[0]
+    }
+    repeated = {one for one in others if one in known or f"{holder}.{one}" in known}
+    kept = [n for one in blocks if one.name not in repeated for n in _lines([one])]
+    return _picked(answer, kept) if repeated else answer
+
+
+def _picked(text: str, numbers: Sequence[int]) -> str:
+    """These lines of a text, without blank ones around them."""
+    lines = text.split("\n")
+    return "\n".join(lines[n - 1] for n in numbers if n <= len(lines)).strip("\n") + "\n"
 
 
 def _enclosing(lines: Sequence[str]) -> tuple[str, ...]:

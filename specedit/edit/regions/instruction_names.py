@@ -26,8 +26,8 @@ _KIND_BEHIND = re.compile(rf"(?i)[`'\"]?(?:\(\))?(?:'s)?\s+{_KIND}\b")
 # Words before a name that is not a definition of the file.
 _LOCAL = re.compile(
     r"(?i)\b(?:variables?|locals?|parameters?|params?|arguments?|args?|attributes?|keys?|flags?"
-    r"|options?|columns?|keyword|named|called|import|exception|error|type|string|value|module"
-    r"|package|library|header|alias|annotation|decorator)\s+[`'\"]?$"
+    r"|options?|columns?|keyword|named|called|import|exception|error|string|value|module"
+    r"|package|library|header|alias|annotation|decorator|(?<!the\s)type)\s+[`'\"]?$"
 )
 _ADDED = re.compile(
     r"(?i)\b(?:add|create|introduce|implement|define|write|provide)\s+(?:an?\s+|the\s+|another\s+"
@@ -35,7 +35,7 @@ _ADDED = re.compile(
 )
 _USED = re.compile(  # words before a name that is used, not changed
     r"(?i)\b(?:us(?:e|es|ed|ing)|call(?:s|ed|ing)?|invok(?:e|es|ing)|via|with|than|through"
-    r"|instead of|rais(?:e|es|ing)|throw(?:s|ing)?|catch(?:es|ing)?|return(?:s|ing)?"
+    r"|instead of|rais(?:e|es|ing)|throw(?:s|ing)?|catch(?:es|ing)?|return(?:s|ing)?(?!\s+(?:value|type)\b)"
     r"|pass(?:es|ing)?|set(?:s|ting)? to|equals?|instance of|subclass of|extend(?:s|ing)?"
     r"|deriv(?:e|es|ing) from|delegat(?:e|es|ing) to|import(?:s|ing)?|if|when|unless|until|while"
     r"|and then|is an?|as an?|before|after|once)"
@@ -43,12 +43,12 @@ _USED = re.compile(  # words before a name that is used, not changed
     r"\s+[`'\"]?(?:[\w$]+(?:\.|::|->|#))*$"
 )
 _LIKE = re.compile(  # words before a name that a new definition is compared with
-    r"(?i)\b(?:like|similar to|same (?:way )?as|as in|analogous to|modell?ed (?:on|after)|next to"
+    r"(?i)\b(?:like|in the (?:style|manner) of|similar to|same (?:way )?as|as in|analogous to|modell?ed (?:on|after)|next to"
     r"|besides?|behind|after|before|below|under|above|following|counterpart (?:of|to|for))"
     r"(?:\s+(?:the|its|existing|sibling|function|method|class))*\s+[`'\"]?(?:[\w$]+(?:\.|::|->|#))*$"
 )
 _COMPARED = re.compile(
-    r"(?i)\b(?:like|similar to|same (?:way )?as|just as|as in|as)\s+(?:the\s+)?[`'\"]?"
+    r"(?i)\b(?:like|in the (?:style|manner) of|similar to|same (?:way )?as|just as|as in|as)\s+(?:the\s+)?[`'\"]?"
     r"(?:[\w$]+(?:\.|::|->|#))*$"
 )
 _DOES = re.compile(r"(?i)[`'\"]?(?:\(\))?\s+(?:does|do|already does)\b")
@@ -80,7 +80,16 @@ _VALUE = re.compile(
     r"(?i)\b(?:change|set|let|make|raise|lower|reduce|increase|decrease|double|halve|bump|turn"
     r"|update|rewrite|extend)\s+(?:(?:the|default|value|constant|limit|of)\s+)*[`'\"]?(?:[\w$]+\.)*$"
 )
+_VALUE_NEW = re.compile(r"[`'\"]?\s+(?:to|from|by)\s")
 _VALUE_BEHIND = re.compile(r"(?i)[`'\"]?\s+(?:should|must|shall|has to|is to)\s+")
+_HOLDS = re.compile(  # words before a value that gets another part
+    r"(?i)\b(?:add(?:s|ed|ing)?|append(?:s|ing)?|put(?:s|ting)?|insert(?:s|ing)?|remov(?:e|es|ing)"
+    r"|drop(?:s|ping)?|delet(?:e|es|ing)|list|includ(?:e|es|ing)|allow|sort)\b.*"
+    r"\b(?:in|to|into|from|of)\s+(?:the\s+)?(?:\w+\s+)?[`'\"]?(?:[\w$]+\.)*$"
+)
+_LISTED = re.compile(  # `the methods stop and run`, up to the last of the names
+    rf"(?i)\b{_KIND}\s+(?:[`'\"]?[\w$.]+[`'\"]?(?:\(\))?(?:\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+))+[`'\"]?$"
+)
 CODE = re.compile(r"_|\d|[a-z$][A-Z]|[A-Z]{2,}[a-z]|\$")
 _PLACED = re.compile(  # `in the function f`, `in the f method`
     rf"(?i)\b(?:in|inside|of)\s+(?:the\s+)?(?:{_KIND}\s+[`'\"]?([A-Za-z_$][\w$.:#]*[\w$])"
@@ -105,6 +114,8 @@ class Mention:
     @property
     def used(self) -> bool:
         """It is only used, or something else is compared with it."""
+        if _VALUE.search(self.before) and _VALUE_NEW.match(self.behind):  # "raise LIMIT to 3"
+            return False
         if _USED.search(self.before) or _COMPARED.search(self.before):
             return True
         return bool(_DOES.match(self.behind))
@@ -116,8 +127,9 @@ class Mention:
 
     @property
     def valued(self) -> bool:
-        """It gets another value."""
-        return bool(_VALUE.search(self.before) or _VALUE_BEHIND.match(self.behind))
+        """It gets another value, or what it holds changes."""
+        behind = _VALUE_BEHIND.match(self.behind)
+        return bool(behind or _VALUE.search(self.before) or _HOLDS.search(self.before))
 
 
 def mentions_of(symbols: Sequence[Symbol], instruction: str) -> list[Mention]:
@@ -158,7 +170,7 @@ def _is_name(name: str, before: str, behind: str, held: Sequence[Symbol]) -> boo
         return True
     if before.endswith(("'", '"')) and behind.startswith(before[-1]):
         return True
-    if _KIND_BEFORE.search(before) or _KIND_BEHIND.match(behind):
+    if any(one.search(before) for one in (_KIND_BEFORE, _LISTED)) or _KIND_BEHIND.match(behind):
         return True
     if name[:1].isupper() and before.strip() and any(one.kind in TYPES for one in held):
         return True

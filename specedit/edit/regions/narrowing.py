@@ -16,11 +16,12 @@ from specedit.edit.fold import run
 from specedit.edit.job import Job, RegionJob
 from specedit.edit.plan import Plan
 from specedit.edit.regions.assemble import region_job, region_name
-from specedit.edit.regions.blocks import LONG, Block, blocks_of
+from specedit.edit.regions.blocks import LONG, TARGET, Block, blocks_of
 from specedit.edit.regions.chances import likely, with_named
 from specedit.edit.regions.choice import (
     BlockChoice,
     about_all,
+    beyond_named,
     choose,
     grouped,
     readable,
@@ -188,7 +189,7 @@ def _named_regions(work: Job, blocks: Sequence[Block]) -> tuple[RegionJob, ...]:
     """The regions that the instruction names outright; none where it names none, or where nothing
     but the imports would be left."""
     source = work.about
-    if work.original is not None or about_all(work.instruction):
+    if work.original is not None or beyond_named(work.instruction):
         return ()
     symbols = trees.symbols(source.text, source.language)
     targets = targets_of(symbols, source.text, work.instruction)
@@ -204,7 +205,7 @@ def _named_regions(work: Job, blocks: Sequence[Block]) -> tuple[RegionJob, ...]:
     for (first, last), target in sorted(zip(spans, targets, strict=True), key=lambda one: one[0]):
         if regions and first <= regions[-1].lines[1]:
             continue  # inside of the one before
-        block = Block(first, last, target.symbol, "target")
+        block = Block(first, last, target.symbol, TARGET)
         if target.inserts:
             region, place = insertion_behind(source, first, last)
             regions.append(RegionJob(region, (block,), 1.0, target.why, place))

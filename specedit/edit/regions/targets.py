@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from specedit.edit.minimal import COMMENTS_ONLY
 from specedit.edit.regions.insertion import CONSTRUCTORS
 from specedit.edit.regions.instruction_names import (
     CODE,
@@ -39,9 +40,14 @@ _ALSO = re.compile(  # a new definition is not all
     r"(?:e|ing)|mov(?:e|ing)|updat(?:e|ing)|modify|edit|let|have|remov(?:e|ing)|renam(?:e|ing)|inherit"
     r"|deriv)|\b(?:extract|encapsulate|split|refactor|convert|turn)\b"
 )
-LONG_QUOTE = 8  # characters of a word that is quoted and says where
+LONG_QUOTE = 5  # characters of a word that is quoted and says where
+PLACES = 8  # where a text stands that is replaced, at most
 _QUOTED = re.compile(
     r"""(?<!\w)"([^"\n]{3,120})"|(?<!\w)'([^'\n]{3,120})'(?!\w)|`([^`\n]*\s[^`\n]*)`"""
+)
+_REPLACED = re.compile(  # words before a quoted text that goes
+    r"(?i)\b(?:instead of|replac(?:e|es|ing)|chang(?:e|es|ing)|from|fix|correct|remov(?:e|es|ing)"
+    r"|drop|delete)\s+(?:the\s+)?(?:\w+\s+){0,2}$"
 )
 _SEVERAL = re.compile(r"(?i)\b(?:all|every|each|both|any)\b")
 _CALLERS = re.compile(r"(?i)\b(?:callers?|call sites?|(?:all|both|its|the)\s+calls)\b")
@@ -77,7 +83,10 @@ def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[E
         holders = {one.qualified for one in named if one.kind in TYPES}
         inside = [one for one in fields if one.qualified.rpartition(".")[0] in holders]
         return [_behind((inside or fields)[-1])] if fields else _for_field(symbols, named)
-    chosen = [one for one in named if one.kind in CALLABLE] or named
+    valued = {one.symbol for one in mentions if one.valued}
+    chosen = [one for one in named if one.kind in CALLABLE or one in valued]
+    if not chosen or COMMENTS_ONLY.search(instruction):
+        chosen = named
     if not chosen:
         return _by_quote(symbols, text, instruction)
     targets = {one: _whole(one) for one in chosen}
@@ -228,22 +237,28 @@ def _for_field(symbols: Sequence[Symbol], named: Sequence[Symbol]) -> list[EditT
 
 
 def _by_quote(symbols: Sequence[Symbol], text: str, instruction: str) -> list[EditTarget]:
-    """The definitions that hold the only place of a text that the instruction quotes, or the lines
-    of it where no definition does."""
+    """The definitions that hold the only place of a text that the instruction quotes (of one that is
+    to be replaced: each place), or its lines where no definition does."""
     targets: dict[str, EditTarget] = {}
     for one in _QUOTED.finditer(instruction):
         quoted = next(filter(None, one.groups()))
-        if (len(quoted) < LONG_QUOTE and " " not in quoted) or text.count(quoted) != 1:
+        most = PLACES if _REPLACED.search(instruction[: one.start()]) else 1
+        if len(quoted) < LONG_QUOTE and " " not in quoted:
             continue
-        line = text.count("\n", 0, text.index(quoted)) + 1
-        holders = [s for s in symbols if s.first_line <= line <= s.last_line]
-        inner = holders[-1] if holders else None
-        if inner is None or inner.kind in TYPES:
-            last = line + quoted.count("\n")
-            targets[str(line)] = EditTarget(line, last, "", f"`{quoted[:40]}` is there")
-        else:
-            targets[inner.qualified] = _whole(inner, f"`{quoted[:40]}` is there")
+        places = [match.start() for match in re.finditer(re.escape(quoted), text)]
+        for at in places if len(places) <= most else []:
+            target = _holding(symbols, text.count("\n", 0, at) + 1, quoted)
+            targets.setdefault(target.symbol or str(target.first), target)
     return sorted(targets.values(), key=lambda one: one.first)
+
+
+def _holding(symbols: Sequence[Symbol], line: int, quoted: str) -> EditTarget:
+    """The smallest definition around a line, or the lines of the quoted text alone."""
+    why = f"`{quoted[:40]}` is there"
+    holders = [one for one in symbols if one.first_line <= line <= one.last_line]
+    if not holders or holders[-1].kind in TYPES:
+        return EditTarget(line, line + quoted.count("\n"), "", why)
+    return _whole(holders[-1], why)
 
 
 def _callers(symbols: Sequence[Symbol], text: str, chosen: Sequence[Symbol]) -> Iterator[Symbol]:
