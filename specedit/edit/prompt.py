@@ -97,8 +97,8 @@ def insertion(
     name = name.encode("utf-8", "replace").decode()
     head = f"Part of the file `{name}`:\n\n{marks}\n"
     ask = (
-        f"{marks}\n\n{instruction.strip()}{REPLY}new definition alone, from its first "
-        "line on, in one code block."
+        f"{marks}\n\n{instruction.strip()}{REPLY}new definition alone, with the comment "
+        "above it if there is one, in one code block."
     )
     user = (*others(beside), head, finished(context), ask)
     return (Message("system", (INSERTION,)), Message("user", user))
