@@ -93,10 +93,9 @@ def test_in_every_language(
 
 AROUND = {
     "class": "class Cart:\n    def total(self):\n        return max(self.items)\n",
-    "class-and-import": "import math\n\nclass Cart:\n    \"\"\"A cart.\"\"\"\n\n"
+    "class-and-import": 'import math\n\nclass Cart:\n    """A cart."""\n\n'
     "    def total(self):\n        return max(self.items)\n",
-    "sibling": "def total(self):\n    return max(self.items)\n\n"
-    "def clear(self):\n    pass\n",
+    "sibling": "def total(self):\n    return max(self.items)\n\ndef clear(self):\n    pass\n",
 }
 
 

@@ -49,8 +49,8 @@ class Finding:
     that the scope leaves alone), "moved" (to which place), "by-rule" (mentions decided without a
     model), "stays" (a file of code that holds the name and is not changed), "skipped" (nothing was
     asked, and why), "backend" (what answered), "imports" (an import that was added, moved or
-    removed), "renamed-local" (by its scope), "focused" (which regions were open to change),
-    "whole" (why all of a large file was)."""
+    removed), "renamed-local" (by its scope), "replaced" (a quoted text), "focused" (which regions
+    were open to change), "whole" (why all of a large file was)."""
 
     kind: str
     text: str

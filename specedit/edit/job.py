@@ -19,6 +19,7 @@ from specedit.edit.imports.completion import judged_with_imports
 from specedit.edit.local_rename import local_rename
 from specedit.edit.outcome import USUAL, Judge, checks_of, guarded
 from specedit.edit.plan import Plan
+from specedit.edit.quoted_replacement import quoted_replacement
 from specedit.edit.splice import Region, dedented, region_of, taken, whole
 from specedit.engines.base import Sampling
 from specedit.errors import UsageError
@@ -111,9 +112,12 @@ def plan_edit(
     planned = job(source, region, instruction, settings, known, checks, beside)
     judge = partial(judged_with_imports, source, instruction, checks)
     planned = replace(planned, judge=judge, tidies=True)
-    if region == whole(source) and (renamed := local_rename(source, instruction)) is not None:
-        return replace(planned, known=renamed[0], findings=(renamed[1],))
-    return planned
+    if region != whole(source):
+        return planned
+    exact = local_rename(source, instruction) or quoted_replacement(source, instruction)
+    if exact is None:
+        return planned
+    return replace(planned, known=exact[0], findings=(exact[1],), tidies=False)
 
 
 def refuse_question(instruction: str, name: str, settings: Settings) -> None:
@@ -149,7 +153,9 @@ def job(
         checks=checks,
         beside=beside,
         plan=Plan(
-            messages=prompt.messages(source.name, text, instruction, part=part, beside=beside),
+            messages=prompt.messages(
+                source.name, text, instruction, part=prompt.A_PART if part else "", beside=beside
+            ),
             opening=prompt.opening(marks),
             language=source.language.lexer if source.language else "",
             closing=marks,

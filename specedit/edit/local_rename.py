@@ -79,9 +79,7 @@ def local_rename(source: Source, instruction: str) -> tuple[str, Finding] | None
     return data.decode("utf-8", "surrogatepass"), Finding("renamed-local", text, spots)
 
 
-def _in_function(
-    text: str, language: Language, old: str, function: str
-) -> _Found | None:
+def _in_function(text: str, language: Language, old: str, function: str) -> _Found | None:
     """What the name means as a local of the only function of that name."""
     holders: list[Symbol] = [
         one

@@ -33,6 +33,7 @@ INSERTION = (
     "You write source code. You get a part of a file and one instruction. "
     "Reply with the new code that is to be added and nothing else."
 )
+A_PART = "a part of it"
 OTHERS = "Other files, for reference only; never repeat them:\n\n"
 REPLY = "\n\nReply with the "  # the last paragraph begins so
 
@@ -65,10 +66,10 @@ def messages(
     text: str,
     instruction: str,
     *,
-    part: bool = False,
+    part: str = "",
     beside: Sequence[Beside] = (),
 ) -> tuple[Message, ...]:
-    """One file, or a `part` of one, and one instruction. The text is a segment of its own; what is
+    """One file, or a part of one (`part` says which), and one instruction. The text is a segment of its own; what is
     shown `beside` it comes first, the same for every file of a run.
 
     A part is shown without the lines around it, and the instruction stands on both sides of it: of
@@ -80,7 +81,7 @@ def messages(
     before, system, reply = f"File `{name}`:", SYSTEM, "complete edited file"
     if part:
         before, system, reply = (
-            f"{words}\n\nFile `{name}`, a part of it:",
+            f"{words}\n\nFile `{name}`, {part}:",
             PART,
             "complete edited code",
         )

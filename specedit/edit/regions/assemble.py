@@ -62,8 +62,10 @@ def plan_of(work: Job, blocks: Sequence[Block], target: RegionJob) -> Plan:
         marks = prompt.fence(text + context)
         messages = prompt.insertion(source.name, work.instruction, context, work.beside)
     else:
+        name = target.symbol.rpartition(".")[2]
+        part = f"only `{name}`" if name and len(work.regions) > 1 else prompt.A_PART
         messages = prompt.messages(
-            source.name, text, work.instruction, part=True, beside=work.beside
+            source.name, text, work.instruction, part=part, beside=work.beside
         )
     return replace(
         work.plan,
