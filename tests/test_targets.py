@@ -94,8 +94,8 @@ NAMED = {
     "style-of": ("In load, log in the style of `clear`", ["load"]),
     "listed": ("Add a doc string to the methods lightest and write of Basket",
                ["Basket.lightest", "Basket.write"]),
-    "two-quotes": ('Fix "basket is" and correct "weight for one"', ["Basket.heaviest", "Basket.write",
-                   "Crate.heaviest"]),
+    "two-quotes": ('Fix "basket is" and correct "weight for one"',
+                   ["Basket.heaviest", "Basket.write", "Crate.heaviest"]),
     "quoted": ('Change "the basket is empty" to "no fruit"', ["Basket.write"]),
 }  # fmt: skip
 

@@ -19,7 +19,8 @@ from specedit.syntax.lines import changed_runs, lines_of
 ABOUT_QUOTES = re.compile(r"(?i)quot|style|format|consisten|lint|string literal")
 COMMENTS_ONLY = re.compile(
     r"(?i)\b(?:has|have|without|lacks?|misses|missing)\s+(?:no|a|any|its)?\s*"
-    r"(?:docs?|doc ?strings?|doc comments?|comments?|documentation|java-?docs?|jsdocs?)\b[^.;,]*(?:[.;,]|$)"
+    r"(?:docs?|doc ?strings?|doc comments?|comments?|documentation|java-?docs?|jsdocs?)\b"
+    r"[^.;,]*(?:[.;,]|$)"
     r"\W*(?:please\s+)?(?:(?:write|add)\s+(?:one|it|them))?\W*$"
     r"|^\W*(?:please\s+)?(?:translate|correct|fix|spell[- ]?check|improve|reword|rephrase"
     r"|rewrite|update|capitali[sz]e|proofread|shorten|clarify|add|write|complete|remove|delete)\b"

@@ -69,8 +69,8 @@ def messages(
     part: str = "",
     beside: Sequence[Beside] = (),
 ) -> tuple[Message, ...]:
-    """One file, or a part of one (`part` says which), and one instruction. The text is a segment of its own; what is
-    shown `beside` it comes first, the same for every file of a run.
+    """One file, or a part of one (`part` says which), and one instruction. The text is a segment of
+    its own; what is shown `beside` it comes first, the same for every file of a run.
 
     A part is shown without the lines around it, and the instruction stands on both sides of it: of
     63 edits 38 were right so and 37 with its context, in a third of the time

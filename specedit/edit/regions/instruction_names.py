@@ -35,7 +35,8 @@ _ADDED = re.compile(
 )
 _USED = re.compile(  # words before a name that is used, not changed
     r"(?i)\b(?:us(?:e|es|ed|ing)|call(?:s|ed|ing)?|invok(?:e|es|ing)|via|with|than|through"
-    r"|instead of|rais(?:e|es|ing)|throw(?:s|ing)?|catch(?:es|ing)?|return(?:s|ing)?(?!\s+(?:value|type)\b)"
+    r"|instead of|rais(?:e|es|ing)|throw(?:s|ing)?|catch(?:es|ing)?"
+    r"|return(?:s|ing)?(?!\s+(?:value|type)\b)"
     r"|pass(?:es|ing)?|set(?:s|ting)? to|equals?|instance of|subclass of|extend(?:s|ing)?"
     r"|deriv(?:e|es|ing) from|delegat(?:e|es|ing) to|import(?:s|ing)?|if|when|unless|until|while"
     r"|and then|is an?|as an?|before|after|once)"
@@ -43,12 +44,14 @@ _USED = re.compile(  # words before a name that is used, not changed
     r"\s+[`'\"]?(?:[\w$]+(?:\.|::|->|#))*$"
 )
 _LIKE = re.compile(  # words before a name that a new definition is compared with
-    r"(?i)\b(?:like|in the (?:style|manner) of|similar to|same (?:way )?as|as in|analogous to|modell?ed (?:on|after)|next to"
-    r"|besides?|behind|after|before|below|under|above|following|counterpart (?:of|to|for))"
+    r"(?i)\b(?:like|in the (?:style|manner) of|similar to|same (?:way )?as|as in|analogous to"
+    r"|modell?ed (?:on|after)|next to|besides?|behind|after|before|below|under|above|following"
+    r"|counterpart (?:of|to|for))"
     r"(?:\s+(?:the|its|existing|sibling|function|method|class))*\s+[`'\"]?(?:[\w$]+(?:\.|::|->|#))*$"
 )
 _COMPARED = re.compile(
-    r"(?i)\b(?:like|in the (?:style|manner) of|similar to|same (?:way )?as|just as|as in|as)\s+(?:the\s+)?[`'\"]?"
+    r"(?i)\b(?:like|in the (?:style|manner) of|similar to|same (?:way )?as|just as|as in|as)"
+    r"\s+(?:the\s+)?[`'\"]?"
     r"(?:[\w$]+(?:\.|::|->|#))*$"
 )
 _DOES = re.compile(r"(?i)[`'\"]?(?:\(\))?\s+(?:does|do|already does)\b")

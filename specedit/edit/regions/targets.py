@@ -237,8 +237,8 @@ def _for_field(symbols: Sequence[Symbol], named: Sequence[Symbol]) -> list[EditT
 
 
 def _by_quote(symbols: Sequence[Symbol], text: str, instruction: str) -> list[EditTarget]:
-    """The definitions that hold the only place of a text that the instruction quotes (of one that is
-    to be replaced: each place), or its lines where no definition does."""
+    """The definitions that hold the only place of a text that the instruction quotes (of one that
+    is to be replaced: each place), or its lines where no definition does."""
     targets: dict[str, EditTarget] = {}
     for one in _QUOTED.finditer(instruction):
         quoted = next(filter(None, one.groups()))
