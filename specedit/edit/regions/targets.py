@@ -83,8 +83,8 @@ def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[E
         holders = {one.qualified for one in named if one.kind in TYPES}
         inside = [one for one in fields if one.qualified.rpartition(".")[0] in holders]
         return [_behind((inside or fields)[-1])] if fields else _for_field(symbols, named)
-    names = {one.own_name for one in named if one.kind in CALLABLE}
-    chosen = [one for one in named if one.own_name in names]  # with a field of the same name
+    callables = {one.own_name for one in named if one.kind in CALLABLE}
+    chosen = [one for one in named if one.own_name in callables]  # with a field of the same name
     if not chosen or COMMENTS_ONLY.search(instruction):
         chosen = named
     if not chosen:
