@@ -41,6 +41,7 @@ LANGUAGES = {
     "yaml": "read as pre-commit's configuration",
     "text": "no example: what a command prints",
     "diff": "no example: what a command prints",
+    "json": "no example: settings of an editor or an agent",
 }
 ELSEWHERE = {  # of others
     "--no-verify": "git",
