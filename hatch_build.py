@@ -83,6 +83,8 @@ class Target(NamedTuple):  # a dataclass needs its module registered, and hatchl
 TARGETS = (
     Target("manylinux_2_17_x86_64", "x86_64-linux-gnu.2.17", ".so"),
     Target("manylinux_2_17_aarch64", "aarch64-linux-gnu.2.17", ".so"),
+    Target("musllinux_1_2_x86_64", "x86_64-linux-musl", ".so"),
+    Target("musllinux_1_2_aarch64", "aarch64-linux-musl", ".so"),
     Target("macosx_11_0_arm64", "aarch64-macos.11.0", ".dylib"),
     Target("macosx_11_0_x86_64", "x86_64-macos.11.0", ".dylib"),
     Target("win_amd64", "x86_64-windows-gnu", ".dll"),
@@ -102,9 +104,9 @@ def native_target() -> Target:
     """The platform of the Python that runs this."""
     system, machine = sysconfig.get_platform(), platform.machine().lower()
     if system.startswith("linux-"):
-        if "musl" in str(sysconfig.get_config_var("HOST_GNU_TYPE")):
-            raise CannotBuild("this Python stands on musl, and the kernels are built for glibc")
-        return target_of("manylinux_2_17_" + system.removeprefix("linux-"))
+        musl = "musl" in str(sysconfig.get_config_var("HOST_GNU_TYPE"))
+        libc = "musllinux_1_2_" if musl else "manylinux_2_17_"
+        return target_of(libc + system.removeprefix("linux-"))
     if system.startswith("macosx-"):  # a universal Python runs as what the processor is
         return target_of(f"macosx_11_0_{machine}")
     return target_of(system.replace("-", "_"))

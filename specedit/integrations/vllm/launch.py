@@ -74,6 +74,7 @@ def warning() -> list[str]:
 
 
 IMPORTED = ("torch", "torchvision", "torchaudio", "torchcodec", "transformers", "vllm")
+IMPORT_S = 600  # seconds; usually 20, and 85 on a busy machine
 LOADING = """
 import importlib, importlib.util, json, sys
 for name in sys.argv[1:]:
@@ -93,9 +94,9 @@ def not_loading() -> list[str]:
     """The packages that vLLM imports where they are installed, and that cannot be imported."""
     words = [sys.executable, "-c", LOADING, *IMPORTED]
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=180, check=False)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=IMPORT_S, check=False)
     except subprocess.TimeoutExpired:
-        return ["Importing vLLM takes more than 180 seconds."]
+        return [f"Importing vLLM takes more than {IMPORT_S} seconds."]
     results = dict(json.loads(line) for line in done.stdout.splitlines() if line[:2] == '["')
     return [
         f"{name} does not load ({problem.strip().splitlines()[0][:200]}): "

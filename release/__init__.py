@@ -1,0 +1,1 @@
+"""Wheels of every platform, and installations of them; not part of the package."""

@@ -1,0 +1,38 @@
+"""CONTRIBUTING, SECURITY, CHANGELOG and CITATION agree with the tree."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from specedit.version import VERSION
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+NAMES = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_path_and_link_exists(name: str) -> None:
+    text = (ROOT / name).read_text("utf-8")
+    named = [word for word in re.findall(r"`([\w./-]+/[\w./-]*)`", text) if "NAME" not in word]
+    linked = re.findall(r"\]\((?!https:)([^)#]+)\)", text)
+    modules = [word.replace(".", "/") + ".py" for word in re.findall(r"-m (release\.\w+)", text)]
+    assert not [path for path in (*named, *linked, *modules) if not (ROOT / path).exists()]
+
+
+def test_the_test_groups_are_the_markers() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    markers = {one.partition(":")[0] for one in PROJECT["tool"]["pytest"]["ini_options"]["markers"]}
+    assert set(re.findall(r"-m (tools|real|long|faults|vllm)\b", text)) == markers
+
+
+def test_one_version_everywhere() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert {citation["version"], PROJECT["project"]["version"]} == {VERSION}
+    assert citation["license"] == PROJECT["project"]["license"]
+    assert VERSION in (ROOT / "CHANGELOG.md").read_text("utf-8")
