@@ -92,6 +92,7 @@ NAMED = {
     "holds": ("Add a second number to STEP", ["STEP"]),
     "return-value": ("Round the return value of lightest", ["Basket.lightest"]),
     "style-of": ("In load, log in the style of `clear`", ["load"]),
+    "written-as": ("Write heaviest_of as a generator function", ["heaviest_of"]),
     "listed": ("Add a doc string to the methods lightest and write of Basket",
                ["Basket.lightest", "Basket.write"]),
     "two-quotes": ('Fix "basket is" and correct "weight for one"',

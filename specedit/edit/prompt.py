@@ -96,10 +96,12 @@ def insertion(
     """A new definition, with a part of the file for context."""
     marks = fence(context)
     name = name.encode("utf-8", "replace").decode()
+    extent = "from its first line on"
+    if re.search(r"(?i)\bdocs?\b|comment|doc ?string|javadoc|jsdoc", instruction):
+        extent = "with the comment above it"
     head = f"Part of the file `{name}`:\n\n{marks}\n"
     ask = (
-        f"{marks}\n\n{instruction.strip()}{REPLY}new definition alone, with the comment "
-        "above it if there is one, in one code block."
+        f"{marks}\n\n{instruction.strip()}{REPLY}new definition alone, {extent}, in one code block."
     )
     user = (*others(beside), head, finished(context), ask)
     return (Message("system", (INSERTION,)), Message("user", user))

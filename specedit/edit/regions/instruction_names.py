@@ -74,7 +74,7 @@ NEW = re.compile(  # a new definition is asked for
     r"(?i)\b(?:add|create|introduce|implement|write|provide|define)\s+"
     r"(?!(?:the|this|that|these)\s+(?!new\b))"
     r"(?:(?!(?:to|in|for|of|on|into|from|with|that|parameter|argument|param|docs?|comments?|hints?"
-    r"|docstrings?|annotations?|checks?|calls?|logging|guard|case|import)\b)[`'\w$().-]+\s+){0,6}?"
+    r"|docstrings?|annotations?|checks?|calls?|logging|guard|case|import|as)\b)[`'\w$().-]+\s+){0,6}?"
     r"(?:method|function|helper|class|struct|interface|enum|constructor|getter|setter|overload|test"
     r"|property|constant)s?\b(?!\s+(?:parameter|argument|call|name|comment|doc\w*|type|signature)\b)"
     r"(?!\s*(?:,\s*)?(?:should|must)\b)"
