@@ -33,6 +33,7 @@ _ADDED = re.compile(
     r"(?i)\b(?:add|create|introduce|implement|define|write|provide)\s+(?:an?\s+|the\s+|another\s+"
     r"|new\s+|static\s+|public\s+|private\s+|async\s+)*[`'\"]?(?:[\w$.]+\.)?$"
 )
+_AS = re.compile(r"[`'\"]?\s+as\b")  # "write f as a loop": it is there already
 _USED = re.compile(  # words before a name that is used, not changed
     r"(?i)\b(?:us(?:e|es|ed|ing)|call(?:s|ed|ing)?|invok(?:e|es|ing)|via|with|than|through"
     r"|instead of|rais(?:e|es|ing)|throw(?:s|ing)?|catch(?:es|ing)?"
@@ -150,7 +151,8 @@ def mentions_of(symbols: Sequence[Symbol], instruction: str) -> list[Mention]:
                 for one in held
                 if prefix and f".{one.qualified}".endswith(f".{prefix[1]}.{name}")
             ]
-            if _LOCAL.search(before) or _ADDED.search(before) or _QUALIFIES.match(behind):
+            added = _ADDED.search(before) and not _AS.match(behind)
+            if _LOCAL.search(before) or added or _QUALIFIES.match(behind):
                 continue
             if not members and not _is_name(name, before, behind, held):
                 continue
