@@ -16,7 +16,8 @@ import pytest
 from endpoint import listening, stream
 from warm_server import Running, running
 
-from benchmarks import common, load, quality, renames, sandbox
+from benchmarks import common, load, quality, sandbox
+from benchmarks.rename import cases as renames
 from specedit.bench.cases import Case
 from specedit.errors import InputError, ServerError, UsageError
 from specedit.settings import Settings

@@ -12,9 +12,11 @@ from scripted_backend import Scripted, perform
 from specedit.edit.job import Job
 from specedit.edit.report import Edit
 from specedit.engines.scripted import fenced
-from specedit.files.source import Source
+from specedit.files.source import Source, read
 from specedit.rename.asking import MOST
 from specedit.rename.planning import plan_rename
+from specedit.rename.tree import Tree
+from specedit.rename.tree import plan as of_tree
 from specedit.settings import Settings
 
 BEFORE = """\
@@ -177,6 +179,22 @@ def test_what_does_not_fit_into_one_question_is_decided_by_rule() -> None:
     assert b"username" not in edit.after
     assert len(backend.plans[0].messages[-1].content) < MOST + 1000
     assert [one.kind for one in edit.findings if one.kind == "by-rule"]
+
+
+def test_the_files_of_one_rename_share_what_the_model_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = [f"a{n}.py" for n in range(9)]
+    for name in names:
+        Path(name).write_text("username = 1\n" + f"# your username{' x' * 200}\n")
+    settings = Settings(engine="scripted")
+    tree = Tree.of_files(names)
+    result = tree.rename(names, "username", "email", settings)
+    jobs = [of_tree(tree, result, read(Path(name)), settings) for name in names]
+    shown = [len(one.original.text) for one in jobs if isinstance(one, Job) and one.original]
+    assert shown and sum(shown) <= MOST
+    assert len(shown) < len(names)
 
 
 def test_a_file_without_undecided_mentions_asks_nothing() -> None:

@@ -19,8 +19,7 @@ from specedit.syntax.identifiers import ARTICLES
 from specedit.syntax.lines import lines_of, opcodes
 
 AROUND = 1  # lines on each side of a mention
-SMALL = 1_500  # characters of a file that is shown as a whole
-MOST = 3_000  # characters that are shown, 5 to 10 s on two cores; the rule decides the rest
+MOST = 1_500  # characters that one rename shows, 2 to 4 s on two cores; the rule decides the rest
 
 Span = tuple[int, int]
 
@@ -57,8 +56,9 @@ def _is_here(model: str) -> bool:
         return True  # loading it says what is wrong
 
 
-def question_of(source: Source, guess: RenameGuess) -> MentionQuestion | None:
-    """What the model is asked about a file; None where every mention is decided."""
+def question_of(source: Source, guess: RenameGuess, most: int = MOST) -> MentionQuestion | None:
+    """What the model is asked about a file, in at most that many characters; None where every
+    mention is decided."""
     wanted = [place for place in guess.places if place.undecided]
     if not wanted:
         return None
@@ -67,14 +67,14 @@ def question_of(source: Source, guess: RenameGuess) -> MentionQuestion | None:
     for line in lines:
         starts.append(starts[-1] + len(line))
     windows = _windows([place.line for place in wanted], len(lines))
-    if len(source.text) <= SMALL:
+    if len(source.text) <= most:
         windows = [(1, len(lines))]
     parts: list[str] = []
     inside: list[tuple[int, Place]] = []
     length = 0
     for first, last in windows:
         start, end = starts[first - 1], starts[last]
-        if length + end - start > MOST:
+        if length + end - start > most:
             continue
         if parts:
             parts.append("\n")

@@ -19,7 +19,7 @@ from specedit.edit.report import Edit, Finding, Replaced, Spot
 from specedit.edit.splice import whole
 from specedit.errors import InputError, RefusedEdit, UsageError
 from specedit.files.source import Source
-from specedit.rename.asking import MentionQuestion, by_rule, left_by, question_of
+from specedit.rename.asking import MOST, MentionQuestion, by_rule, left_by, question_of
 from specedit.rename.guess import Outside, Place, RenameGuess, applied
 from specedit.rename.modules import is_here
 from specedit.rename.places import rename_places
@@ -96,11 +96,11 @@ def old_name_left(source: Source, old: str, new: str, settings: Settings) -> str
     return f"`{old}` still stands" + (f" on line {where}" if lines else "")
 
 
-def job_of(source: Source, guess: RenameGuess, settings: Settings) -> Job:
+def job_of(source: Source, guess: RenameGuess, settings: Settings, most: int = MOST) -> Job:
     """The Job of a file whose places are known. Its text is known too, unless it holds mentions
-    that the model decides."""
+    that the model decides. `most`: the characters that the model is shown."""
     reason = by_rule(settings) if any(place.undecided for place in guess.places) else ""
-    question = None if reason else question_of(source, guess)
+    question = None if reason else question_of(source, guess, most)
     instruction = INSTRUCTION.format(old=guess.old, new=guess.new, reach=REACHING[settings.scope])
     checks = checks_of_rename(settings)
     if question is None:
@@ -129,7 +129,7 @@ def job_of(source: Source, guess: RenameGuess, settings: Settings) -> Job:
         checks=checks,
         judge=partial(settled, source, guess, question, judge if needed else None),
         divisible=False,
-        findings=(*findings(guess), *_by_rule(rest, reason or "too many for one question")),
+        findings=(*findings(guess), *_by_rule(rest, reason or "too many to ask about")),
     )
 
 

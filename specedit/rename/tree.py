@@ -19,6 +19,7 @@ from specedit.files import git
 from specedit.files.source import Source
 from specedit.files.source import read as read_source
 from specedit.files.worktree import real
+from specedit.rename.asking import MOST
 from specedit.rename.declared import elsewhere
 from specedit.rename.guess import Doubt
 from specedit.rename.modules import is_here
@@ -40,6 +41,7 @@ class Tree:
         self.root = root
         self.tracks = tracks  # git knows the files; else only those that were named are known
         self.project = Project(tracked, self._read)
+        self.unasked = MOST  # characters that the model may still be shown
 
     @classmethod
     def around(cls, names: Sequence[str]) -> Tree | None:
@@ -208,7 +210,10 @@ def plan(tree: Tree, result: TreeRename, source: Source, settings: Settings) -> 
         return untouched(source, *text)
     if tree.project.text(path) != source.text:
         raise InputError("changed while it was read; run it again", file=source.name)
-    return job_of(source, guess, settings)
+    job = job_of(source, guess, settings, tree.unasked)
+    if job.original is not None:
+        tree.unasked -= len(job.original.text)
+    return job
 
 
 def with_mention(planned: Job | Edit, note: Finding | None) -> Job | Edit:

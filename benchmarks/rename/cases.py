@@ -1,7 +1,7 @@
 """Renames against ground truth: search-and-replace, `rename --no-model`, and the full tool.
 
-    python -m benchmarks.renames rename.jsonl --half odd
-    python -m benchmarks.renames rename.jsonl --model --out renames.jsonl
+    python -m benchmarks.rename.cases rename.jsonl --half odd
+    python -m benchmarks.rename.cases rename.jsonl --model --out renames.jsonl
 
 A case has `before`, `after`, `language`, `filename`, `old_name`, `new_name` (or `rename_pairs`) and
 perhaps `line`. It is right when the text is exactly `after`.

@@ -1,0 +1,6 @@
+"""Renames against ground truth, against compilers, and beside language servers.
+
+* `cases`: renames whose result is known
+* `fuzz`: random renames in packages that compile, compiled again afterwards
+* `servers`: the same cases and packages by language servers
+"""

@@ -1,0 +1,288 @@
+"""Random renames in packages that compile: does each package still compile, and pass its tests?
+
+    python -m benchmarks.rename.fuzz PACKAGES.jsonl --count 40 --half even --out fuzz.jsonl
+
+A line of PACKAGES names a package: `name`, `language`, `root` (its folder), `check` (a command
+for a copy of it, which exits with 0 while the package is sound) and perhaps `only` (a regular
+expression: the files to take names from). A check that begins with `stays:` is a program that reads
+lines, each a folder, and answers each with a line that is empty while the package is sound:
+`check_types.mjs` and `CheckJava.java` here.
+
+Renames are by rule (`--no-model`), code alone. Several that change different files are checked at
+once; where that fails, each is checked alone.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common import parser, part, recorded, run
+from specedit.bench.cases import records, require_texts
+from specedit.errors import InputError, SpeceditError
+from specedit.rename.tree import Tree
+from specedit.rename.tree_rename import Target
+from specedit.scoping.languages import rules_of
+from specedit.settings import Settings
+from specedit.syntax.languages import language_of
+
+TOGETHER = 6  # renames that one run of the check is about
+LIMIT = 300  # seconds of a check
+NAMED = re.compile(r"(?!__\w+__$)[^\W\d_]\w+")  # names that a language does not reserve
+
+
+@dataclass(frozen=True)
+class Package:
+    name: str
+    language: str
+    root: Path
+    check: str
+    only: str
+
+
+@dataclass(frozen=True)
+class Renaming:
+    """One name of one file, and what it becomes. `start` counts characters."""
+
+    path: str
+    start: int
+    old: str
+    new: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """The new texts of files, or why the rename was refused; and every message."""
+
+    texts: dict[str, str]
+    refused: str = ""
+    messages: tuple[str, ...] = ()
+
+
+Rename = Callable[[Path, list[str], Renaming], Renamed]
+
+
+def load(path: Path) -> list[Package]:
+    packages = []
+    for where, record in records(path):
+        require_texts(record, where, "name", "language", "root", "check")
+        root = Path(record["root"]).expanduser()
+        if not root.is_dir():
+            raise InputError(f"{where}: no folder {root}")
+        packages.append(
+            Package(
+                record["name"], record["language"], root, record["check"], record.get("only", "")
+            )
+        )
+    return packages
+
+
+def files_of(root: Path) -> list[str]:
+    found = (path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink())
+    names = (path.relative_to(root).as_posix() for path in found)
+    return [name for name in names if not re.search(r"(^|/)(\.|__pycache__|node_modules)", name)]
+
+
+def candidates(root: Path, package: Package) -> list[Renaming]:
+    """Every name that a file of the package declares."""
+    tree = Tree(root, files_of(root), tracks=False)
+    result = []
+    for path in sorted(tree.project.paths):
+        language = language_of(path)
+        if language is None or rules_of(language.name) is None or not re.search(package.only, path):
+            continue
+        if language.name.replace("tsx", "typescript") != package.language:
+            continue
+        typing = tree.project.typing(path)
+        for one in typing.scopes.by_leaf.values() if typing is not None else ():
+            if one.kind not in ("import", "module", "export") and NAMED.fullmatch(one.name):
+                assert typing is not None
+                start = len(typing.scopes.data[: one.leaf.start].decode("utf-8", "replace"))
+                local = one.scope is not None and one.scope.is_local and one.owner is None
+                kind = "local" if local else one.kind
+                result.append(Renaming(path, start, one.name, one.name + "Zq", kind))
+    return result
+
+
+def chosen(found: list[Renaming], count: int, seed: str) -> list[Renaming]:
+    """Half of them names that other files may see; each name once."""
+    dice = random.Random(seed)
+    dice.shuffle(found)
+    by_name = {(one.old, one.kind == "local"): one for one in found}
+    groups = [[one for one in by_name.values() if (one.kind == "local") == b] for b in (0, 1)]
+    wide, local = groups[0][: count - count // 2], groups[1]
+    return [*wide, *local[: count - len(wide)]]
+
+
+def by_rule(root: Path, paths: list[str], wanted: Renaming) -> Renamed:
+    """The tool's rename of the name at a place."""
+    tree = Tree(root, paths, tracks=False)
+    holding = [path for path in paths if wanted.old in (tree.project.text(path) or "")]
+    settings = Settings(scope="code", no_model=True)
+    target = Target(wanted.path, wanted.start, wanted.start + len(wanted.old))
+    try:
+        result = tree.rename_in(holding, wanted.old, wanted.new, settings, target)
+        tree.refuse_taken(result, settings)
+    except SpeceditError as problem:
+        return Renamed({}, str(problem))
+    notes = [doubt.text for guess in result.files.values() for doubt in guess.notes]
+    notes += [doubt.text for doubts in result.undecided.values() for doubt in doubts]
+    texts = {path: guess.text for path, guess in result.files.items()}
+    return Renamed(texts, "" if texts else "nothing to rename", tuple(notes))
+
+
+@cache
+def _program(command: str) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen(["bash", "-c", "exec " + command], stdin=pipe, stdout=pipe, text=True)
+
+
+def problem_of(root: Path, check: str) -> str:
+    """The end of what the check prints where it fails; "" where it passes."""
+    if check.startswith("stays:"):
+        program = _program(check.removeprefix("stays:"))
+        assert program.stdin is not None
+        assert program.stdout is not None
+        program.stdin.write(f"{root}\n")
+        program.stdin.flush()
+        return program.stdout.readline().strip()
+    try:
+        done = subprocess.run(
+            ["bash", "-c", check],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        return "the check takes too long"
+    return "" if done.returncode == 0 else (done.stdout + done.stderr)[-3000:] or "it fails"
+
+
+def written(root: Path, texts: dict[str, str]) -> dict[str, bytes]:
+    """Write these files; what they were before."""
+    before = {path: (root / path).read_bytes() for path in texts}
+    for path, text in texts.items():
+        crlf = b"\r\n" in before[path]
+        data = text.replace("\n", "\r\n") if crlf else text
+        mark = b"\xef\xbb\xbf" if before[path].startswith(b"\xef\xbb\xbf") else b""
+        (root / path).write_bytes(mark + data.encode("utf-8", "surrogatepass"))
+    return before
+
+
+def restore(root: Path, before: dict[str, bytes]) -> None:
+    for path, data in before.items():
+        (root / path).write_bytes(data)
+
+
+def measured(package: Package, count: int, seed: int, rename: Rename) -> dict[str, Any]:
+    """The renames of one package, each with its verdict."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder, package.root.name)
+        shutil.copytree(package.root, root, symlinks=True)
+        if problem := problem_of(root, package.check):
+            raise InputError(f"{package.name} fails its check before any rename: {problem[-600:]}")
+        paths = files_of(root)
+        wanted = chosen(candidates(root, package), count, f"{seed} {package.name}")
+        rows: list[dict[str, Any]] = []
+        for at in range(0, len(wanted), TOGETHER):
+            rows += _batch(root, paths, package.check, wanted[at : at + TOGETHER], rename)
+    return {"language": package.language, "renames": rows}
+
+
+def _batch(
+    root: Path, paths: list[str], check: str, wanted: list[Renaming], rename: Rename
+) -> Iterator[dict[str, Any]]:
+    """Each rename alone is applied to the package as it was; together they are applied in turn."""
+    done = [(one, *_timed(rename, root, paths, one)) for one in wanted]
+    apart: list[int] = []  # that change no file that an earlier one changes
+    taken: set[str] = set()
+    for number, (_, result, _) in enumerate(done):
+        if result.texts and not taken & set(result.texts):
+            apart.append(number)
+            taken |= set(result.texts)
+    before = written(root, {p: t for number in apart for p, t in done[number][1].texts.items()})
+    together = len(apart) > 1 and not problem_of(root, check)
+    restore(root, before)
+    for number, (one, result, seconds) in enumerate(done):
+        problem = ""
+        if result.texts and not (together and number in apart):
+            before = written(root, result.texts)
+            problem = problem_of(root, check)
+            restore(root, before)
+        verdict = "refused" if result.refused else "silent" if problem else "right"
+        if verdict == "silent" and result.messages:
+            verdict = "warned"
+        yield {
+            "place": f"{one.path}:{one.start}",
+            "old": one.old,
+            "kind": one.kind,
+            "files": len(result.texts),
+            "verdict": verdict,
+            "messages": [result.refused, *result.messages][: 4 if problem or result.refused else 0],
+            "problem": problem[-1500:],
+            "seconds": round(seconds, 3),
+        }
+
+
+def _timed(rename: Rename, root: Path, paths: list[str], one: Renaming) -> tuple[Renamed, float]:
+    started = time.perf_counter()
+    result = rename(root, paths, one)
+    return result, time.perf_counter() - started
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Counts by language: applied, still sound, broken with and without a message, refused."""
+    counts: dict[str, Counter[str]] = {}
+    for row in rows:
+        for group in (row["language"], "all"):
+            count = counts.setdefault(group, Counter())
+            count["packages"] += 1
+            for one in row["renames"]:
+                count["renames"] += 1
+                count[one["verdict"]] += 1
+                count["ms"] += round(1000 * one["seconds"])
+    columns = ("packages", "renames", "right", "warned", "silent", "refused")
+    lines = ["".join(f"{name:>12}" for name in ("language", *columns, "of applied", "ms each"))]
+    for group in sorted(counts, key=lambda name: (name == "all", name)):
+        count = counts[group]
+        applied = count["renames"] - count["refused"]
+        share = f"{100 * count['right'] / max(1, applied):.1f} %"
+        cells = (group, *(count[one] for one in columns), share)
+        each = round(count["ms"] / max(1, count["renames"]))
+        lines.append("".join(f"{cell:>12}" for cell in (*cells, each)))
+    return "\n".join(lines)
+
+
+def main() -> int:
+    made = parser(__doc__)
+    made.add_argument("--count", type=int, default=40, help="renames in each package")
+    made.add_argument("--seed", type=int, default=1)
+    made.add_argument("--language", help="only packages of this language")
+    options = made.parse_args()
+    packages = {one.name: one for one in part(load(options.cases), options)}
+    names = [n for n, one in packages.items() if options.language in (None, one.language)]
+    results = recorded(
+        options.out,
+        names,
+        lambda name: measured(packages[name], options.count, options.seed, by_rule),
+    )
+    print(table(list(results)))
+    return 0
+
+
+if __name__ == "__main__":
+    run(main)
