@@ -21,14 +21,14 @@ def test_the_parts_make_up_the_size(entry: Listed) -> None:
 
 @each
 def test_a_digest_is_a_sha256(entry: Listed) -> None:
-    assert len(bytes.fromhex(entry.sha256)) == 32
+    assert len(bytes.fromhex(entry.sha256)) == (32 if entry.file else 0)
 
 
 @each
 def test_a_row_says_what_a_person_has_to_know(entry: Listed) -> None:
     assert entry.licence and entry.hub.count("/") == 1 and entry.name == entry.name.lower()
-    assert entry.file.endswith(".gguf")
-    assert entry.size < entry.memory < 3 * entry.size
+    assert not entry.file or entry.file.endswith(".gguf")
+    assert 0.3 * entry.size < entry.memory < 3 * entry.size
     assert entry.free or entry.note, "a licence that binds is said"
 
 

@@ -125,13 +125,14 @@ def _suggested(rows: Iterable[Row], best: Row, machine: Machine) -> dict[str, An
 @app.command()
 def pull(name: Name = None) -> None:
     """Fetch a model. An interrupted download continues."""
+    from specedit.engines.exact.shards import converting
     from specedit.models import resolve
-    from specedit.models.store import ModelFiles, size_of, sized
+    from specedit.models.store import ModelFiles, size_of, sized, store_path
 
     wanted = name or model_in_use()
     here = resolve.local(wanted)
     try:
-        files = here or _watched(resolve.resolve(wanted))
+        files = here or _watched(converting(resolve.resolve(wanted), store_path()))
     except KeyboardInterrupt:
         say("interrupted; what was fetched is kept, and the next pull continues from there")
         raise

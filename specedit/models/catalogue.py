@@ -43,18 +43,24 @@ class Wheels:
 
 @dataclass(frozen=True)
 class Listed:
-    """One model of the catalogue: a GGUF file, with its sources in the order to try."""
+    """One model of the catalogue: a GGUF file, with its sources in the order to try, or a folder
+    of the hub, of which only the converted weights stay."""
 
     name: str
-    file: str
+    file: str  # "": the whole repository of the hub
     size: int
-    sha256: str
+    sha256: str  # "": that of the files which the hub has
     licence: str
     hub: str
     wheels: Wheels | None = None
     parameters: float = 0.0  # in billions
     note: str = ""  # shown before the user chooses it
     drafter: str = ""  # the model that drafts for it best
+
+    @property
+    def place(self) -> str:
+        """Its name in the store."""
+        return self.file or self.name
 
     @property
     def free(self) -> bool:
@@ -134,6 +140,17 @@ CATALOGUE: tuple[Listed, ...] = (
         licence="Apache-2.0",
         hub="Qwen/Qwen2.5-Coder-7B-Instruct-GGUF",
         parameters=7.62,
+        drafter="qwen2.5-coder-0.5b",
+    ),
+    Listed(
+        name="nextcoder-7b",
+        file="",
+        size=30_500_000_000,
+        sha256="",
+        licence="MIT",
+        hub="microsoft/NextCoder-7B",
+        parameters=7.62,
+        note="trained for edits; its files have 32 bits and are converted while they are fetched",
         drafter="qwen2.5-coder-0.5b",
     ),
     Listed(

@@ -116,4 +116,7 @@ def parameters(files: ModelFiles) -> int:
 
         tensors = open_gguf(files.path, arrays=False).tensors
         return sum(math.prod(one.shape) for one in tensors.values())
-    return sum(math.prod(one.shape) for one in headers(files.path).values())
+    if any(files.path.glob("*.safetensors")):
+        return sum(math.prod(one.shape) for one in headers(files.path).values())
+    model = architecture.of_folder(files.path)  # only its converted weights were kept
+    return sum(math.prod(model.shape(name) or ()) for name in model.names())

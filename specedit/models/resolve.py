@@ -26,6 +26,8 @@ from specedit.models.compatibility import check_croppable
 from specedit.models.configuration import read_bytes
 from specedit.models.download import (
     FetchProgress,
+    Shards,
+    dropped,
     fetch_from_hub,
     fetch_listed,
     folder_digest,
@@ -37,7 +39,9 @@ from specedit.models.store import ModelFiles, Record, Slot
 _HUB_ID = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?::(?P<file>[\w./-]+\.gguf))?")
 
 
-def resolve(model: str, *, home: Path | None = None) -> Iterator[FetchProgress | ModelFiles]:
+def resolve(
+    model: str, *, home: Path | None = None
+) -> Iterator[FetchProgress | Shards | ModelFiles]:
     """Progress of downloads and checks; the last item is the files."""
     root = home or store.store_path()
     files = yield from _present(model, root)
@@ -115,9 +119,9 @@ def unknown(model: str) -> ModelError:
 
 
 def _of_catalogue(entry: Listed, root: Path) -> Steps:
-    slot, expected = Slot(root, entry.file), entry.sha256
+    slot, expected = Slot(root, entry.place), entry.sha256
     record = slot.record()
-    if record and record.sha256 == expected:
+    if record and expected in ("", record.sha256):
         return _files(slot, record)
     if not slot.path.is_file() or slot.path.stat().st_size != entry.size:
         return None
@@ -205,12 +209,13 @@ class Item:
 
 def items(root: Path) -> Iterator[Item]:
     """The models of the catalogue, then the other models of the store."""
-    known = {entry.file for entry in catalogue.CATALOGUE}
+    known = {entry.place for entry in catalogue.CATALOGUE}
     for entry in catalogue.CATALOGUE:
-        slot = Slot(root, entry.file)
+        slot = Slot(root, entry.place)
         facts = (entry.size, entry.sha256, entry.licence)
         record = slot.record()
-        if record and record.sha256 == entry.sha256:
+        if record and entry.sha256 in ("", record.sha256):
+            facts = (entry.size, record.sha256, entry.licence)
             where = _where(record, entry.hub)
             yield Item(entry.name, slot, "here", record.size, *facts, where, record.date)
         else:
@@ -255,6 +260,8 @@ def verify(item: Item) -> Generator[FetchProgress, None, None]:
     digests = record.files or {"": record.sha256}
     for file, expected in sorted(digests.items()):
         path = item.slot.path / file if file else item.slot.path
+        if dropped(path).exists():  # its converted weights are verified
+            continue
         result = yield from hashed(path, item.name)
         if result != expected:
             item.slot.sidecar.unlink(missing_ok=True)
@@ -273,7 +280,8 @@ def remove(item: Item) -> int:
         freed = 0
         item.slot.sidecar.unlink(missing_ok=True)  # first: a model without a record does not count
         # converted files have the model's digest in their names
-        converted = (item.slot.home / "converted").glob(f"*-{item.sha256[:16]}-*")
+        names = f"*-{item.sha256[:16]}-*" if item.sha256 else f"{item.name}-*.part"
+        converted = (item.slot.home / "converted").glob(names)
         for path in (item.slot.path, item.slot.part, *converted):
             if path.exists():
                 freed += store.size_of(path)

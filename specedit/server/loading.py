@@ -119,7 +119,9 @@ def _scripted(settings: Settings) -> Loaded:
 
 
 def _files(model: str, store: Path) -> Generator[Event, None, ModelFiles]:
-    for step in resolve(model, home=store):
+    from specedit.engines.exact.shards import converting
+
+    for step in converting(resolve(model, home=store), store):
         if isinstance(step, ModelFiles):
             return step
         yield Loading(step.note or step.title, step.done, step.total, "bytes")

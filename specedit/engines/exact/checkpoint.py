@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import mmap
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -55,9 +55,9 @@ def unsupported(files: ModelFiles) -> str | None:
     return None
 
 
-def open_checkpoint(files: ModelFiles, *, whole: bool = True) -> Checkpoint:
-    """Open a model for conversion. A folder that is not `whole` has the files fetched so far."""
-    return _open_gguf(files.path) if files.kind == "gguf" else _open_folder(files.path, whole)
+def open_checkpoint(files: ModelFiles, parts: Sequence[Path] | None = None) -> Checkpoint:
+    """Open a model for conversion; `parts`: those files of a folder that are fetched so far."""
+    return _open_gguf(files.path) if files.kind == "gguf" else _open_folder(files.path, parts)
 
 
 def _suitable(path: Path, model: Architecture) -> Architecture:
@@ -79,9 +79,9 @@ def _open_gguf(path: Path) -> Checkpoint:
     return Checkpoint(model, file.tensors.keys(), rows, "output.weight" not in file.tensors)
 
 
-def _open_folder(path: Path, whole: bool) -> Checkpoint:
-    model = _suitable(path, architecture.of_folder(path))
-    known = configuration.headers(path) if whole or any(path.glob("*.safetensors")) else {}
+def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:
+    model, whole = _suitable(path, architecture.of_folder(path)), parts is None
+    known = configuration.headers(path, parts)
     headers = {architecture.our_name(name): one for name, one in known.items()}
     shapes = {name: header.shape for name, header in headers.items()}
     architecture.check_tensors(path, model, shapes, "--engine huggingface", whole=whole)
