@@ -42,6 +42,7 @@ LANGUAGES = {
     "text": "no example: what a command prints",
     "diff": "no example: what a command prints",
     "json": "no example: settings of an editor or an agent",
+    "lua": "no example: settings of Neovim",
 }
 ELSEWHERE = {  # of others
     "--no-verify": "git",
