@@ -120,7 +120,7 @@ def result_of(edits: Sequence[Edit]) -> ToolResult:
         else:
             result.summary = "; ".join(f"{e.path}: +{e.added} -{e.removed}" for e in changed)
             diff = "".join(edit.diff for edit in changed).replace("\r\n", "\n")
-            result.diff = "\n".join(cut(diff.split("\n"), MOST_DIFF))
+            result.diff = harmless("\n".join(cut(diff.split("\n"), MOST_DIFF)))
     return result
 
 
@@ -151,6 +151,6 @@ def _places(edit: Edit) -> Iterator[str]:
 
 
 def cut(lines: Sequence[str], most: int = MOST) -> list[str]:
-    """The first lines of a list, each short and harmless to a terminal, and how many more."""
-    kept = [harmless(one if len(one) <= LONGEST else f"{one[:LONGEST]}…") for one in lines[:most]]
+    """The first lines of a list, each not too long, and how many more there are."""
+    kept = [one if len(one) <= LONGEST else f"{one[:LONGEST]}…" for one in lines[:most]]
     return [*kept, f"… and {len(lines) - most} more"] if len(lines) > most else kept

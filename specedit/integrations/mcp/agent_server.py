@@ -18,10 +18,12 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from specedit.errors import SpeceditError
+from specedit.files.worktree import real
 from specedit.integrations.mcp.agent_call import Call
 from specedit.integrations.mcp.schemas import ToolResult, schema_of
 from specedit.integrations.mcp.tools import TOOLS, perform
 from specedit.integrations.mcp.workspace import Workspace
+from specedit.settings import here
 from specedit.version import VERSION
 from specedit.view.terminal import harmless
 
@@ -40,6 +42,7 @@ class AgentServer:
 
     def __init__(self, flags: Mapping[str, Any]) -> None:
         self._flags = flags
+        self._folder = real(here())
         self._worker = ThreadPoolExecutor(1, "specedit-tool")  # calls queue
         self._running: dict[Future[ToolResult], threading.Event] = {}
         self.server: Server[Any] = Server(
@@ -75,7 +78,7 @@ class AgentServer:
             raise MCPError(types.INVALID_PARAMS, f"unknown tool {harmless(params.name[:100])}")
         try:
             arguments = tool.arguments.model_validate(params.arguments or {})
-            workspace = await _workspace(context, params)
+            workspace = await self._workspace(context, params)
             if isinstance(workspace, types.InputRequiredResult):
                 return workspace
             call = Call(workspace, self._flags, stop, _reporter(context))
@@ -100,6 +103,25 @@ class AgentServer:
             is_error=result.status == "refused",
         )
 
+    async def _workspace(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> Workspace | types.InputRequiredResult:
+        """The roots that the client has now. Since protocol 2026-07-28 a client names them in a
+        second request of the same call; before, it answers a request of ours."""
+        session = context.session
+        if session.client_capabilities is None or session.client_capabilities.roots is None:
+            return Workspace.of_process(self._folder)
+        answer = (params.input_responses or {}).get(ROOTS)
+        if not isinstance(answer, types.ListRootsResult):
+            if not session.can_send_request:
+                return types.InputRequiredResult(input_requests={ROOTS: types.ListRootsRequest()})
+            answer = await session.send_request(
+                types.ListRootsRequest(),
+                types.ListRootsResult,
+                request_read_timeout_seconds=ROOTS_S,
+            )
+        return Workspace.of_client(str(root.uri) for root in answer.roots)
+
 
 async def _list_tools(_: Context, __: object) -> types.ListToolsResult:
     tools = [
@@ -115,24 +137,6 @@ async def _list_tools(_: Context, __: object) -> types.ListToolsResult:
         for name, tool in TOOLS.items()
     ]
     return types.ListToolsResult(tools=tools)
-
-
-async def _workspace(
-    context: Context, params: types.CallToolRequestParams
-) -> Workspace | types.InputRequiredResult:
-    """The roots that the client has now. Since protocol 2026-07-28 a client names them in a second
-    request of the same call; before, it answers a request of ours."""
-    session = context.session
-    if session.client_capabilities is None or session.client_capabilities.roots is None:
-        return Workspace.of_process()
-    answer = (params.input_responses or {}).get(ROOTS)
-    if not isinstance(answer, types.ListRootsResult):
-        if not session.can_send_request:
-            return types.InputRequiredResult(input_requests={ROOTS: types.ListRootsRequest()})
-        answer = await session.send_request(
-            types.ListRootsRequest(), types.ListRootsResult, request_read_timeout_seconds=ROOTS_S
-        )
-    return Workspace.of_client(str(root.uri) for root in answer.roots)
 
 
 def _reporter(context: Context) -> Callable[[str], None]:

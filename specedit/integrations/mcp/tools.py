@@ -25,6 +25,9 @@ from specedit.settings import resolve
 from specedit.syntax.identifiers import split_member
 from specedit.version import VERSION
 from specedit.view.terminal import harmless
+from specedit.view.terminal import name as shown
+
+LISTS = ("files", "places", "undecided", "notes")  # of a result: one line for each
 
 
 def find_places(call: Call, to: schemas.ToFind) -> ToolResult:
@@ -120,5 +123,5 @@ def perform(tool: AgentTool, call: Call, arguments: schemas.Arguments) -> ToolRe
     recovered = recover(home())
     result = tool.function(call, arguments)
     result.notes[:0] = recovered
-    lists = {name: cut(getattr(result, name)) for name in ("files", "places", "undecided", "notes")}
-    return result.model_copy(update=lists | {"summary": harmless(result.summary)[:2000]})
+    short = {one: list(map(shown, cut(getattr(result, one)))) for one in LISTS}
+    return result.model_copy(update=short | {"summary": harmless(result.summary)[:2000]})

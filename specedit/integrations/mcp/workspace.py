@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 from specedit.errors import InputError, UsageError
 from specedit.files.worktree import real
 from specedit.integrations.lsp.documents import path_of
-from specedit.settings import here
 from specedit.view.terminal import name as shown
 
 CEILINGS = "GIT_CEILING_DIRECTORIES"
@@ -37,9 +36,8 @@ class Workspace:
         return cls(roots)
 
     @classmethod
-    def of_process(cls) -> Workspace:
-        """The working directory, for a client that names no roots."""
-        folder = real(here())
+    def of_process(cls, folder: Path) -> Workspace:
+        """The folder that the server was started in, for a client that names no roots."""
         if folder in (folder.parent, real(Path.home())):
             raise UsageError(
                 f"The client names no workspace root, and the server was started in {folder}.",

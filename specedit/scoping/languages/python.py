@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from keyword import kwlist
 
 from specedit.scoping.languages import python_modules, python_moves, python_strings
@@ -46,7 +47,7 @@ class Python(Rules):
 
     def elsewhere(self, scopes: Scopes, node: Branch, name: str) -> Scope | None:
         """`global x` and `nonlocal x`: the scope that an assignment to x means."""
-        if b"global" not in scopes.data and b"nonlocal" not in scopes.data:
+        if not _announces(scopes.data):
             return None
         function = scopes.scope_of(node)
         while function.kind == "block" and function.parent is not None:
@@ -163,6 +164,12 @@ def _announcements(scopes: Scopes, function: Scope) -> dict[str, str]:
                 results[scopes.text(child)] = statement.type
     scopes.announced[id(function)] = results
     return results
+
+
+@lru_cache(maxsize=8)
+def _announces(data: bytes) -> bool:
+    """Whether a text can have such statements; it is asked once for every assignment."""
+    return b"global" in data or b"nonlocal" in data
 
 
 _FUNCTIONS = ("function_definition", "lambda")
