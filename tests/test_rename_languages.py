@@ -51,6 +51,7 @@ WORDS = {one.name for one in fields(Tables) if one.type == "bool"} | {
         "wrappers",
         "builtins",
         "keywords",
+        "overriding",
     ),
 }
 

@@ -6,6 +6,7 @@ lines, by file, that are listed and left.
 
 from __future__ import annotations
 
+import re
 import shutil
 import tomllib
 from collections.abc import Mapping
@@ -15,8 +16,9 @@ from typing import Any
 import compilers
 import pytest
 
+from specedit.rename.guess import RenameGuess
 from specedit.rename.modules import is_here
-from specedit.rename.tree_rename import TreeRename, rename_tree
+from specedit.rename.tree_rename import Target, TreeRename, rename_tree
 from specedit.scoping.project import Project
 from specedit.syntax.identifiers import sought, split_member
 
@@ -100,3 +102,64 @@ def test_there_are_enough_of_them() -> None:
     assert len(CASES) >= 12
     sizes = [len(texts(case / "before")) for case in CASES]
     assert min(sizes) >= 3 and max(sizes) <= 15
+
+
+REQUIRED = {  # a file, the place of a name, and what requires the name
+    "rust-trait": ("a.rs", "impl Clone for A {\n    fn |clone(&self) -> A { A }\n}", "trait Clone"),
+    "rust-module": ("a.rs", "mod |shapes;\n", "the name of its file"),
+    "java-override": ("A.java", "class A { @Override public String |toString() {} }", "overrides"),
+    "csharp-override": ("A.cs", "class A { public override string |ToString() {} }", "overrides"),
+    "typescript": ("a.ts", "class A extends B { override |f() {} }", "overrides"),
+}
+MAY_BE = {
+    "java-public": ("A.java", "class A implements B { public int |size() {} }", "by B"),
+    "go-interface": (
+        "a.go",
+        "package a\ntype T int\nfunc (t T) |Len() int { return 0 }\n",
+        "library",
+    ),
+}
+OWN = {
+    "rust": ("a.rs", "trait B { fn b(&self); }\nimpl B for A { fn |b(&self) {} }"),
+    "java": (
+        "A.java",
+        "interface B { int b(); }\nclass A implements B { @Override public int |b() {} }",
+    ),
+    "rust-bound": (
+        "a.rs",
+        "trait B { fn b(&self); }\nimpl<T: B> C for T { fn c(&self) { self.|b() } }",
+    ),
+}
+
+
+def renamed_at(path: str, marked: str) -> RenameGuess:
+    """The rename of the name behind the mark, in a tree of this one file."""
+    start, text = marked.index("|"), marked.replace("|", "")
+    word = re.match(r"\w+", text[start:])
+    assert word is not None
+    project = Project({path: text}, {path: text}.__getitem__)
+    target = Target(path, start, start + len(word[0]))
+    result = rename_tree(project, [path], word[0], "other", "code", lambda *_: False, target)
+    return result.files[path]
+
+
+@pytest.mark.parametrize("case", REQUIRED.values(), ids=REQUIRED)
+def test_a_name_that_something_of_another_project_requires_is_refused(
+    case: tuple[str, str, str],
+) -> None:
+    (collision,) = renamed_at(*case[:2]).collisions
+    assert case[2] in collision.message
+
+
+@pytest.mark.parametrize("case", MAY_BE.values(), ids=MAY_BE)
+def test_a_name_that_may_be_required_has_a_note(case: tuple[str, str, str]) -> None:
+    guess = renamed_at(*case[:2])
+    assert not guess.collisions
+    assert any("may be required" in one.text and case[2] in one.text for one in guess.notes)
+
+
+@pytest.mark.parametrize("case", OWN.values(), ids=OWN)
+def test_what_these_files_require_is_renamed_with_it(case: tuple[str, str]) -> None:
+    guess = renamed_at(*case)
+    assert not guess.collisions and not guess.undecided
+    assert len(guess.places) == 2

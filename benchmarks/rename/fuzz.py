@@ -8,8 +8,8 @@ expression: the files to take names from). A check that begins with `stays:` is 
 lines, each a folder, and answers each with a line that is empty while the package is sound:
 `check_types.mjs` and `CheckJava.java` here.
 
-Renames are by rule (`--no-model`), code alone. Several that change different files are checked at
-once; where that fails, each is checked alone.
+Renames are by rule (`--no-model`), in code and comments. Several that change different
+files are checked at once; where that fails, each is checked alone.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def by_rule(root: Path, paths: list[str], wanted: Renaming) -> Renamed:
     """The tool's rename of the name at a place."""
     tree = Tree(root, paths, tracks=False)
     holding = [path for path in paths if wanted.old in (tree.project.text(path) or "")]
-    settings = Settings(scope="code", no_model=True)
+    settings = Settings(no_model=True)
     target = Target(wanted.path, wanted.start, wanted.start + len(wanted.old))
     try:
         result = tree.rename_in(holding, wanted.old, wanted.new, settings, target)
@@ -137,6 +137,7 @@ def by_rule(root: Path, paths: list[str], wanted: Renaming) -> Renamed:
     except SpeceditError as problem:
         return Renamed({}, str(problem))
     notes = [doubt.text for guess in result.files.values() for doubt in guess.notes]
+    notes += [str(one) for guess in result.files.values() for one in guess.outside if one.itself]
     notes += [doubt.text for doubts in result.undecided.values() for doubt in doubts]
     texts = {path: guess.text for path, guess in result.files.items()}
     return Renamed(texts, "" if texts else "nothing to rename", tuple(notes))

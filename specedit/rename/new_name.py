@@ -49,6 +49,18 @@ def hidden_builtin(new: str, language: Language, chosen: list[Meaning]) -> str:
     return f"`{new}` is a built-in of {language.name}, which the new name hides"
 
 
+def required(chosen: list[Meaning], typing: Typing) -> tuple[dict[int, str], dict[int, str]]:
+    """Lines of declarations whose old name something requires that is not declared in these files:
+    by what, for certain; and those where it may be."""
+    must: dict[int, str] = {}
+    may: dict[int, str] = {}
+    for one in (declared for each in chosen for declared in each.declared):
+        result = typing.rules.required_by(typing, one) if one.home is typing.scopes else None
+        if result is not None:
+            (must if result[1] else may)[one.leaf.line] = result[0]
+    return must, may
+
+
 def _has_sigil(one: Meaning, typing: Typing) -> bool:
     """PHP, Bash: a variable, which a sign tells from a keyword."""
     return all(typing.rules.has_sigil(leaf, typing.scopes.text) for leaf in one.leaves)

@@ -17,6 +17,7 @@ from specedit.rename.new_name import (
     hidden_builtin,
     refuse_keyword,
     refuse_reserved,
+    required,
 )
 from specedit.rename.rewritten import put, rewrites_for
 from specedit.scoping.languages import rules_of
@@ -124,7 +125,10 @@ def guessed(
     spelled_out = any(one.kind == "code" and not SHAPE.fullmatch(one.new) for one in kept)
     if not same_shape and not spelled_out:  # what is spelled out changes the shape by design
         notes.append(Doubt(f"`{new}` is read as something else than a name there"))
-    clashing = dict(clashes([_of_here(one, typing) for one in chosen], typing, new))
+    must, may = required(chosen, typing)
+    notes += [Doubt(f"`{old}` may be required by {what}", (line,)) for line, what in may.items()]
+    clashing = {line: f"line {line}: `{old}` is required by {what}" for line, what in must.items()}
+    clashing = clashing or dict(clashes([_of_here(one, typing) for one in chosen], typing, new))
     if not clashing:
         clashing = dict(captures(typing, renamed[0], dialect, new, kept))
     return RenameGuess(

@@ -131,10 +131,16 @@ class _Sorting:
 
     def _join_declarations(self) -> None:
         together: dict[Hashable, Declared] = {}
+        rebinding = {one for one in self.declared if one.after and self._rebinds(one)}
+        in_builds = {
+            id(one.scope)
+            for one in rebinding
+            if self.rules.is_conditional(one.node, _scopes(one).text)
+        }
         for one in self.declared:
             sort = self._sort(one)
             place: Hashable = id(one.owner) if one.owner is not None else id(one.scope)
-            if one.after and one.node.type in self.rules.rebinds:
+            if one in rebinding and id(one.scope) not in in_builds:
                 place = (place, id(one.node))
             first = together.setdefault((place, sort), one)
             self._join(one, first)
@@ -147,6 +153,9 @@ class _Sorting:
         for typing in self.typings:
             if typing.beyond is not None:
                 self._join_files(typing)
+
+    def _rebinds(self, one: Declared) -> bool:
+        return one.node.type in self.rules.rebinds
 
     def _sort(self, one: Declared) -> str:
         if one.kind in TYPES - {"import"}:

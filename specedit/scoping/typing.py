@@ -230,7 +230,7 @@ class Typing(WrittenTypes):
         if one.kind == "import":
             return self._imported(one)
         if one.kind == "type":
-            return None
+            return self._bounds(one, deep)
         if one.node.type in self.rules.constants:
             return (one.owner,) if one.owner else None
         if one.kind == "parameter" and self.rules.is_instance(one):
@@ -247,6 +247,14 @@ class Typing(WrittenTypes):
             over = one.node.part("right") or one.node.part("value")
             return None if self._is_keyed(over) else self.element_of(over, deep + 1)
         return self.type_of(self.rules.value_part(one), deep + 1)
+
+    def _bounds(self, one: Declared, deep: int) -> Known:
+        """The classes that a type parameter is said to be, as far as they are of these files."""
+        listed = one.node.part("bounds") or one.node.first(*self.rules.bounds)
+        each = listed.named_children() if listed is not None else ()
+        known = [self.named_type(child, deep + 1) or () for child in each]
+        own = tuple(owner for owners in known for owner in owners if owner.module is None)
+        return own or None
 
     def element_of(self, node: Branch | None, deep: int) -> Known:
         """The class of what a loop or an index takes out of `node`."""

@@ -75,6 +75,7 @@ def _member_of_built(uses: Uses, node: Branch) -> Hashable:
 
 
 RULES = CSharp(
+    overriding=places("override"),
     names=places("identifier implicit_parameter"),
     scopes=table(
         """

@@ -43,6 +43,10 @@ class Go(Rules):
         leaves = receiver.walk() if receiver is not None else iter(())
         return next((text(leaf) for leaf in leaves if leaf.type == "type_identifier"), "")
 
+    def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:
+        named = one.node.type == "method_declaration" and one.name in _STANDARD
+        return ("an interface of the standard library", False) if named else None
+
     def module_of(self, scopes: Scopes, imported: Declared) -> str:
         path = imported.node.part("path")
         return scopes.text(path).strip('"`') if path is not None else ""
@@ -116,6 +120,14 @@ def _key(uses: Uses, element: Branch) -> Hashable | None:
             return uses.member(uses.typing.named_type(typed))
     return None
 
+
+_STANDARD = places(  # methods that interfaces of the standard library have
+    "As Bounds Bytes Close Error Flush Format Get GoString Header Is Len Less MarshalBinary",
+    "MarshalJSON MarshalText MarshalXML Name Next Open Pop Push Read ReadAt ReadByte ReadFrom",
+    "ReadRune RoundTrip Scan Seek ServeHTTP Set Stat String Swap Temporary Timeout Unwrap",
+    "UnmarshalBinary UnmarshalJSON UnmarshalText UnmarshalXML Value Write WriteByte WriteHeader",
+    "WriteString WriteTo",
+)
 
 RULES = Go(
     names=places("identifier type_identifier field_identifier package_identifier label_name"),

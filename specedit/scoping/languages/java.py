@@ -50,6 +50,20 @@ class Java(Rules):
                 return False
         return True
 
+    def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:
+        """Without `@Override`, too: `public` methods of a class with a base from elsewhere."""
+        result = super().required_by(typing, one)
+        modifiers = one.node.first("modifiers")
+        if result is not None or one.owner is None or one.kind != "method" or modifiers is None:
+            return result
+        above = typing.above(one.owner)
+        known = {up.name for up in above}
+        bases = [base for up in (one.owner, *above) for base in up.bases if base not in known]
+        inherited = any(one.name in up.members for up in above)
+        public = "public" in {child.type for child in modifiers.children}
+        static = "static" in {child.type for child in modifiers.children}
+        return (bases[0], False) if bases and public and not static and not inherited else None
+
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if leaf.place == "switch_label.":  # a constant of the enum that is switched on
             constants = [one for one in uses.declared if one.node.type == "enum_constant"]
@@ -60,6 +74,8 @@ class Java(Rules):
 
 APART = places("private static")  # what says that a method is its own class's alone
 RULES = Java(
+    overriding=places("@Override"),
+    bounds=places("type_bound"),
     names=places("identifier type_identifier"),
     scopes=table(
         """

@@ -123,6 +123,19 @@ class Rules(Tables):
         other's file."""
         return True
 
+    def is_conditional(self, node: Branch, text: Text) -> bool:
+        """Whether a declaration of `rebinds` counts only in some builds."""
+        return False
+
+    def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:
+        """What may require a declaration's name, and is not declared in these files; and whether it
+        certainly does."""
+        if one.owner is None or not self.overriding & set(_head(one, typing.scopes.text)):
+            return None
+        if any(one.name in up.members for up in typing.above(one.owner)):
+            return None
+        return "what it overrides", typing.beyond is not None
+
     # other files: `project` knows them
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
@@ -235,3 +248,9 @@ class Rules(Tables):
     ) -> str:
         """Mends what a new name makes of the places around it; gives what is to be said of it."""
         return ""
+
+
+def _head(one: Declared, text: Text) -> list[str]:
+    """The words in front of a declared name."""
+    first = one.node.through(one.leaf)
+    return text(first.until(one.leaf.start)).split()

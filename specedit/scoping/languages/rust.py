@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 
 from specedit.scoping.languages import rust_modules, rust_places
 from specedit.scoping.languages.rules import Rules, Text
-from specedit.scoping.languages.rust_places import formatted, in_macro
+from specedit.scoping.languages.rust_places import NESTED, formatted, in_macro
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Meaning, Rewrite, means_member
 from specedit.scoping.project import Project
@@ -39,8 +39,10 @@ class Rust(Rules):
         return text(name) if name is not None else super().class_name(node, text)
 
     def bases_of(self, node: Branch, text: Text) -> list[str]:
-        trait = node.part("trait") if node.type == "impl_item" else None
-        leaves = trait.walk() if trait is not None else iter(())
+        if node.type != "impl_item":
+            return []
+        holders = [node.part("trait"), *_bounds(node, text)]
+        leaves = (leaf for one in holders if one is not None for leaf in one.walk())
         return [text(leaf) for leaf in leaves if leaf.type == "type_identifier"]
 
     def declares_as(
@@ -97,6 +99,13 @@ class Rust(Rules):
         owner = other.owner.name if other.owner is not None else ""
         return last == owner or (not owner and last in ("self", "super", "crate"))
 
+    def is_conditional(self, node: Branch, text: Text) -> bool:
+        """`#[cfg(...)] let x`: one of several that stand for each other."""
+        around = node.parent.children if node.parent is not None else ()
+        at = next((at for at, one in enumerate(around) if one is node), 0)
+        before = around[at - 1] if at else None
+        return before is not None and before.type == "attribute_item" and "cfg" in text(before)
+
     def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
         if leaf.type == "shorthand_field_identifier":
             return [declared, _matched(uses, leaf)]
@@ -141,6 +150,23 @@ class Rust(Rules):
                 return Rewrite(name.start, leaf.end, text(name.through(leaf)), new, "code")
         return None
 
+    def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:
+        """The trait of an `impl`; and the file of a `mod x;`."""
+        if one.node.type == "mod_item":
+            return None if one.node.part("body") is not None else ("the name of its file", True)
+        if one.owner is None:
+            return None
+        holder = next((up for up in one.node.up() if up.type in NESTED), None)
+        trait = holder.part("trait") if holder is not None else None
+        if trait is None or any(up.module is None for up in typing.named_type(trait) or ()):
+            return None
+        name = typing.scopes.text(trait).split("<")[0]
+        if typing.beyond is None:
+            return f"the trait {name}", False
+        assert isinstance(typing.beyond, Project)
+        declared = rf"\btrait\s+{name.split('::')[-1].strip()}\b"
+        return None if typing.beyond.matching(declared, (".rs",)) else (f"the trait {name}", True)
+
     def from_receiver(
         self, root: Branch, data: bytes, new: str, line: int | None
     ) -> tuple[list[Rewrite], str]:
@@ -157,6 +183,16 @@ class Rust(Rules):
                 rewrites[made.start] = made
                 return rust_places.CALLS
         return ""
+
+
+def _bounds(node: Branch, text: Text) -> Iterator[Branch | None]:
+    """`impl<T: A> B for T where T: C`: what is said of T."""
+    typed = node.part("type")
+    for holder in (node.part("type_parameters"), node.first("where_clause")):
+        for one in holder.named_children() if holder is not None else ():
+            named = one.part("name") or one.part("left")
+            if named is not None and typed is not None and text(named) == text(typed):
+                yield one.part("bounds")
 
 
 _PATTERNS = places("let_declaration let_condition match_pattern for_expression parameter")

@@ -87,6 +87,7 @@ class Tables:
     arguments: frozenset[str] = NONE  # lists of a type's arguments
     keyed: frozenset[str] = NONE  # words for types that are gone over by their first argument
     unions: frozenset[str] = NONE
+    bounds: frozenset[str] = NONE  # what a type parameter is said to be
     paths: frozenset[str] = NONE  # qualified names
     untyped: frozenset[str] = NONE  # type expressions that say no class
     inferred: frozenset[str] = NONE  # words for a type that is not said
@@ -110,6 +111,7 @@ class Tables:
     # words
     builtins: frozenset[str] = NONE  # types, namespaces and objects of the language itself
     keywords: frozenset[str] = NONE  # no names; words that are keywords only somewhere are names
+    overriding: frozenset[str] = NONE  # words in front of a member that overrides another
     family: str = ""  # languages that see each other's names; empty: one of its own
     any_case: bool = False  # a keyword in capitals is one, too
     free_members: bool = False  # `o.class` is fine

@@ -34,6 +34,8 @@ _PROMOTES = ("accessibility_modifier", "readonly", "override_modifier")  # `cons
 
 RULES = TypeScript(
     **javascript.RULES.adding(
+        overriding=places("override"),
+        bounds=places("constraint"),
         names=places("type_identifier"),
         scopes=table(
             """
