@@ -86,7 +86,7 @@ class AgentServer:
             self._running[future] = stop
             future.add_done_callback(lambda done: self._running.pop(done, None))
             result = await asyncio.wrap_future(future)
-        except (ValidationError, SpeceditError) as problem:
+        except (ValidationError, SpeceditError, OSError) as problem:
             return _failure(problem)
         except MCPError as problem:
             return _failure(f"the client did not name its workspace roots: {problem}")
