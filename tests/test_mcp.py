@@ -170,7 +170,7 @@ def test_a_long_result_is_cut_with_a_count(repo: Repository, talk: Callable[...,
     talk(work)
 
 
-# edits
+# changes and edits
 
 
 def test_an_edit_shows_its_diff_and_reports_progress(
@@ -405,6 +405,22 @@ def test_settings_of_a_cloned_repository_are_open_ones_alone(
 
     talk(work)
     assert calls.exists() and not (repo.root / "ran").exists()
+
+
+def test_the_users_test_judges_what_is_written_and_no_preview(
+    repo: Repository, talk: Callable[..., Agent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECEDIT_TEST", "echo ran >> ../ran; grep -q email shop/page.py")
+    wanted = {"name": "user_name", "new_name": "email"}
+
+    async def work(agent: Agent) -> None:
+        await agent.does("find_places", name="user_name")
+        await agent.does("rename_symbol", **wanted)
+        assert not (repo.root.parent / "ran").exists()
+        assert (await agent.does("rename_symbol", **wanted, write=True))["status"] == "written"
+        assert (repo.root.parent / "ran").exists()
+
+    talk(work)
 
 
 def test_undo_leaves_the_runs_of_the_user_alone(

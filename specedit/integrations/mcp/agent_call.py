@@ -62,6 +62,7 @@ class Call:
     ) -> ToolResult:
         """Run one session over files to its end, or until the call is cancelled."""
         writes = writes and not (settings.check or settings.diff)
+        settings = settings if writes else replace(settings, test="")  # it needs the new text there
         dirty = uncommitted(names, settings) if writes or settings.clean_only else ()
         inputs, together, written = of_files(names, dirty), len(names) > 1, 0
         with closing(connect(settings)) as backend:

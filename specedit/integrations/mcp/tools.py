@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from specedit.edit.job import Job, plan_edit
+from specedit.edit.job import plan_edit
 from specedit.edit.refining import part_of
 from specedit.errors import UsageError
 from specedit.files.journal import JournalRun, home, runs
 from specedit.files.recorder import Wish
 from specedit.files.recovery import recover
-from specedit.files.source import Source
 from specedit.files.undo import undo as put_back
 from specedit.files.worktree import real
 from specedit.integrations.mcp import schemas
@@ -35,7 +36,8 @@ def find_places(call: Call, to: schemas.ToFind) -> ToolResult:
     `undecided` says which are uncertain. No model runs."""
     unused = f"{split_member(to.name)[1].strip('`')}_renamed"
     wanted = schemas.ToRename(**to.model_dump(), new_name=unused)
-    return renamed(call, wanted, lists=True).model_copy(update={"status": "ok"})
+    result = renamed(call, wanted, lists=True)
+    return result if result.status == "refused" else result.model_copy(update={"status": "ok"})
 
 
 def rename_symbol(call: Call, to: schemas.ToRename) -> ToolResult:
@@ -47,16 +49,22 @@ def rename_symbol(call: Call, to: schemas.ToRename) -> ToolResult:
 def edit_symbol(call: Call, to: schemas.ToEdit) -> ToolResult:
     """Let a small local model make one small change in one function, method or class; the rest of
     the file stays as it is. Returns the diff. Takes seconds to minutes."""
-    root, place = call.workspace.root_of(to.path)
-    with working_in(root, ceiling=True):
+    with _file(call, to.path) as name:
         settings = call.settings()
-
-        def planner(source: Source) -> Job:
-            return plan_edit(source, to.instruction, settings, symbol=to.symbol)
-
-        names = [str(place.relative_to(root))]
+        planner = partial(
+            plan_edit, instruction=to.instruction, settings=settings, symbol=to.symbol
+        )
         wish = Wish(to.instruction, part_of(None, to.symbol, None, None))
-        return call.run("edit", names, planner, settings, wish, writes=to.write)
+        return call.run("edit", [name], planner, settings, wish, writes=to.write)
+
+
+@contextmanager
+def _file(call: Call, path: str) -> Iterator[str]:
+    """Work in the root of a file; its name from there. Git looks for no work tree above the root:
+    no other file of it is read."""
+    root, place = call.workspace.root_of(path)
+    with working_in(root, ceiling=True):
+        yield str(place.relative_to(root))
 
 
 def undo(call: Call, _: schemas.NoArguments) -> ToolResult:
