@@ -56,6 +56,7 @@ def bill(cart):
     total = cart.total()
     return total
 '''
+SNIPPET = "# ... existing code ...\ndef bill(cart):\n    return cart.total()\n"
 GO = "package main\n\n// Username hier.\nfunc main() {\n}\n"
 # The model of the examples makes these changes, whatever it is asked for.
 SCRIPT = {
@@ -122,6 +123,8 @@ def repository(root: Path) -> Repository:
     made.write("src/Staged.cs", USER.replace("first name", "Teh first name"))
     made.git("add", "src/Staged.cs")
     made.write("notes.py", "Username = 1  # Teh notes\n")
+    made.write("snippet.py", SNIPPET)
+    made.write("change.md", f"app.py\n```python\n{SNIPPET}```\n")
     made.write("expected.py", APP.replace("Teh", "The"))
     made.write("pyproject.toml", next(body for page, body in blocks("toml") if page == "hook"))
     return made

@@ -55,12 +55,14 @@ def _root(
 
 
 COMMANDS = (
-    *("edit", "refine", "ask", "rename", "model", "heads", "hook", "serve", "vllm", "warm", "lsp"),
-    *("editor", "undo", "view", "bench", "replay", "config", "trust", "doctor", "help", "mcp"),
+    *("edit", "refine", "ask", "rename", "apply", "model", "heads", "hook", "serve", "vllm"),
+    *("warm", "lsp", "editor", "undo", "view", "bench", "replay", "config", "trust", "doctor"),
+    *("help", "mcp"),
 )
 # The module of a command that shares one.
 MODULES = {"refine": "edit", "warm": "serve", "lsp": "editor", "help": "view"}
-LONG = ("edit", "refine", "rename")  # commands whose --help shows the everyday options only
+# Commands whose --help shows the everyday options only.
+LONG = ("edit", "refine", "rename", "apply")
 HELP_ALL = "--help-all"
 
 

@@ -82,6 +82,7 @@ def settings_options(
         def call(**arguments: Any) -> Any:
             flags = {name: arguments.pop(name) for name in names}
             is_filter = "-" in (arguments.get("files") or ())  # then stdin holds the text
+            is_filter = is_filter or "change" in arguments  # or the change
             resolved = settled(flags, asks=asks and not is_filter)
             if resolved.values.verbose and not resolved.values.quiet:
                 show_notes()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from specedit.check.answer import Checks, check_answer
 from specedit.check.kinds import parsed_verdicts, verdicts
+from specedit.edit.apply.result import MergedPart
 from specedit.edit.report import Edit, Figures, Finding, Replaced
 from specedit.errors import FileError
 from specedit.files.source import Source
@@ -31,6 +32,7 @@ class Judged:
     text: str
     findings: tuple[Finding, ...] = ()
     changes: tuple[Replaced, ...] = ()  # of a rename
+    parts: tuple[MergedPart, ...] = ()  # of a change that was merged
 
     @property
     def problems(self) -> tuple[Finding, ...]:
@@ -71,7 +73,10 @@ def _place(source: Source) -> tuple[Path, PurePath]:
 def conclude(source: Source, judged: Judged, figures: Figures) -> Edit:
     """The Edit of a judged answer, not written."""
     edit = replace(
-        outcome(source, judged.text, figures), findings=judged.findings, changes=judged.changes
+        outcome(source, judged.text, figures),
+        findings=judged.findings,
+        changes=judged.changes,
+        parts=judged.parts,
     )
     if not judged.problems:
         return edit

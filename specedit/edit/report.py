@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from specedit.check.finding import Finding as Finding
 from specedit.check.finding import Spot as Spot
 from specedit.decode.events import FREE
+from specedit.edit.apply.result import MergedPart
 
 
 @dataclass(frozen=True)
@@ -182,6 +183,7 @@ class Edit:
     figures: Figures = Figures()
     compared: Compared | None = None
     changes: tuple[Replaced, ...] = ()  # of a rename
+    parts: tuple[MergedPart, ...] = ()  # of a change that was merged
     kept: str = ""  # where a refused answer can be looked at
     before_sha256: str = ""
     after_sha256: str = ""

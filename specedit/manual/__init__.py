@@ -14,8 +14,8 @@ from specedit.settings import nearest
 
 # The pages in reading order; any other page of the folder comes after them.
 READING = (
-    *("edit", "rename", "hook", "editors", "agents", "server", "models", "settings", "trust"),
-    *("vllm", "engine"),
+    *("edit", "rename", "apply", "hook", "editors", "agents", "server", "models", "settings"),
+    *("trust", "vllm", "engine"),
 )
 # The topic of each command that has no page of its own name.
 SUBJECTS = {

@@ -101,7 +101,7 @@ class Settings:
         "derived",
     )
     no_model: bool = _open(
-        False, "Decide mentions in comments and strings by rule; load no model (rename)"
+        False, "Load no model: decide mentions by rule (rename), refuse what is unsure (apply)"
     )
     check: bool = _restricted(False, "Write nothing; exit 1 if a file would change")
     diff: bool = _restricted(False, "Write nothing; print a patch on stdout")

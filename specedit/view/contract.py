@@ -80,6 +80,7 @@ def edit_json(e: Edit) -> dict[str, Any]:
         "notes": list(e.notes),
         "findings": [_finding(one, e.path) for one in e.findings],
         "changes": [asdict(one) for one in e.changes],
+        "parts": [{"lines": list(one.lines), "how": one.how} for one in e.parts],
         "kept": e.kept or None,
         "before_sha256": e.before_sha256,
         "after_sha256": e.after_sha256,

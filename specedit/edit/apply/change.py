@@ -61,12 +61,15 @@ class Snippet:
     language: str = ""  # that the fence names
 
 
+Part = ChangeHunk | Snippet
+
+
 @dataclass(frozen=True)
 class FileChange:
     """The parts of a change for one file. `path` is "" where the change names none."""
 
     path: str
-    parts: tuple[ChangeHunk | Snippet, ...]
+    parts: tuple[Part, ...]
     creates: bool = False  # it says that the file is new
     deletes: bool = False
 
@@ -94,7 +97,7 @@ def read_change(change: str) -> list[FileChange]:
     ]
 
 
-def _empty(part: ChangeHunk | Snippet) -> bool:
+def _empty(part: Part) -> bool:
     return isinstance(part, Snippet) and not any(line.strip() for line in part.lines)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from specedit.edit.apply.placing import margin
@@ -14,6 +14,7 @@ from specedit.syntax.outline import Symbol
 
 _CLASS = "class Snippet__ {"  # around methods that stand alone, so that they parse
 _BARE = frozenset({"csharp", "java", "javascript", "typescript", "tsx", "kotlin", "scala", "php"})
+_STATEMENTS = frozenset(("if", "for", "while", "switch", "catch", "with", "using", "lock"))
 _KINDS = frozenset({"function", "method", "class", "interface", "enum"})
 ENOUGH, SAME_HEAD = 0.3, 0.75  # least share of lines, or likeness of first lines
 
@@ -50,18 +51,22 @@ def definitions(lines: Sequence[str], language: Language | None) -> list[Definit
             one.kind,
         )
         for one in best
-        if one.kind in _KINDS
+        if one.kind in _KINDS and one.name not in _STATEMENTS
     ]
 
 
 def counterpart(
-    one: Definition, snippet: Sequence[str], symbols: Sequence[Symbol], lines: Sequence[str]
+    one: Definition,
+    snippet: Sequence[str],
+    named: Mapping[str, Sequence[Symbol]],
+    lines: Sequence[str],
 ) -> tuple[Symbol | None, list[Symbol]]:
-    """The definition of the file that one of a snippet stands for, and all that it could be."""
+    """The definition of the file that one of a snippet stands for, and all that it could be.
+    `named`: the file's definitions by their own names."""
     wanted = one.qualified.split(".")
-    named = [s for s in symbols if s.kind in _KINDS and s.own_name == one.name.rpartition(".")[2]]
-    exact = [s for s in named if s.qualified.split(".")[-len(wanted) :] == wanted]
-    found = exact or [s for s in named if len(wanted) == 1]
+    same = [s for s in named.get(one.name.rpartition(".")[2], ()) if s.kind in _KINDS]
+    exact = [s for s in same if s.qualified.split(".")[-len(wanted) :] == wanted]
+    found = exact or [s for s in same if len(wanted) == 1]
     own = Counter(line.strip() for line in snippet[one.first : one.last] if line.strip())
     if len(found) < 2:
         return (found[0] if found and _alike(one, found[0], own, snippet, lines) else None), found

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 
 from specedit.edit.apply.alignment import AlignedLine, Aligner
 from specedit.edit.apply.change import Snippet
 from specedit.edit.apply.elision import elided
 from specedit.edit.apply.placing import FileIndex, margin, squeezed
 from specedit.edit.apply.result import Ambiguity, Lines
+from specedit.edit.apply.scoring import costs_of
 from specedit.edit.apply.similar import LIKE, likeness, weight
-from specedit.edit.apply.snippet import Prepared, costs_of, prepared
+from specedit.edit.apply.snippet import Prepared, prepared
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import Symbol
 
@@ -39,10 +40,12 @@ def laid(
     if not any(line.strip() for line in cut.lines):
         return [Ambiguity(first, "it shows nothing but elisions")]
     ready = prepared(cut, index, symbols, language)
-    if len(ready.lines) * len(index.lines) > LARGEST:
-        return [Ambiguity(first, "too long to compare with this file")]
     if doubts := _dropped_members(ready, symbols):
         return doubts
+    if (replaced := _replaced(ready, index)) is not None:
+        return replaced
+    if len(ready.lines) * len(index.lines) > LARGEST:
+        return [Ambiguity(first, "too long to compare with this file")]
     aligner = Aligner(costs_of(ready, index))
     path = aligner.path()
     writer = _Writer(ready, index, symbols, language)
@@ -58,6 +61,23 @@ def laid(
         return [_several(ready, path, other.values())]
     exact = not ready.reindented and not ready.pairs and writer.all_equal(path)
     return Laid(tuple(text), "exact" if exact else "matched")
+
+
+def _replaced(ready: Prepared, index: FileIndex) -> Laid | None:
+    """The file with whole definitions replaced, where the snippet shows nothing else."""
+    pairs = {(pair.own.first, pair.own.last): pair for pair in ready.pairs}
+    if not set(ready.chunks()) <= pairs.keys():
+        return None
+    ordered = sorted(pairs.values(), key=lambda pair: pair.old.first_line)
+    if any(one.old.last_line >= two.old.first_line for one, two in pairwise(ordered)):
+        return None
+    result: list[str] = []
+    at = 0
+    for pair in ordered:
+        result += index.lines[at : pair.old.first_line - 1]
+        result += ready.lines[pair.own.first : pair.own.last]
+        at = pair.old.last_line
+    return Laid((*result, *index.lines[at:]), "matched")
 
 
 def _several(ready: Prepared, path: Sequence[AlignedLine], others: object) -> Ambiguity:

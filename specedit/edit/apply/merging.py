@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from specedit.edit.apply.change import ChangeHunk, FileChange, Snippet, read_change
+from specedit.edit.apply.change import ChangeHunk, Part, Snippet, read_change
 from specedit.edit.apply.laying import Laid, laid
 from specedit.edit.apply.patching import Splice, splices
 from specedit.edit.apply.placing import FileIndex
 from specedit.edit.apply.result import Ambiguity, Merged, MergedPart
 from specedit.syntax import trees
-from specedit.syntax.languages import language_of
+from specedit.syntax.languages import BY_NAME, Language, language_of
 from specedit.syntax.lines import opcodes
 
 
@@ -20,7 +20,7 @@ def merge(text: str, change: str, name: str) -> Merged:
     return merge_parts(text, parts, name)
 
 
-def merge_parts(text: str, parts: Sequence[ChangeHunk | Snippet], name: str) -> Merged:
+def merge_parts(text: str, parts: Sequence[Part], name: str) -> Merged:
     """The same for parts that are read already. Each snippet continues from the text before it."""
     language = language_of(name, text)
     hunks = [part for part in parts if isinstance(part, ChangeHunk)]
@@ -37,6 +37,9 @@ def merge_parts(text: str, parts: Sequence[ChangeHunk | Snippet], name: str) -> 
             lines = _joined(lines, done)
             hows += [(one.lines, one.how) for one in done]
     for one in snippets:
+        if doubt := _other_language(one, language):
+            doubts.append(doubt)
+            continue
         current = "\n".join(lines) + "\n"
         result = laid(one, FileIndex(lines), trees.symbols(current, language), language)
         if isinstance(result, Laid):
@@ -49,6 +52,20 @@ def merge_parts(text: str, parts: Sequence[ChangeHunk | Snippet], name: str) -> 
     how = "matched" if any(one == "matched" for _, one in hows) else "exact"
     after = "\n".join(lines) + end
     return Merged(after, tuple(_parts(before, lines, how)))
+
+
+_FAMILIES = ({"javascript", "typescript", "tsx", "jsx", "js", "ts"}, {"c", "cpp", "c++", "cuda"})
+
+
+def _other_language(snippet: Snippet, language: Language | None) -> Ambiguity | None:
+    """What stands against a snippet whose fence names another language than the file's."""
+    named = language_of(f"x.{snippet.language}") or BY_NAME.get(snippet.language.lower())
+    if named is None or language is None or named == language:
+        return None
+    if any({named.name, language.name} <= family for family in _FAMILIES):
+        return None
+    reason = f"its fence names {named.name}, and the file is {language.name}"
+    return Ambiguity(snippet.lines[0].strip(), reason)
 
 
 def _joined(lines: Sequence[str], done: Sequence[Splice]) -> list[str]:
@@ -66,8 +83,3 @@ def _parts(before: Sequence[str], after: Sequence[str], how: str) -> list[Merged
         for tag, _, _, c, d in opcodes(before, after)
         if tag != "equal"
     ]
-
-
-def for_file(changes: Sequence[FileChange], name: str) -> list[ChangeHunk | Snippet]:
-    """The parts of a change that are for a file."""
-    return [part for one in changes for part in one.parts]

@@ -1,0 +1,74 @@
+"""`specedit apply [FILE] [CHANGE]`"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from specedit.cli.options import SHARED, settings_options
+from specedit.errors import UsageError
+from specedit.settings import Resolved
+
+if TYPE_CHECKING:
+    from specedit.edit.job import Job
+    from specedit.edit.report import Edit
+    from specedit.files.source import Source
+
+PATCHES = (".diff", ".patch")
+
+
+@settings_options("no_model", *(name for name in SHARED if name != "stdin_filename"), asks=True)
+def apply(
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="[FILE]", help="The file; without it: those that CHANGE names"),
+    ] = None,
+    change: Annotated[
+        str | None,
+        typer.Argument(metavar="[CHANGE]", help="The file of the change; `-` or none: stdin"),
+    ] = None,
+    *,
+    resolved: Resolved,
+) -> int:
+    """Merge a snippet, SEARCH/REPLACE blocks or a diff into files, without a model where it can."""
+    from specedit.cli.targets import Targets, near, resolve_targets
+    from specedit.cli.work import work
+    from specedit.edit.apply.planning import parts_by_file, plan_apply
+    from specedit.files.recorder import Wish
+
+    if change is None and file is not None and (file == "-" or file.endswith(PATCHES)):
+        file, change = None, file
+    if resolved.values.ask and change in (None, "-"):
+        raise UsageError("--ask reads answers from stdin: put the change in a file.")
+    parts = parts_by_file(_read(change), file or "")
+
+    def planner(source: Source) -> Job | Edit:
+        return plan_apply(source, parts[by_path[os.path.realpath(source.name)]], settings)
+
+    targets = resolve_targets(Targets(tuple(parts)), resolved)
+    settings = targets.settings
+    by_path = {os.path.realpath(name): name for name in parts}
+    wish = Wish(f"the change {near(change)}" if change not in (None, "-") else "a change")
+    return work("apply", targets, planner, wish, together=len(parts) > 1)
+
+
+def _read(change: str | None) -> str:
+    """The text of the change."""
+    from specedit.files.source import read
+
+    if change not in (None, "-"):
+        assert change is not None
+        if Path(change).is_file() and not Path(change).stat().st_size:
+            return ""
+        return read(change).text
+    if sys.stdin.isatty():
+        raise UsageError("Which change?", hint="specedit apply FILE CHANGE, or pipe it to stdin")
+    data = sys.stdin.buffer.read()
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError("The change is not UTF-8 text.") from None
