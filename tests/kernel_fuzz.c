@@ -443,6 +443,9 @@ static void refuses(void) {
     expect(BAD(specedit_cache_keep(cache, 5, far, 1)), "start + rows[i] overflows");
     expect(BAD(specedit_cache_reserve(cache, INT_MAX)), "positions overflow");
     expect(BAD(specedit_cache_copy(cache, their, 0)), "copy between models");
+    expect(BAD(specedit_cache_rows(cache, (char *)ids, 513, 1)), "rows behind the cache");
+    expect(BAD(specedit_cache_rows(cache, (char *)ids, -1, 0)), "rows before the cache");
+    expect(BAD(specedit_cache_rows(cache, 0, 1, 0)), "rows of nothing");
     expect(BAD(specedit_attention(m->model, their, pool, 0, 1)), "attention over another's cache");
     expect(BAD(specedit_attention(m->model, cache, pool, INT_MAX, 1)), "attention overflows");
     expect(BAD(specedit_attention(m->model, cache, pool, -1, 1)), "attention behind -1");

@@ -43,6 +43,13 @@ PLACES = (
     "which parts of the file that is about. Reply with names from the outline and nothing else."
 )
 
+QUESTION = (
+    "You answer questions about source files. You get one file and one question. "
+    "Answer briefly and in plain words, from what the file says. Name lines and names where it "
+    "helps. Where the file does not tell, say so. Do not rewrite the file."
+)
+CONSTANT = frozenset({SYSTEM, PART, INSERTION, PLACES, QUESTION})  # the same in every run
+
 
 def fence(text: str) -> str:
     """A run of backticks longer than any in `text`, three at least."""

@@ -11,12 +11,6 @@ from specedit.errors import UsageError
 from specedit.files.source import Source
 from specedit.settings import Settings
 
-SYSTEM = (
-    "You answer questions about source files. You get one file and one question. "
-    "Answer briefly and in plain words, from what the file says. Name lines and names where it "
-    "helps. Where the file does not tell, say so. Do not rewrite the file."
-)
-
 
 def plan_ask(
     source: Source,
@@ -45,7 +39,7 @@ def plan_ask(
     asked = f"{marks}\n\n{question.strip()}"
     user = (*above, f"{what}\n\n{marks}\n", prompt.finished(text), asked)
     return Plan(
-        messages=(Message("system", (SYSTEM,)), Message("user", user)),
+        messages=(Message("system", (prompt.QUESTION,)), Message("user", user)),
         instruction=question,
         draft=tuple(one for one in drafters(settings) if one != "prediction"),
         max_tokens=settings.max_tokens or None,

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from types import BuiltinMethodType, GeneratorType
 from typing import Any
 
@@ -80,8 +81,7 @@ def prompt_ids(
 
 def split(template: str, messages: Sequence[Turn], **texts: str) -> list[str | int]:
     """The rendered template in order: its own text, and the numbers of the messages in between."""
-    marked = [{"role": role, "content": _MARK.format(n)} for n, (role, _) in enumerate(messages)]
-    rendered = _render(template, marked, texts)
+    rendered = _render(template, tuple(role for role, _ in messages), tuple(texts.items()))
     pieces = _MARKS.split(rendered)  # text, number, text, number, …, text
     parts = [int(piece) if place % 2 else piece for place, piece in enumerate(pieces)]
     if missing := set(range(len(messages))) - {part for part in parts if isinstance(part, int)}:
@@ -90,7 +90,9 @@ def split(template: str, messages: Sequence[Turn], **texts: str) -> list[str | i
     return [part for part in parts if part != ""]
 
 
-def _render(template: str, messages: list[dict[str, str]], texts: dict[str, str]) -> str:
+@lru_cache(16)
+def _render(template: str, roles: tuple[str, ...], texts: tuple[tuple[str, str], ...]) -> str:
+    messages = [{"role": role, "content": _MARK.format(n)} for n, role in enumerate(roles)]
     try:
         return render(
             template,
@@ -98,7 +100,7 @@ def _render(template: str, messages: list[dict[str, str]], texts: dict[str, str]
             add_generation_prompt=True,
             enable_thinking=False,
             tools=None,
-            **texts,
+            **dict(texts),
         )
     except Exception as problem:  # of any kind: the template decides what runs
         reason = str(problem).strip()[:300] or type(problem).__name__

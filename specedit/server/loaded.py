@@ -17,6 +17,7 @@ from specedit.decode import cost
 from specedit.decode.events import Chunk, Done
 from specedit.edit.backend import Answer, Event, Written
 from specedit.edit.plan import Plan
+from specedit.edit.prompt import CONSTANT
 from specedit.edit.reader import answer_ending, reader_of
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Engine, Prefill, common
@@ -67,6 +68,14 @@ class Loaded:
             return raw_ids(self.tokenizer, plan.raw.text, plan.raw.ids, plan.raw.suffix)
         return self.render([(m.role, m.segments) for m in plan.messages], plan.opening)
 
+    def _read_fixed(self, plan: Plan, prompt: list[int]) -> None:
+        """Begin with the ids that no text of the user is in: the engine may have kept them."""
+        read = getattr(self.engine, "read_fixed", None)
+        first = plan.messages[:1]
+        if read and first and first[0].content in CONSTANT:
+            empty = self.render([("system", first[0].segments), ("user", ("",))], "")
+            read(prompt[: common(empty, prompt)])
+
     def _trees(self, plan: Plan) -> bool:
         """Whether a pass may be a tree: tested only where a drafter proposes trees."""
         prove = getattr(self.engine, "prove", None)  # an engine that tests its model for it
@@ -114,6 +123,8 @@ class Loaded:
             )
         if plan.fresh:
             self.engine.crop(0)
+        else:
+            self._read_fixed(plan, prompt)
         reader = reader_of(plan, self.tokenizer)
         chunks = decode(
             self.engine,

@@ -48,6 +48,7 @@ def open_exact(
     from specedit.engines.devices import physical_cores
     from specedit.engines.exact.conversion import convert, converted_path, source_of
     from specedit.engines.exact.engine import ExactEngine
+    from specedit.engines.exact.fixed_prefix import FixedPrefixes
     from specedit.engines.exact.geometry import needed_memory
     from specedit.engines.exact.kernels import NO_KERNELS
     from specedit.engines.exact.kernels.library import load
@@ -82,4 +83,5 @@ def open_exact(
         hidden=config.hidden,
         note="; ".join(filter(None, (f"int8, {precision}, {library.name}", library.note, scarce))),
     )
-    return ExactEngine(KernelPasses(library, weights, threads, close=precision == "close"), info)
+    passes = KernelPasses(library, weights, threads, close=precision == "close")
+    return ExactEngine(passes, info, FixedPrefixes(path.parent, passes))

@@ -13,6 +13,7 @@ from specedit.engines.base import GREEDY, Choices, EngineInfo, Prefill, Sampling
 from specedit.errors import UsageError
 
 if TYPE_CHECKING:
+    from specedit.engines.exact.fixed_prefix import FixedPrefixes
     from specedit.engines.exact.kernels.passes import KernelCache, KernelPasses, OutputSubset
 
 PREFILL = 512  # positions per prefill pass: 0.96 of the time of 256 at 3,000 positions
@@ -23,10 +24,13 @@ WIDEST = 512  # a longer forward is fed in pieces, which changes no bit
 class ExactEngine:
     """One model with one cache at a time; `swap` exchanges it."""
 
-    def __init__(self, passes: KernelPasses, info: EngineInfo) -> None:
+    def __init__(
+        self, passes: KernelPasses, info: EngineInfo, fixed: FixedPrefixes | None = None
+    ) -> None:
         self.passes = passes
         self.cache = passes.new_cache()
         self._info = info
+        self._fixed = fixed
         self._sampling = GREEDY
         self._audit = False
         self._watching = False
@@ -50,6 +54,12 @@ class ExactEngine:
         """Use `cache` from now on; returns the previous one."""
         old, self.cache = self.cache, cache
         return old
+
+    def read_fixed(self, ids: Sequence[int]) -> None:
+        """Begin a text with ids that are the same in every run, which the store keeps."""
+        if self._fixed is not None and common(self.cache.ids, ids) < len(ids):
+            self.cache.crop(0)
+            self._fixed.read(ids, self.cache)
 
     def begin(
         self, prompt: Sequence[int], sampling: Sampling = GREEDY, *, audit: bool = False

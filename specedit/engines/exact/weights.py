@@ -126,6 +126,12 @@ class Weights:
         ctypes.pythonapi.PyBuffer_Release(ctypes.byref(result))
         return address
 
+    @cached_property
+    def digest(self) -> str:
+        """Of the configuration and of all tensors, by their checksums."""
+        checksums = {name: entry["checksum"] for name, entry in sorted(self.entries.items())}
+        return hashlib.sha256(f"{self.config} {checksums}".encode()).hexdigest()
+
     def address(self, name: str) -> int | None:
         """Where a tensor begins; None where the model has none of this name."""
         entry = self.entries.get(name)

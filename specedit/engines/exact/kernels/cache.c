@@ -65,6 +65,23 @@ int specedit_cache_copy(specedit_cache *to, const specedit_cache *from, int leng
     return SPECEDIT_OK;
 }
 
+uint64_t specedit_cache_row_bytes(const specedit_cache *cache) {
+    return cache ? (uint64_t)cache->layers * cache->kv_heads * (3 * cache->size + 2 * sizeof(float)) : 0;
+}
+
+int specedit_cache_rows(specedit_cache *cache, char *rows, int length, int out) {
+    if (!cache || !rows || length < 0 || (out && length > cache->tiles * TILE))
+        return SPECEDIT_BAD_ARGUMENT;
+    int code = specedit_cache_reserve(cache, length);
+    for (int at = 0; code == SPECEDIT_OK && at < length; at++)
+        for (int layer = 0; layer < cache->layers; layer++)
+            for (int head = 0; head < cache->kv_heads; head++) {
+                cache_part part = cache_part_of(cache, at / TILE, layer, head);
+                rows = cache_row(part, cache->size, at % TILE, rows, out);
+            }
+    return code;
+}
+
 int specedit_cache_keep(specedit_cache *cache, int start, const int32_t *rows, int count) {
     if (!cache || start < 0 || count < 0 || (count && !rows))
         return SPECEDIT_BAD_ARGUMENT;

@@ -68,6 +68,32 @@ static inline void cache_write(cache_part part, int size, int at, const int16_t 
     part.value_scales[at] = value_scale;
 }
 
+/* What `cache_write` stored at a position, read back (`out`) or stored again. */
+static inline char *cache_row(cache_part part, int size, int at, char *row, int out) {
+    int16_t key[2 * MAX_HALF];
+    int8_t value[2 * MAX_HALF];
+    float scales[2];
+    if (out) {
+        const int16_t *keys = cache_key(part, size, at);
+        const int8_t *values = cache_value(part, size, at);
+        for (int c = 0; c < size; c++) {
+            key[c] = keys[c / 2 * 2 * LANES + c % 2];
+            value[c] = values[c / LANES * LANES * BLOCK + c % LANES * 4];
+        }
+        scales[0] = part.key_scales[at];
+        scales[1] = part.value_scales[at];
+    }
+    struct {
+        void *at;
+        size_t bytes;
+    } fields[] = {{key, 2 * (size_t)size}, {value, (size_t)size}, {scales, sizeof scales}};
+    for (int i = 0; i < 3; row += fields[i++].bytes)
+        memcpy(out ? row : fields[i].at, out ? fields[i].at : row, fields[i].bytes);
+    if (!out)
+        cache_write(part, size, at, key, scales[0], value, scales[1]);
+    return row;
+}
+
 /* A position's key with the scales of both, and its value: two functions, for trees move keys first. */
 static inline void cache_move_key(
     cache_part to, int to_at, cache_part from, int from_at, int size) {

@@ -117,6 +117,8 @@ SIGNATURES = {
     "cache_reserve": (c_int, (c_void_p, c_int)),
     "cache_bytes": (c_uint64, (c_void_p,)),
     "cache_copy": (c_int, (c_void_p, c_void_p, c_int)),
+    "cache_row_bytes": (c_uint64, (c_void_p,)),
+    "cache_rows": (c_int, (c_void_p, c_void_p, c_int, c_int)),
     "cache_keep": (c_int, (c_void_p, c_int, POINTER(c_int32), c_int)),
     "run": (c_int, (c_void_p, c_void_p, c_void_p, POINTER(CPass))),
     "guess_run": (c_int, (c_void_p, c_void_p, POINTER(CHead), POINTER(CGuess))),

@@ -25,6 +25,9 @@ class KernelPasses:
         self.config = weights.config
         self.name = library.name
         self.digest = weights.source  # of the model's own file: heads are bound to it
+        version = library.lib.specedit_version().decode()
+        # what logits depend on beside the ids
+        self.identity = f"{weights.digest} {version} {library.name} {close}"
         self._library = library
         self._weights = weights
         lib = library.lib
@@ -211,6 +214,27 @@ class KernelCache:
         """Begin as the first `length` positions of `other`, bit for bit."""
         check(self._lib.specedit_cache_copy(self.handle, other.handle, length))
         self.ids[:] = other.ids[:length]
+
+    def rows(self) -> bytearray:
+        """What it holds, as bytes for `fill`."""
+        data = bytearray(len(self.ids) * self._row_bytes)
+        self._move(data, len(self.ids), out=True)
+        return data
+
+    def fill(self, ids: Sequence[int], rows: bytearray) -> None:
+        """Hold these ids as the cache did that gave these `rows`."""
+        if len(rows) != len(ids) * self._row_bytes:
+            raise ValueError("these are not the rows of so many ids")
+        self._move(rows, len(ids), out=False)
+        self.ids[:] = ids
+
+    @property
+    def _row_bytes(self) -> int:
+        return int(self._lib.specedit_cache_row_bytes(self.handle))
+
+    def _move(self, data: bytearray, length: int, *, out: bool) -> None:
+        at = (c_int8 * len(data)).from_buffer(data)
+        check(self._lib.specedit_cache_rows(self.handle, at, length, out))
 
 
 def check(code: int) -> None:

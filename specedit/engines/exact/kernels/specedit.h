@@ -183,6 +183,9 @@ SPECEDIT_EXPORT int specedit_cache_reserve(specedit_cache *cache, int positions)
 SPECEDIT_EXPORT uint64_t specedit_cache_bytes(const specedit_cache *cache);
 /* The first `length` positions of `from`, bit for bit. Both are of one model. */
 SPECEDIT_EXPORT int specedit_cache_copy(specedit_cache *to, const specedit_cache *from, int length);
+/* The first `length` positions as bytes: out of a cache (`out`), or into it. */
+SPECEDIT_EXPORT uint64_t specedit_cache_row_bytes(const specedit_cache *cache);
+SPECEDIT_EXPORT int specedit_cache_rows(specedit_cache *cache, char *rows, int length, int out);
 /* Of a tree's rows behind `start`, those in `rows` (rising) move together, right behind it. */
 SPECEDIT_EXPORT int specedit_cache_keep(
     specedit_cache *cache, int start, const int32_t *rows, int count);

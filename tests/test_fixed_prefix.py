@@ -1,0 +1,140 @@
+"""The constant beginning of a prompt comes from the store, bit for bit as a pass computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from exact_models import kernel, kernels_here, save
+from model_sources import tiny_gguf
+
+from specedit.decode.width import Widths
+from specedit.edit import prompt
+from specedit.edit.backend import Answer
+from specedit.edit.plan import Message, Plan
+from specedit.edit.report import ModelLine
+from specedit.engines.exact import fixed_prefix, open_exact
+from specedit.engines.exact.engine import ExactEngine
+from specedit.models.store import ModelFiles
+from specedit.models.template import prompt_ids
+from specedit.models.vocabulary import load_tokenizer
+from specedit.server.loaded import Loaded
+
+KERNELS = kernels_here()
+FIXED = [(5 * i * i + i) % 190 for i in range(70)]
+REST = [(7 * i + 3) % 190 for i in range(30)]
+
+pytestmark = pytest.mark.skipif(not KERNELS, reason="no kernels were built here")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> ModelFiles:
+    return save("qwen2, grouped, tied", tmp_path_factory.mktemp("model"))[1]
+
+
+@pytest.fixture
+def opened(model: ModelFiles, tmp_path: Path) -> Callable[[], ExactEngine]:
+    return lambda: open_exact(model, store=tmp_path)
+
+
+def files(store: Path) -> list[Path]:
+    return sorted((store / "converted").glob("prefix-*.kv"))
+
+
+def logits(engine: ExactEngine, *, fixed: int) -> list[bytes]:
+    engine.crop(0)
+    if fixed:
+        engine.read_fixed(FIXED[:fixed])
+    for _ in engine.begin([*FIXED, *REST], audit=True):
+        pass
+    rows = engine.forward(REST[-1:] + FIXED[:9]).rows
+    assert rows is not None
+    return rows
+
+
+@pytest.mark.parametrize("variant", KERNELS)
+@pytest.mark.parametrize("length", [16, 63, 70])
+def test_logits_are_those_of_a_prompt_that_was_read(
+    variant: str, length: int, model: ModelFiles, tmp_path: Path
+) -> None:
+    with kernel(variant):
+        expected = logits(open_exact(model, store=tmp_path), fixed=0)
+        assert logits(open_exact(model, store=tmp_path), fixed=length) == expected
+        assert len(files(tmp_path)) == 1
+        again = open_exact(model, store=tmp_path)
+        again.read_fixed(FIXED[:length])
+        assert again.length == length
+        assert logits(again, fixed=length) == expected
+    assert len(files(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("harm", ["cut", "changed", "longer", "empty"])
+def test_a_damaged_file_is_made_again(
+    harm: str, opened: Callable[[], ExactEngine], tmp_path: Path
+) -> None:
+    expected = logits(opened(), fixed=70)
+    (path,) = files(tmp_path)
+    sound = path.read_bytes()
+    damaged = {
+        "cut": sound[:-1],
+        "changed": sound[:-1] + bytes([sound[-1] ^ 1]),
+        "longer": sound + b"0",
+        "empty": b"",
+    }
+    path.write_bytes(damaged[harm])
+    assert logits(opened(), fixed=70) == expected
+    assert path.read_bytes() == sound
+
+
+def test_other_arithmetic_has_a_file_of_its_own(model: ModelFiles, tmp_path: Path) -> None:
+    for variant in KERNELS:
+        with kernel(variant):
+            logits(open_exact(model, store=tmp_path), fixed=70)
+    logits(open_exact(model, store=tmp_path, precision="close"), fixed=70)
+    assert len(files(tmp_path)) == len(KERNELS) + 1
+
+
+def test_the_oldest_files_make_space(
+    opened: Callable[[], ExactEngine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = opened()
+    logits(engine, fixed=70)
+    (first,) = files(tmp_path)
+    monkeypatch.setattr(fixed_prefix, "MOST_BYTES", first.stat().st_size + 100)
+    logits(engine, fixed=69)
+    assert len(files(tmp_path)) == 1 and first not in files(tmp_path)
+    monkeypatch.setattr(fixed_prefix, "MOST_BYTES", 100)
+    for path in files(tmp_path):
+        path.unlink()
+    logits(engine, fixed=68)
+    assert files(tmp_path) == []
+
+
+@pytest.fixture
+def loaded(model: ModelFiles, tmp_path: Path) -> Iterator[Loaded]:
+    tokenizer = load_tokenizer(ModelFiles("tiny", tiny_gguf(tmp_path / "tiny.gguf"), "gguf"))
+
+    def render(turns: object, opening: str) -> list[int]:
+        return [id % 190 for id in prompt_ids(tokenizer, "", turns, opening)]  # type: ignore[arg-type]
+
+    engine = open_exact(model, store=tmp_path)
+    yield Loaded(ModelLine("tiny"), engine, tokenizer, render, Widths())
+
+
+def test_nothing_of_a_users_text_is_kept(loaded: Loaded, tmp_path: Path) -> None:
+    def reused(system: str, *segments: str) -> int:
+        messages = (Message("system", (system,)), Message("user", segments))
+        loaded.engine.crop(0)
+        plan = Plan(messages, draft=(), max_tokens=1)
+        return next(one.reused for one in loaded.run(plan) if isinstance(one, Answer))
+
+    first = reused(prompt.SYSTEM, "File `a`:", "secret = 1\n", "Rename it.")
+    (path,) = files(tmp_path)
+    content = path.read_bytes()
+    path.unlink()
+    assert reused(prompt.SYSTEM, "Another text, and a longer one than that before.") == first
+    assert [one.read_bytes() for one in files(tmp_path)] == [content]
+    assert len(prompt.SYSTEM) < first < len(prompt.SYSTEM) + 60
+    reused("My own words in the place of a system message, as a client may send.", "Hello")
+    assert len(files(tmp_path)) == 1
