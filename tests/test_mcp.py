@@ -24,7 +24,7 @@ from specedit.integrations.mcp.workspace import Workspace
 
 Play = Callable[..., Path]
 Work = Callable[[Agent], Awaitable[None]]
-TOOLS = ["find_places", "rename_symbol", "edit_symbol", "undo", "status"]
+TOOLS = ["find_places", "rename_symbol", "apply_change", "edit_symbol", "undo", "status"]
 MODES = ("legacy", "auto")  # protocols until 2025-11-25, and since 2026-07-28
 
 
@@ -173,6 +173,63 @@ def test_a_long_result_is_cut_with_a_count(repo: Repository, talk: Callable[...,
 # changes and edits
 
 
+SNIPPET = "class User:\n    # ... existing code ...\n    def total(self):\n        return 2\n"
+SEARCH = "<<<<<<< SEARCH\n  return 1  # the total\n=======\n  return 2\n>>>>>>> REPLACE\n"
+DIFF = """\
+--- a/shop/user.py
++++ b/shop/user.py
+@@ -90,2 +99,2 @@
+     def total(self):
+-        return 1  # the total
++        return 2
+"""
+
+
+@pytest.mark.parametrize("change", [SNIPPET, SEARCH, DIFF], ids=["snippet", "search", "diff"])
+def test_a_change_is_merged_without_a_model(
+    repo: Repository, talk: Callable[..., Agent], change: str
+) -> None:
+    before = contents(repo.root)
+
+    async def work(agent: Agent) -> None:
+        wanted = {"path": "shop/user.py", "change": change}
+        preview = await agent.does("apply_change", **wanted)
+        assert (preview["status"], preview["summary"]) == ("preview", "shop/user.py: +1 -1")
+        assert "+        return 2" in preview["diff"] and contents(repo.root) == before
+        written = await agent.does("apply_change", **wanted, write=True)
+        assert written == preview | {"status": "written"}
+        assert repo.read("shop/user.py").endswith("def total(self):\n        return 2\n")
+        await agent.does("undo")
+        assert contents(repo.root) == before
+
+    talk(work)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ("<<<<<<< SEARCH\nno such line\n=======\nx\n>>>>>>> REPLACE\n", "not in the file"),
+        (DIFF.replace("shop/user.py", "shop/page.py"), "is for shop/page.py, not for"),
+        (DIFF.replace("a/shop/user.py", "/dev/null"), ""),
+        (DIFF.replace("shop/user.py", "../../etc/passwd"), "not for shop/user.py"),
+        ("\0\n", "binary"),
+        (" \n", "empty"),
+    ],
+    ids=["absent", "another file", "created", "outside", "binary", "empty"],
+)
+def test_a_change_without_one_place_is_refused(
+    repo: Repository, talk: Callable[..., Agent], change: str, problem: str
+) -> None:
+    before = contents(repo.root.parent)
+
+    async def work(agent: Agent) -> None:
+        wanted = {"path": "shop/user.py", "change": change, "write": True}
+        assert problem in await agent.fails("apply_change", **wanted)
+
+    talk(work)
+    assert contents(repo.root.parent) == before
+
+
 def test_an_edit_shows_its_diff_and_reports_progress(
     repo: Repository, talk: Callable[..., Agent], script: Play
 ) -> None:
@@ -243,6 +300,7 @@ def test_a_path_elsewhere_is_refused(
     (repo.root / "folder").symlink_to(outside.parent)
     path = str(outside) if name == "ABSOLUTE" else name
     before = contents(repo.root.parent)
+    change = "<<<<<<< SEARCH\n'secret'\n=======\n'stolen'\n>>>>>>> REPLACE\n"
 
     async def work(agent: Agent) -> None:
         edit = {"symbol": "secret", "instruction": "Say stolen.", "write": True}
@@ -251,6 +309,7 @@ def test_a_path_elsewhere_is_refused(
             await agent.fails("edit_symbol", path=path, **edit),
             await agent.fails("rename_symbol", path=path, **rename),
             await agent.fails("find_places", path=path, name="secret"),
+            await agent.fails("apply_change", path=path, change=change, write=True),
         ):
             assert "return" not in problem and "\x1b" not in problem and len(problem) < 500
 

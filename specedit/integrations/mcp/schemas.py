@@ -45,6 +45,19 @@ class ToEdit(Arguments):
     write: Write = False
 
 
+class ToApply(Arguments):
+    path: Annotated[Path, Field(min_length=1)]
+    change: Annotated[
+        str,
+        Field(
+            description="SEARCH/REPLACE blocks, a diff, or code with `...` for what stays",
+            min_length=1,
+            max_length=2_000_000,
+        ),
+    ]
+    write: Write = False
+
+
 class NoArguments(Arguments):
     pass
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from specedit.edit.apply.planning import parts_by_file, plan_apply
 from specedit.edit.job import plan_edit
 from specedit.edit.refining import part_of
 from specedit.errors import UsageError
@@ -44,6 +45,16 @@ def rename_symbol(call: Call, to: schemas.ToRename) -> ToolResult:
     """Rename a symbol in all files of the git work tree (code, imports, comments): all of them or
     none. Look at `undecided`: uncertain places, renamed or left. No model runs by default."""
     return renamed(call, to)
+
+
+def apply_change(call: Call, to: schemas.ToApply) -> ToolResult:
+    """Merge a change that you wrote into one file: line numbers and white space may be wrong. Each
+    part must have one place, or nothing is written. Returns the diff. No model runs."""
+    with _file(call, to.path) as name:
+        settings = call.settings(no_model=True)
+        parts = parts_by_file(to.change, name)[name]
+        planner = partial(plan_apply, parts=parts, settings=settings)
+        return call.run("apply", [name], planner, settings, Wish("a change"), writes=to.write)
 
 
 def edit_symbol(call: Call, to: schemas.ToEdit) -> ToolResult:
@@ -120,6 +131,7 @@ class AgentTool:
 TOOLS = {
     "find_places": AgentTool(find_places, schemas.ToFind, writes=False),
     "rename_symbol": AgentTool(rename_symbol, schemas.ToRename, writes=True),
+    "apply_change": AgentTool(apply_change, schemas.ToApply, writes=True),
     "edit_symbol": AgentTool(edit_symbol, schemas.ToEdit, writes=True),
     "undo": AgentTool(undo, schemas.NoArguments, writes=True),
     "status": AgentTool(status, schemas.NoArguments, writes=False),
