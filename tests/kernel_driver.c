@@ -53,7 +53,7 @@ static specedit_linear linear(int outputs, int inputs, int group_size) {
                     128 * weights[(size_t)p * inputs * 16 + i / 4 * 64 + o * 4 + i % 4];
     for (int i = 0; i < outputs * groups; i++)
         scales[i] = 0.0004f + number(0.0002f);
-    return (specedit_linear){weights, scales, offsets, outputs, inputs, group_size};
+    return (specedit_linear){weights, scales, offsets, outputs, inputs, group_size, 8};
 }
 
 /* Two kinds of model: with a bias, and with norms of heads, "close", and odd sizes that are padded. */

@@ -79,7 +79,7 @@ static specedit_linear linear(owned *of, int outputs, int inputs, int group_size
         panels[i] = (int8_t)bits();
     for (int i = 0; i < numbers; i++)
         offsets[i] = one_in(500) ? odd() : (int32_t)bits() >> 8;
-    return (specedit_linear){panels, floats(of, numbers), offsets, outputs, inputs, group_size};
+    return (specedit_linear){panels, floats(of, numbers), offsets, outputs, inputs, group_size, 8};
 }
 
 /* -- models ------------------------------------------------------------------------------------ */

@@ -46,8 +46,9 @@ def _compiler_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 WRONG = """
 static void wrong(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
-    int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
-    gemm8(rows, stride, count, panel, step, panels, inputs, sums, ahead, lines);
+    int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
+    int lines) {
+    gemm8(rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines);
     HARM;
 }
 #define gemm8 wrong

@@ -110,15 +110,15 @@ static void tiles_of_four(const uint8_t *rows, size_t stride, const int8_t *pane
         fetch_near(at + NEAR);
         _tile_loadd(5, at, 64);
         _tile_dpbusd(0, 4, 5);
-        fetch_far(far + step, lines);
+        fetch_far(far + next->step, lines);
         fetch_near(at + step + NEAR);
         _tile_loadd(6, at + step, 64);
         _tile_dpbusd(1, 4, 6);
-        fetch_far(far + 2 * step, lines);
+        fetch_far(far + 2 * next->step, lines);
         fetch_near(at + 2 * step + NEAR);
         _tile_loadd(7, at + 2 * step, 64);
         _tile_dpbusd(2, 4, 7);
-        fetch_far(far + 3 * step, lines);
+        fetch_far(far + 3 * next->step, lines);
         fetch_near(at + 3 * step + NEAR);
         _tile_loadd(5, at + 3 * step, 64);
         _tile_dpbusd(3, 4, 5);
@@ -173,20 +173,22 @@ static void tiles_short(const uint8_t *rows, size_t stride, int count, const int
 }
 
 static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
-    int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
+    int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
+    int lines) {
     if (count >= FEW_SHORT && inputs == 64 && !lines) {
         tiles_short(rows, stride, count, panel, step, panels, sums);
         return;
     }
     if (count < FEW || inputs < SHORT || panels % 2) {
-        vnni_gemm8(rows, stride, count, panel, step, panels, inputs, sums, ahead, lines);
+        vnni_gemm8(
+            rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines);
         return;
     }
     size_t sums_step = (size_t)count * LANES;
     int steps = inputs / 64;
     if (count <= TILE_ROWS && panels == 4) {
         shape_four(count);
-        wanted next = {ahead, step, lines, (lines + steps - 1) / steps, 4};
+        wanted next = {ahead, ahead_step, lines, (lines + steps - 1) / steps, 4};
         tiles_of_four(rows, stride, panel, step, inputs, sums, sums_step, &next);
         _tile_release();
         return;
@@ -195,7 +197,8 @@ static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *p
     steps *= (count + 2 * TILE_ROWS - 1) / (2 * TILE_ROWS);
     for (int p = 0; p < panels; p += 2) {
         int before = lines * p / panels, share = lines * (p + 2) / panels - before;
-        wanted next = {ahead + (size_t)before * 64, step, share, (share + steps - 1) / steps, panels};
+        wanted next = {ahead + (size_t)before * 64, ahead_step, share,
+            (share + steps - 1) / steps, panels};
         for (int r = 0; r < count;) {
             int left = count - r, low = left < TILE_ROWS ? left : TILE_ROWS;
             int high = left - low < TILE_ROWS ? left - low : TILE_ROWS;

@@ -12,7 +12,14 @@ int linear_fits(const specedit_linear *l, int outputs, int inputs, int group_siz
     return l->panels && l->scales && l->offsets && l->outputs == outputs && l->inputs == inputs
         && l->group_size == group_size && outputs % LANES == 0 && inputs % 64 == 0
         && group_size % 64 == 0 && outputs >= LANES && in(group_size, 64, SPECEDIT_MAX_INPUTS)
-        && group_size <= inputs;
+        && group_size <= inputs && l->bits == 8;
+}
+
+/* the same of the model's own, which may have 4 bits */
+static int weights_fit(const specedit_linear *l, int outputs, int inputs, int group_size) {
+    specedit_linear one = *l;
+    one.bits = l->bits == 4 ? 8 : l->bits;
+    return linear_fits(&one, outputs, inputs, group_size);
 }
 
 static int numbers_fit(const specedit_shape *s) {
@@ -31,15 +38,15 @@ static int layer_fits(const specedit_shape *s, const specedit_layer *l) {
     int size = 2 * s->half, qkv = (s->heads + 2 * s->kv_heads) * size;
     int attended = up_to(s->heads * size, 64), hidden = up_to(s->hidden_true, LANES);
     return l->norm && l->inner_norm && !l->query_norm == !l->key_norm
-        && linear_fits(&l->qkv, qkv, s->hidden, s->hidden)
-        && linear_fits(&l->out, hidden, attended, attended)
-        && linear_fits(&l->gate_up, 2 * s->inner, s->hidden, s->hidden)
-        && linear_fits(&l->down, hidden, s->inner, s->group_size);
+        && weights_fit(&l->qkv, qkv, s->hidden, s->hidden)
+        && weights_fit(&l->out, hidden, attended, attended)
+        && weights_fit(&l->gate_up, 2 * s->inner, s->hidden, s->hidden)
+        && weights_fit(&l->down, hidden, s->inner, s->group_size);
 }
 
 int shape_fits(const specedit_shape *s, const specedit_weights *w) {
     if (!numbers_fit(s) || !w->layers || !w->embedding || !w->norm || !w->frequencies
-        || !linear_fits(&w->head, up_to(s->vocabulary, LANES), s->hidden, s->hidden))
+        || !weights_fit(&w->head, up_to(s->vocabulary, LANES), s->hidden, s->hidden))
         return 0;
     for (int i = 0; i < s->half_true; i++)
         if (!(fabs(w->frequencies[i]) <= MAX_FREQUENCY))

@@ -143,7 +143,7 @@ static void add_value_block(const specedit_model *m, thread_scratch *scratch, ca
     int size = m->size, queries = to - from;
     m->kernel->gemm8(scratch->weights + (size_t)from * TILE + (size_t)block * BLOCK, TILE, queries,
         part.values + (size_t)block * BLOCK * size, (size_t)LANES * BLOCK, size / LANES, BLOCK,
-        scratch->sums, 0, 0);
+        scratch->sums, 0, 0, 0);
     for (int q = 0; q < queries; q++)
         m->kernel->add_values(scratch->sums + (size_t)q * LANES, (size_t)queries * LANES,
             size / LANES, scratch->units[(size_t)(from + q) * (TILE / BLOCK) + block],

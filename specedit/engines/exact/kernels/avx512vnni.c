@@ -7,8 +7,10 @@
 #include "avx512vnni.h"
 
 static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
-    int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
-    vnni_gemm8(rows, stride, count, panel, step, panels, inputs, sums, ahead, lines);
+    int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
+    int lines) {
+    vnni_gemm8(
+        rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines);
 }
 
 static void gemm16(const int16_t *rows, size_t stride, int count, const int16_t *panel, size_t step,

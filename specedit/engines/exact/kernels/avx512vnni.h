@@ -10,6 +10,8 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "expand.h"
+
 #define INLINE_BLOCK static inline __attribute__((always_inline))
 
 #if defined(__clang__)
@@ -28,7 +30,7 @@ INLINE_BLOCK __m512i four_of(const uint8_t *from) {
  * while there are lines, and one of its own panel that comes soon */
 INLINE_BLOCK void gemm8_block(const int R, const int P, const uint8_t *rows, size_t stride,
     const int8_t *panel, size_t step, int inputs, int32_t *sums, size_t sums_step,
-    const int8_t **ahead, int *lines) {
+    const int8_t **ahead, size_t ahead_step, int *lines) {
     enum { NEAR = 1024 };
     __m512i sum[12][4];
     UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) sum[r][p] =
@@ -41,7 +43,7 @@ INLINE_BLOCK void gemm8_block(const int R, const int P, const uint8_t *rows, siz
             _mm512_loadu_si512(panel + (size_t)p * step + (size_t)i * LANES);
         if (left > 0) {
             UNROLLED for (int p = 0; p < P; p++)
-                _mm_prefetch((const char *)fetch + (size_t)p * step, _MM_HINT_T1);
+                _mm_prefetch((const char *)fetch + (size_t)p * ahead_step, _MM_HINT_T1);
             fetch += 64;
             left--;
         }
@@ -82,19 +84,22 @@ INLINE_BLOCK void gemm8_stream(const int R, const int P, const uint8_t *rows, si
 #define GEMM8_ROWS(R, P)                                                                            \
     static void gemm8_##R##_##P(const uint8_t *rows, size_t stride, const int8_t *panel,            \
         size_t step, int inputs, int32_t *sums, size_t sums_step, const int8_t **ahead,            \
-        int *lines) {                                                                              \
-        gemm8_block(R, P, rows, stride, panel, step, inputs, sums, sums_step, ahead, lines);        \
+        size_t ahead_step, int *lines) {                                                                              \
+        gemm8_block(R, P, rows, stride, panel, step, inputs, sums, sums_step, ahead,        \
+            ahead_step, lines);                                                                     \
     }
 #define GEMM8_STREAM(R, P)                                                                          \
     static void gemm8_##R##_##P(const uint8_t *rows, size_t stride, const int8_t *panel,            \
         size_t step, int inputs, int32_t *sums, size_t sums_step, const int8_t **ahead,            \
-        int *lines) {                                                                              \
+        size_t ahead_step, int *lines) {                                                                              \
         (void)ahead;                                                                               \
+        (void)ahead_step;                                                                          \
         (void)lines;                                                                               \
         gemm8_stream(R, P, rows, stride, panel, step, inputs, sums, sums_step);                     \
     }
 typedef void block_function(const uint8_t *rows, size_t stride, const int8_t *panel, size_t step,
-    int inputs, int32_t *sums, size_t sums_step, const int8_t **ahead, int *lines);
+    int inputs, int32_t *sums, size_t sums_step, const int8_t **ahead, size_t ahead_step,
+    int *lines);
 
 GEMM8_STREAM(1, 4) GEMM8_STREAM(2, 4) GEMM8_STREAM(3, 4) GEMM8_STREAM(4, 4)
 GEMM8_STREAM(1, 1) GEMM8_STREAM(2, 1) GEMM8_STREAM(3, 1) GEMM8_STREAM(4, 1)
@@ -110,22 +115,93 @@ static block_function *const GEMM8_ONE[] = {0, gemm8_1_1, gemm8_2_1, gemm8_3_1, 
     gemm8_6_1, gemm8_7_1, gemm8_8_1, gemm8_9_1, gemm8_10_1, gemm8_11_1, gemm8_12_1};
 
 static void vnni_gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
-    size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
+    size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
+    int lines) {
     size_t sums_step = (size_t)count * LANES;
     for (int p = 0; p < panels;) {
         int many = count <= 4 ? (panels - p >= 4 ? 4 : 1) : (panels - p >= 2 ? 2 : 1);
         block_function *const *table = many == 4 ? GEMM8_FOUR : many == 2 ? GEMM8_TWO : GEMM8_ONE;
-        const int8_t *next = ahead + (size_t)p * step;
+        const int8_t *next = ahead + (size_t)p * ahead_step;
         int wanted = lines;
         for (int r = 0; r < count;) {
             int left = count - r, groups = (left + 11) / 12, now = (left + groups - 1) / groups;
             table[now](rows + (size_t)r * stride, stride, panel + (size_t)p * step, step, inputs,
-                sums + (size_t)p * sums_step + (size_t)r * LANES, sums_step, &next, &wanted);
+                sums + (size_t)p * sums_step + (size_t)r * LANES, sums_step, &next,
+                ahead_step, &wanted);
             r += now;
         }
         p += many;
     }
 }
+
+/* the same of panels of 4 bits, which are expanded in registers for all rows of the block; each line of
+ * 64 bytes fetches one of its own panel that comes soon */
+INLINE_BLOCK void gemm4_block(const int R, const int P, const uint8_t *rows, size_t stride,
+    const int8_t *panel, size_t step, int inputs, int32_t *sums, size_t sums_step) {
+    enum { FAR = 4 * BLOCK4 };
+    __m512i sum[16][4];
+    UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) sum[r][p] =
+        _mm512_setzero_si512();
+    for (int i = 0; i < inputs; i += 64, panel += BLOCK4)
+        for (int group = 0; group < 2; group++)
+            UNROLLED for (int p = 0; p < P; p++) {
+                const uint8_t *block = (const uint8_t *)panel + (size_t)p * step;
+                multipliers by = multipliers_of(block + 32 * group);
+                if (group)
+                    _mm_prefetch((const char *)block + FAR, _MM_HINT_T0);
+                UNROLLED for (int v = 0; v < 4; v++) {
+                    const uint8_t *codes = block + 64 + 64 * (4 * group + v);
+                    const uint8_t *at = rows + i + 32 * group + 8 * v;
+                    __m512i two = _mm512_loadu_si512(codes);
+                    __m512i low = expanded(two, by), high = expanded(_mm512_srli_epi16(two, 4), by);
+                    _mm_prefetch((const char *)codes + FAR, _MM_HINT_T0);
+                    UNROLLED for (int r = 0; r < R; r++) {
+                        const uint8_t *row = at + (size_t)r * stride;
+                        sum[r][p] = _mm512_dpbusd_epi32(sum[r][p], four_of(row), low);
+                        sum[r][p] = _mm512_dpbusd_epi32(sum[r][p], four_of(row + 4), high);
+                    }
+                }
+            }
+    UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) _mm512_store_si512(
+        sums + (size_t)p * sums_step + (size_t)r * LANES, sum[r][p]);
+}
+
+#define GEMM4(R, P)                                                                                 \
+    static void gemm4_##R##_##P(const uint8_t *rows, size_t stride, const int8_t *panel,            \
+        size_t step, int inputs, int32_t *sums, size_t sums_step) {                                \
+        gemm4_block(R, P, rows, stride, panel, step, inputs, sums, sums_step);                      \
+    }
+typedef void gemm4_block_function(const uint8_t *rows, size_t stride, const int8_t *panel,
+    size_t step, int inputs, int32_t *sums, size_t sums_step);
+
+GEMM4(1, 4) GEMM4(2, 4) GEMM4(3, 4) GEMM4(4, 4)
+GEMM4(5, 2) GEMM4(6, 2) GEMM4(7, 2) GEMM4(8, 2)
+GEMM4(1, 1) GEMM4(2, 1) GEMM4(3, 1) GEMM4(4, 1) GEMM4(5, 1) GEMM4(6, 1) GEMM4(7, 1) GEMM4(8, 1)
+
+enum { FEW_GEMM4 = 8 };
+static gemm4_block_function *const GEMM4_MANY[] = {0, gemm4_1_4, gemm4_2_4, gemm4_3_4, gemm4_4_4,
+    gemm4_5_2, gemm4_6_2, gemm4_7_2, gemm4_8_2};
+static gemm4_block_function *const GEMM4_ONE[] = {0, gemm4_1_1, gemm4_2_1, gemm4_3_1, gemm4_4_1,
+    gemm4_5_1, gemm4_6_1, gemm4_7_1, gemm4_8_1};
+
+/* `count` is at most FEW_GEMM4 */
+static void vnni_gemm4(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
+    size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
+    int lines) {
+    size_t sums_step = (size_t)count * LANES;
+    int most = count <= 4 ? 4 : 2;
+    (void)ahead;
+    (void)ahead_step;
+    (void)lines;
+    for (int p = 0, many; p < panels; p += many) {
+        many = panels - p >= most ? most : 1;
+        (many > 1 ? GEMM4_MANY : GEMM4_ONE)[count](rows, stride, panel + (size_t)p * step, step,
+            inputs, sums + (size_t)p * sums_step, sums_step);
+    }
+}
+
+#define VARIANT_GEMM4 vnni_gemm4
+#define VARIANT_FEW FEW_GEMM4
 
 /* vpdpwssd itself: clang takes it apart into a product and a sum, which is 1.4 times the work */
 INLINE_BLOCK __m512i gemm16_added(__m512i sum, __m512i two, __m512i keys) {

@@ -6,12 +6,12 @@ from __future__ import annotations
 import ctypes
 from ctypes import POINTER, c_char_p, c_float, c_int, c_int8, c_int32, c_uint64, c_void_p
 
-from specedit.engines.exact.geometry import GROUP_SIZE, Geometry
+from specedit.engines.exact.geometry import GROUP_SIZE, LANES, STEP, Geometry
 from specedit.engines.exact.weights import Weights
 from specedit.models.architecture import Architecture
 from specedit.models.head_file import Heads
 
-INTERFACE = 5
+INTERFACE = 6
 
 
 class Shape(ctypes.Structure):
@@ -31,6 +31,7 @@ class CLinear(ctypes.Structure):
         ("outputs", c_int32),
         ("inputs", c_int32),
         ("group_size", c_int32),
+        ("bits", c_int32),
     )
 
 
@@ -108,6 +109,7 @@ SIGNATURES = {
     "can": (c_int, (c_int,)),
     "difference": (c_char_p, (c_int, c_int, c_uint64, c_int)),
     "version": (c_char_p, ()),
+    "quantize4": (c_int, (c_void_p, c_int, c_int, c_int, c_void_p, c_void_p, c_void_p)),
     "pool_new": (c_void_p, (c_int,)),
     "pool_free": (None, (c_void_p,)),
     "model_new": (c_void_p, (c_int, POINTER(Shape), POINTER(CWeights))),
@@ -177,13 +179,16 @@ def weights_of(weights: Weights) -> CWeights:
 
 def linear_of(weights: Weights | Heads, name: str) -> CLinear:
     """A product's addresses and sizes."""
-    panels, quads, lanes, four = weights.entries[f"{name}.panels"]["shape"]
-    groups, inputs = weights.entries[f"{name}.scales"]["shape"][1], quads * four
+    panels, steps, *_ = weights.entries[f"{name}.panels"]["shape"]
+    groups = weights.entries[f"{name}.scales"]["shape"][1]
+    bits = 4 if weights.entries[f"{name}.panels"]["dtype"] == "uint8" else 8
+    inputs = steps * (STEP if bits == 4 else 4)
     return CLinear(
         *(weights.address(f"{name}.{part}") for part in ("panels", "scales", "offsets")),
-        panels * lanes,
+        panels * LANES,
         inputs,
         inputs if groups == 1 else GROUP_SIZE,
+        bits,
     )
 
 

@@ -26,7 +26,7 @@ enum {
 typedef struct {
     uint64_t random;
     uint8_t rows[ROWS * INPUTS];
-    int8_t panels[PANELS * INPUTS * LANES];
+    int8_t panels[PANELS * INPUTS * LANES], expanded[PANELS * INPUTS * LANES];
     int16_t short_rows[ROWS * INPUTS], short_panels[PANELS * INPUTS * LANES];
     int32_t sums[2 * ROWS * WIDE + TILE];
     int32_t offsets[2 * WIDE];
@@ -224,7 +224,27 @@ static void with_top(const kernel *k, numbers *n, int round, unsigned char *to) 
 static void with_gemm8(const kernel *k, numbers *n, int round, unsigned char *to) {
     int inputs = 64 * (1 + round % (INPUTS / 64)), panels = 1 + round / 3 % PANELS;
     k->gemm8(n->rows, (size_t)INPUTS - round % 2 * (INPUTS - inputs), 1 + 7 * round % ROWS, n->panels,
-        (size_t)INPUTS * LANES, panels, inputs, (int32_t *)to, n->panels, round % 7);
+        (size_t)INPUTS * LANES, panels, inputs, (int32_t *)to, n->panels, (size_t)INPUTS * LANES, round % 7);
+}
+
+static void with_expand(const kernel *k, numbers *n, int round, unsigned char *to) {
+    k->expand((const uint8_t *)n->panels, 64 * (1 + round % (INPUTS / 64)), (int8_t *)to);
+}
+
+/* where a variant always expands panels first, that */
+static void with_gemm4(const kernel *k, numbers *n, int round, unsigned char *to) {
+    int inputs = 64 * (1 + round % (INPUTS / 64)), panels = 1 + round / 3 % PANELS;
+    int count = 1 + round % 8;
+    if (k->gemm4 && count <= k->few) {
+        k->gemm4(n->rows, INPUTS, count, n->panels, (size_t)INPUTS / 64 * BLOCK4, panels, inputs,
+            (int32_t *)to, n->panels, 0, round % 7);
+        return;
+    }
+    for (int p = 0; p < panels; p++)
+        k->expand((const uint8_t *)n->panels + (size_t)p * (INPUTS / 64 * BLOCK4), inputs,
+            n->expanded + (size_t)p * INPUTS * LANES);
+    k->gemm8(n->rows, INPUTS, count, n->expanded, (size_t)INPUTS * LANES, panels, inputs,
+        (int32_t *)to, 0, 0, 0);
 }
 
 static void with_gemm16(const kernel *k, numbers *n, int round, unsigned char *to) {
@@ -238,6 +258,8 @@ static const struct {
     void (*with)(const kernel *k, numbers *n, int round, unsigned char *to);
 } TABLE[] = {
     {"gemm8", with_gemm8},
+    {"expand", with_expand},
+    {"gemm4", with_gemm4},
     {"gemm16", with_gemm16},
     {"quantize", with_quantize},
     {"rms_norm", with_rms_norm},

@@ -1,4 +1,4 @@
-/* Products of quantized rows with int8 weights: how a product is cut into tasks, and one task.
+/* Products of quantized rows with weights of 8 or 4 bits: how a product is cut into tasks, and one task.
  *
  * A variant multiplies (gemm8) and writes the result (an epilogue); here is the order in which panels,
  * groups of inputs and blocks of rows come, and which weights are fetched ahead. */
@@ -42,7 +42,7 @@ static const int8_t *panels_behind(const specedit_model *m, const specedit_linea
     if (panel >= panels)
         return 0;
     *inputs = group_inputs(linear, input);
-    return linear->panels + (size_t)panel * linear->inputs * LANES + (size_t)input * LANES;
+    return linear->panels + panel * panel_bytes(linear, linear->inputs) + panel_bytes(linear, input);
 }
 
 /* A few panels by all rows: one group of inputs after the other, one block of rows after the other. */
@@ -56,8 +56,10 @@ void gemm_task(specedit_model *m, const specedit_linear *linear, const quantized
     int groups = (linear->inputs + linear->group_size - 1) / linear->group_size;
     int row_blocks = (width + block - 1) / block;
     int rows_each = up_to((width + row_blocks - 1) / row_blocks, 32); /* whole AMX tiles */
-    size_t step = (size_t)linear->inputs * LANES, input_stride = linear->inputs;
+    size_t step = panel_bytes(linear, linear->inputs), input_stride = linear->inputs;
     int32_t *sums = m->scratch[thread].sums;
+    int narrow = linear->bits == 4 && k->gemm4 && width * terms <= k->few;
+    gemm8_function *gemm = narrow ? k->gemm4 : k->gemm8;
     if (m->discard)
         epilogue = DISCARD;
     if (k->begin)
@@ -67,13 +69,21 @@ void gemm_task(specedit_model *m, const specedit_linear *linear, const quantized
         int inputs = group_inputs(linear, at);
         for (int panel = begin; panel < end; panel += PANELS_PER_CALL) {
             int now = end - panel < PANELS_PER_CALL ? end - panel : PANELS_PER_CALL, wanted = 0;
-            const int8_t *weights = linear->panels + (size_t)panel * step + (size_t)at * LANES;
+            const int8_t *weights = linear->panels + panel * step + panel_bytes(linear, at);
+            size_t weights_step = step;
             const int8_t *ahead = panels_behind(m, linear, task, panel, now, at, &wanted);
-            int lines = wanted * LANES / 64;
+            int lines = (int)(panel_bytes(linear, wanted) / 64);
             size_t first = ((size_t)panel * groups + p) * LANES;
             for (int q = 0; q < now; q++) {
                 __builtin_prefetch(linear->scales + first + (size_t)q * groups * LANES);
                 __builtin_prefetch(linear->offsets + first + (size_t)q * groups * LANES);
+            }
+            if (linear->bits == 4 && !narrow) { /* once, for all rows */
+                int8_t *to = m->scratch[thread].expanded;
+                weights_step = (size_t)inputs * LANES;
+                for (int q = 0; q < now; q++)
+                    k->expand((const uint8_t *)weights + q * step, inputs, to + q * weights_step);
+                weights = to;
             }
             for (int g = 0; g < row_blocks; g++) {
                 int from = g * rows_each;
@@ -86,8 +96,9 @@ void gemm_task(specedit_model *m, const specedit_linear *linear, const quantized
                     (size_t)groups * LANES, rows->scales + (size_t)from * rows->groups + p,
                     (size_t)rows->groups, m->shape.residual, fetch + (size_t)(share - late) * 64,
                     step, late};
-                k->gemm8(rows->values + (size_t)from * terms * input_stride + at, input_stride,
-                    count * terms, weights, step, now, inputs, sums, fetch, share - late);
+                gemm(rows->values + (size_t)from * terms * input_stride + at, input_stride,
+                    count * terms, weights, weights_step, now, inputs, sums, fetch, step,
+                    share - late);
                 float *to_row = out ? out + (size_t)from * stride : 0;
                 switch (epilogue) {
                 case STORE:

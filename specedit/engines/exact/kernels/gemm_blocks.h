@@ -32,7 +32,8 @@ static inline int panels_now(int count, int left) {
 }
 
 static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
-    int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
+    int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
+    int lines) {
     const size_t sums_step = (size_t)count * LANES;
     for (int p = 0, many; p < panels; p += many) {
         int asked = 0;
@@ -44,7 +45,7 @@ static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *p
             now = rows_now(count - r);
             for (; asked < lines * (r + now) / count; asked++) /* a share before each block */
                 for (int q = p; q < p + many; q++)
-                    __builtin_prefetch(ahead + (size_t)q * step + 64 * asked, 0, 2);
+                    __builtin_prefetch(ahead + (size_t)q * ahead_step + 64 * asked, 0, 2);
             EACH_BLOCK(GEMM8)
         }
     }

@@ -208,16 +208,22 @@ int specedit_output_rows(const specedit_model *m, const int32_t *ids, int count,
         || !scales || !offsets)
         return SPECEDIT_BAD_ARGUMENT;
     const specedit_linear *from = &m->weights.head;
-    size_t size = (size_t)from->inputs * LANES;
+    size_t size = (size_t)from->inputs * LANES, own_size = panel_bytes(from, from->inputs);
     for (int i = 0; i < count; i++)
         if (ids[i] < 0 || ids[i] >= m->shape.vocabulary)
             return SPECEDIT_BAD_ARGUMENT;
     for (int i = 0; i < count; i++) {
         int id = ids[i], to = at + i;
         int8_t *row = panels + (size_t)(to / LANES) * size + (size_t)(to % LANES) * 4;
-        const int8_t *own = from->panels + (size_t)(id / LANES) * size + (size_t)(id % LANES) * 4;
-        for (size_t quad = 0; quad < size; quad += (size_t)LANES * 4)
-            memcpy(row + quad, own + quad, 4);
+        const int8_t *own = from->panels + (size_t)(id / LANES) * own_size;
+        for (int input = 0; input < from->inputs; input += 64, own += panel_bytes(from, 64)) {
+            int8_t block[BLOCK8];
+            if (from->bits == 4)
+                m->kernel->expand((const uint8_t *)own, 64, block);
+            const int8_t *at = (from->bits == 4 ? block : own) + (size_t)(id % LANES) * 4;
+            for (size_t quad = 0; quad < BLOCK8; quad += (size_t)LANES * 4)
+                memcpy(row + (size_t)input * LANES + quad, at + quad, 4);
+        }
         scales[to] = from->scales[id];
         offsets[to] = from->offsets[id];
     }

@@ -13,6 +13,11 @@ static int count_steps(const specedit_model *m) {
     return m->shape.layers * LAYER_STEPS + OTHER_STEPS;
 }
 
+static void most_expanded(specedit_model *m, const specedit_linear *linear) {
+    if (linear->bits == 4 && linear->group_size > m->expanded)
+        m->expanded = linear->group_size;
+}
+
 specedit_model *specedit_model_new(
     int variant, const specedit_shape *shape, const specedit_weights *weights) {
     const kernel *kernel = dispatch_kernel(variant);
@@ -38,6 +43,13 @@ specedit_model *specedit_model_new(
         return 0;
     }
     memcpy(m->layers, weights->layers, (size_t)shape->layers * sizeof *m->layers);
+    most_expanded(m, &m->weights.head);
+    for (int l = 0; l < shape->layers; l++) {
+        most_expanded(m, &m->layers[l].qkv);
+        most_expanded(m, &m->layers[l].out);
+        most_expanded(m, &m->layers[l].gate_up);
+        most_expanded(m, &m->layers[l].down);
+    }
     return m;
 }
 

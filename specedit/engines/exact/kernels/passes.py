@@ -288,4 +288,4 @@ class OutputSubset:
     def linear(self) -> calls.CLinear:
         """The layer as the kernels take it."""
         at = (ctypes.addressof(part) for part in self._arrays)
-        return calls.CLinear(*at, up_to(len(self.ids), LANES), self._hidden, self._hidden)
+        return calls.CLinear(*at, up_to(len(self.ids), LANES), self._hidden, self._hidden, 8)

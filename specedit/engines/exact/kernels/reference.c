@@ -13,8 +13,9 @@
 #define TINY 1e-30f
 
 static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
-    int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines) {
+    int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step, int lines) {
     (void)ahead;
+    (void)ahead_step;
     (void)lines;
     for (int p = 0; p < panels; p++)
         for (int r = 0; r < count; r++)
@@ -38,6 +39,18 @@ static void gemm16(const int16_t *rows, size_t stride, int count, const int16_t 
                         * panel[(size_t)p * step + (size_t)(i / 2) * 32 + o * 2 + i % 2]);
                 sums[((size_t)p * count + r) * LANES + o] = (int32_t)sum;
             }
+}
+
+static void expand(const uint8_t *codes, int inputs, int8_t *panel) {
+    for (int i = 0; i < inputs; i++)
+        for (int o = 0; o < LANES; o++) {
+            const uint8_t *block = codes + (size_t)(i / 64) * BLOCK4;
+            const uint8_t *of_group = block + i % 64 / 32 * 32 + o * 2;
+            int code = block[64 + i % 64 / 8 * 64 + o * 4 + i % 4] >> i % 8 / 4 * 4 & 15;
+            /* rounded down; of damaged weights the lower eight bits */
+            panel[(size_t)(i / 4) * 64 + o * 4 + i % 4] =
+                (int8_t)((code * of_group[0] - 8 * of_group[1]) >> 4);
+        }
 }
 
 static float larger(float a, float b) { return a > b ? a : b; }
@@ -298,6 +311,9 @@ static float top(const float *row, int count, int most, float sharp, float *best
 const kernel kernel_reference = {
     "reference",
     gemm8,
+    0,
+    0,
+    expand,
     gemm16,
     0,
     0,

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "expand.h"
+
 #if defined(__x86_64__) || defined(_M_X64)
 #include <immintrin.h>
 #endif
@@ -447,13 +449,18 @@ static float rows_top(const float *row, int count, int most, float sharp, float 
 #define QUOTED_OF(name) #name
 #define QUOTED(name) QUOTED_OF(name)
 
+#ifndef VARIANT_GEMM4
+#define VARIANT_GEMM4 0
+#define VARIANT_FEW 0
+#endif
+
 #ifndef VARIANT_BEGIN
 #define VARIANT_BEGIN 0
 #define VARIANT_END 0
 #endif
 
 const kernel KERNEL_NAME(VARIANT) = {
-    QUOTED(VARIANT), gemm8, gemm16, VARIANT_BEGIN, VARIANT_END,
+    QUOTED(VARIANT), gemm8, VARIANT_GEMM4, VARIANT_FEW, expand, gemm16, VARIANT_BEGIN, VARIANT_END,
     rows_quantize, rows_rms_norm, rows_widen_bf16, rows_store, rows_add, rows_swiglu, rows_logits, rows_rope,
     rows_quantize16, rows_quantize8, rows_softmax, rows_add_values, rows_merge, rows_divide,
     rows_silu, rows_top,

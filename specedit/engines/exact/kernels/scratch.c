@@ -31,7 +31,7 @@ static void free_scratch(specedit_model *m) {
     for (int t = 0; t < m->threads; t++) {
         thread_scratch *b = &m->scratch[t];
         void *all[] = {b->row, b->sums, b->scores, b->weights, b->units, b->tile_output, b->output,
-            b->sum, b->maximum, b->gathered};
+            b->sum, b->maximum, b->gathered, b->expanded};
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
             thread_memory_free(all[i]);
     }
@@ -105,8 +105,10 @@ static int reserve_scratch(specedit_model *m, int threads) {
         b->sum = floats_of(2 * queries);
         b->maximum = floats_of(2 * queries);
         b->gathered = thread_memory(cache_part_bytes(m->size));
+        b->expanded = m->expanded ? thread_memory((size_t)PANELS_PER_CALL * m->expanded * LANES) : 0;
         if (!b->row || !b->sums || !b->scores || !b->weights || !b->units || !b->tile_output
-            || !b->output || !b->sum || !b->maximum || !b->gathered) {
+            || !b->output || !b->sum || !b->maximum || !b->gathered
+            || (m->expanded && !b->expanded)) {
             free_scratch(m);
             return SPECEDIT_NO_MEMORY;
         }

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPECEDIT_INTERFACE 5 /* checked when the library is loaded */
+#define SPECEDIT_INTERFACE 6 /* checked when the library is loaded */
 
 #if defined(_WIN32)
 #define SPECEDIT_EXPORT __declspec(dllexport)
@@ -58,7 +58,12 @@ typedef struct {
 
 /* Weights [outputs x inputs] in panels of 16 outputs: panel, inputs / 4, output, 4 inputs. Every
  * 64 inputs of a panel are 1024 bytes in a row. `scales` and `offsets` have 16 numbers for each
- * panel and group of inputs: an output's scale, and 128 times the sum of its weights. */
+ * panel and group of inputs: an output's scale, and 128 times the sum of its weights.
+ *
+ * With 4 `bits`, 64 inputs of a panel are 576 bytes: for each half of them and each output a multiplier and an
+ * offset, then the codes. Each byte of these has two: of the same byte of two consecutive vectors of a
+ * panel of 8 bits (16 outputs, 4 inputs), the first one's below. A weight is
+ * (code * multiplier - 8 * offset) / 16, rounded down: a signed byte, as with 8 bits. */
 typedef struct {
     const int8_t *panels;
     const float *scales;
@@ -66,6 +71,7 @@ typedef struct {
     int32_t outputs; /* a multiple of 16 */
     int32_t inputs;  /* a multiple of 64 */
     int32_t group_size; /* inputs that share a scale, a multiple of 64; the last may be fewer */
+    int32_t bits;       /* of a weight: 8 or 4 */
 } specedit_linear;
 
 typedef struct {
@@ -163,6 +169,10 @@ SPECEDIT_EXPORT int specedit_can(int index);
 SPECEDIT_EXPORT const char *specedit_difference(int one, int other, uint64_t seed, int rounds);
 /* A digest of the sources that the library was made from. */
 SPECEDIT_EXPORT const char *specedit_version(void);
+
+/* Float rows [outputs x inputs] as weights of 4 bits: panels, scales and offsets of a specedit_linear. */
+SPECEDIT_EXPORT int specedit_quantize4(const float *rows, int outputs, int inputs, int group_size,
+    uint8_t *panels, float *scales, int32_t *offsets);
 
 /* -- a pool of `threads` threads; the calling one is one of them -------------------------------- */
 

@@ -25,6 +25,8 @@ enum {
     QUERY_LIMIT = 2047, /* of a query's integers */
     KEY_LIMIT = 8191,   /* of a key's */
     MAX_HALF = 64,      /* half a head: the sums of larger ones would overflow */
+    BLOCK8 = 1024,      /* bytes of 64 inputs of a panel of 8 bits */
+    BLOCK4 = 576,       /* and of one of 4 bits: 64 of multipliers and offsets, 512 of codes */
 };
 
 _Static_assert((long long)QUERY_LIMIT * KEY_LIMIT * 2 * MAX_HALF < 1ll << 31, "sums of gemm16 fit");
@@ -34,10 +36,11 @@ _Static_assert(255ll * 128 * SPECEDIT_MAX_INPUTS < 1ll << 31, "sums of gemm8 fit
 
 /* sums[p][r][o] = sum over i of rows[r][i] * panel p[i / 4][o][i % 4], for `count` rows that lie
  * `stride` bytes apart and `panels` panels of 16 outputs that lie `step` bytes apart. `inputs` is a
- * multiple of 64. `sums` is aligned to 64 bytes. A hint: as many panels, as far apart, come
- * next, so `lines` lines of 64 bytes of each may be prefetched; those of the first begin at `ahead`. */
+ * multiple of 64. `sums` is aligned to 64 bytes. A hint: as many panels come next, `ahead_step` bytes apart,
+ * so `lines` lines of 64 bytes of each may be prefetched; those of the first begin at `ahead`. */
 typedef void gemm8_function(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
-    size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, int lines);
+    size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
+    int lines);
 
 /* The same with 16-bit integers: sums[p][r][o] = sum over i of rows[r][i] * panel p[i / 2][o][i % 2];
  * `inputs` is a multiple of 32, `stride` and `step` count elements. No sum passes 32 bits. */
@@ -61,6 +64,11 @@ typedef struct {
 typedef struct {
     const char *name;
     gemm8_function *gemm8;
+    /* gemm8 of panels of 4 bits (expand.h) for at most `few` rows; null: they are always expanded */
+    gemm8_function *gemm4;
+    int few;
+    /* a panel of 4 bits as one of 8; `inputs` is a multiple of 64 */
+    void (*expand)(const uint8_t *codes, int inputs, int8_t *panel);
     gemm16_function *gemm16;
     int (*begin)(void); /* before a thread's first use in a pass; null: nothing to do */
     void (*end)(void);
