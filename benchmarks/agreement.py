@@ -80,7 +80,9 @@ def main() -> int:
     encode = load_tokenizer(files).encode
     texts = [encode(path.read_text("utf-8"))[:LENGTH] for path in options.files]
     theirs = list(judged_by_bf16(reference(settings.model), texts))
-    engine = open_exact(files, store=store_path(), precision=settings.precision)
+    engine = open_exact(
+        files, store=store_path(), precision=settings.precision, weights=settings.weights
+    )
     ours = list(judged_by_exact(engine, texts))
     pairs = {str(p): (a, b) for p, a, b in zip(options.files, ours, theirs, strict=True)}
     pairs["all"] = ([j for one in ours for j in one], [j for one in theirs for j in one])

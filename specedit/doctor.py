@@ -135,7 +135,7 @@ def _model(settings: Settings) -> Facts:
         library = load()
         if settings.engine != "huggingface" and not isinstance(library, str):
             yield from _converted(settings, files, root, library.name)
-            if entry and not conversion.is_converted(files, root):
+            if entry and not conversion.is_converted(files, root, settings.weights):
                 needed += int(INT8_BYTES * entry.parameters)
     yield _memory(entry)
     try:
@@ -147,13 +147,13 @@ def _model(settings: Settings) -> Facts:
 
 def _converted(settings: Settings, files: store.ModelFiles, root: Path, kernel: str) -> Facts:
     """The converted weights, and the cost curve of these weights on these threads."""
-    if reason := available(files, root):
+    if reason := available(files, root, settings.weights):
         yield _not_exact("weights", reason, "Choose --engine huggingface or another model.")
         return
-    if not conversion.is_converted(files, root):
+    if not conversion.is_converted(files, root, settings.weights):
         yield Fact("weights", "not converted yet", "The first edit converts them, once.", NOTE)
         return
-    path = conversion.converted_path(files, root)
+    path = conversion.converted_path(files, root, settings.weights)
     yield Fact("weights", f"{store.sized(store.size_of(path))}, {path}")
     curves = root / cost.KEPT
     start, end = f"{files.sha256 or files.name} exact ", f", {kernel} cpu {_threads(settings)}"

@@ -14,10 +14,23 @@ Floats = npt.NDArray[np.float64]
 def matrix(weights: Weights, name: str) -> Floats:
     """A product's weights [outputs, inputs], padding included."""
     panels, scales = weights.array(f"{name}.panels"), weights.array(f"{name}.scales")
+    if panels.dtype == np.uint8:
+        panels = expanded(panels)
     rows = panels.transpose(0, 2, 1, 3).reshape(len(panels) * LANES, -1).astype(np.float64)
     scales = scales.transpose(0, 2, 1).reshape(len(rows), -1)
     group_size = rows.shape[1] if scales.shape[1] == 1 else 1792
     return rows * np.repeat(scales, group_size, 1)[:, : rows.shape[1]]
+
+
+def expanded(panels: npt.NDArray[np.uint8]) -> npt.NDArray[np.int8]:
+    """Panels of 4 bits as panels of 8: [panel, 4 inputs, output, input]."""
+    blocks = panels.reshape(len(panels), -1, 9, 64).astype(np.int32)  # of 64 inputs
+    groups = blocks[:, :, 0].reshape(*blocks.shape[:2], 2, 1, 1, LANES, 1, 2)
+    codes = blocks[:, :, 1:].reshape(*blocks.shape[:2], 2, 4, 1, LANES, 4)
+    both = np.concatenate((codes & 15, codes >> 4), 4)  # group, 8 inputs, 4 of them, output
+    values = (both * groups[..., 0] - 8 * groups[..., 1]) >> 4
+    assert np.abs(values).max() <= 127
+    return values.astype(np.int8).reshape(len(panels), -1, LANES, 4)
 
 
 def add(rows: Floats, more: Floats) -> None:

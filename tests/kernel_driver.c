@@ -39,11 +39,21 @@ static float *floats(int count, float from, float size) {
     return found;
 }
 
-static specedit_linear linear(int outputs, int inputs, int group_size) {
+/* every other matrix has 4 bits where `some` says so */
+static specedit_linear linear(int outputs, int inputs, int group_size, int some) {
+    static int matrices;
     int groups = (inputs + group_size - 1) / group_size, panels = outputs / 16;
     int8_t *weights = made((size_t)outputs * inputs);
     float *scales = made((size_t)outputs * groups * sizeof *scales);
     int32_t *offsets = made((size_t)outputs * groups * sizeof *offsets);
+    if (some && matrices++ % 2) {
+        float *rows = floats(outputs * inputs, 0.0f, 0.1f);
+        if (specedit_quantize4(
+                rows, outputs, inputs, group_size, (uint8_t *)weights, scales, offsets))
+            exit(4);
+        free(rows);
+        return (specedit_linear){weights, scales, offsets, outputs, inputs, group_size, 4};
+    }
     for (int i = 0; i < outputs * inputs; i++)
         weights[i] = (int8_t)((int)(bits() % 255) - 127);
     for (int p = 0; p < panels; p++)
@@ -56,7 +66,8 @@ static specedit_linear linear(int outputs, int inputs, int group_size) {
     return (specedit_linear){weights, scales, offsets, outputs, inputs, group_size, 8};
 }
 
-/* Two kinds of model: with a bias, and with norms of heads, "close", and odd sizes that are padded. */
+/* Two kinds of model: with a bias, and with norms of heads, "close", odd sizes that are padded, and weights
+ * of 4 bits. */
 static specedit_shape shape_of(int kind) {
     specedit_shape shape = {.layers = 2, .hidden = 128, .hidden_true = kind ? 120 : 128,
         .inner = 320, .group_size = 192, .heads = 4, .kv_heads = 2, .half = 32,
@@ -69,14 +80,15 @@ static specedit_weights weights_of(const specedit_shape *s, int kind) {
     int size = 2 * s->half, qkv = (s->heads + 2 * s->kv_heads) * size;
     for (int l = 0; l < s->layers; l++) {
         layers[l].norm = floats(s->hidden, 1.0f, 0.5f);
-        layers[l].qkv = linear(qkv, s->hidden, s->hidden);
+        layers[l].qkv = linear(qkv, s->hidden, s->hidden, kind);
         layers[l].bias = kind ? 0 : floats(qkv, 0.0f, 1.0f);
         layers[l].query_norm = kind ? floats(size, 1.0f, 0.5f) : 0;
         layers[l].key_norm = kind ? floats(size, 1.0f, 0.5f) : 0;
-        layers[l].out = linear(s->hidden, s->heads * size, s->heads * size); /* a multiple of 64 */
+        layers[l].out = linear(
+            s->hidden, s->heads * size, s->heads * size, kind); /* a multiple of 64 */
         layers[l].inner_norm = floats(s->hidden, 1.0f, 0.5f);
-        layers[l].gate_up = linear(2 * s->inner, s->hidden, s->hidden);
-        layers[l].down = linear(s->hidden, s->inner, s->group_size);
+        layers[l].gate_up = linear(2 * s->inner, s->hidden, s->hidden, kind);
+        layers[l].down = linear(s->hidden, s->inner, s->group_size, kind);
     }
     uint16_t *embedding = made((size_t)s->vocabulary * s->hidden * sizeof *embedding);
     for (int i = 0; i < s->vocabulary * s->hidden_true; i++) {
@@ -89,7 +101,7 @@ static specedit_weights weights_of(const specedit_shape *s, int kind) {
     for (int i = 0; i < s->half_true; i++)
         frequencies[i] = 1.0 / (1.0 + 3.0 * i * i);
     return (specedit_weights){layers, embedding, floats(s->hidden, 1.0f, 0.5f),
-        linear((s->vocabulary + 15) / 16 * 16, s->hidden, s->hidden), frequencies};
+        linear((s->vocabulary + 15) / 16 * 16, s->hidden, s->hidden, kind), frequencies};
 }
 
 static uint64_t digest_of(uint64_t digest, const void *what, size_t size) {

@@ -71,15 +71,17 @@ static float *floats(owned *of, int count) {
     return found;
 }
 
-static specedit_linear linear(owned *of, int outputs, int inputs, int group_size) {
+static specedit_linear linear(owned *of, int outputs, int inputs, int group_size, int bits_each) {
     int groups = (inputs + group_size - 1) / group_size, numbers = outputs * groups;
-    int8_t *panels = keep(of, (size_t)outputs * inputs);
+    int size = bits_each == 4 ? outputs / 16 * (inputs / 64) * 576 : outputs * inputs;
+    int8_t *panels = keep(of, (size_t)size);
     int32_t *offsets = keep(of, (size_t)numbers * sizeof *offsets);
-    for (int i = 0; i < outputs * inputs; i++)
+    for (int i = 0; i < size; i++)
         panels[i] = (int8_t)bits();
     for (int i = 0; i < numbers; i++)
         offsets[i] = one_in(500) ? odd() : (int32_t)bits() >> 8;
-    return (specedit_linear){panels, floats(of, numbers), offsets, outputs, inputs, group_size, 8};
+    return (specedit_linear){
+        panels, floats(of, numbers), offsets, outputs, inputs, group_size, bits_each};
 }
 
 /* -- models ------------------------------------------------------------------------------------ */
@@ -114,11 +116,12 @@ static void fill(fuzzed_model *m) {
     int out = up_to(s->hidden_true, 16), ids = up_to(s->vocabulary, 16);
     owned *of = &m->memory;
     for (int l = 0; l < LAYERS; l++) {
-        int norms = below(2);
-        m->layers[l] = (specedit_layer){floats(of, hidden), linear(of, qkv, hidden, hidden),
+        int norms = below(2), each = 4 * between(1, 2);
+        m->layers[l] = (specedit_layer){floats(of, hidden), linear(of, qkv, hidden, hidden, each),
             below(2) ? floats(of, qkv) : 0, norms ? floats(of, size) : 0,
-            norms ? floats(of, size) : 0, linear(of, out, mixed, mixed), floats(of, hidden),
-            linear(of, 2 * inner, hidden, hidden), linear(of, out, inner, s->group_size)};
+            norms ? floats(of, size) : 0, linear(of, out, mixed, mixed, each), floats(of, hidden),
+            linear(of, 2 * inner, hidden, hidden, 12 - each),
+            linear(of, out, inner, s->group_size, each)};
     }
     uint16_t *embedding = keep(of, (size_t)ids * hidden * sizeof *embedding);
     for (int i = 0; i < ids * hidden; i++)
@@ -127,7 +130,8 @@ static void fill(fuzzed_model *m) {
     for (int i = 0; i < half; i++)
         frequencies[i] = 1.0 / (1.0 + i * i);
     m->weights = (specedit_weights){
-        m->layers, embedding, floats(of, hidden), linear(of, ids, hidden, hidden), frequencies};
+        m->layers, embedding, floats(of, hidden), linear(of, ids, hidden, hidden, 4 * between(1, 2)),
+        frequencies};
 }
 
 /* One number that cannot be. More layers than there is memory for are the caller's fault. */
@@ -138,6 +142,10 @@ static void harm_number(fuzzed_model *m) {
     int32_t *numbers[] = {&m->shape.hidden, &m->shape.hidden_true, &m->shape.inner,
         &m->shape.group_size, &m->shape.heads, &m->shape.kv_heads, &m->shape.half,
         &m->shape.half_true, &m->shape.vocabulary, &one->outputs, &one->inputs, &one->group_size};
+    if (one_in(12)) {
+        one->bits = one_in(2) ? odd() : between(1, 7);
+        return;
+    }
     *numbers[below(12)] = one_in(2) ? odd() : between(-70, 300);
 }
 
@@ -246,11 +254,13 @@ static void call_run(void) {
     }
     if (one_in(4)) {
         outputs = some.count = between(1, vocabulary);
-        some.rows = linear(&memory, up_to(outputs, 16), of->shape.hidden, of->shape.hidden);
+        some.rows = linear(&memory, up_to(outputs, 16), of->shape.hidden, of->shape.hidden, 8);
         if (one_in(10))
             some.count = odd();
         if (one_in(10))
             some.rows.group_size = odd();
+        if (one_in(10))
+            some.rows.bits = one_in(2) ? 4 : odd();
         pass.subset = &some;
     }
     if (!one_in(4))
@@ -275,15 +285,15 @@ static void call_guess(void) {
     int hidden = of->shape.hidden, true_hidden = of->shape.hidden_true;
     int inside = 64 * between(1, 3), gated = below(2), inner = gated ? 2 * inside : inside;
     int width = between(1, 20), most = between(1, 70), guessed = between(1, 100);
-    specedit_head head = {.of_state = linear(&memory, inner, hidden, hidden),
-        .down = linear(&memory, up_to(true_hidden, 16), inside, inside),
-        .output = linear(&memory, up_to(guessed, 16), hidden, hidden),
+    specedit_head head = {.of_state = linear(&memory, inner, hidden, hidden, 8),
+        .down = linear(&memory, up_to(true_hidden, 16), inside, inside, 8),
+        .output = linear(&memory, up_to(guessed, 16), hidden, hidden, 8),
         .bias = floats(&memory, inner),
         .guessed = guessed,
         .gated = gated,
         .sharpness = one_in(20) ? number() : 0.5f};
     if (one_in(2))
-        head.of_id = linear(&memory, inner, hidden, hidden);
+        head.of_id = linear(&memory, inner, hidden, hidden, 8);
     int32_t *ids = keep(&memory, (size_t)width * sizeof *ids);
     for (int i = 0; i < width; i++)
         ids[i] = one_in(200) ? odd() : below(of->shape.vocabulary);
@@ -293,9 +303,9 @@ static void call_guess(void) {
         keep(&memory, (size_t)width * most * sizeof(float))};
     int32_t *numbers[] = {&head.guessed, &head.down.inputs, &head.down.outputs,
         &head.of_state.inputs, &head.of_state.outputs, &head.output.outputs,
-        &head.of_state.group_size, &guess.width, &guess.most};
+        &head.of_state.group_size, &guess.width, &guess.most, &head.down.bits};
     if (one_in(4))
-        *numbers[below(9)] = odd();
+        *numbers[below(10)] = odd();
     checked(specedit_guess_run(model, any_pool(), one_in(40) ? 0 : &head, one_in(40) ? 0 : &guess));
     drop(&memory);
 }
@@ -308,7 +318,7 @@ static void call_output_rows(void) {
     int32_t ids[48];
     for (int i = 0; i < 48; i++)
         ids[i] = one_in(400) ? odd() : below(of->shape.vocabulary);
-    specedit_linear to = linear(&memory, capacity, hidden, hidden);
+    specedit_linear to = linear(&memory, capacity, hidden, hidden, 8);
     checked(specedit_output_rows(model, one_in(40) ? 0 : ids, one_in(6) ? odd() : below(49),
         one_in(6) ? odd() : below(49), one_in(20) ? odd() & INT_MIN : capacity,
         one_in(40) ? 0 : (int8_t *)to.panels, (float *)to.scales, (int32_t *)to.offsets));
@@ -348,6 +358,18 @@ static void call_pool(void) {
     pools[at] = specedit_pool_new(one_in(4) ? odd() & INT_MIN : between(1, 3));
 }
 
+static void call_quantize4(void) {
+    owned memory = {.count = 0};
+    int outputs = 16 * between(1, 2), inputs = 64 * between(1, 3), group_size = 64 * between(1, 4);
+    specedit_linear to = linear(&memory, outputs, inputs, group_size, 4);
+    float *rows = one_in(40) ? 0 : floats(&memory, outputs * inputs);
+    int code = specedit_quantize4(rows, one_in(8) ? odd() & INT_MIN : outputs,
+        one_in(8) ? odd() & INT_MIN : inputs, one_in(8) ? odd() & INT_MIN : group_size,
+        one_in(40) ? 0 : (uint8_t *)to.panels, (float *)to.scales, (int32_t *)to.offsets);
+    checked(code);
+    drop(&memory);
+}
+
 static void call_library(void) {
     specedit_variant(one_in(2) ? odd() : between(-1, 7));
     specedit_can(one_in(2) ? odd() : between(-1, 7));
@@ -367,7 +389,9 @@ static void call_part(void) {
 
 static void call(void) {
     int which = below(1000);
-    if (which < 10)
+    if (which < 5)
+        call_quantize4();
+    else if (which < 10)
         call_pool();
     else if (which < 12)
         call_library();
@@ -422,6 +446,7 @@ static void refuses(void) {
     REFUSED("layers beyond the pool's steps", m->shape.layers = SPECEDIT_MAX_LAYERS + 1);
     REFUSED(
         "qkv in several groups", m->layers[0].qkv.group_size = 64 - m->layers[0].qkv.group_size);
+    REFUSED("weights of 5 bits", m->layers[0].out.bits = 5);
     m->model = specedit_model_new(last, &m->shape, &m->weights);
     do {
         drop(&other->memory);

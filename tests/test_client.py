@@ -277,6 +277,7 @@ DIFFERENT = {
     "device": {"device": "cuda"},
     "threads": {"threads": 7},
     "precision": {"precision": "close"},
+    "weights": {"weights": "int4"},
 }
 
 

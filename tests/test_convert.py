@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -29,6 +32,7 @@ from specedit.errors import ModelError
 from specedit.models.store import ModelFiles
 
 IDS = list(range(40, 80))
+NAMES = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +46,8 @@ def store(files: ModelFiles, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def rows(files: ModelFiles, store: Path) -> list[bytes]:
-    engine = open_exact(files, store=store)
+def rows(files: ModelFiles, store: Path, weights: str = "auto") -> list[bytes]:
+    engine = open_exact(files, store=store, weights=weights)
     list(engine.begin(IDS[:2], audit=True))
     found = engine.forward(IDS[1:]).rows
     assert found is not None
@@ -88,13 +92,74 @@ def header(path: Path) -> None:
     path.write_bytes(raw)
 
 
+@pytest.mark.parametrize("weights", ["int8", "int4"])
 @pytest.mark.parametrize("harm", [cut, older, header, Path.unlink], ids=lambda f: f.__name__)
 def test_a_damaged_or_older_file_is_built_again(
-    harm: Callable[[Path], None], files: ModelFiles, store: Path
+    harm: Callable[[Path], None], files: ModelFiles, store: Path, weights: str
 ) -> None:
-    expected = rows(files, store)
-    harm(converted_path(files, store))
-    assert rows(files, store) == expected
+    expected = rows(files, store, weights)
+    harm(converted_path(files, store, weights))
+    assert rows(files, store, weights) == expected
+
+
+def test_both_kinds_of_weights_lie_side_by_side(files: ModelFiles, store: Path) -> None:
+    paths = [converted_path(files, store, weights) for weights in ("int8", "int4")]
+    list(convert(files, store, "int4"))
+    assert sorted((store / "converted").iterdir()) == sorted(paths)
+    assert paths[1].stat().st_size < paths[0].stat().st_size
+    assert "int4" in open_exact(files, store=store, weights="int4").info.note
+    assert list(convert(files, store, "int8")) == list(convert(files, store, "int4")) == []
+    assert rows(files, store, "int4") != rows(files, store, "int8")
+
+
+TYPES = {  # tensors of two layers, and the matrices that get 4 bits
+    "a mixture": (
+        {"output": "Q6_K", "blk.1.ffn_down": "Q6_K", "blk.0.attn_v": "Q6_K"},
+        {"0.out", "0.gate_up", "0.down", "1.qkv", "1.out", "1.gate_up"},
+    ),
+    "8 bits for all": (
+        dict.fromkeys([f"blk.{layer}.{name}" for layer in (0, 1) for name in NAMES], "Q8_0"),
+        {f"{layer}.{kind}" for layer in (0, 1) for kind in conversion.MATRICES},
+    ),
+}
+
+
+@pytest.mark.parametrize(("types", "expected"), TYPES.values(), ids=TYPES)
+def test_4_bits_go_to_the_matrices_that_have_no_more(
+    types: dict[str, str], expected: set[str], files: ModelFiles
+) -> None:
+    from_file = open_checkpoint(files)
+    usual = {f"{name.removesuffix('.weight')}": "Q4_K" for name in from_file.tensors}
+    tensors = {f"{name}.weight": kind for name, kind in {**usual, **types}.items()}
+    four = conversion.four_bits(replace(from_file, tensors=tensors))
+    assert four == {f"layer.{name}" for name in expected}
+
+
+def test_half_of_a_uniform_models_layers_keep_8_bits_in_down(files: ModelFiles) -> None:
+    from_file = open_checkpoint(files)
+    four = conversion.four_bits(replace(from_file, config=replace(from_file.config, layers=24)))
+    kinds = Counter(name.rpartition(".")[2] for name in four)
+    assert kinds == {"qkv": 24, "out": 24, "gate_up": 24, "down": 12}
+
+
+def test_weights_on_a_grid_of_16_values_keep_the_error_of_8_bits() -> None:
+    numbers = np.random.default_rng(4)
+    steps = np.repeat(numbers.uniform(0.2, 1.0, (64, 40)), 32, 1)
+    lowest = np.repeat(numbers.uniform(3.0, 9.0, (64, 40)), 32, 1)
+    grid = (steps * (numbers.integers(0, 16, steps.shape) - lowest)).astype(np.float32)
+    normal = numbers.standard_normal(grid.shape).astype(np.float32)
+
+    def error(rows: Any, made: dict[str, Any]) -> float:
+        of = SimpleNamespace(array=lambda name: made[name.removeprefix("a.")])
+        return float(np.linalg.norm(matrix(of, "a") - rows) / np.linalg.norm(rows))  # type: ignore[arg-type]
+
+    eight, four = (
+        error(grid, make(grid))
+        for make in (lambda rows: quantize.panels(quantize.linear(rows)), quantize.panels4)
+    )
+    assert eight < 0.01 and four < 1.25 * eight
+    assert error(normal, quantize.panels4(normal)) < 0.09
+    assert not error(np.ones((16, 64)), quantize.panels4(np.ones((16, 64), np.float32))) > 0.01
 
 
 def tensor(name: str, **values: Any) -> Callable[[dict[str, Any]], None]:
@@ -198,14 +263,19 @@ def test_an_offset_is_128_times_the_sum_of_an_outputs_weights(
     assert (found.array("layer.0.qkv.offsets")[:, 0] == 128 * sums).all()
 
 
-@pytest.mark.parametrize(("precision", "close"), [("balanced", 0.05), ("close", 0.02)])
+@pytest.mark.parametrize(
+    ("precision", "weights", "close"),
+    [("balanced", "int8", 0.05), ("close", "int8", 0.02), ("close", "int4", 0.02)],
+)
 def test_every_variant_computes_what_the_converted_weights_say(
-    files: ModelFiles, store: Path, precision: str, close: float
+    files: ModelFiles, store: Path, precision: str, weights: str, close: float
 ) -> None:
-    expected = logits(open_weights(converted_path(files, store), source_of(files)), IDS)[1:]
+    list(convert(files, store, weights))
+    converted = open_weights(converted_path(files, store, weights), source_of(files))
+    expected = logits(converted, IDS)[1:]
     for name in kernels_here():
         with kernel(name):
-            engine = open_exact(files, store=store, precision=precision)
+            engine = open_exact(files, store=store, precision=precision, weights=weights)
         list(engine.begin(IDS[:2], audit=True))
         rows = engine.forward(IDS[1:]).rows
         assert rows is not None

@@ -26,7 +26,8 @@ from pathlib import Path
 from specedit.engines.exact import open_exact
 from specedit.models.store import ModelFiles
 {before}
-engine = open_exact(ModelFiles("small", Path(sys.argv[1]), "folder"), store=Path(sys.argv[2]))
+files = ModelFiles("small", Path(sys.argv[1]), "folder")
+engine = open_exact(files, store=Path(sys.argv[2]), weights=sys.argv[3])
 list(engine.begin({ids}[:2], audit=True))
 print(hashlib.sha256(b"".join(engine.forward({ids}[1:]).rows)).hexdigest())
 """
@@ -50,22 +51,23 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="a limit and a signal
 class Place(NamedTuple):
     files: ModelFiles
     store: Path
+    weights: str
 
     @property
     def path(self) -> Path:
-        return converted_path(self.files, self.store)
+        return converted_path(self.files, self.store, self.weights)
 
     def start(self, before: str = "") -> subprocess.Popen[str]:
         code = OPENS.format(ids=IDS, before=before)
         return subprocess.Popen(
-            [sys.executable, "-c", code, str(self.files.path), str(self.store)],
+            [sys.executable, "-c", code, str(self.files.path), str(self.store), self.weights],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
 
     def digest(self) -> str:
-        engine = open_exact(self.files, store=self.store)
+        engine = open_exact(self.files, store=self.store, weights=self.weights)
         list(engine.begin(IDS[:2], audit=True))
         rows = engine.forward(IDS[1:]).rows
         assert rows is not None
@@ -76,9 +78,10 @@ class Place(NamedTuple):
         return {path.name for path in self.path.parent.iterdir()} - {"exact.json"}
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(save("qwen2, grouped, tied", tmp_path / "model")[1], tmp_path / "store")
+@pytest.fixture(params=["int8", "int4"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    files = save("qwen2, grouped, tied", tmp_path / "model")[1]
+    return Place(files, tmp_path / "store", request.param)
 
 
 def test_processes_that_convert_at_once_make_one_file(place: Place) -> None:
@@ -97,7 +100,7 @@ def test_a_conversion_that_was_killed_is_continued_and_leaves_nothing_behind(
     process = place.start(KILLED)
     process.communicate(timeout=300)
     assert process.returncode == -9
-    part = place.path.with_suffix(".part")
+    part = place.path.with_name(f"{place.path.name}.part")
     assert place.lying() == {part.name}
     raw = bytearray(part.read_bytes())
     match harm:
@@ -108,19 +111,19 @@ def test_a_conversion_that_was_killed_is_continued_and_leaves_nothing_behind(
         case "emptied":
             raw.clear()
     part.write_bytes(raw)
-    first, *_ = convert(place.files, place.store)
+    first, *_ = convert(place.files, place.store, place.weights)
     assert (first.done > first.total / 2) == (harm in ("none", "a bit"))
-    list(convert(place.files, tmp_path / "other"))
-    other = converted_path(place.files, tmp_path / "other")
+    list(convert(place.files, tmp_path / "other", place.weights))
+    other = converted_path(place.files, tmp_path / "other", place.weights)
     assert place.path.read_bytes() == other.read_bytes()
     assert place.lying() == {place.path.name}
 
 
 def test_a_conversion_that_is_interrupted_leaves_nothing_behind(place: Place) -> None:
-    steps = convert(place.files, place.store)
+    steps = convert(place.files, place.store, place.weights)
     for _ in range(9):
         next(steps)
-    assert place.lying() == {place.path.with_suffix(".part").name}
+    assert place.lying() == {place.path.with_name(f"{place.path.name}.part").name}
     with pytest.raises(KeyboardInterrupt):
         steps.throw(KeyboardInterrupt)  # type: ignore[attr-defined]
     assert not place.lying() and not place.path.exists()
@@ -141,7 +144,7 @@ def test_too_little_room_is_said_before_anything_is_written(
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(100, 90, 10))
     with pytest.raises(ModelError, match="not enough disk space for the converted weights"):
-        list(convert(place.files, place.store))
+        list(convert(place.files, place.store, place.weights))
     assert not place.lying()
 
 

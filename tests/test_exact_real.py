@@ -20,14 +20,19 @@ WIDTHS = (1, 2, 3, 7, 8, 16, 33, 64, 127, 128, 129, 256, 300, 512)
 QUICK = [name for name in kernels_here() if name != "reference"]
 
 
-def opened(real_home: Path, precision: str, model: str = "qwen2.5-coder-0.5b") -> ExactEngine:
+MODES = ["balanced", "close", "int4"]
+
+
+def opened(real_home: Path, mode: str, model: str = "qwen2.5-coder-0.5b") -> ExactEngine:
     files = local(model, home=real_home)
     if files is None:
         pytest.skip(f"{model} is not in the store")
-    return open_exact(files, store=real_home, precision=precision)
+    if mode == "int4":
+        return open_exact(files, store=real_home, weights="int4")
+    return open_exact(files, store=real_home, precision=mode, weights="int8")
 
 
-@pytest.fixture(params=["balanced", "close"])
+@pytest.fixture(params=MODES)
 def engine(request: pytest.FixtureRequest, real_home: Path) -> ExactEngine:
     return opened(real_home, request.param)
 
@@ -70,13 +75,13 @@ def test_any_split_gives_the_same_bits(engine: ExactEngine, length: int, splits:
 
 
 @pytest.mark.skipif(len(QUICK) < 2, reason="there are no two variants here")
-@pytest.mark.parametrize("precision", ["balanced", "close"])
-def test_every_variant_gives_the_same_bits(real_home: Path, precision: str) -> None:
+@pytest.mark.parametrize("mode", MODES)
+def test_every_variant_gives_the_same_bits(real_home: Path, mode: str) -> None:
     ids = [random.Random(3).randrange(150_000) for _ in range(150)]
     found = {}
     for name in QUICK:
         with kernel(name):
-            engine = opened(real_home, precision)
+            engine = opened(real_home, mode)
         list(engine.begin(ids[:100], audit=True))
         rows = [*(engine.forward(ids[99:140]).rows or ()), *(engine.forward(ids[140:]).rows or ())]
         found[name] = hashlib.sha256(b"".join(rows)).hexdigest()
@@ -85,17 +90,17 @@ def test_every_variant_gives_the_same_bits(real_home: Path, precision: str) -> N
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", QUICK)
-@pytest.mark.parametrize("precision", ["balanced", "close"])
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("model", ["qwen2.5-coder-0.5b", "qwen2.5-coder-1.5b"])
 def test_a_long_walk_with_trees_meets_the_bits_of_a_plain_one(
-    real_home: Path, model: str, precision: str, name: str
+    real_home: Path, model: str, mode: str, name: str
 ) -> None:
     """The plain walk is the first variant's, one pass of 64 after the other, on one thread."""
     ids = random.Random(5).choices(range(150_000), k=1500)
     with kernel(QUICK[-1]):
-        plain = opened(real_home, precision, model).passes
+        plain = opened(real_home, mode, model).passes
     with kernel(name):
-        passes = opened(real_home, precision, model).passes
+        passes = opened(real_home, mode, model).passes
     plain.use_threads(1)
     cache, expected = plain.new_cache(), []
     for at in range(0, len(ids), 64):

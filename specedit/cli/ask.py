@@ -19,7 +19,17 @@ if TYPE_CHECKING:
 
 
 @settings_options(
-    *("model", "engine", "device", "threads", "precision", "draft", "draft_model", "max_tokens"),
+    *(
+        "model",
+        "engine",
+        "device",
+        "threads",
+        "precision",
+        "weights",
+        "draft",
+        "draft_model",
+        "max_tokens",
+    ),
     *("temperature", "top_p", "seed", "server", "profile", "warm", "json", "quiet"),
     "stdin_filename",
 )

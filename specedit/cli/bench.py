@@ -22,7 +22,9 @@ T = TypeVar("T", int, float)
 BEFORE_PASSES = 1024  # positions before the passes of --engine-table
 
 
-@settings_options("model", "draft_model", "engine", "threads", "precision", "json", "quiet")
+@settings_options(
+    "model", "draft_model", "engine", "threads", "precision", "weights", "json", "quiet"
+)
 def bench(
     cases: Annotated[
         Path | None,

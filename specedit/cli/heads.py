@@ -176,13 +176,13 @@ def _target(model: str | None, threads: int) -> tuple[HeadsTarget, HeadsFolder]:
     from specedit.models.vocabulary import load_tokenizer
 
     files, store = present(model or model_in_use()), store_path()
-    if reason := available(files, store):
+    if reason := available(files, store, "int8"):
         raise UsageError(
             f"Heads need the exact engine's compiled kernels: {reason}.",
             hint="specedit help engine says where they run.",
         )
-    engine = open_exact(files, store=store, threads=threads or None)
-    weights = open_weights(converted_path(files, store), source_of(files))
+    engine = open_exact(files, store=store, threads=threads or None, weights="int8")
+    weights = open_weights(converted_path(files, store, "int8"), source_of(files))
     target = HeadsTarget(engine, weights, load_tokenizer(files), load_template(files), files.name)
     return target, HeadsFolder(store, target.digest)
 

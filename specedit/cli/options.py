@@ -37,7 +37,7 @@ SPELLED = {
 SHARED = (
     *("diff", "check", "ask", "json", "stdin_filename"),
     *("test", "tries", "test_timeout", "require_green", "keep_best"),
-    *("whole", "focus", "model", "engine", "device", "threads", "precision"),
+    *("whole", "focus", "model", "engine", "device", "threads", "precision", "weights"),
     *("prediction", "draft", "draft_model", "max_tokens"),
     *("temperature", "top_p", "seed", "sampling"),
     *("server", "profile", "warm", "compare", "audit", "trace", "clean_only"),

@@ -27,7 +27,17 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 @settings_options(
-    *("model", "engine", "device", "threads", "precision", "draft", "draft_model", "cache_bytes")
+    *(
+        "model",
+        "engine",
+        "device",
+        "threads",
+        "precision",
+        "weights",
+        "draft",
+        "draft_model",
+        "cache_bytes",
+    )
 )
 def serve(
     context: typer.Context,
@@ -210,7 +220,9 @@ def _table(state: dict[str, Any]) -> str:
     return "\n".join(f"{name:<9} {value}" for name, value in rows.items())
 
 
-@settings_options("model", "engine", "device", "threads", "precision", "focus", "whole", "quiet")
+@settings_options(
+    "model", "engine", "device", "threads", "precision", "weights", "focus", "whole", "quiet"
+)
 def warm(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE...", help="Files, named as the edit will name them")

@@ -132,7 +132,7 @@ def _engine(files: ModelFiles, settings: Settings, store: Path) -> Generator[Eve
     """The named engine; `auto` is the exact one where it runs, else the generic one with a note."""
     threads = min(settings.threads, logical_cores()) or None
     wanted = settings.engine in ("auto", "exact")
-    reason = _why_not_exact(files, settings.device, store) if wanted else ""
+    reason = _why_not_exact(files, settings, store) if wanted else ""
     if settings.engine == "exact" and reason:
         from specedit.engines.exact.kernels import NO_KERNELS, why_not
 
@@ -142,10 +142,16 @@ def _engine(files: ModelFiles, settings: Settings, store: Path) -> Generator[Eve
         from specedit.engines.exact import open_exact
         from specedit.engines.exact.conversion import convert
 
-        for step in convert(files, store):
+        for step in convert(files, store, settings.weights):
             yield Loading(step.what, step.done, step.total, "bytes")
         yield Loading(f"Loading {files.name}")
-        return open_exact(files, store=store, threads=threads, precision=settings.precision)
+        return open_exact(
+            files,
+            store=store,
+            threads=threads,
+            precision=settings.precision,
+            weights=settings.weights,
+        )
     from specedit.engines.devices import require_torch
 
     because = f"The exact engine cannot run here: {reason}" if reason else ""
@@ -159,7 +165,8 @@ def _engine(files: ModelFiles, settings: Settings, store: Path) -> Generator[Eve
     return generic
 
 
-def _why_not_exact(files: ModelFiles, device: str, store: Path) -> str | None:
+def _why_not_exact(files: ModelFiles, settings: Settings, store: Path) -> str | None:
+    device = settings.device
     if device in ("cuda", "mps"):
         return f"it is a CPU engine, and --device is {device}"
     if device == "auto":
@@ -172,7 +179,7 @@ def _why_not_exact(files: ModelFiles, device: str, store: Path) -> str | None:
                 return f"this machine has a {device} device"
     from specedit.engines.exact import available
 
-    return available(files, store)
+    return available(files, store, settings.weights)
 
 
 def _text_files(files: ModelFiles) -> Future[tuple[Any, str]]:

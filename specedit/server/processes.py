@@ -126,6 +126,7 @@ def _arguments(settings: Settings) -> list[str]:
         "device": settings.device,
         "threads": settings.threads,
         "precision": settings.precision,
+        "weights": settings.weights,
         "draft": settings.draft,
         "idle-minutes": settings.idle_minutes,
         "cache-bytes": settings.cache_bytes,

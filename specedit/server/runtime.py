@@ -154,6 +154,7 @@ def identity(settings: Settings) -> dict[str, str]:
         "device": settings.device,
         "threads": str(settings.threads),
         "precision": settings.precision,
+        "weights": settings.weights,
         "home": variables["SPECEDIT_HOME"],
         "script": variables["SPECEDIT_SCRIPT"] if settings.engine == "scripted" else "",
         "kernel": os.environ.get("SPECEDIT_KERNEL", ""),

@@ -50,11 +50,14 @@ class Settings:
     )
     device: str = _restricted("auto", "Run the model on this device", "auto", "cpu", "cuda", "mps")
     threads: int = _open(0, "Use this many CPU threads (0: one per physical core)", most=4096)
-    precision: str = _restricted(  # restricted: `close` is a second copy of the weights on disk
+    precision: str = _restricted(
         "balanced",
         "Choose the rounding of the exact engine; close is slower and nearer to bf16",
         "balanced",
         "close",
+    )
+    weights: str = _restricted(  # restricted: each kind is a copy of the weights on disk
+        "auto", "Choose the bits of the exact engine's weights", "auto", "int8", "int4"
     )
     prediction: str = _restricted(
         "original",

@@ -1,4 +1,4 @@
-"""The exact engine: int8 on the CPU, logits bit-equal at any chunking.
+"""The exact engine: weights of 8 or 4 bits on the CPU, logits bit-equal at any chunking.
 
 checkpoint -> conversion -> weights (the mapped file, in panels) -> kernels (C, and passes on them)
 -> engine. Nothing here imports torch, and only conversion and sampling import numpy.
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from specedit.models.store import ModelFiles
 
 
-def available(files: ModelFiles | None = None, store: Path | None = None) -> str | None:
+def available(
+    files: ModelFiles | None = None, store: Path | None = None, weights: str = "auto"
+) -> str | None:
     """Why the exact engine cannot run here (or not this model), in words; None when it can.
 
     A model that was converted to `store` can, so its own header need not be read (0.4 s).
@@ -28,7 +30,7 @@ def available(files: ModelFiles | None = None, store: Path | None = None) -> str
     if store is not None:
         from specedit.engines.exact.conversion import is_converted
 
-        if is_converted(files, store):
+        if is_converted(files, store, weights):
             return None
     from specedit.engines.exact.checkpoint import unsupported
 
@@ -41,12 +43,13 @@ def open_exact(
     store: Path,
     threads: int | None = None,
     precision: str = "balanced",
+    weights: str = "auto",
     window: int | None = None,
 ) -> ExactEngine:
     """An engine over the converted weights of `files`, which are made where they are missing."""
     from specedit.engines.base import EngineInfo
     from specedit.engines.devices import physical_cores
-    from specedit.engines.exact.conversion import convert, converted_path, source_of
+    from specedit.engines.exact.conversion import convert, converted_path, kind_of, source_of
     from specedit.engines.exact.engine import ExactEngine
     from specedit.engines.exact.fixed_prefix import FixedPrefixes
     from specedit.engines.exact.geometry import needed_memory
@@ -59,19 +62,20 @@ def open_exact(
     library = load()
     if isinstance(library, str):
         raise UsageError(f"The exact engine cannot run here: {library}.", hint=NO_KERNELS)
-    path, source = converted_path(files, store), source_of(files)
-    for _ in convert(files, store):
+    path, source = converted_path(files, store, weights), source_of(files)
+    for _ in convert(files, store, weights):
         pass
     try:
-        weights = open_weights(path, source)
+        mapped = open_weights(path, source)
     except Damaged:
-        for _ in convert(files, store, force=True):
+        for _ in convert(files, store, weights, force=True):
             pass
-        weights = open_weights(path, source)
+        mapped = open_weights(path, source)
     threads = threads or physical_cores()
-    config = weights.config
-    size = sum(entry["nbytes"] for entry in weights.entries.values())
+    config = mapped.config
+    size = sum(entry["nbytes"] for entry in mapped.entries.values())
     scarce = require_memory(files.name, needed_memory(config, size))
+    about = f"{kind_of(weights)}, {precision}, {library.name}"
     info = EngineInfo(
         name="exact",
         device="cpu",
@@ -81,7 +85,7 @@ def open_exact(
         exact=True,
         trees=True,
         hidden=config.hidden,
-        note="; ".join(filter(None, (f"int8, {precision}, {library.name}", library.note, scarce))),
+        note="; ".join(filter(None, (about, library.note, scarce))),
     )
-    passes = KernelPasses(library, weights, threads, close=precision == "close")
+    passes = KernelPasses(library, mapped, threads, close=precision == "close")
     return ExactEngine(passes, info, FixedPrefixes(path.parent, passes))

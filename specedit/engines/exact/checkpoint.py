@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import mmap
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -31,11 +31,11 @@ TYPES = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}  # of safetensors; numpy lac
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Numbers, tensor names, and how to read a tensor's rows as float32: all, or from one row to
-    another."""
+    """Numbers, each tensor's type as its file names it, and how to read a tensor's rows as float32:
+    all, or from one row to another."""
 
     config: Architecture
-    tensors: Collection[str]
+    tensors: Mapping[str, str]
     matrix: Callable[..., Array]
     tied: bool  # the output layer is the embedding
 
@@ -76,7 +76,8 @@ def _open_gguf(path: Path) -> Checkpoint:
         file.release(name, start, stop)
         return result
 
-    return Checkpoint(model, file.tensors.keys(), rows, "output.weight" not in file.tensors)
+    types = {name: info.type_name for name, info in file.tensors.items()}
+    return Checkpoint(model, types, rows, "output.weight" not in file.tensors)
 
 
 def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:
@@ -97,7 +98,7 @@ def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:
             raise ModelError(f"{path}: tensor {name} has type {header.dtype}, which is not read.")
         return _rows(header, mapped(header.file), start, stop)
 
-    return Checkpoint(model, headers.keys(), rows, tied)
+    return Checkpoint(model, {name: one.dtype for name, one in headers.items()}, rows, tied)
 
 
 def _mapped(path: Path) -> mmap.mmap:

@@ -1,9 +1,10 @@
-"""Conversion: a model's files to the exact engine's int8 file, once.
+"""Conversion: a model's files to a file of the exact engine, once for each kind of weights.
 
-Weights become int8, symmetric, with one scale for each output row and group of inputs, block by
-block of rows. The file is written beside its final name and moved there whole, under a lock; a
-damaged or older one is built again, and one that a killed process left unfinished is continued. It
-is read back once, whole; later opens check only its header.
+Weights become int8, symmetric, with one scale for each output row and group of inputs, or 4 bits
+where these cost little (`four_bits`), block by block of rows. The file is written beside its final
+name and moved there whole, under a lock; a damaged or older one is built again, and one that a
+killed process left unfinished is continued. It is read back once, whole; later opens check only its
+header.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import contextlib
 import hashlib
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from specedit.engines.exact.checkpoint import Checkpoint
     from specedit.engines.exact.weights import Array
 
+AUTO = "int8"  # what `auto` means
+FOUR = ("Q4_0", "Q4_K")  # types of tensors that have 4 bits already
+MATRICES = ("qkv", "out", "gate_up", "down")
 BLOCK = 1 << 22  # numbers of a matrix that are converted at a time
 AHEAD = 3  # blocks that are made while one is written
 
@@ -56,22 +60,29 @@ def source_of(files: ModelFiles) -> str:
     return seen.hexdigest()
 
 
-def converted_path(files: ModelFiles, store: Path) -> Path:
+def kind_of(weights: str) -> str:
+    """The kind of weights that a value of the setting means."""
+    return AUTO if weights == "auto" else weights
+
+
+def converted_path(files: ModelFiles, store: Path, weights: str = "auto") -> Path:
     stem = "".join(c if c.isalnum() or c in "-._" else "-" for c in files.name)
-    return store / "converted" / f"{stem}-{source_of(files)[:16]}-v{VERSION}.int8"
+    return store / "converted" / f"{stem}-{source_of(files)[:16]}-v{VERSION}.{kind_of(weights)}"
 
 
-def is_converted(files: ModelFiles, store: Path) -> bool:
+def is_converted(files: ModelFiles, store: Path, weights: str = "auto") -> bool:
     """Whether the converted file is there, and was made from these files by this version."""
-    return _usable(converted_path(files, store), source_of(files))
+    return _usable(converted_path(files, store, weights), source_of(files))
 
 
-def convert(files: ModelFiles, store: Path, *, force: bool = False) -> Iterator[ConvertProgress]:
+def convert(
+    files: ModelFiles, store: Path, weights: str = "auto", *, force: bool = False
+) -> Iterator[ConvertProgress]:
     """Make the converted file exist; yields nothing when it already does.
 
     `force` builds it again (its contents were damaged).
     """
-    path, source = converted_path(files, store), source_of(files)
+    path, source = converted_path(files, store, weights), source_of(files)
     if not force and _usable(path, source):
         return
     lock = Lock(store / "locks" / f"{path.name}.lock")
@@ -90,7 +101,7 @@ def verify(store: Path, source: str) -> Iterator[tuple[Path, str]]:
 
     What is wrong is deleted: the next edit makes it again.
     """
-    for path in sorted((store / "converted").glob(f"*-{source[:16]}-*.int8")):
+    for path in sorted((store / "converted").glob(f"*-{source[:16]}-*.int[48]")):
         wrong = ""
         try:
             for _ in open_weights(path, source).verify():
@@ -113,18 +124,19 @@ def _build(files: ModelFiles, path: Path, source: str) -> Iterator[ConvertProgre
     from specedit.engines.exact.checkpoint import open_checkpoint
 
     checkpoint = open_checkpoint(files)
-    draft = path.with_suffix(".part")
+    four = four_bits(checkpoint) if path.suffix == ".int4" else frozenset[str]()
+    draft = path.with_name(f"{path.name}.part")
     what = f"Converting {files.name}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic.drafted(path, draft=draft) as file:
-            writer = Writer(file, checkpoint.config, source)
+            writer = Writer(file, checkpoint.config, source, four)
             require_memory(files.name, needed_memory(checkpoint.config, writer.total))
             done = sum(entry["nbytes"] for entry in writer.entries.values())
             lacking = writer.total - done
             require_space(path.parent, lacking, f"the converted weights of {files.name}")
             yield ConvertProgress(what, done, writer.total)
-            for size in fill(writer, checkpoint):
+            for size in fill(writer, checkpoint, four):
                 done += size
                 yield ConvertProgress(what, done, writer.total)
             writer.finish()
@@ -133,14 +145,34 @@ def _build(files: ModelFiles, path: Path, source: str) -> Iterator[ConvertProgre
             f"the converted weights of {files.name} cannot be written to {path.parent}: {error}",
             hint="Free some space, or set SPECEDIT_HOME to a folder on another disk.",
         ) from error
-    for old in path.parent.glob(path.name.rpartition("-v")[0] + "-v*"):
-        if old != path and old.suffix in (".int8", ".part"):
+    for old in path.parent.glob(f"{path.name.rpartition('-v')[0]}-v*{path.suffix}*"):
+        if old != path:
             with contextlib.suppress(OSError):
                 old.unlink()
     yield ConvertProgress(what, writer.total, writer.total)
 
 
-def fill(writer: Writer, checkpoint: Checkpoint) -> Iterator[int]:
+def four_bits(checkpoint: Checkpoint) -> frozenset[str]:
+    """The matrices that get 4 bits: those that have no more in the file. Where all have more, all
+    but the output layer and, as usual elsewhere, `down` of half of the layers.
+    """
+    layers, results = checkpoint.config.layers, set[str]()
+    types = checkpoint.tensors
+    if any(type in FOUR for name, type in types.items() if name.startswith("blk.")):
+        names = ["head", *(f"layer.{index}.{kind}" for index in range(layers) for kind in MATRICES)]
+        for name in names:
+            parts = [part for group in _sources(checkpoint, name) for part in group]
+            if all(types[part] in FOUR for part in parts):
+                results.add(name)
+        return frozenset(results)
+    eighth = layers // 8
+    for index in range(layers):
+        more = not eighth <= index < layers - eighth or (index - eighth) % 3 == 2
+        results |= {f"layer.{index}.{kind}" for kind in MATRICES if kind != "down" or not more}
+    return frozenset(results)
+
+
+def fill(writer: Writer, checkpoint: Checkpoint, four: Container[str] = ()) -> Iterator[int]:
     """Convert what the writer lacks and the checkpoint has; yields the bytes of each block. Some
     blocks are made ahead, so that memory does not depend on the model's size."""
     with ThreadPoolExecutor(2) as pool:
@@ -148,7 +180,7 @@ def fill(writer: Writer, checkpoint: Checkpoint) -> Iterator[int]:
         for name, sources in lacking(writer, checkpoint).items():
             if any(part not in checkpoint.tensors for group in sources for part in group):
                 continue
-            for make in _blocks(checkpoint, name, sources):
+            for make in _blocks(checkpoint, name, sources, name in four):
                 ahead.append((name, pool.submit(make)))
                 if len(ahead) > AHEAD:
                     yield _add(writer, *ahead.popleft())
@@ -196,14 +228,14 @@ def _sources(checkpoint: Checkpoint, name: str) -> list[list[str]]:
 
 
 def _blocks(
-    checkpoint: Checkpoint, name: str, sources: list[list[str]]
+    checkpoint: Checkpoint, name: str, sources: list[list[str]], four: bool
 ) -> Iterator[Callable[[], dict[str, Array]]]:
     """What makes each block of a tensor; every block of a matrix but the last fills panels."""
     from specedit.engines.exact.geometry import LANES, STEP
 
     config = checkpoint.config
     kind = name.rpartition(".")[2]
-    if kind not in ("embedding", "head", "qkv", "out", "gate_up", "down"):
+    if kind not in ("embedding", "head", *MATRICES):
         yield partial(_vector, checkpoint, name, sources)
         return
     multiple = {"qkv": config.head_size, "gate_up": STEP}.get(kind, LANES)
@@ -213,7 +245,8 @@ def _blocks(
         height, width = shape
         step = max(BLOCK // (width * len(group) * multiple), 1) * multiple
         for start in range(0, height, step):
-            yield partial(_rows, checkpoint, name, group, start, min(start + step, height))
+            stop = min(start + step, height)
+            yield partial(_rows, checkpoint, name, group, start, stop, four)
 
 
 def _vector(checkpoint: Checkpoint, name: str, sources: list[list[str]]) -> dict[str, Array]:
@@ -234,7 +267,7 @@ def _vector(checkpoint: Checkpoint, name: str, sources: list[list[str]]) -> dict
 
 
 def _rows(
-    checkpoint: Checkpoint, name: str, parts: list[str], start: int, stop: int
+    checkpoint: Checkpoint, name: str, parts: list[str], start: int, stop: int, four: bool
 ) -> dict[str, Array]:
     """Rows of a matrix as they lie in the converted file."""
     from specedit.engines.exact import quantize
@@ -243,17 +276,19 @@ def _rows(
     config = checkpoint.config
     to, half = Geometry.of(config), config.head_size // 2
     rows, *more = (checkpoint.matrix(part, start, stop) for part in parts)
-    match name.rpartition(".")[2]:
+    kind = name.rpartition(".")[2]
+    match kind:
         case "embedding":
             return {name: quantize.padded(quantize.bf16(rows), 1, to.hidden)}
         case "qkv":
-            made = quantize.linear(quantize.pad_heads(rows, 0, half, to.half))
+            rows = quantize.pad_heads(rows, 0, half, to.half)
         case "out":
-            made = quantize.linear(quantize.pad_heads(rows, 1, half, to.half))
+            rows = quantize.pad_heads(rows, 1, half, to.half)
         case "gate_up":
-            made = quantize.interleaved(quantize.linear(rows), quantize.linear(more[0]))
-        case "down":
-            made = quantize.linear(rows, GROUP_SIZE)
-        case _:
-            made = quantize.linear(rows)
-    return {f"{name}.{part}": result for part, result in quantize.panels(made).items()}
+            rows = quantize.interleaved(rows, more[0])
+    group_size = GROUP_SIZE if kind == "down" else None
+    if four:
+        made = quantize.panels4(rows, group_size)
+    else:
+        made = quantize.panels(quantize.linear(rows, group_size))
+    return {f"{name}.{part}": result for part, result in made.items()}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from specedit.models.architecture import Architecture
 
 LANES = 16  # outputs of a panel; half a head is a multiple of it
 STEP = 64  # inputs of a product are a multiple of it
+BLOCK4 = 576  # bytes of STEP inputs of a panel of 4 bits
 GROUP_SIZE = 1792  # inputs of `down` that are quantized together
 LIMITS = {  # of specedit.h, as they concern a model's numbers
     "layers": 400,
@@ -64,8 +66,10 @@ class Geometry:
             vocabulary=up_to(config.vocabulary, LANES),
         )
 
-    def tensors(self, config: Architecture) -> dict[str, tuple[str, tuple[int, ...]]]:
-        """Type and shape of every tensor of a converted file."""
+    def tensors(
+        self, config: Architecture, four: Container[str] = ()
+    ) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """Type and shape of every tensor of a converted file whose matrices `four` have 4 bits."""
         floats = "float32"
         results: dict[str, tuple[str, tuple[int, ...]]] = {
             "embedding": ("uint16", (config.vocabulary, self.hidden)),
@@ -75,7 +79,9 @@ class Geometry:
 
         def linear(name: str, outputs: int, inputs: int, groups: int = 1) -> None:
             panels = up_to(outputs, LANES) // LANES
-            results[f"{name}.panels"] = ("int8", (panels, inputs // 4, LANES, 4))
+            eight = ("int8", (panels, inputs // 4, LANES, 4))
+            of_four = ("uint8", (panels, inputs // STEP, BLOCK4))
+            results[f"{name}.panels"] = of_four if name in four else eight
             results[f"{name}.scales"] = (floats, (panels, groups, LANES))
             results[f"{name}.offsets"] = ("int32", (panels, groups, LANES))
 

@@ -1,4 +1,4 @@
-"""int8 weights and their layout in memory: panels of 16 outputs by 4 inputs, with padding.
+"""Weights of 8 or 4 bits and their layout in memory: panels of 16 outputs, with padding.
 
 A product's inputs are padded to 64, its outputs to 16, half a head to 16, all with zeros.
 """
@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from specedit.engines.exact.geometry import LANES, STEP, up_to
+from specedit.engines.exact.geometry import BLOCK4, LANES, STEP, up_to
+from specedit.errors import ModelError
 from specedit.models.architecture import Architecture
 
 Array = npt.NDArray[Any]
@@ -95,15 +96,34 @@ def _by_panel(numbers: Array, groups: int) -> Array:
     return np.ascontiguousarray(numbers.reshape(-1, LANES, groups).transpose(0, 2, 1))
 
 
-def interleaved(gate: Quantized, up: Quantized) -> Quantized:
-    """Gate and up as one product, whose panels alternate."""
-    outputs = up_to(gate.weight.shape[0], STEP)
+def panels4(rows: Array, group_size: int | None = None) -> dict[str, Array]:
+    """The same of float rows, with 4 bits: the kernels' own search (quantize4.c)."""
+    from specedit.engines.exact.kernels.library import load
 
-    def both(a: Array, b: Array) -> Array:
-        a, b = (padded(x, 0, outputs).reshape(-1, LANES, x.shape[1]) for x in (a, b))
-        return np.stack((a, b), 1).reshape(2 * outputs, -1)
+    library = load()
+    if isinstance(library, str):
+        raise ModelError(f"Weights of 4 bits need the exact engine's kernels: {library}.")
+    rows = padded(padded(rows, 0, up_to(rows.shape[0], LANES)), 1, up_to(rows.shape[1], STEP))
+    rows = np.ascontiguousarray(rows, np.float32)
+    outputs, inputs = rows.shape
+    step = min(group_size or inputs, inputs)
+    shape = (outputs // LANES, -(-inputs // step), LANES)
+    made = {
+        "panels": np.empty((outputs // LANES, inputs // STEP, BLOCK4), np.uint8),
+        "scales": np.empty(shape, np.float32),
+        "offsets": np.empty(shape, np.int32),
+    }
+    to = (array.ctypes.data for array in made.values())
+    code = library.lib.specedit_quantize4(rows.ctypes.data, outputs, inputs, step, *to)
+    assert not code, "the kernels refuse these sizes"
+    return made
 
-    return Quantized(both(gate.weight, up.weight), both(gate.scales, up.scales), gate.group_size)
+
+def interleaved(gate: Array, up: Array) -> Array:
+    """Rows of gate and up as one product, whose panels alternate."""
+    outputs = up_to(gate.shape[0], STEP)
+    a, b = (padded(rows, 0, outputs).reshape(-1, LANES, rows.shape[1]) for rows in (gate, up))
+    return np.stack((a, b), 1).reshape(2 * outputs, -1)
 
 
 def rope_frequencies(config: Architecture) -> Array:

@@ -14,7 +14,7 @@ import json
 import math
 import mmap
 import struct
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -33,7 +33,14 @@ MAGIC = b"specedit"
 VERSION = 3
 ALIGN = 4096
 PREFIX = struct.Struct("<8sIQ32s")
-DTYPES = {"int8": 1, "uint16": 2, "int32": 4, "float32": 4, "float64": 8}  # bytes of a number
+DTYPES = {
+    "int8": 1,
+    "uint8": 1,
+    "uint16": 2,
+    "int32": 4,
+    "float32": 4,
+    "float64": 8,
+}  # bytes of a number
 HEADER_ROOM = 1 << 20  # bytes before the tensors; the header is written there last
 WORDS_PER_ROW = 4093  # prime, so that a moved page changes the column sums
 BLOCK = 2048 * 8 * WORDS_PER_ROW  # bytes that are verified at a time
@@ -169,11 +176,13 @@ class Writer:
     """Writes a converted file in blocks. Every tensor has its place from the start, so that any
     order will do, and a file that another process left unfinished is continued."""
 
-    def __init__(self, file: BinaryIO, config: Architecture, source: str) -> None:
+    def __init__(
+        self, file: BinaryIO, config: Architecture, source: str, four: Container[str] = ()
+    ) -> None:
         self._file, self._config, self._source = file, config, source
         self._places: dict[str, dict[str, Any]] = {}
         at = HEADER_ROOM
-        for name, (dtype, shape) in Geometry.of(config).tensors(config).items():
+        for name, (dtype, shape) in Geometry.of(config).tensors(config, four).items():
             nbytes = math.prod(shape) * DTYPES[dtype]
             place = {"dtype": dtype, "shape": list(shape), "offset": at, "nbytes": nbytes}
             self._places[name] = place
@@ -286,7 +295,9 @@ def _config(numbers: dict[str, Any]) -> Architecture:
 
 
 def _check_tensors(config: Architecture, entries: dict[str, dict[str, Any]], size: int) -> None:
-    expected = Geometry.of(config).tensors(config)
+    types = {name: entry["dtype"] for name, entry in entries.items()}
+    four = {name.removesuffix(".panels") for name, dtype in types.items() if dtype == "uint8"}
+    expected = Geometry.of(config).tensors(config, four)
     if entries.keys() != expected.keys():
         raise ValueError("it does not have the model's tensors")
     for name, (dtype, shape) in expected.items():

@@ -31,7 +31,7 @@ KEYS = ("rename", "instruction", "files", "exclude", "max_seconds", "mode", "tes
 EXAMPLE = 'rename = {Username = "Email"}, or instruction = "…"'
 MAX_DIGESTS = 100_000  # above this the older half is dropped
 RELEVANT = (  # settings that change an answer
-    *("model", "engine", "precision", "device", "scope", "allow_extra"),
+    *("model", "engine", "precision", "weights", "device", "scope", "allow_extra"),
     *("gate", "strict", "allow", "check_with"),
     *("temperature", "top_p", "seed", "max_tokens", "focus", "whole"),
 )

@@ -135,26 +135,31 @@ static void vnni_gemm8(const uint8_t *rows, size_t stride, int count, const int8
 }
 
 /* the same of panels of 4 bits, which are expanded in registers for all rows of the block; each line of
- * 64 bytes fetches one of its own panel that comes soon */
+ * 64 bytes fetches one that comes soon, at the end of a panel from the panel that comes next */
 INLINE_BLOCK void gemm4_block(const int R, const int P, const uint8_t *rows, size_t stride,
-    const int8_t *panel, size_t step, int inputs, int32_t *sums, size_t sums_step) {
-    enum { FAR = 4 * BLOCK4 };
+    const int8_t *panel, size_t step, int inputs, int32_t *sums, size_t sums_step,
+    const int8_t *ahead) {
+    enum { SOON = 4 };
+    const int8_t *end = panel + (size_t)(inputs / 64) * BLOCK4;
+    ptrdiff_t far = SOON * BLOCK4;
     __m512i sum[16][4];
     UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) sum[r][p] =
         _mm512_setzero_si512();
-    for (int i = 0; i < inputs; i += 64, panel += BLOCK4)
+    for (int i = 0; i < inputs; i += 64, panel += BLOCK4) {
+        if (end - panel == SOON * BLOCK4)
+            far = ahead ? ahead - panel : 0;
         for (int group = 0; group < 2; group++)
             UNROLLED for (int p = 0; p < P; p++) {
                 const uint8_t *block = (const uint8_t *)panel + (size_t)p * step;
                 multipliers by = multipliers_of(block + 32 * group);
                 if (group)
-                    _mm_prefetch((const char *)block + FAR, _MM_HINT_T0);
+                    _mm_prefetch((const char *)block + far, _MM_HINT_T0);
                 UNROLLED for (int v = 0; v < 4; v++) {
                     const uint8_t *codes = block + 64 + 64 * (4 * group + v);
                     const uint8_t *at = rows + i + 32 * group + 8 * v;
                     __m512i two = _mm512_loadu_si512(codes);
                     __m512i low = expanded(two, by), high = expanded(_mm512_srli_epi16(two, 4), by);
-                    _mm_prefetch((const char *)codes + FAR, _MM_HINT_T0);
+                    _mm_prefetch((const char *)codes + far, _MM_HINT_T0);
                     UNROLLED for (int r = 0; r < R; r++) {
                         const uint8_t *row = at + (size_t)r * stride;
                         sum[r][p] = _mm512_dpbusd_epi32(sum[r][p], four_of(row), low);
@@ -162,17 +167,18 @@ INLINE_BLOCK void gemm4_block(const int R, const int P, const uint8_t *rows, siz
                     }
                 }
             }
+    }
     UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) _mm512_store_si512(
         sums + (size_t)p * sums_step + (size_t)r * LANES, sum[r][p]);
 }
 
 #define GEMM4(R, P)                                                                                 \
     static void gemm4_##R##_##P(const uint8_t *rows, size_t stride, const int8_t *panel,            \
-        size_t step, int inputs, int32_t *sums, size_t sums_step) {                                \
-        gemm4_block(R, P, rows, stride, panel, step, inputs, sums, sums_step);                      \
+        size_t step, int inputs, int32_t *sums, size_t sums_step, const int8_t *ahead) {           \
+        gemm4_block(R, P, rows, stride, panel, step, inputs, sums, sums_step, ahead);               \
     }
 typedef void gemm4_block_function(const uint8_t *rows, size_t stride, const int8_t *panel,
-    size_t step, int inputs, int32_t *sums, size_t sums_step);
+    size_t step, int inputs, int32_t *sums, size_t sums_step, const int8_t *ahead);
 
 GEMM4(1, 4) GEMM4(2, 4) GEMM4(3, 4) GEMM4(4, 4)
 GEMM4(5, 2) GEMM4(6, 2) GEMM4(7, 2) GEMM4(8, 2)
@@ -190,13 +196,11 @@ static void vnni_gemm4(const uint8_t *rows, size_t stride, int count, const int8
     int lines) {
     size_t sums_step = (size_t)count * LANES;
     int most = count <= 4 ? 4 : 2;
-    (void)ahead;
-    (void)ahead_step;
-    (void)lines;
     for (int p = 0, many; p < panels; p += many) {
         many = panels - p >= most ? most : 1;
         (many > 1 ? GEMM4_MANY : GEMM4_ONE)[count](rows, stride, panel + (size_t)p * step, step,
-            inputs, sums + (size_t)p * sums_step, sums_step);
+            inputs, sums + (size_t)p * sums_step, sums_step,
+            lines ? ahead + (size_t)p * ahead_step : 0);
     }
 }
 

@@ -228,7 +228,8 @@ static void with_gemm8(const kernel *k, numbers *n, int round, unsigned char *to
 }
 
 static void with_expand(const kernel *k, numbers *n, int round, unsigned char *to) {
-    k->expand((const uint8_t *)n->panels, 64 * (1 + round % (INPUTS / 64)), (int8_t *)to);
+    k->expand((const uint8_t *)n->panels, 64 * (1 + round % (INPUTS / 64)), (int8_t *)to,
+        n->panels);
 }
 
 /* where a variant always expands panels first, that */
@@ -242,7 +243,7 @@ static void with_gemm4(const kernel *k, numbers *n, int round, unsigned char *to
     }
     for (int p = 0; p < panels; p++)
         k->expand((const uint8_t *)n->panels + (size_t)p * (INPUTS / 64 * BLOCK4), inputs,
-            n->expanded + (size_t)p * INPUTS * LANES);
+            n->expanded + (size_t)p * INPUTS * LANES, n->panels);
     k->gemm8(n->rows, INPUTS, count, n->expanded, (size_t)INPUTS * LANES, panels, inputs,
         (int32_t *)to, 0, 0, 0);
 }
