@@ -131,13 +131,15 @@ def test_4_bits_go_to_the_matrices_that_have_no_more(
     from_file = open_checkpoint(files)
     usual = {f"blk.{layer}.{name}": "Q4_K" for layer in (0, 1) for name in NAMES}
     tensors = {f"{name}.weight": kind for name, kind in {**usual, **types}.items()}
-    four = conversion.four_bits(replace(from_file, tensors=tensors, tied=False))
+    four = conversion.four_bits(replace(from_file, tensors=tensors, tied=False), Path("a-v3.int4"))
     assert four == {f"layer.{name}" for name in expected}
 
 
 def test_half_of_a_uniform_models_layers_keep_8_bits_in_down(files: ModelFiles) -> None:
     from_file = open_checkpoint(files)
-    four = conversion.four_bits(replace(from_file, config=replace(from_file.config, layers=24)))
+    four = conversion.four_bits(
+        replace(from_file, config=replace(from_file.config, layers=24)), Path("a-v3.int4")
+    )
     kinds = Counter(name.rpartition(".")[2] for name in four)
     assert kinds == {"qkv": 24, "out": 24, "gate_up": 24, "down": 12}
 

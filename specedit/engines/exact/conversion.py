@@ -124,8 +124,7 @@ def _build(files: ModelFiles, path: Path, source: str) -> Iterator[ConvertProgre
     from specedit.engines.exact.checkpoint import open_checkpoint
 
     checkpoint = open_checkpoint(files)
-    four = four_bits(checkpoint) if path.suffix == ".int4" else frozenset[str]()
-    draft = path.with_name(f"{path.name}.part")
+    four, draft = four_bits(checkpoint, path), draft_of(path)
     what = f"Converting {files.name}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -152,10 +151,17 @@ def _build(files: ModelFiles, path: Path, source: str) -> Iterator[ConvertProgre
     yield ConvertProgress(what, writer.total, writer.total)
 
 
-def four_bits(checkpoint: Checkpoint) -> frozenset[str]:
-    """The matrices that get 4 bits: those that have no more in the file. Where all have more, all
-    but the output layer and, as usual elsewhere, `down` of half of the layers.
+def draft_of(path: Path) -> Path:
+    """The file that becomes a converted one when it is whole."""
+    return path.with_name(f"{path.name}.part")
+
+
+def four_bits(checkpoint: Checkpoint, path: Path) -> frozenset[str]:
+    """The matrices that get 4 bits in a file of int4: those that have no more in the model's file.
+    Where all have more, all but the output layer and, as usual elsewhere, half of those of `down`.
     """
+    if ".int4" not in path.suffixes:
+        return frozenset()
     layers, results = checkpoint.config.layers, set[str]()
     types = checkpoint.tensors
     if any(type in FOUR for name, type in types.items() if name.startswith("blk.")):

@@ -10,7 +10,14 @@ import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
-from specedit.engines.exact.conversion import converted_path, fill, lacking, source_of
+from specedit.engines.exact.conversion import (
+    converted_path,
+    draft_of,
+    fill,
+    four_bits,
+    lacking,
+    source_of,
+)
 from specedit.engines.exact.geometry import needed_memory
 from specedit.engines.exact.weights import Damaged, Writer, open_weights
 from specedit.errors import ModelError
@@ -37,7 +44,7 @@ def _convert(shards: Shards, store: Path) -> Iterator[FetchProgress]:
 
     files = shards.files
     path, source = converted_path(files, store), source_of(files)
-    draft = path.with_suffix(".part")
+    draft = draft_of(path)
     if (reason := available()) is not None:
         raise ModelError(
             f"{files.name} is converted while it is fetched, and {reason}",
@@ -79,12 +86,13 @@ def _filled(shards: Shards, draft: Path, source: str) -> Generator[FetchProgress
     checkpoint = open_checkpoint(files, shards.present())
     handle = os.open(draft, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
     with os.fdopen(handle, "r+b") as file:
-        writer = Writer(file, checkpoint.config, source)
+        four = four_bits(checkpoint, draft)
+        writer = Writer(file, checkpoint.config, source, four)
         require_memory(files.name, needed_memory(checkpoint.config, writer.total))
         done = sum(entry["nbytes"] for entry in writer.entries.values())
         what = f"the converted weights of {files.name}"
         require_space(draft.parent, writer.total - done, what)
-        for size in fill(writer, checkpoint):
+        for size in fill(writer, checkpoint, four):
             done += size
             yield FetchProgress(files.name, "convert", done, writer.total)
         writer.save()
