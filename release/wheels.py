@@ -90,7 +90,9 @@ def kept(trees: list[Path], kind: str, tag: str, output: Path) -> Path:
     made = [built(tree, kind, tag) for tree in trees]
     digests = {hashlib.sha256(path.read_bytes()).hexdigest() for path in made}
     if len(digests) > 1:
-        sys.exit(f"wheels: {made[0].name} differs between two builds: {made[0]} {made[1]}")
+        contents = [members(path) for path in made]
+        names = [name for name in contents[0] if contents[0][name] != contents[1].get(name)]
+        sys.exit(f"wheels: {made[0].name} differs between two builds: {', '.join(names)}")
     target = output / made[0].name
     shutil.copy(made[0], target)
     seconds = (time.monotonic() - started) / len(made)
@@ -117,23 +119,32 @@ def built(tree: Path, kind: str, tag: str) -> Path:
     return result
 
 
+def members(path: Path) -> dict[str, bytes]:
+    """The files of a wheel or of a source distribution."""
+    if path.suffix == ".whl":
+        with zipfile.ZipFile(path) as wheel:
+            return {name: wheel.read(name) for name in wheel.namelist()}
+    with tarfile.open(path) as sdist:
+        files = ((one.name, sdist.extractfile(one)) for one in sdist.getmembers())
+        return {name: file.read() for name, file in files if file is not None}
+
+
 def check(wheel: Path, tag: str, folders: list[Path]) -> None:
     """Exit with a message if the wheel does not hold what its tag promises."""
     problems: list[str] = []
-    with zipfile.ZipFile(wheel) as file:
-        members = {name: file.read(name) for name in file.namelist()}
+    contents = members(wheel)
     target = TARGETS[tag]
-    for name, data in members.items():
+    for name, data in contents.items():
         problems += [f"{name} names {one}" for one in folders if os.fsencode(one) in data]
-    (header,) = (data for name, data in members.items() if name.endswith(".dist-info/WHEEL"))
+    (header,) = (data for name, data in contents.items() if name.endswith(".dist-info/WHEEL"))
     if f"Tag: py3-none-{tag}\n" not in header.decode() or tag not in wheel.name:
         problems.append(f"its tag is not {tag}")
-    libraries = [name for name in members if name.endswith((".so", ".dylib", ".dll"))]
+    libraries = [name for name in contents if name.endswith((".so", ".dylib", ".dll"))]
     if [Path(name).name for name in libraries] != [target.library]:
         problems.append(f"its libraries are {libraries}")
-    if not any("/share/man/man1/specedit.1" in name for name in members):
+    if not any("/share/man/man1/specedit.1" in name for name in contents):
         problems.append("it has no manual pages")
-    problems += [one for name in libraries for one in unfit(members[name], tag)]
+    problems += [one for name in libraries for one in unfit(contents[name], tag)]
     if problems:
         sys.exit(f"wheels: {wheel.name}: " + "; ".join(problems))
 
