@@ -273,9 +273,8 @@ def test_a_run_prints_figures_and_failures(
         lines = [json.dumps({**row, "id": f"commit/{name}"})] if name == "commits" else []
         (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
     answers = {"lazy-1": PRICED.after.encode(), "functions": SHOP.encode()}
-    monkeypatch.setattr(tools, "has_merge", lambda: True)
     monkeypatch.setattr(
-        tools, "merged", lambda case: tools.Answer(answers.get(case.form), "2 places: `a`")
+        tools, "applied", lambda case: tools.Answer(answers.get(case.form), "2 places: `a`")
     )
     failures = tmp_path / "failures.txt"
     arguments = ["apply", str(tmp_path), "--tool", "specedit", "--failures", str(failures)]

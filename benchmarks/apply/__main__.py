@@ -31,6 +31,7 @@ from benchmarks.common import HALVES, parser, recorded, run, settings_of
 
 Row = dict[str, Any]
 HEAD = ("cases", "right", "refused", "wrong", "right %", "median ms", "no model %")
+TOOLS = ("specedit", "merge", "patch", "git")
 DIFFS = ("diff-numbers", "diff-context")
 SHOWN = 60  # lines of a failure's change and of its diff
 
@@ -94,6 +95,7 @@ def failures(rows: list[Row], changes: dict[str, Case]) -> str:
     for row in rows:
         if row["verdict"] != "right":
             cause = re.sub(r"\d+", "N", re.sub(r"`[^`]*`|'[^']*'|\"[^\"]*\"", "…", row["message"]))
+            cause = re.sub(r"definitions .*", "definitions", cause)
             how = ", ".join(dict.fromkeys(row["how"]))
             causes[f"{row['verdict']}: {cause or how}"].append(row)
     parts = []
@@ -127,8 +129,9 @@ def main() -> int:
     found: list[Row] = []
     with ExitStack() as stack:
         for name, merge in _tools(options, stack):
-            mine = [one for one in chosen if name in ("specedit", "model") or is_diff(chosen[one])]
-            if name in ("specedit", "model") and mine:
+            peer = name in ("patch", "git")
+            mine = [one for one, case in chosen.items() if not peer or case.form in DIFFS]
+            if mine and not peer:
                 merge(chosen[mine[0]])  # imports and grammars are not measured
             out = options.out.with_suffix(f".{name}.jsonl") if options.out else None
             found += recorded(out, mine, lambda one, m=merge, n=name: measured(n, m, chosen[one]))  # type: ignore[misc]
@@ -143,10 +146,6 @@ def main() -> int:
     return 0
 
 
-def is_diff(case: Case) -> bool:
-    return case.form in DIFFS
-
-
 def _cases(options: argparse.Namespace) -> Iterator[Case]:
     usable = list(records(options.data))[HALVES[options.half]][: options.first or None]
     forms = [options.form] if options.form else FORMS
@@ -159,9 +158,11 @@ def _cases(options: argparse.Namespace) -> Iterator[Case]:
 
 
 def _tools(options: argparse.Namespace, stack: ExitStack) -> Iterator[tuple[str, tools.Tool]]:
-    wanted = options.tool or ["specedit", "patch", "git"]
-    if "specedit" in wanted and tools.has_merge():
-        yield "specedit", tools.merged
+    wanted = options.tool or TOOLS
+    if "specedit" in wanted:
+        yield "specedit", tools.applied
+    if "merge" in wanted:
+        yield "merge", tools.merged
     if "patch" in wanted:
         yield "patch", stack.enter_context(tools.patched())
     if "git" in wanted:
@@ -178,7 +179,7 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--form", choices=FORMS, help="only this form")
     made.add_argument("--language", help="only cases of this language")
     made.add_argument("--case", metavar="ID", help="only this case")
-    made.add_argument("--tool", action="append", choices=("specedit", "patch", "git"))
+    made.add_argument("--tool", action="append", choices=TOOLS)
     made.add_argument("--model", action="store_true", help="also the model on the whole file")
     made.add_argument("--out", type=Path, help="keep results in FILE.TOOL.jsonl; skip those there")
     made.add_argument("--failures", type=Path, metavar="FILE", help="write what is not right")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,10 +12,14 @@ from typing import Any
 
 from benchmarks.apply.cases import Case
 from specedit import Editor
+from specedit.edit.apply import merge
+from specedit.edit.apply.planning import parts_by_file, plan_apply
+from specedit.edit.report import Edit
 from specedit.errors import SpeceditError
 from specedit.files.source import Source
+from specedit.settings import Settings
 
-MODULE = "specedit.edit.apply"
+SETTINGS = Settings()
 PROMPT = "Merge this change into the file. Where it elides code, the file's own lines stay.\n\n"
 
 
@@ -33,21 +36,31 @@ Tool = Callable[[Case], Answer]
 
 
 def merged(case: Case) -> Answer:
-    """specedit's merge, without the model."""
-    merge = importlib.import_module(MODULE).merge
-    try:
-        source = _source(case)
-        result = merge(source.text, case.change, source.name)
-    except SpeceditError as error:
-        return Answer(None, str(error))
+    """specedit's merge alone: without the checks, the model and the file names of a change."""
+    source = _source(case)
+    result = merge(source.text, case.change, source.name)
     how = tuple(part.how for part in result.parts)
     if result.text is None:
-        return Answer(None, _reason(result), how)
+        return Answer(None, "; ".join(one.reason for one in result.ambiguous), how)
     return Answer(source.encode(result.text), "", how)
 
 
-def _reason(result: Any) -> str:
-    return "; ".join(one.reason for one in getattr(result, "ambiguous", ())) or "no single place"
+def applied(case: Case) -> Answer:
+    """What `specedit apply --no-model` writes: the merge, where the checks accept it."""
+    source = _source(case)
+    try:
+        parts = parts_by_file(case.change, source.name)[source.name]
+        planned = plan_apply(source, parts, SETTINGS)
+        if isinstance(planned, Edit):
+            return Answer(None, "; ".join(str(one) for one in planned.findings))
+        assert planned.known is not None
+        judged = planned.judge(planned.known)
+    except SpeceditError as error:
+        return Answer(None, str(error))
+    how = tuple(part.how for part in judged.parts)
+    if judged.problems:
+        return Answer(None, "; ".join(str(one) for one in judged.problems), how)
+    return Answer(source.encode(judged.text), "", how)
 
 
 @contextmanager
@@ -113,7 +126,3 @@ def rewritten(settings: dict[str, Any]) -> Iterator[Tool]:
 
 def _source(case: Case) -> Source:
     return Source.from_bytes(case.record.name, case.record.encode(case.record.before))
-
-
-def has_merge() -> bool:
-    return importlib.util.find_spec(MODULE) is not None
