@@ -168,7 +168,7 @@ def test_the_lines_work_in_a_real_shell(body: str, bench: Callable[[], Path]) ->
 def every_line_works(
     name: str, body: str, bench: Callable[[], Path], run: Callable[[str], Done]
 ) -> None:
-    """Run the lines of a block; `edit` and `rename` begin in a fresh copy and change something."""
+    """Run the lines of a block; `edit`, `rename` and `apply` begin in a fresh copy and change something."""
     root = Path.cwd()
     for example in (Example(name, words) for words in examples.commands(body)):
         words = shlex.split(example.words, comments=True)
@@ -178,7 +178,7 @@ def every_line_works(
             continue
         ends = words[:2] != ["specedit", "serve"] or words[2] in ("--background", "status", "stop")
         assert ends, f"{example}: a server in the foreground does not return"
-        changes = words[:2] in (["specedit", "edit"], ["specedit", "rename"])
+        changes = words[0] == "specedit" and words[1] in ("edit", "rename", "apply")
         if changes:
             root = bench()
         before = contents(root)

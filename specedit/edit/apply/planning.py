@@ -118,7 +118,7 @@ def judged(
     )
     assert merged.text is not None
     if merged.text == source.text:
-        finding = Finding("nothing", "the change is in the file already")
+        finding = Finding("skipped", "the change is in the file already")
         return Judged(source.text, (finding,))
     verdict = guarded(source, "", checks, merged.text)
     return replace(verdict, parts=merged.parts)
