@@ -168,7 +168,7 @@ def test_the_lines_work_in_a_real_shell(body: str, bench: Callable[[], Path]) ->
 def every_line_works(
     name: str, body: str, bench: Callable[[], Path], run: Callable[[str], Done]
 ) -> None:
-    """Run the lines of a block; `edit`, `rename` and `apply` begin in a fresh copy and change something."""
+    """Run the lines of a block; `edit`, `rename` and `apply` change something, in a fresh copy."""
     root = Path.cwd()
     for example in (Example(name, words) for words in examples.commands(body)):
         words = shlex.split(example.words, comments=True)
