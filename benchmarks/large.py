@@ -32,7 +32,7 @@ from specedit.models.store import ModelFiles, store_path
 from specedit.models.vocabulary import load_tokenizer
 
 WIDTHS = (1, 8, 16, 32, 64, 128, 256)
-EDITED = "models/tokenizer.py"
+EDITED = "models/gguf.py"
 CHANGED = (59, 139)  # lines
 
 
