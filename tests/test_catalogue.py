@@ -28,7 +28,7 @@ def test_a_digest_is_a_sha256(entry: Listed) -> None:
 def test_a_row_says_what_a_person_has_to_know(entry: Listed) -> None:
     assert entry.licence and entry.hub.count("/") == 1 and entry.name == entry.name.lower()
     assert not entry.file or entry.file.endswith(".gguf")
-    assert 0.3 * entry.size < entry.memory < 3 * entry.size
+    assert 0.1 * entry.size < entry.memory_int4 < entry.memory < 3 * entry.size
     assert entry.free or entry.note, "a licence that binds is said"
 
 

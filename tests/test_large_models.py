@@ -205,7 +205,7 @@ def test_too_little_memory_is_said_before_anything_is_converted_or_loaded(
     machine(monkeypatch, 4 << 30, 4 << 30)
     with pytest.raises(ModelError) as refused:
         catalogue.require_memory("large", 5 << 30)
-    assert refused.value.hint == "Use a smaller model: qwen2.5-coder-1.5b fits."
+    assert "--weights int4" in refused.value.hint and "qwen3-4b fits" in refused.value.hint
 
 
 def test_a_container_has_the_memory_of_its_limit(

@@ -17,14 +17,15 @@ GB = 10**9
 @pytest.mark.parametrize(
     ("memory", "cores", "expected"),
     [
-        (3 * GB, 2, "qwen2.5-coder-0.5b"),
-        (8 * GB, 2, "qwen2.5-coder-1.5b"),
+        (2 * GB, 2, "qwen2.5-coder-1.5b"),
         (64 * GB, 2, "qwen2.5-coder-1.5b"),  # a larger one takes too long
-        (8 * GB, 16, "qwen3-4b"),  # not the 3B, whose licence binds
-        (16 * GB, 16, "qwen3-8b"),
-        (64 * GB, 16, "qwen2.5-coder-14b"),
+        (6 * GB, 16, "qwen3-4b"),  # not the 3B, whose licence binds
+        (7 * GB, 7, "qwen2.5-coder-7b"),  # with weights of 4 bits
+        (8 * GB, 16, "qwen3-8b"),
+        (16 * GB, 16, "qwen2.5-coder-14b"),
         (0, 16, "qwen2.5-coder-14b"),  # the system does not tell its memory
-        (1 * GB, 2, "qwen2.5-coder-0.5b"),  # none fits: the smallest
+        (1 * GB, 2, "qwen2.5-coder-0.5b"),
+        (1 * GB // 2, 2, "qwen2.5-coder-0.5b"),  # none fits: the smallest
         (64 * GB, 1, "qwen2.5-coder-0.5b"),
     ],
 )
@@ -32,6 +33,13 @@ def test_the_largest_that_fits_and_is_quick_enough(memory: int, cores: int, expe
     rows = catalogue.rows(Machine(memory, cores))
     assert catalogue.best(rows).entry.name == expected
     assert not any(row.suits for row in rows if row.entry.name == "qwen2.5-coder-3b")
+
+
+def test_a_model_that_fits_with_4_bits_alone_says_so() -> None:
+    (row,) = (
+        row for row in catalogue.rows(Machine(8 * GB, 8)) if row.entry.name == "qwen2.5-coder-7b"
+    )
+    assert row.fits and not row.fits_int8
 
 
 def test_this_machine_has_memory() -> None:
@@ -49,5 +57,5 @@ def test_json_is_one_object() -> None:
     result = json.loads(CliRunner().invoke(app, ["suggest", "--json"]).stdout)
     assert result["suggested"] in [row["name"] for row in result["rows"]]
     assert result["cores"] >= 1
-    keys = {"parameters", "size", "memory", "fits", "licence", "suits"}
+    keys = {"parameters", "size", "memory", "memory_int4", "fits", "licence", "suits"}
     assert all(keys <= row.keys() for row in result["rows"])

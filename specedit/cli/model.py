@@ -79,12 +79,13 @@ def suggest(as_json: AsJson = False) -> None:
 
     def cells(row: Row) -> Sequence[str]:
         entry = row.entry
-        notes = [] if row.fits else ["too large for this machine"]
+        notes = [] if row.fits_int8 else ["needs --weights int4 here"]
+        notes = notes if row.fits else ["too large for this machine"]
         return (
             f"{entry.name} *" if row is best else entry.name,
             f"{entry.parameters:.1f} billion",
             store.sized(entry.size),
-            store.sized(entry.memory),
+            f"{store.sized(entry.memory)}, int4 {store.sized(entry.memory_int4)}",
             entry.licence,
             "; ".join([*notes, *([entry.note] if entry.note else [])]),
         )
@@ -105,7 +106,7 @@ def _suggested(rows: Iterable[Row], best: Row, machine: Machine) -> dict[str, An
 
     def plain(row: Row) -> dict[str, Any]:
         entry = row.entry
-        names = ("name", "size", "memory", "licence", "hub")
+        names = ("name", "size", "memory", "memory_int4", "licence", "hub")
         return {
             **{name: getattr(entry, name) for name in names},
             "parameters": round(entry.parameters * 1e9),
