@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import sys
 
 
@@ -15,11 +17,23 @@ def main() -> None:
         from specedit.cli import run, streams
 
         streams.open_closed()
-        code = streams.flush_all(run(sys.argv[1:]))
+        code = run(sys.argv[1:])
+        if alone := _alone():
+            atexit._run_exitfuncs()  # each is called once
+        code = streams.flush_all(code)
+        if alone:
+            os._exit(code)  # without taking modules apart, which takes 30 ms
     except KeyboardInterrupt:  # before there is a command, or after it
         code = 130
         _say("specedit: interrupted; nothing half-written\n")
     sys.exit(code)
+
+
+def _alone() -> bool:
+    """Whether no thread has to be waited for."""
+    import threading
+
+    return all(one.daemon or one is threading.main_thread() for one in threading.enumerate())
 
 
 def _say(text: str) -> None:
@@ -62,8 +76,6 @@ def _own_modules() -> None:
 
 
 def _here() -> str:
-    import os
-
     try:
         return os.getcwd()  # noqa: PTH109
     except OSError:

@@ -99,3 +99,19 @@ def test_the_unexpected_is_2_and_a_bug_report(
     assert (done.returncode, done.stdout) == (2, b"")
     assert "Traceback" in message and "LookupError: broken" in message
     assert message.splitlines()[-1].startswith("specedit: this is a bug in specedit")
+
+
+def test_what_is_registered_for_the_end_runs_and_threads_are_waited_for(tmp_path: Path) -> None:
+    code = (
+        "import atexit, sys, threading, time\n"
+        "atexit.register(print, 'registered')\n"
+        "if sys.argv.pop(1) == 'thread':\n"
+        "    later = lambda: (time.sleep(0.3), print('thread'))\n"
+        "    threading.Thread(target=later).start()\n"
+        "from specedit.__main__ import main\n"
+        "main()\n"
+    )
+    for how, last in (("none", "registered"), ("thread", "thread\nregistered")):
+        command = [sys.executable, "-c", code, how, "config", "--nonsense"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert (done.returncode, done.stdout.strip()) == (2, last), done.stderr
