@@ -6,7 +6,6 @@ Yields progress for the display. Torch is imported only where the generic engine
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -39,13 +38,13 @@ def load(settings: Settings, home: Path | None = None) -> Generator[Event, None,
     """Everything between a model's name and a `Loaded`, which the generator returns."""
     if settings.engine == "scripted":
         return _scripted(settings)
-    from specedit.models.template import prompt_ids
+    from specedit.models.template import load_template, prompt_ids
+    from specedit.models.vocabulary import load_tokenizer
 
     store = home or store_path()
     files = yield from _files(settings.model, store)
-    text_files = _text_files(files)
     engine = yield from _engine(files, settings, store)
-    tokenizer, template = text_files.result()
+    tokenizer, template = load_tokenizer(files), load_template(files)
     small = None
     if _wants_draft_model(settings):
         small = yield from _draft_model(settings, store, files, tokenizer)
@@ -88,9 +87,10 @@ def _draft_model(
 ) -> Generator[Event, None, SmallModel]:
     """The draft model, after a check that it fits the target."""
     from specedit.models.compatibility import check_drafts
+    from specedit.models.vocabulary import load_tokenizer
 
     files = yield from _files(settings.draft_model, store)
-    check_drafts(files, _text_files(files).result()[0], target, tokenizer)
+    check_drafts(files, load_tokenizer(files), target, tokenizer)
     engine_name = "auto" if settings.engine == "exact" else settings.engine
     engine = yield from _engine(files, replace(settings, engine=engine_name), store)
     usual = (*range(min(USUAL, tokenizer.size)), *sorted(tokenizer.ends))
@@ -180,17 +180,6 @@ def _why_not_exact(files: ModelFiles, settings: Settings, store: Path) -> str | 
     from specedit.engines.exact import available
 
     return available(files, store, settings.weights)
-
-
-def _text_files(files: ModelFiles) -> Future[tuple[Any, str]]:
-    """Reads tokenizer and template in a thread, while the weights are opened."""
-    from specedit.models.template import load_template
-    from specedit.models.vocabulary import load_tokenizer
-
-    pool = ThreadPoolExecutor(1)
-    future = pool.submit(lambda: (load_tokenizer(files), load_template(files)))
-    pool.shutdown(wait=False)
-    return future
 
 
 def choose_heads(

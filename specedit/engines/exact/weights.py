@@ -14,6 +14,8 @@ import json
 import math
 import mmap
 import struct
+import sys
+import threading
 from collections.abc import Container, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 MAGIC = b"specedit"
 VERSION = 3
 ALIGN = 4096
+POPULATE_READ = 22  # MADV_POPULATE_READ, which mmap does not name
 PREFIX = struct.Struct("<8sIQ32s")
 DTYPES = {
     "int8": 1,
@@ -143,6 +146,19 @@ class Weights:
         """Where a tensor begins; None where the model has none of this name."""
         entry = self.entries.get(name)
         return None if entry is None else self.base + int(entry["offset"])
+
+    def map_pages(self) -> None:
+        """Map, in a thread, what every pass reads: otherwise the first pass takes 24,000 page
+        faults (0.1 s). Without Linux 5.14 nothing happens."""
+        if sys.platform == "linux":
+            threading.Thread(target=self._map_pages, daemon=True).start()
+
+    def _map_pages(self) -> None:
+        advise = ctypes.CDLL(None).madvise  # the one of mmap holds Python's lock
+        advise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+        for name, entry in self.entries.items():
+            if name != "embedding":  # of which a pass reads a few rows
+                advise(self.base + entry["offset"], entry["nbytes"], POPULATE_READ)
 
     def array(self, name: str) -> Array:
         """A tensor as it lies in the file: a view, which must not be written to."""
