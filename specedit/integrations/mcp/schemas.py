@@ -52,7 +52,7 @@ class ToApply(Arguments):
         Field(
             description="SEARCH/REPLACE blocks, a diff, or code with `...` for what stays",
             min_length=1,
-            max_length=2_000_000,
+            max_length=500_000,
         ),
     ]
     write: Write = False
