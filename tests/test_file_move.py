@@ -192,3 +192,14 @@ def test_guarantee_3_a_killed_move_is_whole_or_undone_after_the_next_command(
     assert after in done.stderr.decode(), done.stderr.decode()
     assert (repo.git("status", "--short") == "") is (before == "pass")
     assert runs(repo)
+
+
+@pytest.mark.parametrize(("old", "new"), [("shapes.rs", "forms.rs"), ("shapes.h", "lib/shapes.h")])
+def test_a_file_whose_imports_are_not_followed_stays(
+    inside: Run, repo: Repository, old: str, new: str
+) -> None:
+    repo.commit({old: "struct A;\n"})
+    done = inside("rename", old, new)
+    assert done.returncode == 2 and (repo.root / old).exists()
+    where = " to another folder" if "/" in new else ""
+    assert f"are not followed{where}; nothing was moved" in " ".join(done.stderr.decode().split())

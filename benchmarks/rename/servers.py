@@ -158,7 +158,8 @@ def measured(server: Server, case: RenameCase, root: Path, number: int) -> dict[
     folder.mkdir()
     path = folder / Path(case.filename).name
     text, problem, version = case.before, "", 1
-    language = {"tsx": "typescriptreact", "csharp": "csharp"}.get(case.language, case.language)
+    kinds = {".tsx": "typescriptreact", ".jsx": "javascriptreact"}
+    language = kinds.get(path.suffix, case.language)
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     document = {"uri": path.as_uri(), "languageId": language, "version": version, "text": text}
     started = time.perf_counter()

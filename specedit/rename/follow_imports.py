@@ -57,9 +57,10 @@ def _refuse_unknown(project: Project, old: str, new: str) -> None:
     alone = old.endswith((*IN_FOLDER, *BY_CLASS)) and (beside or old.endswith(".cs"))
     if not alone:
         language = project.language(old)
+        apart = "" if beside else " to another folder"
         raise InputError(
-            f"the imports of {language.name if language else ''} are not followed to another "
-            "folder; nothing was moved",
+            f"the imports of {language.name if language else ''} are not followed{apart}; "
+            "nothing was moved",
             file=old,
             hint="git mv moves the file alone.",
         )

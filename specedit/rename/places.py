@@ -94,6 +94,10 @@ def guessed(
         notes.append(Doubt(spelling))
     if rewrites and (hides := hidden_builtin(new, dialect, chosen)):
         notes.append(Doubt(hides))
+    before = trees.parse(text, dialect)
+    broken = before.root_node.has_error
+    if broken:  # where a comment or a string ends is uncertain, too
+        comments, wider = [], []
     if result and not chosen:  # nothing here is renamed, and no mention of it
         comments, wider = [], wider if choice.whole_tree else []
     in_macros, unsure = macro_rewrites(parts, chosen, result, typing, old, new)
@@ -114,14 +118,13 @@ def guessed(
     if spelled:
         spelling = f"a shorthand was spelled out on {lines_text(spelled)}"
         notes.append(Doubt(spelling, tuple(spelled)))
-    before = trees.parse(text, dialect)
     edits, written = put(data, kept)
     spans = [(one.start, one.end, one.new.encode("utf-8", "surrogatepass")) for one in edits]
     same_shape = trees.has_shape(before, data, spans, written, dialect)
-    if kept and before.root_node.has_error:
+    if kept and broken:
         line = next((fault.line for fault in trees.errors(text, dialect) or ()), 1)
-        broken = "does not parse: what its names mean is uncertain, look at its places"
-        notes.append(Doubt(f"line {line}: {broken}", (line,)))
+        uncertain = "does not parse: its names are renamed in code alone, look at its places"
+        notes.append(Doubt(f"line {line}: {uncertain}", (line,)))
     spelled_out = any(one.kind == "code" and not SHAPE.fullmatch(one.new) for one in kept)
     if not same_shape and not spelled_out:  # what is spelled out changes the shape by design
         notes.append(Doubt(f"`{new}` is read as something else than a name there"))
