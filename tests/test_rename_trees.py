@@ -120,6 +120,15 @@ MAY_BE = {
     ),
 }
 OWN = {
+    "java-constant": (
+        "E.java",
+        "enum E { A { @Override int |f() { return 1; } }; abstract int f(); }",
+    ),
+    "java-nested": (
+        "H.java",
+        "interface C { interface K { int f(); } }\n"
+        "class H { class K implements C.K { @Override public int |f() { return 1; } } }",
+    ),
     "rust": ("a.rs", "trait B { fn b(&self); }\nimpl B for A { fn |b(&self) {} }"),
     "java": (
         "A.java",

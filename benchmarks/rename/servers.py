@@ -62,10 +62,8 @@ class Server:
             message = self._read()
             if "method" in message and "id" in message:  # of the server's own
                 items = message.get("params", {}).get("items", [])
-                answer = (
-                    [{} for _ in items] if message["method"].endswith("configuration") else None
-                )
-                self._send({"id": message["id"], "result": answer})
+                asked = message["method"] == "workspace/configuration"
+                self._send({"id": message["id"], "result": [{} for _ in items] if asked else None})
             elif message.get("id") == self.last:
                 if "error" in message:
                     raise InputError(str(message["error"].get("message")))
@@ -111,9 +109,9 @@ def edited(text: str, edits: list[Any]) -> str:
         starts.append(starts[-1] + len(line) + 1)
 
     def at(place: Any) -> int:
-        line = lines[place["line"]] if place["line"] < len(lines) else ""
-        units = line.encode("utf-16-le")[: 2 * place["character"]]
-        return starts[min(place["line"], len(lines))] + len(units.decode("utf-16-le", "replace"))
+        number = min(int(place["line"]), len(lines))
+        units = "".join(lines[number : number + 1]).encode("utf-16-le")[: 2 * place["character"]]
+        return starts[number] + len(units.decode("utf-16-le", "replace"))
 
     spans = [(at(e["range"]["start"]), at(e["range"]["end"]), e["newText"]) for e in edits]
     for start, end, new in sorted(set(spans), reverse=True):

@@ -151,7 +151,7 @@ class Lookup:
         home = (self.beyond.at(one.home) if self.beyond is not None else None) or self
         missing: list[str] = []
         for base in one.bases:
-            own = [known for known in home.scopes.owners if known.name == base]
+            own = [it for it in home.scopes.owners if it.name == base and it is not one]
             missing += [] if own else [base]
             yield from own
         if missing and home.beyond is not None:

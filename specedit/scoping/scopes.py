@@ -133,12 +133,12 @@ class Scopes(Home):
         known = next((one for one in self.owners if one.name == name and name), None)
         if known is not None and known.early and not adds:
             known.node, known.early = node, False
-            known.bases += [base for base in bases if base != name]
+            known.bases += bases
             return known
         if known is not None and adds:
             known.bases += bases
             return known
-        made = Owner(name, node, [one for one in bases if one != name], early=adds, home=self)
+        made = Owner(name, node, bases, early=adds, home=self)
         self.owners.append(made)
         return made
 

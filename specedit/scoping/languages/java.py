@@ -50,6 +50,13 @@ class Java(Rules):
                 return False
         return True
 
+    def bases_of(self, node: Branch, text: Text) -> list[str]:
+        """The body of an enum's constant extends the enum."""
+        if node.parent is None or node.parent.type != "enum_constant":
+            return []
+        named = next((up.part("name") for up in node.up() if up.type == "enum_declaration"), None)
+        return [text(named)] if named is not None else []
+
     def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:
         """Without `@Override`, too: `public` methods of a class with a base from elsewhere."""
         result = super().required_by(typing, one)
