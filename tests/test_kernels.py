@@ -110,8 +110,8 @@ def test_without_kernels_an_error_says_what_to_do(
 @pytest.mark.parametrize(
     "given",
     [
-        ("edit", "Rename a to b", "a.py", "--engine", "huggingface"),
-        ("edit", "Rename a to b", "a.py", "--device", "cuda"),
+        ("edit", "Return 0", "a.py", "--engine", "huggingface"),
+        ("edit", "Return 0", "a.py", "--device", "cuda"),
         ("heads", "train", "a.py"),
     ],
     ids=lambda given: " ".join(given[-2:]),

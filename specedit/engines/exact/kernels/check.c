@@ -228,14 +228,13 @@ static void with_gemm8(const kernel *k, numbers *n, int round, unsigned char *to
 }
 
 static void with_expand(const kernel *k, numbers *n, int round, unsigned char *to) {
-    k->expand((const uint8_t *)n->panels, 64 * (1 + round % (INPUTS / 64)), (int8_t *)to,
-        n->panels);
+    k->expand((const uint8_t *)n->panels, 64 * (1 + round % (INPUTS / 64)), (int8_t *)to);
 }
 
 /* where a variant always expands panels first, that */
 static void with_gemm4(const kernel *k, numbers *n, int round, unsigned char *to) {
     int inputs = 64 * (1 + round % (INPUTS / 64)), panels = 1 + round / 3 % PANELS;
-    int count = 1 + round % 8;
+    int count = 1 + round % 16;
     if (k->gemm4 && count <= k->few) {
         k->gemm4(n->rows, INPUTS, count, n->panels, (size_t)INPUTS / 64 * BLOCK4, panels, inputs,
             (int32_t *)to, n->panels, 0, round % 7);
@@ -243,7 +242,7 @@ static void with_gemm4(const kernel *k, numbers *n, int round, unsigned char *to
     }
     for (int p = 0; p < panels; p++)
         k->expand((const uint8_t *)n->panels + (size_t)p * (INPUTS / 64 * BLOCK4), inputs,
-            n->expanded + (size_t)p * INPUTS * LANES, n->panels);
+            n->expanded + (size_t)p * INPUTS * LANES);
     k->gemm8(n->rows, INPUTS, count, n->expanded, (size_t)INPUTS * LANES, panels, inputs,
         (int32_t *)to, 0, 0, 0);
 }

@@ -9,12 +9,6 @@
 
 #include "variant.h"
 
-static inline const int8_t *expand_ahead(const int8_t *ahead) {
-    for (int l = 0; l < EXPAND_LINES; l++)
-        __builtin_prefetch(ahead + 64 * l, 0, 2);
-    return ahead + 64 * EXPAND_LINES;
-}
-
 #if defined(__AVX512BW__)
 #include <immintrin.h>
 
@@ -42,9 +36,8 @@ static inline __attribute__((always_inline)) __m512i expanded(__m512i codes, mul
     return _mm512_ternarylogic_epi32(_mm512_set1_epi16(0x00ff), even, odd, CHOOSE);
 }
 
-static void expand(const uint8_t *codes, int inputs, int8_t *panel, const int8_t *ahead) {
-    for (int i = 0; i < inputs; i += 64, codes += BLOCK4) {
-        ahead = expand_ahead(ahead);
+static void expand(const uint8_t *codes, int inputs, int8_t *panel) {
+    for (int i = 0; i < inputs; i += 64, codes += BLOCK4)
         for (int group = 0; group < 2; group++) {
             multipliers by = multipliers_of(codes + 32 * group);
             for (int v = 4 * group; v < 4 * group + 4; v++, panel += 128) {
@@ -53,7 +46,6 @@ static void expand(const uint8_t *codes, int inputs, int8_t *panel, const int8_t
                 _mm512_storeu_si512(panel + 64, expanded(_mm512_srli_epi16(two, 4), by));
             }
         }
-    }
 }
 
 #elif defined(__AVX2__)
@@ -70,9 +62,8 @@ static inline __attribute__((always_inline)) __m256i expanded(
     return _mm256_blendv_epi8(odd, even, _mm256_set1_epi16(0x00ff));
 }
 
-static void expand(const uint8_t *codes, int inputs, int8_t *panel, const int8_t *ahead) {
-    for (int i = 0; i < inputs; i += 64, codes += BLOCK4, panel += BLOCK8) {
-        ahead = expand_ahead(ahead);
+static void expand(const uint8_t *codes, int inputs, int8_t *panel) {
+    for (int i = 0; i < inputs; i += 64, codes += BLOCK4, panel += BLOCK8)
         for (int part = 0; part < 4; part++) { /* of a group, eight outputs */
             int group = part / 2, half = part % 2;
             __m256i even = _mm256_cvtepu16_epi32(
@@ -87,14 +78,12 @@ static void expand(const uint8_t *codes, int inputs, int8_t *panel, const int8_t
                 _mm256_storeu_si256(to + 2, expanded(_mm256_srli_epi16(two, 4), even, odd));
             }
         }
-    }
 }
 
 #else
 
-static void expand(const uint8_t *codes, int inputs, int8_t *panel, const int8_t *ahead) {
-    for (int i = 0; i < inputs; i += 64, codes += BLOCK4) {
-        ahead = expand_ahead(ahead);
+static void expand(const uint8_t *codes, int inputs, int8_t *panel) {
+    for (int i = 0; i < inputs; i += 64, codes += BLOCK4)
         for (int group = 0; group < 2; group++) {
             int16_t multiplier[64], offset[64];
             for (int b = 0; b < 64; b++) {
@@ -109,7 +98,6 @@ static void expand(const uint8_t *codes, int inputs, int8_t *panel, const int8_t
                     panel[64 + b] = (int8_t)(((two[b] >> 4) * multiplier[b] - offset[b]) >> 4);
             }
         }
-    }
 }
 
 #endif

@@ -81,14 +81,9 @@ void gemm_task(specedit_model *m, const specedit_linear *linear, const quantized
             if (linear->bits == 4 && !narrow) { /* once, for all rows */
                 int8_t *to = m->scratch[thread].expanded;
                 weights_step = (size_t)inputs * LANES;
-                int first_lines = ahead ? inputs / 64 * EXPAND_LINES : 0;
-                first_lines = first_lines < lines ? first_lines : lines;
                 for (int q = 0; q < now; q++)
-                    k->expand((const uint8_t *)weights + q * step, inputs, to + q * weights_step,
-                        (ahead ? ahead : weights) + q * step);
+                    k->expand((const uint8_t *)weights + q * step, inputs, to + q * weights_step);
                 weights = to;
-                ahead = ahead ? ahead + first_lines * 64 : 0;
-                lines -= first_lines;
             }
             for (int g = 0; g < row_blocks; g++) {
                 int from = g * rows_each;

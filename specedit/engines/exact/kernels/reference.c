@@ -41,8 +41,7 @@ static void gemm16(const int16_t *rows, size_t stride, int count, const int16_t 
             }
 }
 
-static void expand(const uint8_t *codes, int inputs, int8_t *panel, const int8_t *ahead) {
-    (void)ahead;
+static void expand(const uint8_t *codes, int inputs, int8_t *panel) {
     for (int i = 0; i < inputs; i++)
         for (int o = 0; o < LANES; o++) {
             const uint8_t *block = codes + (size_t)(i / 64) * BLOCK4;

@@ -27,7 +27,6 @@ enum {
     MAX_HALF = 64,      /* half a head: the sums of larger ones would overflow */
     BLOCK8 = 1024,      /* bytes of 64 inputs of a panel of 8 bits */
     BLOCK4 = 576,       /* and of one of 4 bits: 64 of multipliers and offsets, 512 of codes */
-    EXPAND_LINES = 5,
 };
 
 _Static_assert((long long)QUERY_LIMIT * KEY_LIMIT * 2 * MAX_HALF < 1ll << 31, "sums of gemm16 fit");
@@ -68,9 +67,8 @@ typedef struct {
     /* gemm8 of panels of 4 bits (expand.h) for at most `few` rows; null: they are always expanded */
     gemm8_function *gemm4;
     int few;
-    /* a panel of 4 bits as one of 8; `inputs` is a multiple of 64. A hint: what lies at `ahead` comes
-     * next, and EXPAND_LINES lines of 64 bytes for each 64 inputs may be prefetched */
-    void (*expand)(const uint8_t *codes, int inputs, int8_t *panel, const int8_t *ahead);
+    /* a panel of 4 bits as one of 8; `inputs` is a multiple of 64 */
+    void (*expand)(const uint8_t *codes, int inputs, int8_t *panel);
     gemm16_function *gemm16;
     int (*begin)(void); /* before a thread's first use in a pass; null: nothing to do */
     void (*end)(void);
