@@ -172,3 +172,13 @@ def test_what_these_files_require_is_renamed_with_it(case: tuple[str, str]) -> N
     guess = renamed_at(*case)
     assert not guess.collisions and not guess.undecided
     assert len(guess.places) == 2
+
+
+def test_files_that_import_from_each_other_in_a_circle_end() -> None:
+    texts = {
+        "a.ts": 'import {x} from "./b"\nexport {x}\n',
+        "b.ts": 'import {x} from "./a"\nexport {x}\nx.f()\n',
+        "c.ts": "export class D { f() {} }\n",
+    }
+    result = renamed(texts, "f", "g", "code", Path())
+    assert list(result.files) == ["c.ts"]

@@ -57,11 +57,11 @@ class Typing(WrittenTypes):
             return ()
         return (self.scopes.builtins.setdefault(name, Owner(name, self.scopes.root, module=name)),)
 
-    def _imported(self, one: Declared) -> tuple[Owner, ...]:
+    def _imported(self, one: Declared, deep: int = 1) -> tuple[Owner, ...]:
         """A class that an import names, or something of another module."""
         imported = self.beyond.imported_declarations(self, one) if self.beyond is not None else None
         if imported is not None:
-            types = [self.type_of_declared(each, 2) for each in imported if each is not one]
+            types = [self.type_of_declared(each, deep + 1) for each in imported if each is not one]
             result = tuple(owner for known in types if known for owner in known)
             return result or ()
         known = tuple(owner for owner in self.scopes.owners if owner.name == one.name)
@@ -228,7 +228,7 @@ class Typing(WrittenTypes):
             own = tuple(owner for owner in self.scopes.owners if owner.node is one.node)
             return own or tuple(o for o in self.scopes.owners if o.name == one.name)
         if one.kind == "import":
-            return self._imported(one)
+            return self._imported(one, deep)
         if one.kind == "type":
             return self._bounds(one, deep)
         if one.node.type in self.rules.constants:

@@ -61,9 +61,13 @@ class WrittenTypes(Lookup):
         return None
 
     def type_written(self, node: Branch | None) -> Branch | None:
-        """The type expression that a variable or a member was declared with."""
+        """The type expression that a variable or a member was declared with, or is made of."""
+        while node is not None and node.type in self.rules.passes_on:
+            node = first_of(node)
         if node is None:
             return None
+        if node.type in self.rules.builds:
+            return node.part("type")  # `[]A{…}`
         declared: Declared | None = None
         if node.type in self.rules.names:
             declared = self.lookup(self.scopes.label(node), node)
@@ -71,7 +75,13 @@ class WrittenTypes(Lookup):
             owners = self.type_of(self.receiver(leaf))
             result = self.members(owners or (), self.scopes.label(leaf))
             declared = result[0] if result else None
-        return type_part(declared, self.rules) if declared is not None else None
+        if declared is None or (typed := type_part(declared, self.rules)) is not None:
+            return typed if declared is not None else None
+        value = self.rules.value_part(declared)
+        while value is not None and value.type in self.rules.passes_on:
+            value = first_of(value)
+        made = value is not None and value.type in self.rules.builds
+        return self.type_written(value) if made else None
 
     def _is_keyed(self, over: Branch | None) -> bool:
         """Whether a loop goes over the keys of something, which are of no interest here."""
