@@ -125,8 +125,10 @@ def compile_library(folder: Path, target: Target, made: Path) -> None:
             list(pool.map(lambda job: _zig(job[1], folder, work), jobs))
         linked = work / made.name
         objects = [str(path) for path, _ in jobs]
-        link = ["-target", target.triple, "-shared", "-s", "-o", str(linked), *objects]
-        _zig(link, folder, work)
+        # the path after -o becomes the name of a library for macOS: it must name no folder
+        _zig(["-target", target.triple, "-shared", "-s", "-o", made.name, *objects], work, work)
+        if target.suffix == ".dll":
+            _remove_time(linked)
         made.parent.mkdir(parents=True, exist_ok=True)
         beside = made.with_name(f"{made.name}.{os.getpid()}")
         try:
@@ -134,6 +136,14 @@ def compile_library(folder: Path, target: Target, made: Path) -> None:
             beside.replace(made)  # whole or not at all: a running process keeps the old one
         finally:
             beside.unlink(missing_ok=True)
+
+
+def _remove_time(library: Path) -> None:
+    """Clear the time of the build in a Windows library, so that two builds are equal."""
+    data = bytearray(library.read_bytes())
+    header = int.from_bytes(data[0x3C:0x40], "little")
+    data[header + 8 : header + 12] = bytes(4)
+    library.write_bytes(data)
 
 
 def _objects(folder: Path, target: Target, work: Path) -> Iterator[tuple[Path, list[str]]]:

@@ -144,7 +144,10 @@ def check(wheel: Path, tag: str, folders: list[Path]) -> None:
         problems.append(f"its libraries are {libraries}")
     if not any("/share/man/man1/specedit.1" in name for name in contents):
         problems.append("it has no manual pages")
-    problems += [one for name in libraries for one in unfit(contents[name], tag)]
+    for name in libraries:
+        problems += unfit(contents[name], tag)
+        if os.fsencode(tempfile.gettempdir()) in contents[name]:
+            problems.append(f"{name} names the folder it was built in")
     if problems:
         sys.exit(f"wheels: {wheel.name}: " + "; ".join(problems))
 

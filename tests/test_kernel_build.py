@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -201,6 +202,7 @@ ELF, MACH_O, PE = b"\x7fELF", b"\xcf\xfa\xed\xfe", b"MZ"
     argvalues=[
         ("manylinux_2_17_x86_64", ELF, ["amx", *X86]),
         ("manylinux_2_17_aarch64", ELF, ARM),
+        ("musllinux_1_2_x86_64", ELF, ["amx", *X86]),
         ("macosx_11_0_arm64", MACH_O, ARM),
         ("macosx_11_0_x86_64", MACH_O, X86),
         ("win_amd64", PE, X86),
@@ -221,6 +223,10 @@ def test_every_platform_links_with_all_its_variants(
         held = re.search(rb"(?<![a-z0-9_])" + name.encode() + b"\0", raw)
         assert bool(held) == (name in variants), name
     assert build().version(ROOT / KERNELS).encode() in raw
+    assert os.fsencode(tempfile.gettempdir()) not in raw, "no folder of the build"
+    if magic == PE:  # the time of the build would make each build another file
+        header = int.from_bytes(raw[0x3C:0x40], "little")
+        assert raw[header : header + 4] == b"PE\0\0" and raw[header + 8 : header + 12] == bytes(4)
 
 
 # -- installing --------------------------------------------------------------------------
