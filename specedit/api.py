@@ -91,6 +91,18 @@ class Editor:
 
         return self._run(file, planner, watch)
 
+    def apply(self, change: str, file: str | Path | Source) -> Edit:
+        """Merge a change (a snippet, SEARCH/REPLACE blocks, a diff) into a file."""
+        from specedit.edit.apply.planning import parts_by_file, plan_apply
+
+        name = file.name if isinstance(file, Source) else str(file)
+        parts = parts_by_file(change, name)[name]
+
+        def planner(source: Source) -> Job | Edit:
+            return plan_apply(source, parts, self.settings)
+
+        return self._run(file, planner, None)
+
     def write(self, edit: Edit) -> Edit:
         """Write an edit to its file, with an entry for `specedit undo`; the file must not have
         changed."""

@@ -138,7 +138,6 @@ MERGED = {  # change, what the file becomes
         changed(("TIMEOUT = 10", "TIMEOUT = 30")),
     ),
 }
-LOSES = {"lines-that-both-sides-show-removed": ["--allow-extra"]}  # a method
 
 
 @pytest.fixture
@@ -154,13 +153,19 @@ def test_every_form_is_merged_without_a_model_and_undone(
     inside: Run, repo: Repository, name: str
 ) -> None:
     change, wanted = MERGED[name]
-    flags = ["--no-model", *LOSES.get(name, [])]
-    done = inside("apply", "shop.py", "-", *flags, stdin=change.encode())
+    done = inside("apply", "shop.py", "-", "--no-model", stdin=change.encode())
     assert (done.returncode, repo.read("shop.py")) == (0, wanted), done.stderr.decode()
-    again = inside("apply", "shop.py", *flags, stdin=change.encode())
+    again = inside("apply", "shop.py", "--no-model", stdin=change.encode())
     assert repo.read("shop.py") == wanted, "never twice"
     assert again.returncode in (0, 2)
     assert inside("undo").returncode == 0 and repo.read("shop.py") == SHOP
+
+
+def test_a_lost_definition_is_noted_and_refused_with_strict(inside: Run, repo: Repository) -> None:
+    change = MERGED["lines-that-both-sides-show-removed"][0].encode()
+    done = inside("apply", "shop.py", "--strict", stdin=change)
+    assert done.returncode == 2 and b"Cart.total" in done.stderr and repo.read("shop.py") == SHOP
+    assert b"Cart.total" in inside("apply", "shop.py", stdin=change).stderr
 
 
 REFUSED = {  # change, part of the message
@@ -283,3 +288,13 @@ def test_a_change_of_5000_lines_is_merged(inside: Run, repo: Repository) -> None
     new = old.replace("return x", "return x + 1")
     done = inside("apply", "large.py", "--no-model", stdin=new.encode())
     assert done.returncode == 0 and repo.read("large.py") == new, done.stderr.decode()
+
+
+def test_the_python_api_merges_and_writes(repo: Repository) -> None:
+    from specedit import Editor
+
+    with Editor() as editor:
+        edit = editor.apply(MERGED["search-replace"][0], "shop.py")
+        assert edit.changed and repo.read("shop.py") == SHOP
+        assert editor.write(edit).written and repo.read("shop.py") == TOTAL
+        assert editor.apply(REFUSED["two-places"][0], "shop.py").status == "refused"

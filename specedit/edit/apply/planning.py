@@ -26,6 +26,7 @@ from specedit.files.worktree import real, top_of
 from specedit.settings import Settings
 
 FORMS = "SEARCH/REPLACE blocks, a diff, or code with `...` for what stays"
+_LOST = ("lost-definition", "lost-lines")
 _OFF = (
     "elsewhere",
     "renamed",
@@ -107,8 +108,8 @@ def plan_apply(source: Source, parts: Sequence[Part], settings: Settings) -> Job
 def judged(
     source: Source, parts: Sequence[Part], merged: Merged, settings: Settings, _: str
 ) -> Judged:
-    """The merged text, checked. A diff and a SEARCH block say what they remove; a snippet that
-    loses a definition is refused."""
+    """The merged text, checked. A diff and a SEARCH block say what they remove; a snippet shows
+    what stands on both sides of it, so that a lost definition is only noted, without `strict`."""
     checks = checks_of(settings)
     explicit = all(isinstance(part, ChangeHunk) for part in parts)
     checks = replace(
@@ -121,7 +122,12 @@ def judged(
         finding = Finding("skipped", "the change is in the file already")
         return Judged(source.text, (finding,))
     verdict = guarded(source, "", checks, merged.text)
-    return replace(verdict, parts=merged.parts)
+    findings = verdict.findings
+    if not settings.strict:
+        findings = tuple(
+            replace(one, refuses=one.refuses and one.kind not in _LOST) for one in findings
+        )
+    return replace(verdict, findings=findings, parts=merged.parts)
 
 
 def _verdicts(chosen: Mapping[str, str], named: Mapping[str, str]) -> Mapping[str, str]:
