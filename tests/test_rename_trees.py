@@ -113,6 +113,7 @@ REQUIRED = {  # a file, the place of a name, and what requires the name
 }
 MAY_BE = {
     "java-public": ("A.java", "class A implements B { public int |size() {} }", "by B"),
+    "java-file": ("A.java", "public class |A {}", "by the name of its file"),
     "go-interface": (
         "a.go",
         "package a\ntype T int\nfunc (t T) |Len() int { return 0 }\n",
@@ -182,3 +183,14 @@ def test_files_that_import_from_each_other_in_a_circle_end() -> None:
     }
     result = renamed(texts, "f", "g", "code", Path())
     assert list(result.files) == ["c.ts"]
+
+
+def test_a_path_from_an_imported_module_is_followed() -> None:
+    texts = {
+        "src/lib.rs": "mod hir;\nmod more;\n",
+        "src/hir.rs": "pub enum Class {\n    Bytes(u8),\n}\n",
+        "src/more.rs": "use crate::hir::{self};\nfn f() { hir::Class::Bytes(1); }\n",
+    }
+    result = renamed(texts, "Bytes", "Raw", "code", Path())
+    assert result.files["src/more.rs"].text == texts["src/more.rs"].replace("Bytes", "Raw")
+    assert not result.undecided

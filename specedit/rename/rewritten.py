@@ -40,7 +40,8 @@ def rewrites_for(
                 continue
             seen.add(id(leaf))
             made = _rewrite(leaf, one, id(leaf) in other, typing, old, new)
-            yield replace(made, why=reason(leaf, one))
+            if made.old != made.new:  # `self` brings a name without having it
+                yield replace(made, why=reason(leaf, one))
 
 
 def _rewrite(

@@ -61,6 +61,9 @@ class Java(Rules):
         """Without `@Override`, too: `public` methods of a class with a base from elsewhere."""
         result = super().required_by(typing, one)
         modifiers = one.node.first("modifiers")
+        if one.kind == "class" and one.node.parent is typing.scopes.root and modifiers is not None:
+            public = "public" in {child.type for child in modifiers.children}
+            return ("the name of its file, which a move changes, too", False) if public else None
         if result is not None or one.owner is None or one.kind != "method" or modifiers is None:
             return result
         above = typing.above(one.owner)

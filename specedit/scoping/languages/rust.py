@@ -29,6 +29,15 @@ class Rust(Rules):
         self, node: Branch, text: Text, known: frozenset[str]
     ) -> Iterator[tuple[Branch, str]]:
         yield from ((leaf, text(leaf)) for leaf in formatted(node, text))
+        holder = node.parent.parent if node.type == "self" and node.parent is not None else None
+        path = holder.part("path") if holder is not None else None
+        if path is not None and holder is not None and holder.type == "scoped_use_list":
+            yield node, text(path).rsplit("::", 1)[-1].strip()  # `use a::b::{self, c}` brings b
+
+    def shown(self, node: Branch, text: Text) -> tuple[str, str] | None:
+        """`use A::*` shows the variants of `A`."""
+        path = node.named_children() if node.type == "use_wildcard" else []
+        return (text(path[0]).rsplit("::", 1)[-1].strip(), "") if path else None
 
     def class_name(self, node: Branch, text: Text) -> str:
         if node.type != "impl_item":
@@ -137,6 +146,8 @@ class Rust(Rules):
     ) -> Rewrite | None:
         parent = leaf.parent
         assert parent is not None
+        if leaf.type == "self":
+            return Rewrite(leaf.start, leaf.end, "self", "self", "code")
         if split and leaf.type == "shorthand_field_identifier":
             kind = text(parent.until(leaf.start))  # `ref x`, `mut x` move with the name
             rest = f"{new}: {kind}{old}" if means_member(one) else f"{old}: {kind}{new}"
