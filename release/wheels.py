@@ -47,6 +47,9 @@ def main() -> None:
     parser.add_argument("--once", action="store_true", help="do not build everything twice")
     asked = parser.parse_args()
     check_compiler()
+    commit = ["git", "log", "-1", "--format=%ct"]
+    when = subprocess.run(commit, cwd=ROOT, capture_output=True, text=True, check=True)
+    os.environ["SOURCE_DATE_EPOCH"] = when.stdout.strip()  # the time of every file in an archive
     asked.output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
         folders = [Path(one)] if asked.once else [Path(one), Path(other)]
@@ -103,15 +106,12 @@ def kept(trees: list[Path], kind: str, tag: str, output: Path) -> Path:
 
 
 def built(tree: Path, kind: str, tag: str) -> Path:
-    commit = ["git", "log", "-1", "--format=%ct"]
-    when = subprocess.run(commit, cwd=ROOT, capture_output=True, text=True, check=True)
-    variables = {"SOURCE_DATE_EPOCH": when.stdout.strip(), "SPECEDIT_BUILD": tag}
     output = tree.parent / "made"
     shutil.rmtree(output, ignore_errors=True)
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(output)],
         cwd=tree,
-        env={**os.environ, **variables},
+        env={**os.environ, "SPECEDIT_BUILD": tag},
         stderr=subprocess.DEVNULL,  # hatchling names the file there
         check=True,
     )
@@ -176,7 +176,8 @@ def unfit(data: bytes, tag: str) -> Iterator[str]:
         yield f"it is for {machine}"
     for needed in library.libraries:
         name = needed if isinstance(needed, str) else needed.name
-        if not NEEDS[platform].fullmatch(name):
+        # a library for macOS also lists its own name
+        if name != TARGETS[tag].library and not NEEDS[platform].fullmatch(name):
             yield f"it needs {name}"
 
 
