@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,6 +44,11 @@ ODD = [
     "tab\there.py",
     "-dash.py",
 ]
+
+
+def test_git_is_not_imported_with_the_command_line() -> None:
+    code = "import sys, specedit.cli, specedit.files.git; sys.exit('git.cmd' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 @pytest.mark.parametrize("name", ODD, ids=range(len(ODD)))

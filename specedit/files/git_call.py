@@ -1,13 +1,13 @@
 """One call of git, made so that nothing a repository says is run.
 
 A repository's configuration can name programs: for its file monitor, hooks, filters, diffs and
-remotes. Here stands the command line, and the environment, under which git starts none of them.
+remotes. Here stands the command line, and the environment, under which git starts none of them; the
+only home of GitPython, imported when the first question is asked.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -74,16 +74,23 @@ def ask(
 
 
 def _run(here: Path, line: Sequence[str], stdin: bytes = b"") -> tuple[int, bytes, str]:
-    environment = {**os.environ, "LANGUAGE": "C", "LC_ALL": "C", **ENVIRONMENT}
-    if os.name == "nt":  # Windows looks for a program in the current folder first
-        os.environ["NODEFAULTCURRENTDIRECTORYINEXEPATH"] = "1"
     try:
-        done = subprocess.run(
-            line, cwd=here, env=environment, input=stdin, capture_output=True, check=False
-        )
-    except OSError as error:
+        from git.cmd import Git
+    except ImportError as error:  # GitPython looks for git when it is imported
         raise GitError(f"git cannot be used: {error}", hint="Install git, or name files.") from None
-    return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
+    with tempfile.TemporaryFile() as file:
+        file.write(stdin)
+        file.seek(0)
+        code, out, err = Git(str(here)).execute(
+            list(line),
+            istream=file,
+            with_extended_output=True,
+            with_exceptions=False,
+            stdout_as_string=False,
+            strip_newline_in_stdout=False,
+            env=ENVIRONMENT,
+        )
+    return code, out, err if isinstance(err, str) else err.decode("utf-8", "replace")
 
 
 def _no_filters(here: Path) -> Iterator[str]:

@@ -88,6 +88,5 @@ def open_exact(
         note="; ".join(filter(None, (about, library.note, scarce))),
     )
     passes = KernelPasses(library, mapped, threads, close=precision == "close")
-    if not scarce:
-        mapped.map_pages()
+    mapped.map_pages()
     return ExactEngine(passes, info, FixedPrefixes(path.parent, passes))
