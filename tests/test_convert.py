@@ -110,6 +110,7 @@ def test_both_kinds_of_weights_lie_side_by_side(files: ModelFiles, store: Path) 
     assert "int4" in open_exact(files, store=store, weights="int4").info.note
     assert list(convert(files, store, "int8")) == list(convert(files, store, "int4")) == []
     assert rows(files, store, "int4") != rows(files, store, "int8")
+    assert list(conversion.kinds_of(store, source_of(files))) == ["int4 (8 of 9 matrices)", "int8"]
 
 
 TYPES = {  # tensors of two layers, and the matrices that get 4 bits

@@ -34,6 +34,7 @@ Name = Annotated[
 @app.command("list")
 def list_models(as_json: AsJson = False) -> None:
     """List the known models: size, licence, digest, and whether each is installed."""
+    from specedit.engines.exact.conversion import kinds_of
     from specedit.models import resolve, store
 
     root, used = store.store_path(), model_in_use()
@@ -43,7 +44,8 @@ def list_models(as_json: AsJson = False) -> None:
         for item in items:
             row = {key: value for key, value in asdict(item).items() if key != "slot"}
             path = str(item.slot.path) if item.state == "here" else None
-            rows.append({**row, "path": path, "in_use": item.name == used})
+            weights = list(kinds_of(root, item.sha256)) if item.sha256 else []
+            rows.append({**row, "path": path, "in_use": item.name == used, "weights": weights})
         print(json.dumps(rows, indent=2))
         return
 
@@ -53,12 +55,13 @@ def list_models(as_json: AsJson = False) -> None:
             f"{item.name} *" if item.name == used else item.name,
             store.sized(item.size),
             state.get(item.state, item.state),
+            ", ".join(kinds_of(root, item.sha256) if item.sha256 else ()) or "-",
             item.licence,
             item.sha256[:12],
             item.source,
         )
 
-    headings = ("name", "size", "state", "licence", "sha-256", "source")
+    headings = ("name", "size", "state", "weights", "licence", "sha-256", "source")
     _print_table(headings, map(cells, items), whole=("name", "size"))
     say(f"* in use. Store: {root}")
 

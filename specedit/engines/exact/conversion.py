@@ -112,6 +112,17 @@ def verify(store: Path, source: str) -> Iterator[tuple[Path, str]]:
         yield path, wrong
 
 
+def kinds_of(store: Path, source: str) -> Iterator[str]:
+    """The kinds of weights that a model was converted to, and what has 4 bits, in words."""
+    for path in sorted((store / "converted").glob(f"*-{source[:16]}-v{VERSION}.int[48]")):
+        with contextlib.suppress(Damaged):
+            entries = open_weights(path, source).entries
+            types = [one["dtype"] for name, one in entries.items() if name.endswith(".panels")]
+            four = types.count("uint8")
+            share = f" ({four} of {len(types)} matrices)" if four else ""
+            yield f"{path.suffix[1:]}{share}"
+
+
 def _usable(path: Path, source: str) -> bool:
     try:
         open_weights(path, source)
