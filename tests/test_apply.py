@@ -161,6 +161,15 @@ def test_every_form_is_merged_without_a_model_and_undone(
     assert inside("undo").returncode == 0 and repo.read("shop.py") == SHOP
 
 
+def test_a_new_method_stands_behind_the_one_it_is_shown_with(inside: Run, repo: Repository) -> None:
+    head = "class A {\n  foo() {\n    return 1;\n  }\n\n  bar() {\n    return "
+    repo.write("a.ts", head + "2;\n  }\n}\n")
+    methods = "  bar() {\n    return 3;\n  }\n\n  baz() {\n    return 4;\n  }\n"
+    done = inside("apply", "a.ts", stdin=methods.encode())
+    assert done.returncode == 0, done.stderr.decode()
+    assert repo.read("a.ts") == head + "3;\n  }\n\n  baz() {\n    return 4;\n  }\n}\n"
+
+
 def test_a_lost_definition_is_noted_and_refused_with_strict(inside: Run, repo: Repository) -> None:
     change = MERGED["lines-that-both-sides-show-removed"][0].encode()
     done = inside("apply", "shop.py", "--strict", stdin=change)

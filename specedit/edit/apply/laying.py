@@ -232,16 +232,17 @@ class _Writer:
             unlike = step.matched and not self._equal(n, step) and n not in self._bound
             if unlike and not same_head(line, old[step.at]):
                 result.append(Ambiguity(line.strip(), BESIDE, ((step.at + 1, step.at + 1),)))
-        for n in {start, end - 1}:
+        fresh = {n for one in ready.fresh for n in range(one.first, one.last)}
+        for n in {start, end - 1} - fresh:
             if not path[n].matched and ready.lines[n].rstrip() in self._index.rows(1):
                 rows = self._index.rows(1)[ready.lines[n].rstrip()]
                 places = tuple((row + 1, row + 1) for row in rows[:8])
                 result.append(Ambiguity(ready.lines[n].strip(), "may be new, or this line", places))
-        news = [n for n in head if not path[n].matched]
+        news = [n for n in head if not path[n].matched and n not in fresh]
         if news and strong and not path[start].matched:
             row = path[strong[0]].at
             result += self._beside(news, range(max(0, row - len(news) - 1), row))
-        news = [n for n in tail if not path[n].matched]
+        news = [n for n in tail if not path[n].matched and n not in fresh]
         if news and strong and not path[end - 1].matched:
             row = path[strong[-1]].at + 1
             result += self._beside(news, range(row, min(len(old), row + len(news) + 1)))
