@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -262,6 +263,22 @@ def test_a_change_cannot_name_files_outside(inside: Run, repo: Repository, path:
     change = f"{path}\n<<<<<<< SEARCH\nx = 1\n=======\nx = 2\n>>>>>>> REPLACE\n"
     done = inside("apply", stdin=change.encode())
     assert done.returncode == 2 and (repo.root.parent / "outside.py").read_text() == "x = 1\n"
+
+
+@pytest.mark.parametrize("path", [".git/config", "b/../.GIT/hooks/pre-commit", "lib/.git/config"])
+def test_a_change_cannot_name_files_in_a_git_folder(
+    inside: Run, repo: Repository, path: str
+) -> None:
+    (repo.root / "b").mkdir()
+    place = Path(os.path.normpath(repo.root / path))
+    place.parent.mkdir(parents=True, exist_ok=True)
+    before = place.read_bytes() if place.exists() else b"x = 1\n"
+    place.write_bytes(before)
+    first = before.decode().splitlines()[0]
+    change = f"--- a/{path}\n+++ b/{path}\n@@ -1,1 +1,2 @@\n {first}\n+fsmonitor = touch pwned\n"
+    done = inside("apply", stdin=change.encode())
+    assert (done.returncode, place.read_bytes()) == (2, before), done.stderr.decode()
+    assert b"in its .git" in done.stderr
 
 
 def objects(done: Done) -> Any:

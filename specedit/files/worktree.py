@@ -39,13 +39,16 @@ def beyond(name: str | Path) -> Path | None:
         if not at.is_symlink():
             continue
         top = top_of(at.parent)
-        if top is not None and not (target.is_relative_to(top) and _no_git(target, top)):
+        if top is not None and not is_inside(target, top):
             return target
         at = real(at)
     return None
 
 
-def _no_git(target: Path, top: Path) -> bool:
+def is_inside(target: Path, top: Path) -> bool:
+    """Whether a file, links followed, is in the work tree and not in a `.git`."""
+    if not target.is_relative_to(top):
+        return False
     return all(part.lower() != ".git" for part in target.relative_to(top).parts)
 
 

@@ -22,7 +22,7 @@ from specedit.edit.report import Edit
 from specedit.edit.splice import whole
 from specedit.errors import InputError, UsageError
 from specedit.files.source import Source
-from specedit.files.worktree import real, top_of
+from specedit.files.worktree import is_inside, real, top_of
 from specedit.settings import Settings
 
 FORMS = "SEARCH/REPLACE blocks, a diff, or code with `...` for what stays"
@@ -80,13 +80,15 @@ def _names(path: str) -> tuple[str, ...]:
 
 def _found(path: str) -> str:
     """The file that a change names, from here or from the top of the work tree; an error where it
-    is neither, or outside."""
+    is neither, or outside, or in a `.git`, where a setting may name a program that git runs."""
     here = Path.cwd()
     top = top_of(here) or here
     for base in (here, top):
         place = base / path
-        if not real(place).is_relative_to(real(top)) or Path(path).is_absolute():
-            raise InputError("the change names a file outside of this work tree", file=path)
+        if not is_inside(real(place), real(top)) or Path(path).is_absolute():
+            raise InputError(
+                "the change names a file outside of this work tree, or in its .git", file=path
+            )
         if place.is_file():
             return os.path.relpath(place)
     raise InputError(
