@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from ctypes import c_float, c_int32
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from specedit.engines.exact.kernels import calls
-from specedit.engines.exact.kernels.passes import KernelPasses
+from specedit.engines.exact.kernels.passes import KernelPasses, OutputSubset
 from specedit.models.head_file import Heads
 
 READ = 2048  # most ids of the present text that may be guessed beside frequent ones
@@ -36,11 +37,16 @@ class Guesser:
         self._passes = passes
         self._mapped = heads  # the weights' addresses point into it
         self._hidden = passes.config.hidden
-        frequent = heads.ids
-        self._frequent = len(frequent)
-        self._outputs = passes.outputs(len(frequent) + READ)
+        self._frequent = heads.ids
+        self._pending: list[int] = []  # ids whose rows no guess has needed yet
         self._heads = [_head(heads, depth) for depth in range(heads.about.sizes.depth)]
-        self.add(frequent)
+
+    @cached_property
+    def _outputs(self) -> OutputSubset:
+        """Gathered for the first guess (20 ms): a copied answer needs none."""
+        outputs = self._passes.outputs(len(self._frequent) + READ)
+        outputs.add(self._frequent)
+        return outputs
 
     @property
     def depth(self) -> int:
@@ -49,15 +55,17 @@ class Guesser:
 
     def begin(self) -> None:
         """Start another text: forget the ids of the last one."""
-        self._outputs.forget(self._frequent)
-        self._resize()
+        self._pending.clear()
+        if "_outputs" in self.__dict__:
+            self._outputs.forget(len(self._frequent))
 
     def add(self, ids: Iterable[int]) -> None:
         """Guess these ids too, up to the maximum."""
-        self._outputs.add(ids)
-        self._resize()
+        self._pending += ids
 
-    def _resize(self) -> None:
+    def _gather(self) -> None:
+        self._outputs.add(self._pending)
+        self._pending.clear()
         for head in self._heads:
             head.guessed = len(self._outputs.ids)
             head.output = self._outputs.linear()
@@ -65,6 +73,7 @@ class Guesser:
     def guess(self, step: int, states: Sequence[Any], ids: Sequence[int], most: int) -> list[Guess]:
         """Apply `step` (from 0; beyond the last, the last) to each state and the id after it: at
         most `most` ids, the likeliest first. A state is a row of float32."""
+        self._gather()
         width, hidden = len(states), self._hidden
         taken, made = (c_float * (width * hidden))(), (c_float * (width * hidden))()
         raw = memoryview(taken).cast("B")
