@@ -221,6 +221,7 @@ def test_bad_input_is_an_error_and_nothing_is_written(
     change, message = REFUSED[name]
     done = inside("apply", "shop.py", "-", "--no-model", stdin=change.encode())
     assert done.returncode == 2 and message in done.stderr, done.stderr.decode()
+    assert b"in the instruction" not in done.stderr, "a change has none"
     assert repo.read("shop.py") == SHOP and repo.git("status", "--short") == ""
 
 
@@ -253,7 +254,8 @@ def test_several_files_change_together_or_not_at_all(inside: Run, repo: Reposito
     assert done.returncode == 0, done.stderr.decode()
     assert repo.read("shop.py") == TOTAL and "Years" in repo.read("User.cs")
     assert inside("undo").returncode == 0
-    assert inside("apply", "User.cs", "change.md").returncode == 0
+    done = inside("apply", "User.cs", "change.md")
+    assert done.returncode == 0 and b"Not merged: the change for shop.py." in done.stderr
     assert repo.read("shop.py") == SHOP and "Years" in repo.read("User.cs"), "FILE restricts it"
 
 

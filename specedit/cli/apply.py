@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from specedit.cli.options import SHARED, settings_options
+from specedit.cli.streams import say
 from specedit.errors import UsageError
 from specedit.settings import Resolved
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from specedit.files.source import Source
 
 PATCHES = (".diff", ".patch")
+ALL = "To change these files too, leave out FILE: specedit apply < CHANGE"
 
 
 @settings_options("no_model", *(name for name in SHARED if name != "stdin_filename"), asks=True)
@@ -37,14 +39,17 @@ def apply(
     """Merge a snippet, SEARCH/REPLACE blocks or a diff into files, without a model where it can."""
     from specedit.cli.targets import Targets, near, resolve_targets
     from specedit.cli.work import work
-    from specedit.edit.apply.planning import parts_by_file, plan_apply
+    from specedit.edit.apply.planning import left_out, parts_by_file, plan_apply
     from specedit.files.recorder import Wish
 
     if change is None and file is not None and (file == "-" or file.endswith(PATCHES)):
         file, change = None, file
     if resolved.values.ask and change in (None, "-"):
         raise UsageError("--ask reads answers from stdin: put the change in a file.")
-    parts = parts_by_file(_read(change), file or "")
+    text = _read(change)
+    parts = parts_by_file(text, file or "")
+    if file and not resolved.values.quiet and (others := left_out(text, file)):
+        say(f"Not merged: the change for {', '.join(others[:5])}.", hint=ALL)
 
     def planner(source: Source) -> Job | Edit:
         return plan_apply(source, parts[by_path[os.path.realpath(source.name)]], settings)

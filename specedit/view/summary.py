@@ -103,16 +103,16 @@ def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool
     for edit in report.edits:
         if edit.kept:
             _about(console, edit, f"the answer is kept in {edit.kept}", "dim")
-            if not quiet and (advice := _advice(edit)):
+            if not quiet and (advice := _advice(edit, report.command)):
                 _about(console, edit, advice, "dim")
         for one in edit.findings:
             if one.refuses:
                 _about(console, edit, one.text, "red")
 
 
-def _advice(edit: Edit) -> str:
-    """What to do after a refused answer."""
-    if edit.tries and any(one.test for one in edit.tries):
+def _advice(edit: Edit, command: str) -> str:
+    """What to do after a refused answer. `apply` has no instruction to change."""
+    if command == "apply" or any(one.test for one in edit.tries):
         return ""
     if not edit.figures.regions:
         return "next: name the place in the instruction, or with --symbol NAME or --selected TEXT"

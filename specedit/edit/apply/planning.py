@@ -62,16 +62,21 @@ def parts_by_file(change: str, file: str = "") -> dict[str, tuple[Part, ...]]:
 
 def _parts_of(changes: Sequence[FileChange], file: str) -> tuple[Part, ...]:
     """The parts for one file: those that name it, or that name none."""
-    path = PurePosixPath(Path(file).absolute().as_posix())
-    own = [
-        one
-        for one in changes
-        if not one.path or path.parts[-len(parts := _names(one.path)) :] == parts
-    ]
+    own = [one for one in changes if _is_for(one, file)]
     if not own:
         names = ", ".join(one.path for one in changes[:5])
         raise UsageError(f"The change is for {names}, not for {file}.")
     return tuple(part for one in own for part in one.parts)
+
+
+def left_out(change: str, file: str) -> tuple[str, ...]:
+    """The other files that the change names, which are not merged."""
+    return tuple(dict.fromkeys(one.path for one in read_change(change) if not _is_for(one, file)))
+
+
+def _is_for(one: FileChange, file: str) -> bool:
+    path = PurePosixPath(Path(file).absolute().as_posix())
+    return not one.path or path.parts[-len(parts := _names(one.path)) :] == parts
 
 
 def _names(path: str) -> tuple[str, ...]:
