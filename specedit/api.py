@@ -93,7 +93,7 @@ class Editor:
 
     def apply(self, change: str, file: str | Path | Source) -> Edit:
         """Merge a change (a snippet, SEARCH/REPLACE blocks, a diff) into a file."""
-        from specedit.edit.apply.planning import parts_by_file, plan_apply
+        from specedit.edit.apply.apply_plan import parts_by_file, plan_apply
 
         name = file.name if isinstance(file, Source) else str(file)
         parts = parts_by_file(change, name)[name]

@@ -23,7 +23,7 @@ LAYERS = (  # from the ground up
         "server",
         "view",
     ),
-    *("integrations", "bench", "doctor", "manual", "cli", "api", "__main__"),
+    *("integrations", "bench", "machine_check", "manual", "cli", "api", "__main__"),
     "__init__",
 )
 # What a language's hooks are given comes from the engine that calls them: they name its types, and

@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.apply.cases import Case
 from specedit import Editor
 from specedit.edit.apply import merge
-from specedit.edit.apply.planning import parts_by_file, plan_apply
+from specedit.edit.apply.apply_plan import parts_by_file, plan_apply
 from specedit.edit.report import Edit
 from specedit.errors import SpeceditError
 from specedit.files.source import Source

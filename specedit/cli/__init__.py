@@ -33,7 +33,7 @@ def _version(context: typer.Context, value: bool) -> None:
     if value:
         typer.echo(f"specedit {VERSION}")
         if context.params.get("verbose"):
-            from specedit.doctor import lines
+            from specedit.machine_check import lines
 
             topics = ("kernel", "model")
             for line in (one for one in lines(topics=topics) if one.topic in topics):

@@ -39,7 +39,7 @@ def apply(
     """Merge a snippet, SEARCH/REPLACE blocks or a diff into files, without a model where it can."""
     from specedit.cli.targets import Targets, near, resolve_targets
     from specedit.cli.work import work
-    from specedit.edit.apply.planning import left_out, parts_by_file, plan_apply
+    from specedit.edit.apply.apply_plan import left_out, parts_by_file, plan_apply
     from specedit.files.recorder import Wish
 
     if change is None and file is not None and (file == "-" or file.endswith(PATCHES)):

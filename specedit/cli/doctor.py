@@ -11,7 +11,7 @@ from specedit.errors import DONE, FAILED
 
 def doctor(as_json: AsJson = False) -> int:
     """Show what works on this machine, and what to do where it does not; exit 2 if edits fail."""
-    from specedit.doctor import STOPS, lines
+    from specedit.machine_check import STOPS, lines
 
     found = list(lines())
     works = all(line.state != STOPS for line in found)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from specedit.check.answer import Checks, check_answer
 from specedit.check.kinds import parsed_verdicts, verdicts
-from specedit.edit.apply.result import MergedPart
+from specedit.edit.apply.merged import MergedPart
 from specedit.edit.report import Edit, Figures, Finding, Replaced
 from specedit.errors import FileError
 from specedit.files.source import Source

@@ -7,8 +7,8 @@ the new text, or says which part has more than one place, or none. `planning` ma
 """
 
 from specedit.edit.apply.change import ChangeHunk, FileChange, Snippet, read_change
+from specedit.edit.apply.merged import Ambiguity, Merged, MergedPart
 from specedit.edit.apply.merging import merge
-from specedit.edit.apply.result import Ambiguity, Merged, MergedPart
 
 __all__ = [
     "Ambiguity",

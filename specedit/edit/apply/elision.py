@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specedit.check.placeholders import stands_in
-from specedit.edit.apply.placing import margin
+from specedit.edit.apply.part_places import margin
 
 _DOTS = re.compile(r"\s*(?:\.{3}|…)\s*,?\s*")
 _WORDS = re.compile(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from specedit.edit.apply.placing import margin
+from specedit.edit.apply.part_places import margin
 
 
 class Margins:

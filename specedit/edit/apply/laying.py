@@ -9,8 +9,8 @@ from itertools import islice, pairwise
 from specedit.edit.apply.alignment import AlignedLine, Aligner
 from specedit.edit.apply.change import Snippet
 from specedit.edit.apply.elision import elided
-from specedit.edit.apply.placing import FileIndex, margin, squeezed
-from specedit.edit.apply.result import Ambiguity, Lines
+from specedit.edit.apply.merged import Ambiguity, Lines
+from specedit.edit.apply.part_places import FileIndex, margin, squeezed
 from specedit.edit.apply.scoring import costs_of
 from specedit.edit.apply.similar import LIKE, likeness, weight
 from specedit.edit.apply.snippet import Prepared, prepared

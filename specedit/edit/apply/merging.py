@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from specedit.edit.apply.change import ChangeHunk, Part, Snippet, read_change
 from specedit.edit.apply.laying import Laid, laid
+from specedit.edit.apply.merged import Ambiguity, Merged, MergedPart
+from specedit.edit.apply.part_places import FileIndex
 from specedit.edit.apply.patching import Splice, splices
-from specedit.edit.apply.placing import FileIndex
-from specedit.edit.apply.result import Ambiguity, Merged, MergedPart
 from specedit.syntax import trees
 from specedit.syntax.languages import BY_NAME, Language, language_of
 from specedit.syntax.lines import opcodes

@@ -9,8 +9,8 @@ from itertools import pairwise
 
 from specedit.edit.apply.change import ChangeHunk, replace_hunk
 from specedit.edit.apply.indentation import Margins
-from specedit.edit.apply.placing import FileIndex, HunkPlace, equal_places, margin, squeezed
-from specedit.edit.apply.result import Ambiguity
+from specedit.edit.apply.merged import Ambiguity
+from specedit.edit.apply.part_places import FileIndex, HunkPlace, equal_places, margin, squeezed
 from specedit.edit.apply.similar import similar_places
 from specedit.syntax.outline import Symbol
 

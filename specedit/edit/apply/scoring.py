@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from specedit.edit.apply.alignment import NO, Costs
-from specedit.edit.apply.placing import FileIndex, margin
+from specedit.edit.apply.part_places import FileIndex, margin
 from specedit.edit.apply.similar import Likeness, weight
 from specedit.edit.apply.snippet import Pair, Prepared
 

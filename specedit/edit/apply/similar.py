@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 
 from specedit.edit.apply.alignment import NO, AlignedLine, Aligner, Costs
 from specedit.edit.apply.change import ChangeHunk
-from specedit.edit.apply.placing import FileIndex, HunkPlace, squeezed
+from specedit.edit.apply.part_places import FileIndex, HunkPlace, squeezed
 
 LIKE = 0.6  # least likeness of two lines that may be one line changed
 MOST = 40  # alternatives that are looked at

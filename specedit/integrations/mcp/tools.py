@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from specedit.edit.apply.planning import parts_by_file, plan_apply
+from specedit.edit.apply.apply_plan import parts_by_file, plan_apply
 from specedit.edit.job import plan_edit
 from specedit.edit.refining import part_of
 from specedit.errors import UsageError

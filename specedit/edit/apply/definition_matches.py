@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from specedit.edit.apply.placing import margin
+from specedit.edit.apply.part_places import margin
 from specedit.edit.apply.similar import likeness
 from specedit.syntax import trees
 from specedit.syntax.languages import Language

@@ -14,8 +14,8 @@ from pathlib import Path, PurePosixPath
 from specedit.check.finding import Finding, Spot
 from specedit.check.kinds import DEFAULT, NOTE, OFF, parsed_verdicts
 from specedit.edit.apply.change import ChangeHunk, FileChange, Part, read_change
+from specedit.edit.apply.merged import Ambiguity, Merged
 from specedit.edit.apply.merging import merge_parts
-from specedit.edit.apply.result import Ambiguity, Merged
 from specedit.edit.job import Job, job
 from specedit.edit.outcome import Judged, checks_of, guarded, outcome
 from specedit.edit.report import Edit
