@@ -88,5 +88,6 @@ def open_exact(
         note="; ".join(filter(None, (about, library.note, scarce))),
     )
     passes = KernelPasses(library, mapped, threads, close=precision == "close")
-    mapped.map_pages()
+    if not scarce:
+        mapped.map_pages()
     return ExactEngine(passes, info, FixedPrefixes(path.parent, passes))
