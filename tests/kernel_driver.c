@@ -39,9 +39,10 @@ static float *floats(int count, float from, float size) {
     return found;
 }
 
+static int matrices; /* of the model so far */
+
 /* every other matrix has 4 bits where `some` says so */
 static specedit_linear linear(int outputs, int inputs, int group_size, int some) {
-    static int matrices;
     int groups = (inputs + group_size - 1) / group_size, panels = outputs / 16;
     int8_t *weights = made((size_t)outputs * inputs);
     float *scales = made((size_t)outputs * groups * sizeof *scales);
@@ -77,6 +78,7 @@ static specedit_shape shape_of(int kind) {
 
 static specedit_weights weights_of(const specedit_shape *s, int kind) {
     specedit_layer *layers = made((size_t)s->layers * sizeof *layers);
+    matrices = 0;
     int size = 2 * s->half, qkv = (s->heads + 2 * s->kv_heads) * size;
     for (int l = 0; l < s->layers; l++) {
         layers[l].norm = floats(s->hidden, 1.0f, 0.5f);
