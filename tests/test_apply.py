@@ -222,7 +222,14 @@ def test_bad_input_is_an_error_and_nothing_is_written(
     done = inside("apply", "shop.py", "-", "--no-model", stdin=change.encode())
     assert done.returncode == 2 and message in done.stderr, done.stderr.decode()
     assert b"in the instruction" not in done.stderr, "a change has none"
+    assert b"try 1" not in done.stderr, "there is no other answer"
     assert repo.read("shop.py") == SHOP and repo.git("status", "--short") == ""
+
+
+def test_a_change_that_was_taken_for_the_file_is_named(inside: Run, repo: Repository) -> None:
+    repo.write("change.txt", MERGED["search-replace"][0])
+    done = inside("apply", "change.txt", stdin=b"")
+    assert done.returncode == 2 and b"Nothing came from stdin" in done.stderr
 
 
 def test_binary_input_is_an_error(inside: Run, repo: Repository) -> None:

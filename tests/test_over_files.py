@@ -127,7 +127,7 @@ def test_a_name_that_nothing_declares_is_refused_with_the_nearest(desk: Hooked, 
     code, out, err = desk.specedit("rename", name, "New")
     assert (code, out) == (2, "") and desk.asked == 0 and touched(desk) == set()
     assert f"Nothing in this work tree declares `{name}`." in err
-    assert ("Did you mean Old" in err) == (name == "Ol")
+    assert ("Did you mean `Old`" in err) == (name == "Ol")
 
 
 def test_files_and_git_do_not_both_choose(desk: Hooked) -> None:

@@ -36,7 +36,7 @@ def apply(
     *,
     resolved: Resolved,
 ) -> int:
-    """Merge a snippet, SEARCH/REPLACE blocks or a diff into files, without a model where it can."""
+    """Merge a snippet, SEARCH/REPLACE blocks or a diff into files, without a model."""
     from specedit.cli.targets import Targets, near, resolve_targets
     from specedit.cli.work import work
     from specedit.edit.apply.apply_plan import left_out, parts_by_file, plan_apply
@@ -47,6 +47,10 @@ def apply(
     if resolved.values.ask and change in (None, "-"):
         raise UsageError("--ask reads answers from stdin: put the change in a file.")
     text = _read(change)
+    if file and change is None and not text.strip():
+        raise UsageError(
+            "Nothing came from stdin.", hint=f"specedit apply {near(file)} CHANGE reads a file."
+        )
     parts = parts_by_file(text, file or "")
     if file and not resolved.values.quiet and (others := left_out(text, file)):
         say(f"Not merged: the change for {', '.join(others[:5])}.", hint=ALL)

@@ -90,7 +90,9 @@ def _near(project: Project, name: str) -> str:
         if project.language(path) is not None:
             known.update(names.NAME.findall(project.text(path) or ""))
     near = difflib.get_close_matches(name, sorted(known - {name}), n=3)
-    return f"Did you mean {', '.join(near)}?" if near else "Check the spelling."
+    return (
+        f"Did you mean {', '.join(f'`{one}`' for one in near)}?" if near else "Check the spelling."
+    )
 
 
 @dataclass(frozen=True)

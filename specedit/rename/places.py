@@ -195,7 +195,9 @@ def _near(text: str, old: str) -> str:
 
     known = sorted(set(names.NAME.findall(text)))
     near = difflib.get_close_matches(old, known, n=3)
-    return f"Did you mean {', '.join(near)}?" if near else "Check the spelling."
+    return (
+        f"Did you mean {', '.join(f'`{one}`' for one in near)}?" if near else "Check the spelling."
+    )
 
 
 def _has_sigil(one: Meaning, typing: Typing) -> bool:

@@ -44,7 +44,8 @@ def checked_tries(
         unchanged = why_unchanged(edit) if alone and not edit.problems else ""
         passed = not (edit.problems or unchanged)
         tries.append(replace(try_of(attempt, answered, tries), noted=unchanged, kept=passed))
-        if max_tries(settings) > 1 and (tries[-1].line or len(tries) > 1):
+        asked_again = job.known is None and max_tries(settings) > 1
+        if asked_again and (tries[-1].line or len(tries) > 1):
             yield Tried(tries[-1], max_tries(settings))
         first = first or edit
         if passed:
