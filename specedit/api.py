@@ -93,10 +93,10 @@ class Editor:
 
     def apply(self, change: str, file: str | Path | Source) -> Edit:
         """Merge a change (a snippet, SEARCH/REPLACE blocks, a diff) into a file."""
-        from specedit.edit.apply.apply_plan import parts_by_file, plan_apply
+        from specedit.edit.apply.apply_plan import changes_of, parts_by_file, plan_apply
 
         name = file.name if isinstance(file, Source) else str(file)
-        parts = parts_by_file(change, name)[name]
+        parts = parts_by_file(changes_of(change), name)[name]
 
         def planner(source: Source) -> Job | Edit:
             return plan_apply(source, parts, self.settings)

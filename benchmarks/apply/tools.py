@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.apply.cases import Case
 from specedit import Editor
 from specedit.edit.apply import merge
-from specedit.edit.apply.apply_plan import parts_by_file, plan_apply
+from specedit.edit.apply.apply_plan import changes_of, parts_by_file, plan_apply
 from specedit.edit.report import Edit
 from specedit.errors import SpeceditError
 from specedit.files.source import Source
@@ -49,7 +49,7 @@ def applied(case: Case) -> Answer:
     """What `specedit apply --no-model` writes: the merge, where the checks accept it."""
     source = _source(case)
     try:
-        parts = parts_by_file(case.change, source.name)[source.name]
+        parts = parts_by_file(changes_of(case.change), source.name)[source.name]
         planned = plan_apply(source, parts, SETTINGS)
         if isinstance(planned, Edit):
             return Answer(None, "; ".join(str(one) for one in planned.findings))

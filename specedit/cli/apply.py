@@ -39,7 +39,7 @@ def apply(
     """Merge a snippet, SEARCH/REPLACE blocks or a diff into files, without a model."""
     from specedit.cli.targets import Targets, near, resolve_targets
     from specedit.cli.work import work
-    from specedit.edit.apply.apply_plan import left_out, parts_by_file, plan_apply
+    from specedit.edit.apply.apply_plan import changes_of, left_out, parts_by_file, plan_apply
     from specedit.files.recorder import Wish
 
     if change is None and file is not None and (file == "-" or file.endswith(PATCHES)):
@@ -51,8 +51,9 @@ def apply(
         raise UsageError(
             "Nothing came from stdin.", hint=f"specedit apply {near(file)} CHANGE reads a file."
         )
-    parts = parts_by_file(text, file or "")
-    if file and not resolved.values.quiet and (others := left_out(text, file)):
+    changes = changes_of(text)
+    parts = parts_by_file(changes, file or "")
+    if file and not resolved.values.quiet and (others := left_out(changes, file)):
         say(f"Not merged: the change for {', '.join(others[:5])}.", hint=ALL)
 
     def planner(source: Source) -> Job | Edit:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specedit.cli.options import lines_range, settings_options
+from specedit.cli.options import ENGINE, lines_range, settings_options
 from specedit.cli.streams import put, put_object, say
 from specedit.errors import InputError, UsageError
 from specedit.settings import Resolved
@@ -19,17 +19,7 @@ if TYPE_CHECKING:
 
 
 @settings_options(
-    *(
-        "model",
-        "engine",
-        "device",
-        "threads",
-        "precision",
-        "weights",
-        "draft",
-        "draft_model",
-        "max_tokens",
-    ),
+    *(*ENGINE, "draft", "draft_model", "max_tokens"),
     *("temperature", "top_p", "seed", "server", "profile", "warm", "json", "quiet"),
     "stdin_filename",
 )

@@ -34,10 +34,11 @@ SPELLED = {
     "quiet": ("--quiet/--no-quiet", "-q"),
     "verbose": ("--verbose/--no-verbose", "-v"),
 }
+ENGINE = ("model", "engine", "device", "threads", "precision", "weights")  # what answers
 SHARED = (
     *("diff", "check", "ask", "json", "stdin_filename"),
     *("test", "tries", "test_timeout", "require_green", "keep_best"),
-    *("whole", "focus", "model", "engine", "device", "threads", "precision", "weights"),
+    *("whole", "focus", *ENGINE),
     *("prediction", "draft", "draft_model", "max_tokens"),
     *("temperature", "top_p", "seed", "sampling"),
     *("server", "profile", "warm", "compare", "audit", "trace", "clean_only"),

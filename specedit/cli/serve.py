@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from specedit.cli.options import AsJson, settings_options
+from specedit.cli.options import ENGINE, AsJson, settings_options
 from specedit.cli.streams import put_object, say
 from specedit.errors import ServerError
 from specedit.server.runtime import RuntimeFolder, ServerRecord, runtime_folder
@@ -26,19 +26,7 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-@settings_options(
-    *(
-        "model",
-        "engine",
-        "device",
-        "threads",
-        "precision",
-        "weights",
-        "draft",
-        "draft_model",
-        "cache_bytes",
-    )
-)
+@settings_options(*ENGINE, "draft", "draft_model", "cache_bytes")
 def serve(
     context: typer.Context,
     background: Annotated[
@@ -220,9 +208,7 @@ def _table(state: dict[str, Any]) -> str:
     return "\n".join(f"{name:<9} {value}" for name, value in rows.items())
 
 
-@settings_options(
-    "model", "engine", "device", "threads", "precision", "weights", "focus", "whole", "quiet"
-)
+@settings_options(*ENGINE, "focus", "whole", "quiet")
 def warm(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE...", help="Files, named as the edit will name them")

@@ -48,10 +48,10 @@ def quoted_replacement(source: Source, instruction: str) -> tuple[str, Finding] 
         return None
     begin = r"(?<![\w$])" if re.match(r"\w", old) else ""
     end = r"(?![\w$])" if re.search(r"\w$", old) else ""
-    places = list(re.finditer(begin + re.escape(old) + end, source.text))
-    if len(places) != 1 or source.text.count(old) != 1:
+    place = re.search(begin + re.escape(old) + end, source.text)
+    if place is None or source.text.count(old) != 1:
         return None
-    start, stop = places[0].span()
+    start, stop = place.span()
     if not _in_prose(source.text, source.language, start):
         return None
     line = source.text.count("\n", 0, start) + 1

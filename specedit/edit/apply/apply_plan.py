@@ -36,8 +36,8 @@ _OFF = (
 )  # a change says what it does
 
 
-def parts_by_file(change: str, file: str = "") -> dict[str, tuple[Part, ...]]:
-    """The parts of a change for each file, by its name from here. `file`: this one alone."""
+def changes_of(change: str) -> list[FileChange]:
+    """A change, read; an error where it has nothing that can be merged."""
     if not change.strip():
         raise UsageError("The change is empty.", hint=f"Pass {FORMS}.")
     if "\0" in change:
@@ -49,6 +49,11 @@ def parts_by_file(change: str, file: str = "") -> dict[str, tuple[Part, ...]]:
         if one.creates or one.deletes:
             what = "creates" if one.creates else "deletes"
             raise InputError(f"the change {what} it; apply changes files only", file=one.path)
+    return changes
+
+
+def parts_by_file(changes: Sequence[FileChange], file: str = "") -> dict[str, tuple[Part, ...]]:
+    """The parts of a change for each file, by its name from here. `file`: this one alone."""
     if file:
         return {file: _parts_of(changes, file)}
     if any(not one.path for one in changes):
@@ -69,9 +74,9 @@ def _parts_of(changes: Sequence[FileChange], file: str) -> tuple[Part, ...]:
     return tuple(part for one in own for part in one.parts)
 
 
-def left_out(change: str, file: str) -> tuple[str, ...]:
+def left_out(changes: Sequence[FileChange], file: str) -> tuple[str, ...]:
     """The other files that the change names, which are not merged."""
-    return tuple(dict.fromkeys(one.path for one in read_change(change) if not _is_for(one, file)))
+    return tuple(dict.fromkeys(one.path for one in changes if not _is_for(one, file)))
 
 
 def _is_for(one: FileChange, file: str) -> bool:

@@ -12,7 +12,7 @@ class MergedPart:
     """A part of the change that was placed."""
 
     lines: Lines  # in the new text
-    how: str  # "exact" | "matched" | "model"
+    how: str  # "exact" | "matched"
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,8 @@ class Ambiguity:
 
 @dataclass(frozen=True)
 class Merged:
-    """`text` is None where a part has no single place; `guess` is then the best guess, if any."""
+    """`text` is None where a part has no single place."""
 
     text: str | None
     parts: tuple[MergedPart, ...] = ()
     ambiguous: tuple[Ambiguity, ...] = ()
-    guess: str | None = None

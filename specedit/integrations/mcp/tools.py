@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from specedit.edit.apply.apply_plan import parts_by_file, plan_apply
+from specedit.edit.apply.apply_plan import changes_of, parts_by_file, plan_apply
 from specedit.edit.job import plan_edit
 from specedit.edit.refining import part_of
 from specedit.errors import UsageError
@@ -52,7 +52,7 @@ def apply_change(call: Call, to: schemas.ToApply) -> ToolResult:
     part must have one place, or nothing is written. Returns the diff. No model runs."""
     with _file(call, to.path) as name:
         settings = call.settings(no_model=True)
-        parts = parts_by_file(to.change, name)[name]
+        parts = parts_by_file(changes_of(to.change), name)[name]
         planner = partial(plan_apply, parts=parts, settings=settings)
         return call.run("apply", [name], planner, settings, Wish("a change"), writes=to.write)
 
