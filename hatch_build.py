@@ -61,7 +61,7 @@ LINUX_ONLY = frozenset({"amx"})  # elsewhere no call asks the system for leave t
 
 
 class CannotBuild(Exception):
-    """Why there is no library."""
+    """The reason that no library was compiled."""
 
 
 class Target(NamedTuple):  # a dataclass needs its module registered, and hatchling does not

@@ -235,7 +235,7 @@ def _trust(resolved: Resolved) -> Facts:
 
 
 def _vllm() -> Facts:
-    """Nothing where there is no vLLM."""
+    """Whether vLLM and its packages load; nothing where it is not installed."""
     if (vllm := launch.installed()) is None:
         return
     problems = [*launch.warning(), *launch.not_loading()]

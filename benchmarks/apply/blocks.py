@@ -61,7 +61,7 @@ def _blocks(record: Record) -> Iterator[Block]:
 
 
 def _trimmed(old: list[str], new: list[str]) -> Block:
-    """Without blank lines that both have at an end: nobody quotes them."""
+    """Without the blank lines that both begin or end with: a change rarely shows them."""
     while len(old) > 1 and len(new) > 1 and old[-1] == new[-1] == "":
         old, new = old[:-1], new[:-1]
     while len(old) > 1 and len(new) > 1 and old[0] == new[0] == "":

@@ -61,8 +61,8 @@ class FetchProgress:
 
 @dataclass(frozen=True)
 class Shards:
-    """A pause in fetching a folder: whoever takes this step may use its weights so far and drop
-    them. The download does not fetch again what was dropped."""
+    """A pause in fetching a folder: the caller may use the weights fetched so far and delete
+    them. The download does not fetch again what was deleted."""
 
     files: ModelFiles
     fetched: tuple[str, ...] = ()  # names of weights

@@ -21,7 +21,7 @@ from specedit.errors import ModelError, UsageError
 class Tokenizer:
     """One model's vocabulary. `specials` are all ids that template text may name."""
 
-    ids_of: Callable[[str], list[int]]  # it knows no special token
+    ids_of: Callable[[str], list[int]]  # special tokens in the text are not recognised
     pieces: Sequence[bytes]  # the exact bytes of each id; b"" for a control token
     specials: Mapping[str, int]
     ends: frozenset[int]

@@ -1,4 +1,4 @@
-"""Merge a change that a model or a person wrote into a file: `specedit apply`.
+"""Merge a change that a model or the user wrote into a file: `specedit apply`.
 
 `change` reads the forms: SEARCH/REPLACE blocks, diffs, fenced blocks with file names, snippets.
 `part_places` finds the lines that a hunk replaces, `snippet` and `definition_matches` read a lazy

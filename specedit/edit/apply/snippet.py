@@ -198,8 +198,8 @@ def _whole(
 
 
 def _between_definitions(lines: Sequence[str], pairs: Sequence[Pair]) -> set[int]:
-    """Where a snippet without elisions goes on elsewhere: at a definition that replaces one, behind
-    another such or behind what stands at the top."""
+    """The lines of a snippet without elisions that need not stand directly behind the line before:
+    definitions that replace one, behind another such or behind what stands at the top."""
     result = set()
     before = 0
     for number, pair in enumerate(sorted(pairs, key=lambda one: one.own.first)):
