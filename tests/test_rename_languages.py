@@ -48,6 +48,7 @@ WORDS = {one.name for one in fields(Tables) if one.type == "bool"} | {
         "super_words",
         "self_types",
         "inferred",
+        "allocates",
         "wrappers",
         "builtins",
         "keywords",

@@ -106,6 +106,7 @@ def test_there_are_enough_of_them() -> None:
 
 REQUIRED = {  # a file, the place of a name, and what requires the name
     "rust-trait": ("a.rs", "impl Clone for A {\n    fn |clone(&self) -> A { A }\n}", "trait Clone"),
+    "rust-crate": ("a.rs", "extern crate |alloc;\n", "the crate's own name"),
     "rust-module": ("a.rs", "mod |shapes;\n", "the name of its file"),
     "java-override": ("A.java", "class A { @Override public String |toString() {} }", "overrides"),
     "csharp-override": ("A.cs", "class A { public override string |ToString() {} }", "overrides"),
@@ -173,6 +174,25 @@ def test_what_these_files_require_is_renamed_with_it(case: tuple[str, str]) -> N
     guess = renamed_at(*case)
     assert not guess.collisions and not guess.undecided
     assert len(guess.places) == 2
+
+
+MARKED = (Path(__file__).with_name("rename_several_files.txt")).read_text("utf-8")
+TREES = dict(re.findall(r"^=== (\S+)\n(.*?)(?=^=== |\Z)", MARKED, re.MULTILINE | re.DOTALL))
+
+
+@pytest.mark.parametrize("case", TREES.values(), ids=TREES)
+def test_the_marked_places_are_renamed_and_no_other(case: str) -> None:
+    """The rename of the first marked name; a line `--- path` begins a file."""
+    marked = dict(re.findall(r"^--- (\S+)\n(.*?)(?=^--- |\Z)", case, re.MULTILINE | re.DOTALL))
+    plain = {path: re.sub("[«»]", "", text) for path, text in marked.items()}
+    path = next(path for path, text in marked.items() if "«" in text)
+    start = marked[path].index("«")
+    old = marked[path][start + 1 : marked[path].index("»")]
+    project, target = Project(plain, plain.__getitem__), Target(path, start, start + len(old))
+    held = [one for one in plain if old in plain[one]]
+    result = rename_tree(project, held, old, "other", "code", lambda *_: False, target)
+    after = {one: result.files[one].text if one in result.files else plain[one] for one in plain}
+    assert after == {one: text.replace(f"«{old}»", "other") for one, text in marked.items()}
 
 
 def test_files_that_import_from_each_other_in_a_circle_end() -> None:

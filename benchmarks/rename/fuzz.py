@@ -8,8 +8,8 @@ expression: the files to take names from). A check that begins with `stays:` is 
 lines, each a folder, and answers each with a line that is empty while the package is sound:
 `check_types.mjs` and `CheckJava.java` here.
 
-Renames are by rule (`--no-model`), in code and comments. Several that change different
-files are checked at once; where that fails, each is checked alone.
+Renames are by rule (`--no-model`), in code and comments. Several are checked at once; where that
+fails, halves of them are.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ from typing import Any
 from benchmarks.common import parser, part, recorded, run
 from specedit.bench.cases import records, require_texts
 from specedit.errors import InputError, SpeceditError
+from specedit.files.source import read
+from specedit.rename.guess import Place
 from specedit.rename.tree import Tree
 from specedit.rename.tree_rename import Target
 from specedit.scoping.languages import rules_of
 from specedit.settings import Settings
 from specedit.syntax.languages import language_of
 
-TOGETHER = 6  # renames that one run of the check is about
+TOGETHER = 12  # renames that one run of the check is about
 LIMIT = 300  # seconds of a check
 NAMED = re.compile(r"(?!__\w+__$)[^\W\d_]\w+")  # names that a language does not reserve
 
@@ -63,9 +65,9 @@ class Renaming:
 
 @dataclass(frozen=True)
 class Renamed:
-    """The new texts of files, or why the rename was refused; and every message."""
+    """The places by file, or why the rename was refused; and every message."""
 
-    texts: dict[str, str]
+    places: dict[str, tuple[Place, ...]]
     refused: str = ""
     messages: tuple[str, ...] = ()
 
@@ -125,9 +127,14 @@ def chosen(found: list[Renaming], count: int, seed: str) -> list[Renaming]:
     return [*wide, *local[: count - len(wide)]]
 
 
+@cache
+def _tree(root: Path, paths: tuple[str, ...]) -> Tree:
+    return Tree(root, paths, tracks=False)
+
+
 def by_rule(root: Path, paths: list[str], wanted: Renaming) -> Renamed:
     """The tool's rename of the name at a place."""
-    tree = Tree(root, paths, tracks=False)
+    tree = _tree(root, tuple(paths))
     holding = [path for path in paths if wanted.old in (tree.project.text(path) or "")]
     settings = Settings(no_model=True)
     target = Target(wanted.path, wanted.start, wanted.start + len(wanted.old))
@@ -139,8 +146,8 @@ def by_rule(root: Path, paths: list[str], wanted: Renaming) -> Renamed:
     notes = [doubt.text for guess in result.files.values() for doubt in guess.notes]
     notes += [str(one) for guess in result.files.values() for one in guess.outside if one.itself]
     notes += [doubt.text for doubts in result.undecided.values() for doubt in doubts]
-    texts = {path: guess.text for path, guess in result.files.items()}
-    return Renamed(texts, "" if texts else "nothing to rename", tuple(notes))
+    places = {path: guess.places for path, guess in result.files.items() if guess.places}
+    return Renamed(places, "" if places else "nothing to rename", tuple(notes))
 
 
 @cache
@@ -207,23 +214,22 @@ def measured(package: Package, count: int, seed: int, rename: Rename) -> dict[st
 def _batch(
     root: Path, paths: list[str], check: str, wanted: list[Renaming], rename: Rename
 ) -> Iterator[dict[str, Any]]:
-    """Each rename alone is applied to the package as it was; together they are applied in turn."""
+    """Each rename is of the package as it was; several are checked at once, halves of them where
+    that fails."""
     done = [(one, *_timed(rename, root, paths, one)) for one in wanted]
-    apart: list[int] = []  # that change no file that an earlier one changes
-    taken: set[str] = set()
-    for number, (_, result, _) in enumerate(done):
-        if result.texts and not taken & set(result.texts):
-            apart.append(number)
-            taken |= set(result.texts)
-    before = written(root, {p: t for number in apart for p, t in done[number][1].texts.items()})
-    together = len(apart) > 1 and not problem_of(root, check)
-    restore(root, before)
+    problems: dict[int, str] = {}
+    groups = [[number for number, (_, result, _) in enumerate(done) if result.places]]
+    while groups:
+        group = groups.pop()
+        before = written(root, merged(root, [done[number][1].places for number in group]))
+        problem = problem_of(root, check) if group else ""
+        restore(root, before)
+        if problem and len(group) > 1:
+            groups += [group[: len(group) // 2], group[len(group) // 2 :]]
+        elif problem:
+            problems[group[0]] = problem
     for number, (one, result, seconds) in enumerate(done):
-        problem = ""
-        if result.texts and not (together and number in apart):
-            before = written(root, result.texts)
-            problem = problem_of(root, check)
-            restore(root, before)
+        problem = problems.get(number, "")
         verdict = "refused" if result.refused else "silent" if problem else "right"
         if verdict == "silent" and result.messages:
             verdict = "warned"
@@ -231,12 +237,29 @@ def _batch(
             "place": f"{one.path}:{one.start}",
             "old": one.old,
             "kind": one.kind,
-            "files": len(result.texts),
+            "files": len(result.places),
             "verdict": verdict,
             "messages": [result.refused, *result.messages][: 4 if problem or result.refused else 0],
             "problem": problem[-1500:],
             "seconds": round(seconds, 3),
         }
+
+
+def merged(root: Path, renames: list[dict[str, tuple[Place, ...]]]) -> dict[str, str]:
+    """The texts after several renames of the same texts; of places that overlap, the first."""
+    texts = {}
+    for path in {path for one in renames for path in one}:
+        text, end, parts = read(root / path).text, 0, []
+        for place in sorted((p for one in renames for p in one.get(path, ())), key=_offset):
+            if place.offset >= end:
+                parts += [text[end : place.offset], place.replacement]
+                end = place.offset + len(place.replaced)
+        texts[path] = "".join(parts) + text[end:]
+    return texts
+
+
+def _offset(place: Place) -> int:
+    return place.offset
 
 
 def _timed(rename: Rename, root: Path, paths: list[str], one: Renaming) -> tuple[Renamed, float]:

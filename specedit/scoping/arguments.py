@@ -26,16 +26,12 @@ def parameter_named(leaf: Branch, typing: Typing, declared: list[Declared]) -> H
     if not typing.rules.names_argument(leaf):
         return None
     call = next((up for up in leaf.up() if up.type in typing.rules.calls), None)
-    if call is None:
+    last = typing.called_leaf(call) if call is not None else None
+    if last is None:
         return UNKNOWN_CALL
-    where = typing.rules.calls[call.type]
-    callee = call.named_children()[0] if where == "<" else call.part(where)
-    if callee is None:
-        return UNKNOWN_CALL
-    last = [one for one in callee.walk() if one.type in typing.rules.names]
-    name = typing.scopes.label(last[-1]) if last else ""
-    if typing.beyond is not None and last:
-        return _of_the_called(last[-1], typing, declared)
+    if typing.beyond is not None:
+        return _of_the_called(last, typing, declared)
+    name = typing.scopes.label(last)
     for one in declared:
         if one.kind not in ("parameter", "field") or one.scope is None:
             continue
@@ -50,16 +46,9 @@ def parameter_named(leaf: Branch, typing: Typing, declared: list[Declared]) -> H
 def _of_the_called(leaf: Branch, typing: Typing, declared: list[Declared]) -> Hashable:
     """Over many files: the parameter of what is called, wherever that is declared."""
     receiver = typing.receiver(leaf)
-    if receiver is not None:
-        owners = typing.type_of(receiver)
-        result = typing.members(owners or (), typing.scopes.label(leaf), True)[:1]
-        if owners is None:
-            return UNKNOWN_CALL
-    else:
-        one = typing.lookup(typing.scopes.label(leaf), leaf, "call")
-        one = one or typing.lookup(typing.scopes.label(leaf), leaf, "type")
-        result = [one] if one is not None else []
-    called = typing.resolved(result[0]) if result else None
+    if receiver is not None and typing.type_of(receiver) is None:
+        return UNKNOWN_CALL
+    called = typing.called(leaf)
     if called is None or called.kind == "import":
         return OTHER_CALL
     home = typing.home(called) or typing

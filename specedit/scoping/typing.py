@@ -197,6 +197,9 @@ class Typing(WrittenTypes):
         if self.scopes.text(callee) in self.rules.super_words:
             result = self.enclosing(node)
             return tuple(self.above(result)) if result else None
+        if self.scopes.text(callee) in self.rules.allocates:
+            listed = last_of(node)
+            return self.named_type(first_of(listed), deep + 1) if listed is not None else None
         if callee.parent is node and callee.place in self.rules.members:
             receiver = self.receiver(callee)
             if receiver is not None:
@@ -246,7 +249,50 @@ class Typing(WrittenTypes):
         if one.node.type in self.rules.loops:
             over = one.node.part("right") or one.node.part("value")
             return None if self._is_keyed(over) else self.element_of(over, deep + 1)
-        return self.type_of(self.rules.value_part(one), deep + 1)
+        value = self.rules.value_part(one)
+        return self.type_of(value, deep + 1) if value is not None else self._unpacked(one, deep)
+
+    def _unpacked(self, one: Declared, deep: int) -> Known:
+        """One of the things that a value gives: `x, err := f()`, `x, ok := m[key]`."""
+        holder = one.leaf.parent
+        right = one.node.part("right") or one.node.part("value")
+        if holder is None or holder.type not in self.rules.targets or right is None:
+            return None
+        names = holder.named_children()
+        if len(names) < 2:
+            return None
+        number = names.index(one.leaf)
+        values = right.named_children() if right.type in self.rules.targets else [right]
+        if len(values) != 1:
+            return self.type_of(values[number], deep + 1) if number < len(values) else None
+        (value,) = values
+        if value.type not in self.rules.calls:
+            return self.type_of(value, deep + 1) if number == 0 else None
+        leaf = self.called_leaf(value)
+        called = self.called(leaf) if leaf is not None else None
+        results = type_part(called, self.rules) if called is not None else None
+        if results is not None:
+            listed = results.named_children()
+            several = results.type in self.rules.results and number < len(listed)
+            return self.named_type(listed[number], deep + 1) if several else None
+        known = self.type_of(value, deep + 1)
+        return known if known and all(owner.module is not None for owner in known) else None
+
+    def called_leaf(self, call: Branch) -> Branch | None:
+        """The last name of what a call calls."""
+        where = self.rules.calls[call.type]
+        callee = first_of(call) if where == "<" else call.part(where)
+        names = [one for one in callee.walk() if one.type in self.rules.names] if callee else []
+        return names[-1] if names else None
+
+    def called(self, leaf: Branch) -> Declared | None:
+        """The declaration of what a call calls by this name."""
+        name, receiver = self.scopes.label(leaf), self.receiver(leaf)
+        if receiver is not None:
+            members = self.members(self.type_of(receiver) or (), name, True)
+            return self.resolved(members[0]) if members else None
+        one = self.lookup(name, leaf, "call") or self.lookup(name, leaf, "type")
+        return self.resolved(one)
 
     def _bounds(self, one: Declared, deep: int) -> Known:
         """The classes that a type parameter is said to be, as far as they are of these files."""

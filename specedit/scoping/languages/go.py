@@ -55,7 +55,13 @@ class Go(Rules):
         return _imports(project, here, imported)
 
     def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
-        yield from _shared(project, here, name)
+        path = project.path(here.scopes)
+        for other in _package_files(project, path):
+            if other != path:
+                yield from _top(project, other, name)
+        for imported in DOTTED.findall(project.text(path) or ""):
+            folder = _folder(project, imported)
+            yield from _declared_elsewhere(project, folder, name) if folder is not None else ()
 
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
         if (folder := project.folder(owner)) is not None:
@@ -183,10 +189,12 @@ RULES = Go(
     aliases=places("type_alias"),
     casts=places("type_assertion_expression"),
     builds=places("composite_literal"),
+    allocates=places("new make"),
     loops=places("range_clause"),
     indexes=places("index_expression"),
     returns=places("return_statement"),
     targets=places("expression_list"),
+    results=places("parameter_list"),
     around_types=places("parenthesized_type"),
     lists=places("array_type slice_type map_type implicit_length_array_type"),
     arguments=places("type_arguments"),
@@ -200,6 +208,7 @@ RULES = Go(
 
 
 PACKAGE = re.compile(r"^package\s+(\w+)", re.MULTILINE)
+DOTTED = re.compile(r"^\s*(?:import\s+)?\.\s+\"([^\s\"]+)\"", re.MULTILINE)
 MODULE = re.compile(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
 
 
@@ -209,14 +218,6 @@ def _imports(project: Project, here: Typing, imported: Declared) -> list[Declare
     if folder is None:
         return None
     return [project.package(folder, here.scopes, here.scopes.root)]
-
-
-def _shared(project: Project, here: Typing, name: str) -> Iterator[Declared]:
-    """What the other files of the package declare."""
-    path = project.path(here.scopes)
-    for other in _package_files(project, path):
-        if other != path:
-            yield from _top(project, other, name)
 
 
 def _declared_elsewhere(project: Project, folder: str, name: str) -> Iterator[Declared]:

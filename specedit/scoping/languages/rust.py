@@ -165,6 +165,8 @@ class Rust(Rules):
         """The trait of an `impl`; and the file of a `mod x;`."""
         if one.node.type == "mod_item":
             return None if one.node.part("body") is not None else ("the name of its file", True)
+        if one.leaf.place == "extern_crate_declaration.name":
+            return "the crate's own name", True
         if one.owner is None:
             return None
         holder = next((up for up in one.node.up() if up.type in NESTED), None)
@@ -292,7 +294,7 @@ RULES = Rust(
         "try_expression",
     ),
     aliases=places("type_item"),
-    casts=places("type_cast_expression"),
+    casts=places("type_cast_expression generic_type"),
     builds=places("struct_expression"),
     loops=places("for_expression"),
     indexes=places("index_expression"),

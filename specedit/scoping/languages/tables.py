@@ -73,6 +73,7 @@ class Tables:
     passes_on: frozenset[str] = NONE  # expressions of the type of what is in them
     casts: frozenset[str] = NONE
     builds: frozenset[str] = NONE  # expressions that make an instance of the type they name
+    allocates: frozenset[str] = NONE  # functions that give what their first argument names (Go)
     loops: frozenset[str] = NONE
     indexes: frozenset[str] = NONE  # expressions that take one out of many
     returns: frozenset[str] = NONE
@@ -80,6 +81,7 @@ class Tables:
     types: frozenset[str] = NONE  # types that stand beside a name without a field
     carries_up: frozenset[str] = NONE  # parts of a declaration whose type stands further up
     targets: frozenset[str] = NONE  # lists of names that are assigned together
+    results: frozenset[str] = NONE  # lists of the types that a function gives together (Go)
     declarators: frozenset[str] = NONE  # what wraps one name in a declaration, and changes no type
     around_types: frozenset[str] = NONE  # what wraps a type, and changes nothing
     aliases: frozenset[str] = NONE
