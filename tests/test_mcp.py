@@ -350,6 +350,22 @@ def test_a_root_below_the_top_of_a_work_tree_stays_the_limit(
     assert "user_name" in repo.read("other/use.py") and "user_name" in repo.read("notes.md")
 
 
+@pytest.mark.parametrize("below", [False, True], ids=["top", "below"])
+def test_an_import_is_learnt_from_files_in_the_root_alone(
+    repo: Repository, talk: Callable[..., Agent], script: Play, below: bool
+) -> None:
+    repo.commit({"other/use.py": "from bank.money import Money\n\nMoney(1)\n"})
+    script(replace=[["return 1 ", "return Money(1) "]])
+
+    async def work(agent: Agent) -> None:
+        wanted = {"symbol": "User.total", "instruction": "Return Money(1)."}
+        path = str(repo.root / "shop/user.py")
+        result = await agent.call("edit_symbol", path=path, **wanted)
+        assert ("+from bank.money import Money" in text_of(result)) is not below
+
+    talk(work, repo.root / "shop" if below else repo.root)
+
+
 def test_roots_can_change_and_several_need_a_path(
     repo: Repository, talk: Callable[..., Agent], tmp_path: Path
 ) -> None:
@@ -409,6 +425,41 @@ def test_outside_of_git_one_file_is_renamed(tmp_path: Path, talk: Callable[..., 
 
     talk(work, tmp_path / "plain")
     assert (tmp_path / "plain/a.py").read_text() == "amount = 1\nprint(amount)\n"
+
+
+@pytest.mark.parametrize("tracked", [True, False], ids=["git", "plain"])
+def test_the_current_folder_of_the_server_plays_no_part(
+    repo: Repository,
+    talk: Callable[..., Agent],
+    script: Play,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    tracked: bool,
+) -> None:
+    decoy = repository(tmp_path / "decoy")
+    decoy.write("pyproject.toml", "[tool.specedit]\nno_such_setting = 1\n")
+    if not tracked:
+        shutil.rmtree(repo.root / ".git")
+    script(replace=[["return 2", "return 3"]])
+    monkeypatch.chdir(decoy.root)
+    monkeypatch.setattr(os, "chdir", None)
+    monkeypatch.setenv("SPECEDIT_TEST", "touch judged")
+    before, unchanged = contents(repo.root), contents(decoy.root)
+
+    async def work(agent: Agent) -> None:
+        of = {"path": "shop/user.py", "write": True}
+        applied = await agent.does("apply_change", change=SEARCH, **of)
+        assert applied["diff"].startswith("diff --git a/shop/user.py b/shop/user.py\n")
+        edit = {"symbol": "User.total", "instruction": "Return 3."}
+        assert (await agent.does("edit_symbol", **of, **edit))["status"] == "written"
+        result = await agent.does("rename_symbol", name="user_name", new_name="email", **of)
+        assert "shop/user.py:5:14: code: self.user_name = ''" in result["places"]
+        assert {one.folder for one in journal.runs(journal.home())} == {str(repo.root)}
+        assert [(await agent.does("undo"))["status"] for _ in range(3)] == ["undone"] * 3
+
+    talk(work)
+    assert contents(repo.root) == before | {"judged": b""}
+    assert contents(decoy.root) == unchanged
 
 
 # arguments, settings, the journal

@@ -41,16 +41,19 @@ def of_files(
     names: Iterable[str],
     uncommitted: Collection[str] = (),
     beyond: Mapping[str, Path] = MappingProxyType({}),
+    root: Path = Path(),
 ) -> list[Input]:
-    """`beyond`: the links out of a work tree that may be followed, each with its target."""
+    """`beyond`: the links out of a work tree that may be followed, each with its target. `root`:
+    the names count from it."""
     return [
-        Input(name, partial(_read, name, beyond.get(name)), name in uncommitted) for name in names
+        Input(name, partial(_read, name, beyond.get(name), root), name in uncommitted)
+        for name in names
     ]
 
 
-def _read(name: str, allowed: Path | None) -> Source:
-    source = sources.read(name)
-    check_within(name, allowed)
+def _read(name: str, allowed: Path | None, root: Path) -> Source:
+    source = sources.read(name, root)
+    check_within(root / name, allowed)
     return source
 
 
@@ -62,15 +65,15 @@ def of_stdin(data: bytes, name: str) -> Input:
     return Input(name, partial(Source.from_bytes, name, data))
 
 
-def uncommitted(names: Iterable[str], settings: Settings) -> set[str]:
+def uncommitted(names: Iterable[str], settings: Settings, root: Path = Path()) -> set[str]:
     """Of the files named, those whose text is in no commit; an error with --clean-only."""
-    names = list(names)
-    if not any(map(in_work_tree, names)):  # GitPython takes 0.1 s to import
+    places = {name: root / name for name in names}
+    if not any(map(in_work_tree, places.values())):  # GitPython takes 0.1 s to import
         return set()
     from specedit.files import git
 
-    dirty = git.dirty(Path(name) for name in names)
-    listed = [name for name in names if Path(name) in dirty]  # as they were named: `./a.py`
+    dirty = git.dirty(places.values())
+    listed = [name for name, place in places.items() if place in dirty]  # as named: `./a.py`
     if listed and settings.clean_only:
         raise UsageError(
             f"Uncommitted changes in {', '.join(listed)}.",

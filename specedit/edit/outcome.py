@@ -94,9 +94,9 @@ def outcome(source: Source, text: str, figures: Figures = NO_FIGURES) -> Edit:
         status="unchanged" if after == source.data else "would-edit",
         before=source.data,
         after=after,
-        diff=diff.patch(patch_name(source.name, source.path), source.data, after).decode(
-            "utf-8", "surrogateescape"
-        ),
+        diff=diff.patch(
+            patch_name(source.name, source.path, source.root), source.data, after
+        ).decode("utf-8", "surrogateescape"),
         added=counts.added,
         removed=counts.removed,
         hunks=counts.hunks,

@@ -44,6 +44,7 @@ class Wish:
     instruction: str = ""
     part: str = ""
     refines: str = ""
+    root: Path = Path()  # the folder that it was asked in
 
 
 class Recorder:
@@ -63,7 +64,7 @@ class Recorder:
             name=f"{stamp}-{os.getpid()}",
             command=command,
             when=now,
-            folder=str(Path.cwd()),
+            folder=str(wish.root.absolute()),
             files=(),
             place=store / JOURNAL,
             instruction=wish.instruction,

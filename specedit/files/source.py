@@ -40,9 +40,12 @@ class Source:
     encoding: str = "utf-8"
     bom: bytes = b""
     endings: tuple[str, ...] = field(default=("\n",), repr=False)  # one, or one for each line
+    root: Path = Path()  # `name` counts from it: the current folder, or an absolute workspace root
 
     @classmethod
-    def from_bytes(cls, name: str, data: bytes, path: Path | None = None) -> Source:
+    def from_bytes(
+        cls, name: str, data: bytes, path: Path | None = None, root: Path = Path()
+    ) -> Source:
         """Text from bytes, or an InputError that says why they are not text."""
         if len(data) > LARGEST:
             raise _too_large(name, len(data))
@@ -61,7 +64,7 @@ class Source:
             _check_lines(name, raw)
         endings = tuple(kinds) if len(kinds) == 1 else tuple(result) or ("\n",)
         text = raw if kinds <= {"\n"} else LINE_END.sub("\n", raw)
-        return cls(name, text, data, path, encoding, bom, endings)
+        return cls(name, text, data, path, encoding, bom, endings, root)
 
     @cached_property
     def sha256(self) -> str:
@@ -92,11 +95,12 @@ class Source:
             ) from error
 
 
-def read(path: str | Path) -> Source:
-    """The source at `path`; symlinks are followed, so that the target is what gets written."""
-    name = os.fspath(path)
+def read(path: str | Path, root: Path = Path()) -> Source:
+    """The source at `path`, which counts from `root`; symlinks are followed, so that the target is
+    what gets written."""
+    name, place = os.fspath(path), root / path
     try:
-        real = Path(path).resolve(strict=True)
+        real = place.resolve(strict=True)
         status = real.stat()
         if stat.S_ISDIR(status.st_mode):
             raise InputError("a directory", file=name, hint="Name the files in it.")
@@ -106,15 +110,15 @@ def read(path: str | Path) -> Source:
             raise _too_large(name, status.st_size)
         data = regular.read(real)
     except FileNotFoundError as error:
-        if Path(path).is_symlink():
+        if place.is_symlink():
             raise InputError(
-                f"a link to {Path(path).readlink()}, which is not there", file=name
+                f"a link to {place.readlink()}, which is not there", file=name
             ) from error
-        raise InputError("no such file", file=name, hint=_nearest(Path(path))) from error
+        raise InputError("no such file", file=name, hint=_nearest(place)) from error
     except (OSError, RuntimeError, ValueError) as error:  # loops, "\0" in a name, permissions
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"cannot be read: {reason}", file=name) from error
-    return Source.from_bytes(name, data, real)
+    return Source.from_bytes(name, data, real, root)
 
 
 def _encoding(name: str, data: bytes) -> tuple[str, bytes]:

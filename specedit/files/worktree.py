@@ -68,12 +68,12 @@ def in_work_tree(path: str | Path) -> bool:
     return top_of(real(path).parent) is not None
 
 
-def patch_name(name: str, path: Path | None) -> str:
-    """What a patch calls a file, so that `git apply` finds it from here.
+def patch_name(name: str, path: Path | None, root: Path = Path()) -> str:
+    """What a patch calls a file, so that `git apply` finds it from `root`.
 
-    In a work tree git counts from its top, in whatever folder it is called; outside, from here.
+    In a work tree git counts from its top, in whatever folder it is called; outside, from there.
     A file of another work tree is counted from that one's top."""
-    place, here = real(name if path is None else path), real(".")
+    place, here = real(root / name if path is None else path), real(root)
     if (base := top_of(here)) is None or not place.is_relative_to(base):
         base = here if place.is_relative_to(here) else top_of(place.parent)
     return str(place) if base is None else place.relative_to(base).as_posix()

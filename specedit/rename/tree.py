@@ -37,8 +37,11 @@ FEW = 300  # files that are read to report other uses of a name
 class Tree:
     """One work tree. Names of files are as the command line has them; paths count from its top."""
 
-    def __init__(self, root: Path, tracked: Sequence[str], *, tracks: bool = True) -> None:
+    def __init__(
+        self, root: Path, tracked: Sequence[str], *, tracks: bool = True, here: Path = Path()
+    ) -> None:
         self.root = root
+        self.here = here  # names count from it
         self.tracks = tracks  # git knows the files; else only those that were named are known
         self.project = Project(tracked, self._read)
         self.unasked = MOST  # characters that the model may still be shown
@@ -59,7 +62,7 @@ class Tree:
         return cls(root, sorted({*git.known(root), *named}))
 
     @classmethod
-    def within(cls, folder: Path) -> Tree:
+    def within(cls, folder: Path, here: Path) -> Tree:
         """The files of a git work tree that are below a folder, and that no link puts elsewhere."""
         root, place = real(git.top(folder)), real(folder)
         parents: dict[Path, bool] = {}
@@ -70,27 +73,27 @@ class Tree:
                 parents[parent] = parent.is_relative_to(place) and real(parent) == parent
             if parents[parent]:
                 paths.append(path)
-        return cls(root, paths)
+        return cls(root, paths, here=here)
 
     @classmethod
-    def of_files(cls, names: Sequence[str]) -> Tree:
+    def of_files(cls, names: Sequence[str], here: Path = Path()) -> Tree:
         """The files named, and nothing else."""
-        places = [Path(name).absolute() for name in names]
+        places = [(here / name).absolute() for name in names]
         root = Path(os.path.commonpath([place.parent for place in places]))
         known = [place.relative_to(root).as_posix() for place in places]
-        return cls(root, known, tracks=False)
+        return cls(root, known, tracks=False, here=here)
 
     def path(self, name: str) -> str:
-        return os.path.relpath(name, self.root).replace(os.sep, "/")
+        return os.path.relpath(self.here / name, self.root).replace(os.sep, "/")
 
     def shown(self, path: str) -> str:
-        """A path of the tree as it is named from the current folder."""
-        return os.path.relpath(self.root / path)
+        """A path of the tree as a name."""
+        return os.path.relpath(self.root / path, self.here)
 
     def holding(self, old: str, *, derived: bool) -> list[str]:
         """The files that have the name, in a spelling that is looked for."""
         result = git.choose(self.root, containing=sought(old, derived=derived), any_case=derived)
-        paths = (self.path(str(path)) for path in result)
+        paths = (os.path.relpath(path, self.root).replace(os.sep, "/") for path in result)
         return [path for path in paths if path in self.project.paths]
 
     def rename(

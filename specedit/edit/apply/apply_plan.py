@@ -55,7 +55,7 @@ def changes_of(change: str) -> list[FileChange]:
 def parts_by_file(changes: Sequence[FileChange], file: str = "") -> dict[str, tuple[Part, ...]]:
     """The parts of a change for each file, by its name from here. `file`: this one alone."""
     if file:
-        return {file: _parts_of(changes, file)}
+        return {file: parts_of(changes, file)}
     if any(not one.path for one in changes):
         raise UsageError("The change names no file.", hint="specedit apply FILE CHANGE")
     result: dict[str, tuple[Part, ...]] = {}
@@ -65,9 +65,9 @@ def parts_by_file(changes: Sequence[FileChange], file: str = "") -> dict[str, tu
     return result
 
 
-def _parts_of(changes: Sequence[FileChange], file: str) -> tuple[Part, ...]:
+def parts_of(changes: Sequence[FileChange], file: str, root: Path = Path()) -> tuple[Part, ...]:
     """The parts for one file: those that name it, or that name none."""
-    own = [one for one in changes if _is_for(one, file)]
+    own = [one for one in changes if _is_for(one, root / file)]
     if not own:
         names = ", ".join(one.path for one in changes[:5])
         raise UsageError(f"The change is for {names}, not for {file}.")
@@ -76,11 +76,11 @@ def _parts_of(changes: Sequence[FileChange], file: str) -> tuple[Part, ...]:
 
 def left_out(changes: Sequence[FileChange], file: str) -> tuple[str, ...]:
     """The other files that the change names, which are not merged."""
-    return tuple(dict.fromkeys(one.path for one in changes if not _is_for(one, file)))
+    return tuple(dict.fromkeys(one.path for one in changes if not _is_for(one, Path(file))))
 
 
-def _is_for(one: FileChange, file: str) -> bool:
-    path = PurePosixPath(Path(file).absolute().as_posix())
+def _is_for(one: FileChange, file: Path) -> bool:
+    path = PurePosixPath(file.absolute().as_posix())
     return not one.path or path.parts[-len(parts := _names(one.path)) :] == parts
 
 

@@ -19,6 +19,7 @@ from specedit.edit.imports.statements import SCRIPTS, Import, Stated, requires, 
 from specedit.errors import SpeceditError
 from specedit.files import git
 from specedit.files.source import Source
+from specedit.files.worktree import real
 from specedit.syntax.languages import BY_NAME, language_of
 
 MOST_FILES, MOST_BYTES, LARGEST = 2_000, 20_000_000, 400_000
@@ -59,9 +60,11 @@ class WorkTree:
         if self._source.path is None:
             return None
         try:
-            return git.top(self._source.path.parent)
+            top = git.top(self._source.path.parent)
         except SpeceditError:
             return None
+        limit = self._source.root  # of a workspace: nothing above it is read
+        return None if limit.is_absolute() and not real(top).is_relative_to(limit) else top
 
     @cached_property
     def _tracked(self) -> list[str]:

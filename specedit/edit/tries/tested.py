@@ -261,7 +261,7 @@ def root_of(sources: Sequence[Source]) -> Path:
             "--test runs in one work tree, and the files are in several.",
             hint="Run it once for each of them.",
         )
-    return tops.pop() or Path.cwd()
+    return tops.pop() or sources[0].root.absolute()
 
 
 def _paired(

@@ -45,14 +45,15 @@ class Call:
     stop: threading.Event = field(default_factory=threading.Event)
     report: Callable[[str], None] = lambda _: None
 
-    def settings(self, **chosen: Any) -> Settings:
-        """Those of the current folder, and what a tool chooses. The client asks the user, so
-        nothing is asked here."""
-        return replace(resolve(self.flags).values, ask=False, **chosen)
+    def settings(self, root: Path, **chosen: Any) -> Settings:
+        """Those of a root, and what a tool chooses. The client asks the user, so nothing is asked
+        here."""
+        return replace(resolve(self.flags, start=root).values, ask=False, **chosen)
 
     def run(
         self,
         command: str,
+        root: Path,
         names: Sequence[str],
         planner: Planner,
         settings: Settings,
@@ -60,11 +61,11 @@ class Call:
         *,
         writes: bool,
     ) -> ToolResult:
-        """Run one session over files to its end, or until the call is cancelled."""
+        """Run one session over files of a root to its end, or until the call is cancelled."""
         writes = writes and not (settings.check or settings.diff)
         settings = settings if writes else replace(settings, test="")  # it needs the new text there
-        dirty = uncommitted(names, settings) if writes or settings.clean_only else ()
-        inputs, together, written = of_files(names, dirty), len(names) > 1, 0
+        dirty = uncommitted(names, settings, root) if writes or settings.clean_only else ()
+        inputs, together, written = of_files(names, dirty, root=root), len(names) > 1, 0
         with closing(connect(settings)) as backend:
             session = EditSession(
                 AGENT + command,
@@ -73,7 +74,7 @@ class Call:
                 backend,
                 settings,
                 writes=writes,
-                wish=wish,
+                wish=replace(wish, root=root),
                 together=together,
             )
             with closing(iter(session)) as items:
@@ -91,7 +92,7 @@ class Call:
                         self.report(f"{name}: {written} tokens written")
         result = result_of(session.report().edits)
         if len(self.workspace.roots) > 1:
-            result.roots = [str(Path.cwd())]  # that the names count from
+            result.roots = [str(root)]  # that the names count from
         return result
 
 

@@ -12,7 +12,6 @@ from specedit.files.recorder import Wish
 from specedit.files.worktree import top_of
 from specedit.integrations.mcp.agent_call import Call
 from specedit.integrations.mcp.schemas import ToolResult, ToRename
-from specedit.integrations.mcp.workspace import working_in
 from specedit.rename.tree import Tree, plan
 from specedit.rename.tree_rename import Target
 from specedit.syntax.identifiers import split_member
@@ -23,27 +22,26 @@ def renamed(call: Call, to: ToRename, *, lists: bool = False) -> ToolResult:
     root, place = call.workspace.root_of(to.path)
     if not place.exists():
         raise InputError("no such file", file=to.path)
-    with working_in(root):
-        settings = call.settings(scope=to.scope, no_model=not to.ask_model)
-        tree = _tree(root, place)
-        path = tree.path(str(place))
-        paths = tree.holding(to.name, derived=to.scope == "derived") if tree.tracks else [path]
-        target = None
-        if place.is_file():
-            line = to.line
-            if not line:
-                declared = tree.rename_in(paths, to.name, to.new_name, settings).declared
-                line = _line_in(path, to.name, declared)
-            target = _target(tree, path, split_member(to.name)[1], line)
-        result = tree.rename_in(paths, to.name, to.new_name, settings, target)
-        if not lists:
-            tree.refuse_taken(result, settings)
-        if not to.ask_model:
-            result = result.without_doubtful(tree.project)
-        names = [tree.shown(one) for one in {**result.files, **result.undecided}]
-        planner = partial(plan, tree, result, settings=settings)
-        wish, writes = Wish(f"{to.name} to {to.new_name}"), to.write and not lists
-        return call.run("rename", names, planner, settings, wish, writes=writes)
+    settings = call.settings(root, scope=to.scope, no_model=not to.ask_model)
+    tree = _tree(root, place)
+    path = tree.path(str(place))
+    paths = tree.holding(to.name, derived=to.scope == "derived") if tree.tracks else [path]
+    target = None
+    if place.is_file():
+        line = to.line
+        if not line:
+            declared = tree.rename_in(paths, to.name, to.new_name, settings).declared
+            line = _line_in(path, to.name, declared)
+        target = _target(tree, path, split_member(to.name)[1], line)
+    result = tree.rename_in(paths, to.name, to.new_name, settings, target)
+    if not lists:
+        tree.refuse_taken(result, settings)
+    if not to.ask_model:
+        result = result.without_doubtful(tree.project)
+    names = [tree.shown(one) for one in {**result.files, **result.undecided}]
+    planner = partial(plan, tree, result, settings=settings)
+    wish, writes = Wish(f"{to.name} to {to.new_name}"), to.write and not lists
+    return call.run("rename", root, names, planner, settings, wish, writes=writes)
 
 
 def _tree(root: Path, place: Path) -> Tree:
@@ -51,10 +49,10 @@ def _tree(root: Path, place: Path) -> Tree:
     the root that the place is in. Outside of git: the file alone."""
     top = top_of(place if place.is_dir() else place.parent)
     if top is not None:
-        return Tree.within(top if top.is_relative_to(root) else root)
+        return Tree.within(top if top.is_relative_to(root) else root, root)
     if place.is_dir():
         raise UsageError(f"{place} is in no git work tree.", hint="`path` names a file of one.")
-    return Tree.of_files([str(place)])
+    return Tree.of_files([str(place)], root)
 
 
 def _line_in(path: str, name: str, declared: Sequence[tuple[str, int, str]]) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from specedit.edit.apply.apply_plan import changes_of, parts_by_file, plan_apply
+from specedit.edit.apply.apply_plan import changes_of, parts_of, plan_apply
 from specedit.edit.job import plan_edit
 from specedit.edit.refining import part_of
 from specedit.errors import UsageError
@@ -21,7 +21,7 @@ from specedit.integrations.mcp import schemas
 from specedit.integrations.mcp.agent_call import AGENT, Call, cut
 from specedit.integrations.mcp.schemas import ToolResult
 from specedit.integrations.mcp.symbol_rename import renamed
-from specedit.integrations.mcp.workspace import Workspace, working_in
+from specedit.integrations.mcp.workspace import Workspace
 from specedit.models.resolve import local
 from specedit.settings import resolve
 from specedit.syntax.identifiers import split_member
@@ -50,32 +50,27 @@ def rename_symbol(call: Call, to: schemas.ToRename) -> ToolResult:
 def apply_change(call: Call, to: schemas.ToApply) -> ToolResult:
     """Merge a change that you wrote into one file: line numbers and white space may be wrong. Each
     part must have one place, or nothing is written. Returns the diff. No model runs."""
-    with _file(call, to.path) as name:
-        settings = call.settings(no_model=True)
-        parts = parts_by_file(changes_of(to.change), name)[name]
-        planner = partial(plan_apply, parts=parts, settings=settings)
-        return call.run("apply", [name], planner, settings, Wish("a change"), writes=to.write)
+    root, name = _file(call, to.path)
+    settings = call.settings(root, no_model=True)
+    parts = parts_of(changes_of(to.change), name, root)
+    planner = partial(plan_apply, parts=parts, settings=settings)
+    return call.run("apply", root, [name], planner, settings, Wish("a change"), writes=to.write)
 
 
 def edit_symbol(call: Call, to: schemas.ToEdit) -> ToolResult:
     """Let a small local model make one small change in one function, method or class; the rest of
     the file stays as it is. Returns the diff. Takes seconds to minutes."""
-    with _file(call, to.path) as name:
-        settings = call.settings()
-        planner = partial(
-            plan_edit, instruction=to.instruction, settings=settings, symbol=to.symbol
-        )
-        wish = Wish(to.instruction, part_of(None, to.symbol, None, None))
-        return call.run("edit", [name], planner, settings, wish, writes=to.write)
+    root, name = _file(call, to.path)
+    settings = call.settings(root)
+    planner = partial(plan_edit, instruction=to.instruction, settings=settings, symbol=to.symbol)
+    wish = Wish(to.instruction, part_of(None, to.symbol, None, None))
+    return call.run("edit", root, [name], planner, settings, wish, writes=to.write)
 
 
-@contextmanager
-def _file(call: Call, path: str) -> Iterator[str]:
-    """Work in the root of a file; its name from there. Git looks for no work tree above the root:
-    no other file of it is read."""
+def _file(call: Call, path: str) -> tuple[Path, str]:
+    """The root of a file, and the file's name from there."""
     root, place = call.workspace.root_of(path)
-    with working_in(root, ceiling=True):
-        yield str(place.relative_to(root))
+    return root, str(place.relative_to(root))
 
 
 def undo(call: Call, _: schemas.NoArguments) -> ToolResult:
@@ -94,8 +89,7 @@ def status(call: Call, _: schemas.NoArguments) -> ToolResult:
     """Show the workspace roots, the model, ignored settings, and what `undo` would undo."""
     notes = []
     for root in call.workspace.roots:
-        with working_in(root):
-            resolved = resolve(call.flags)
+        resolved = resolve(call.flags, start=root)
         model = resolved.values.model
         state = "installed" if local(model) else f"not installed: specedit model pull {model}"
         notes.append(f"{root}: model {model}, {state}")

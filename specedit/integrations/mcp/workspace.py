@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
-from contextlib import chdir, contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,8 +11,6 @@ from specedit.errors import InputError, UsageError
 from specedit.files.worktree import real
 from specedit.integrations.lsp.documents import path_of
 from specedit.view.terminal import name as shown
-
-CEILINGS = "GIT_CEILING_DIRECTORIES"
 
 
 @dataclass(frozen=True)
@@ -63,17 +59,3 @@ class Workspace:
         """Whether a place, links followed, is in a root and not in a `.git`."""
         inside = (place.relative_to(root) for root in self.roots if place.is_relative_to(root))
         return any(".git" not in map(str.lower, one.parts) for one in inside)
-
-
-@contextmanager
-def working_in(root: Path, *, ceiling: bool = False) -> Iterator[None]:
-    """Make a root the current folder, as a command line has one: a single call runs at a time.
-    `ceiling`: git looks for no work tree above it."""
-    before = os.environ.get(CEILINGS, "")
-    if ceiling:
-        os.environ[CEILINGS] = os.pathsep.join((str(root.parent), before))
-    try:
-        with chdir(root):
-            yield
-    finally:
-        os.environ[CEILINGS] = before
