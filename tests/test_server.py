@@ -391,8 +391,8 @@ def test_a_client_that_leaves_frees_the_engine(slow: Running) -> None:
         until(lambda: slow.status()["requests"]["running"] == 1)
         connection.sock.shutdown(socket.SHUT_RDWR)
         connection.close()
-        until(lambda: slow.status()["requests"]["cancelled"] == before + 1)  # noqa: B023
-        assert slow.status()["requests"]["running"] == 0
+        freed = {"cancelled": before + 1, "running": 0}
+        until(lambda: freed.items() <= slow.status()["requests"].items())  # noqa: B023
     assert slow.count("passes") < 2_000
 
 
