@@ -43,7 +43,7 @@ def talk(repo: Repository) -> Iterator[Callable[..., Agent]]:
     servers: list[AgentServer] = []
 
     def session(work: Work, *roots: Path, mode: str = "legacy", named: bool = True) -> Agent:
-        servers.append(AgentServer({}))
+        servers.append(AgentServer({}, Path.cwd()))
         agent = Agent(servers[-1].server, (roots or (repo.root,)) if named else None, mode)
         agent.run(work)
         return agent

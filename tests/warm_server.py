@@ -131,7 +131,7 @@ class Running(Listening):
 
 @contextlib.contextmanager
 def running(folder: Path, script: dict[str, Any], **options: Any) -> Iterator[Running]:
-    """A server with a scripted engine; `options` are those of `Options`, and `draft`."""
+    """A server with a scripted engine; `options` are those of `Options`, `draft` and `tools`."""
     place = RuntimeFolder(private(folder / "runtime"))
     path = folder / "script.json"
     path.write_text(json.dumps(script), encoding="utf-8")
@@ -139,8 +139,9 @@ def running(folder: Path, script: dict[str, Any], **options: Any) -> Iterator[Ru
     os.environ["SPECEDIT_SCRIPT"] = str(path)
     found: list[ServerRecord] = []
     settings = Settings(engine="scripted", model="scripted", draft=options.pop("draft", DRAFT))
+    tools = options.pop("tools", None)
     opened = Options(**{"port": 0, **options})
-    thread = threading.Thread(target=serve, args=(settings, opened, place, found.append))
+    thread = threading.Thread(target=serve, args=(settings, opened, place, found.append, tools))
     thread.start()
     try:
         until(lambda: bool(found) or not thread.is_alive())

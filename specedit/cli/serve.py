@@ -74,6 +74,7 @@ def serve(
     on `specedit serve stop`, or in the background after some time without work."""
     if context.invoked_subcommand is not None:
         return 0
+    from specedit.integrations.mcp.over_http import AgentEndpoint
     from specedit.server.listener import PORT, Options
     from specedit.server.service import RunningError
     from specedit.server.service import serve as run
@@ -101,7 +102,7 @@ def serve(
         processes.stop(folder, record)
         say(f"the server (process {record.pid}) was replaced")
     try:
-        return run(settings, options, folder, _listening)
+        return run(settings, options, folder, _listening, AgentEndpoint)
     except RunningError as error:
         if detached:  # another client was first: its server is used
             return 0

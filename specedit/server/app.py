@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -34,14 +34,21 @@ from specedit.server.answers import (
 )
 from specedit.server.chat_request import OpenAIRequest, chat_plan, chat_request
 from specedit.server.completion_request import completion_plan, completion_request
-from specedit.server.listener import Access, Listener
+from specedit.server.listener import MCP, Access, App, Listener
 from specedit.server.protocol import Refusal, RefusedError, refusal_of
 from specedit.server.requests import Channel, ClientGoneError, Limits, read_body, respond
 from specedit.server.runtime import ServerRecord
 from specedit.server.worker import Ticket, Worker
 from specedit.settings import Settings
 
-Endpoint = Callable[[Request], Awaitable[Response]]
+Endpoint = Callable[[Request], Awaitable[App]]
+
+
+class Tools(Protocol):
+    """The tools for agents, which this package does not import."""
+
+    async def handler(self) -> App: ...
+    def stop(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -53,10 +60,12 @@ class Api:
     record: ServerRecord
     stop: Callable[[], None]
     limits: Limits
+    tools: Tools | None = None
     created: float = field(default_factory=time.time)
 
     def routes(self) -> list[Route]:
         table: list[tuple[str, str, Endpoint]] = [
+            *((method, MCP, self._agents) for method in ("POST", "GET", "DELETE") if self.tools),
             ("POST", "/v1/chat/completions", self._chat),
             ("POST", "/v1/completions", self._complete),
             ("GET", "/v1/models", self._list_models),
@@ -191,6 +200,21 @@ class Api:
         names = ("entries", "bytes", "hits", "misses")
         return {name: getattr(prefixes, name) if prefixes else 0 for name in names}
 
+    async def _agents(self, request: Request) -> App:
+        """A message of an agent's client; the SDK's app gets the body that was read here."""
+        body = await read_body(request, self.limits)
+        assert self.tools is not None
+        handler = await self.tools.handler()
+        messages = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+        async def respond(scope: Any, receive: Any, send: Any) -> None:
+            async def receive_again() -> Any:
+                return next(messages, None) or await receive()
+
+            await handler(scope, receive_again, send)
+
+        return respond
+
     async def _end(self, request: Request) -> Response:
         self.stop()
         return JSONResponse({"stopping": True})
@@ -198,7 +222,7 @@ class Api:
     def _answering(self, endpoint: Endpoint) -> Endpoint:
         """The error boundary: every refusal and error becomes a response here."""
 
-        async def call(request: Request) -> Response:
+        async def call(request: Request) -> App:
             try:
                 return await endpoint(request)
             except RefusedError as error:

@@ -1,7 +1,7 @@
 """How a server listens: its options and sockets, the limits of a connection, and who is let in.
 
 The Unix socket is private by its folder. On TCP a foreign Host or Origin is refused before anything
-is read, so that no web page drives the local model, and our own protocol needs a token.
+is read, so that no web page drives the local model; our own protocol and the tools need a token.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def limited_protocol(limits: Limits) -> type[H11Protocol]:
 
 
 App = Callable[[Any, Any, Any], Awaitable[None]]
-OWN = "/specedit/"
+OWN, MCP = "/specedit/", "/mcp"
 UNIX = ("unix", None)  # the server's address in the scope of a request over the private socket
 # A name or an address, and a port: nothing that a reader could take for another part of a URL.
 _HOST = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[0-9A-Za-z._-]+))(?::\d{1,5})?")
@@ -240,7 +240,7 @@ class Access:
 
     def _token_refusal(self, path: str, authorization: bytes) -> Refusal | None:
         if not self._listener.token:
-            if path.startswith(OWN):
+            if path.startswith((OWN, MCP)):
                 return Refusal(
                     403, "Use the Unix socket, or a server with a token.",
                     code="token_required", kind=_DENIED,

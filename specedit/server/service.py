@@ -16,7 +16,7 @@ from types import FrameType
 import uvicorn
 
 from specedit.errors import ServerError
-from specedit.server.app import Api, make_app
+from specedit.server.app import Api, Tools, make_app
 from specedit.server.listener import (
     Listener,
     Options,
@@ -43,8 +43,10 @@ def serve(
     options: Options,
     folder: RuntimeFolder,
     started: Callable[[ServerRecord], None] = lambda record: None,
+    tools: Callable[[Worker, Settings], Tools] | None = None,
 ) -> int:
-    """Serve until the server is stopped; the exit code. `started` is called once it listens."""
+    """Serve until the server is stopped; the exit code. `started` is called once it listens.
+    `tools` makes those for agents."""
     check_options(options)
     with _only_server(folder), listening_sockets(options, folder) as (sockets, address, url):
         token = options.token or ("" if UNIX_SOCKETS else secrets.token_urlsafe(24))
@@ -54,7 +56,7 @@ def serve(
         )  # fmt: skip
         folder.write(record)
         try:
-            return _run(settings, options, record, sockets, started, folder)
+            return _run(settings, options, record, sockets, started, folder, tools)
         finally:
             folder.clear()
 
@@ -78,13 +80,15 @@ def _run(
     sockets: list[socket.socket],
     started: Callable[[ServerRecord], None],
     folder: RuntimeFolder,
+    make_tools: Callable[[Worker, Settings], Tools] | None,
 ) -> int:
     worker = Worker(settings, waiting=options.limits.waiting)
 
     def stop() -> None:
         server.should_exit = True
 
-    api = Api(worker, settings, record, stop, options.limits)
+    tools = make_tools(worker, settings) if make_tools else None
+    api = Api(worker, settings, record, stop, options.limits, tools)
     config = uvicorn.Config(
         make_app(api, Listener(options.host, record.token)),
         http=limited_protocol(options.limits),
@@ -103,7 +107,7 @@ def _run(
             with contextlib.suppress(OSError):
                 folder.write(record)
 
-    server = UvicornServer(config, worker, options.idle_s, lambda: started(record), repair)
+    server = UvicornServer(config, worker, options.idle_s, lambda: started(record), repair, tools)
     worker.start()
     server.run(sockets=sockets)
     if worker.failed is not None:
@@ -126,12 +130,14 @@ class UvicornServer(uvicorn.Server):
         idle_s: float,
         listening: Callable[[], None],
         repair: Callable[[], None],
+        tools: Tools | None,
     ) -> None:
         super().__init__(config)
         self._worker = worker
         self._idle_s = idle_s
         self._listening = listening
         self._repair = repair
+        self._tools = tools
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -148,6 +154,8 @@ class UvicornServer(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self._tools is not None:
+            self._tools.stop()
         self._worker.stop(GRACE_S)
         await super().shutdown(sockets)
 

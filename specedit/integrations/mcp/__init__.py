@@ -1,4 +1,4 @@
-"""`specedit mcp`: tools for agents, over stdio."""
+"""`specedit mcp`: tools for agents, over stdio; `over_http` has them in a server."""
 
 from __future__ import annotations
 
@@ -7,26 +7,36 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specedit.errors import DONE, INTERRUPTED, UsageError
 from specedit.files.startup import ENDING
+from specedit.files.worktree import real
+from specedit.settings import here
+
+if TYPE_CHECKING:
+    from specedit.integrations.mcp.agent_server import AgentServer
 
 GRACE_S = 2.0  # for a write, or one pass of the model, to end
 
 
-def serve(flags: Mapping[str, Any]) -> int:
-    """Serve one client until it leaves; returns the exit code."""
+def server_class() -> type[AgentServer]:
+    """The server's class; an error where its SDK is not installed."""
     try:
         from specedit.integrations.mcp.agent_server import AgentServer
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise
         raise UsageError(
-            "`specedit mcp` needs the MCP SDK, which is not installed.",
+            "The tools for agents need the MCP SDK, which is not installed.",
             hint='pip install "specedit[mcp]"',
         ) from None
-    server = AgentServer(flags)
+    return AgentServer
+
+
+def serve(flags: Mapping[str, Any]) -> int:
+    """Serve one client until it leaves; returns the exit code."""
+    server = server_class()(flags, real(here()))
 
     def end(*_: object) -> None:
         """Leave at once: the SDK's thread waits in a read of stdin."""

@@ -6,11 +6,11 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from specedit.edit.backend import Loading, Written
+from specedit.edit.backend import Backend, Loading, Written
 from specedit.edit.inputs import Planner, of_files, uncommitted
 from specedit.edit.job import Planned
 from specedit.edit.report import Edit, Finding
@@ -21,7 +21,6 @@ from specedit.files.source import LINE_END
 from specedit.integrations.mcp.schemas import ToolResult
 from specedit.integrations.mcp.workspace import Workspace
 from specedit.models.resolve import present
-from specedit.server.connect import connect
 from specedit.settings import Settings, resolve
 from specedit.view.terminal import WIDEST, harmless
 
@@ -41,9 +40,10 @@ class Call:
     result is no longer wanted; `report` sends progress."""
 
     workspace: Workspace
-    flags: Mapping[str, Any] = field(default_factory=dict)
-    stop: threading.Event = field(default_factory=threading.Event)
-    report: Callable[[str], None] = lambda _: None
+    flags: Mapping[str, Any]
+    connect: Callable[[Settings], Backend]
+    stop: threading.Event
+    report: Callable[[str], None]
 
     def settings(self, root: Path, **chosen: Any) -> Settings:
         """Those of a root, and what a tool chooses. The client asks the user, so nothing is asked
@@ -66,7 +66,7 @@ class Call:
         settings = settings if writes else replace(settings, test="")  # it needs the new text there
         dirty = uncommitted(names, settings, root) if writes or settings.clean_only else ()
         inputs, together, written = of_files(names, dirty, root=root), len(names) > 1, 0
-        with closing(connect(settings)) as backend:
+        with closing(self.connect(settings)) as backend:
             session = EditSession(
                 AGENT + command,
                 inputs,

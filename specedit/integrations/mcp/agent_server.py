@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import mcp_types as types
@@ -17,13 +18,14 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+from specedit.edit.backend import Backend
 from specedit.errors import SpeceditError
-from specedit.files.worktree import real
 from specedit.integrations.mcp.agent_call import Call
 from specedit.integrations.mcp.schemas import ToolResult, schema_of
 from specedit.integrations.mcp.tools import TOOLS, perform
 from specedit.integrations.mcp.workspace import Workspace
-from specedit.settings import here
+from specedit.server.connect import connect
+from specedit.settings import Settings
 from specedit.version import VERSION
 from specedit.view.terminal import harmless
 
@@ -38,11 +40,18 @@ Context = ServerRequestContext[Any, Any]
 
 
 class AgentServer:
-    """Tools for one client. `flags`: settings of the command line, over all others."""
+    """Tools for clients. `flags`: settings of the command line, over all others. `folder`: the
+    workspace of a client that names no roots. `connect`: what answers as the model."""
 
-    def __init__(self, flags: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        flags: Mapping[str, Any],
+        folder: Path | None,
+        connect: Callable[[Settings], Backend] = connect,
+    ) -> None:
         self._flags = flags
-        self._folder = real(here())
+        self._folder = folder
+        self._connect = connect
         self._worker = ThreadPoolExecutor(1, "specedit-tool")  # calls queue
         self._running: dict[Future[ToolResult], threading.Event] = {}
         self.server: Server[Any] = Server(
@@ -81,7 +90,7 @@ class AgentServer:
             workspace = await self._workspace(context, params)
             if isinstance(workspace, types.InputRequiredResult):
                 return workspace
-            call = Call(workspace, self._flags, stop, _reporter(context))
+            call = Call(workspace, self._flags, self._connect, stop, _reporter(context))
             future = self._worker.submit(perform, tool, call, arguments)
             self._running[future] = stop
             future.add_done_callback(lambda done: self._running.pop(done, None))

@@ -32,8 +32,14 @@ class Workspace:
         return cls(roots)
 
     @classmethod
-    def of_process(cls, folder: Path) -> Workspace:
-        """The folder that the server was started in, for a client that names no roots."""
+    def of_process(cls, folder: Path | None) -> Workspace:
+        """The folder that the server was started in, for a client that names no roots. Over HTTP
+        there is none: such a server is not started for one project."""
+        if folder is None:
+            raise UsageError(
+                "The client names no workspace roots, and over HTTP it must.",
+                hint="Use a client that does, or `specedit mcp` in the project's folder.",
+            )
         if folder in (folder.parent, real(Path.home())):
             raise UsageError(
                 f"The client names no workspace root, and the server was started in {folder}.",

@@ -1,0 +1,90 @@
+"""The tools for agents in a warm server, over the SDK's streamable HTTP transport.
+
+The SDK is imported for the first request. The model is the server's own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+from specedit.edit.backend import Event
+from specedit.edit.plan import Plan
+from specedit.errors import UsageError
+from specedit.integrations.mcp import GRACE_S, server_class
+from specedit.server.listener import App
+from specedit.server.protocol import Refusal, RefusedError
+from specedit.server.worker import Ended, Item, Ticket, Worker
+from specedit.settings import Settings
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+OF_SERVER = ("model", "engine", "device", "threads", "precision", "weights", "draft", "draft_model")
+
+
+class EngineBackend:
+    """Runs Plans in the engine thread of this process."""
+
+    server: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+
+    def run(self, plan: Plan) -> Iterator[Event]:
+        items: SimpleQueue[Item] = SimpleQueue()
+        ticket = Ticket(plan, items.put)
+        self._worker.submit(ticket)
+        try:
+            while not isinstance(item := items.get(), Ended):
+                yield item
+            if item.error is not None:
+                raise item.error
+        finally:
+            self._worker.cancel(ticket)
+
+    def close(self) -> None:
+        pass
+
+
+class AgentEndpoint:
+    """The tools as the server's part; `stop` ends its sessions and calls."""
+
+    def __init__(self, worker: Worker, settings: Settings) -> None:
+        self._worker = worker
+        self._flags = {name: getattr(settings, name) for name in OF_SERVER} | {"server": "off"}
+        self._serving: asyncio.Task[None] | None = None
+        self._manager: asyncio.Future[StreamableHTTPSessionManager] | None = None
+
+    async def handler(self) -> App:
+        """The ASGI app of the SDK, or a refusal where the SDK is not installed."""
+        if self._manager is None:
+            self._manager = asyncio.get_running_loop().create_future()
+            self._serving = asyncio.create_task(self._serve(self._manager))
+        self._worker.active = time.monotonic()  # the server is not idle
+        return (await asyncio.shield(self._manager)).handle_request
+
+    def stop(self) -> None:
+        if self._serving is not None:
+            self._serving.cancel()
+
+    async def _serve(self, started: asyncio.Future[StreamableHTTPSessionManager]) -> None:
+        try:
+            agent_server = await asyncio.to_thread(server_class)
+        except UsageError as problem:  # without the extra
+            started.set_exception(RefusedError(Refusal(404, str(problem))))
+            return
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        server = agent_server(self._flags, None, lambda _: EngineBackend(self._worker))
+        manager = StreamableHTTPSessionManager(server.server)
+        try:
+            async with manager.run():
+                started.set_result(manager)
+                await asyncio.Event().wait()  # until it is cancelled
+        finally:
+            await asyncio.to_thread(server.close, GRACE_S)

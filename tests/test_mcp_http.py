@@ -1,0 +1,182 @@
+"""The tools for agents in `specedit serve`: the SDK's client over HTTP to a real process."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from git_repository import Repository
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+from mcp_client import Agent, contents, repository
+from warm_server import process, running, until
+
+from specedit.errors import DONE
+from specedit.integrations.mcp.over_http import AgentEndpoint
+from specedit.server import runtime
+
+Play = Callable[..., Path]
+TOKEN = "a secret"
+EDIT = {"path": "shop/user.py", "symbol": "User.total", "instruction": "Return 2.", "write": True}
+LONG = {"answer": "x = 1\n" * 20_000, "delay_s": 0.01}
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repository:
+    return repository(tmp_path / "work")
+
+
+@pytest.fixture
+def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
+    """Start `specedit serve` with a token; the URL of its tools."""
+    monkeypatch.setenv("SPECEDIT_RUNTIME", str(tmp_path / "runtime"))
+    found = runtime.runtime_folder()
+    servers = []
+
+    def started(token: str = TOKEN) -> str:
+        server = process("--port", "0", env={"SPECEDIT_TOKEN": token})
+        servers.append(server)
+        server.__enter__()
+        until(lambda: (record := found.record()) is not None and bool(record.url))
+        record = found.record()
+        assert record is not None
+        return f"{record.url}/mcp"
+
+    yield started
+    for server in servers:
+        server.__exit__(None, None, None)
+
+
+def agent(url: str, *roots: Path, mode: str = "legacy", token: str = TOKEN) -> Agent:
+    client = create_mcp_http_client({"Authorization": f"Bearer {token}"})
+    return Agent(streamable_http_client(url, http_client=client), roots or None, mode)
+
+
+@pytest.mark.tools
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_sdk_calls_the_tools_of_a_server_and_cancels(
+    repo: Repository, serve: Callable[..., str], script: Play, tmp_path: Path, mode: str
+) -> None:
+    calls = script(**LONG)
+    before = contents(repo.root)
+    outside = tmp_path / "outside.py"
+    outside.write_text("secret = 1\n")
+    (repo.root / "link.py").symlink_to(outside)
+
+    async def work(agent: Agent) -> None:
+        assert len((await agent.client.list_tools()).tools) == 6
+        rename = {"name": "user_name", "new_name": "email", "write": True}
+        written = await agent.does("rename_symbol", **rename)
+        assert (written["status"], written["summary"]) == ("written", "4 places in 2 files")
+        assert (await agent.does("undo"))["status"] == "undone"
+        assert contents(repo.root) == before
+        both = [asyncio.create_task(agent.call("edit_symbol", **EDIT)) for _ in range(2)]
+        while not any("written" in text for _, text in agent.progress):
+            await asyncio.sleep(0.01)
+        for one in both:
+            one.cancel()
+        await asyncio.wait(both)
+        for path in (str(outside), "../outside.py", "link.py"):
+            assert "outside" in await agent.fails("find_places", name="secret", path=path)
+        agent.roots = (tmp_path / "runtime",)
+        assert (await agent.does("status"))["roots"] == [str(tmp_path / "runtime")]
+
+    agent(serve(), repo.root, mode=mode).run(work)
+    assert contents(repo.root) == before and calls.read_text().count("begin") == 1
+
+
+@pytest.mark.tools
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_client_without_roots_is_refused(
+    serve: Callable[..., str], script: Play, mode: str
+) -> None:
+    script(replace=[["return 1", "return 2"]])
+
+    async def work(agent: Agent) -> None:
+        assert "names no workspace roots, and over HTTP it must" in await agent.fails("status")
+
+    agent(serve(), mode=mode).run(work)
+
+
+@pytest.mark.tools
+def test_a_server_that_stops_ends_a_call_and_writes_nothing(
+    repo: Repository, serve: Callable[..., str], script: Play, inside: Callable[..., Any]
+) -> None:
+    script(**LONG)
+    before = contents(repo.root)
+
+    async def work(agent: Agent) -> None:
+        call = asyncio.create_task(agent.call("edit_symbol", **EDIT))
+        while not any("written" in text for _, text in agent.progress):
+            await asyncio.sleep(0.01)
+        done = await asyncio.to_thread(inside, "serve", "stop")
+        assert done.returncode == DONE
+        call.cancel()
+
+    agent(serve(), repo.root).run(work)
+    assert contents(repo.root) == before
+
+
+SCRIPT = {"replace": [["return 1", "return 2"]]}
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+OWN = {"Authorization": f"Bearer {TOKEN}"}
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., tuple[int, Any]]]:
+    """A server in this process, asked with headers."""
+    with running(
+        tmp_path_factory.mktemp("tools"), SCRIPT, token=TOKEN, tools=AgentEndpoint
+    ) as server:
+
+        def ask(headers: dict[str, str], path: str = "/mcp") -> tuple[int, Any]:
+            accepts = {"Accept": "application/json, text/event-stream"}
+            answer = server.ask("POST", path, PING, accepts | headers)
+            return answer.status, answer.json
+
+        yield ask
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "code"),
+    [
+        ({}, 401, "invalid_api_key"),
+        ({"Authorization": "Bearer another"}, 401, "invalid_api_key"),
+        (OWN | {"Host": "evil.example"}, 403, "foreign_host"),
+        (OWN | {"Host": "127.0.0.1@evil.example"}, 403, "foreign_host"),
+        (OWN | {"Origin": "http://evil.example"}, 403, "foreign_origin"),
+        (OWN | {"Sec-Fetch-Site": "cross-site"}, 403, "foreign_origin"),
+    ],
+)
+def test_the_tools_are_as_closed_as_the_rest_of_the_server(
+    tools: Callable[..., tuple[int, Any]], headers: dict[str, str], status: int, code: str
+) -> None:
+    answer = tools(headers)
+    assert (answer[0], answer[1]["error"]["code"]) == (status, code)
+    assert tools(headers, "/mcp/")[0] == status
+
+
+def test_without_a_session_the_sdk_answers(tools: Callable[..., tuple[int, Any]]) -> None:
+    status, answer = tools(OWN)
+    assert status == 400 and answer["jsonrpc"] == "2.0"
+
+
+def test_on_tcp_the_tools_need_a_token(tmp_path: Path) -> None:
+    with running(tmp_path, SCRIPT, tools=AgentEndpoint) as server:
+        answer = server.ask("POST", "/mcp", PING)
+        assert (answer.status, answer.error["code"]) == (403, "token_required")
+
+
+def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [one for one in sys.modules if one.partition(".")[0] in ("mcp", "mcp_types")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "specedit.integrations.mcp.agent_server", raising=False)
+    monkeypatch.setitem(sys.modules, "mcp_types", None)
+    with running(tmp_path, SCRIPT, token=TOKEN, tools=AgentEndpoint) as server:
+        for _ in range(2):
+            answer = server.ask("POST", "/mcp", PING, OWN)
+            assert answer.status == 404 and "specedit[mcp]" in answer.error["message"]
