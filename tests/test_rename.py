@@ -6,6 +6,7 @@ A case marks what must be renamed: «name». The line of the first mark is `--li
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -471,3 +472,23 @@ def test_any_text_of_any_language_is_renamed_or_refused(text: str, language: str
         rebuilt += [text[at : place.offset], place.replacement]
         at = place.offset + len(place.replaced)
     assert "".join([*rebuilt, text[at:]]) == guess.text
+
+
+def test_the_work_grows_with_the_uses_and_not_with_their_square() -> None:
+    def steps(uses: int) -> int:
+        count = 0
+
+        def trace(*_: object) -> object:
+            nonlocal count
+            count += 1
+            return trace
+
+        sys.settrace(trace)
+        try:
+            rename_places("total = 1\n" * uses, language_of("m.py"), "total", "count", "code")
+        finally:
+            sys.settrace(None)
+        return count
+
+    steps(1)
+    assert steps(600) < 2.2 * steps(300)

@@ -70,6 +70,15 @@ def test_a_symbol_is_its_lines_decorators_included(name: str, lines: tuple[int, 
     assert region_of(file, symbol=name) == region_of(file, lines)
 
 
+def test_overloads_are_one_symbol_with_their_body() -> None:
+    text = "f(1)\nfunction f(a: 1): 1\nfunction f(a: 2): 2\nfunction f(a) {\n}\nf(2)\n"
+    file = Source.from_bytes("a.ts", text.encode())
+    assert region_of(file, symbol="f") == region_of(file, (2, 5))
+    apart = Source.from_bytes("a.ts", text.replace("): 2\n", "): 2\nclass A {}\n").encode())
+    with pytest.raises(SpeceditError, match="defines f 3 times"):
+        region_of(apart, symbol="f")
+
+
 def test_context_is_cut_to_lines() -> None:
     file = source(TEXT)
     shown = around(file, region_of(file, (5, 6)), 2)

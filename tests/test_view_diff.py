@@ -72,6 +72,13 @@ def test_an_unchanged_file_shows_nothing() -> None:
     assert shown(BEFORE, BEFORE) == ""
 
 
+def test_new_lines_are_in_what_they_define() -> None:
+    added = "\n    def email(self):\n        return 1\n"
+    after = BEFORE + "\n    def last(self):\n        return 2\n"
+    assert "in User.email" in shown(after, after.replace(BEFORE, BEFORE + added))
+    assert "in User.last" in shown(after, after + "        # more\n")
+
+
 def test_narrow_is_unified_and_wide_is_side_by_side() -> None:
     narrow, wide = shown(BEFORE, AFTER, 80), shown(BEFORE, AFTER, 150)
     assert "- " in narrow and "│" not in narrow

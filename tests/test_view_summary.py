@@ -112,6 +112,22 @@ def test_verbose_is_a_table_of_every_figure() -> None:
     assert "tiny (exact, cpu, 2 threads, exact)" in text and "http://here" in text
 
 
+def test_files_that_are_one_change_with_a_broken_one_share_a_line() -> None:
+    held = [
+        Edit(f"{at}.cs", "refused", findings=(Finding("held", "not written", refuses=True),))
+        for at in range(12)
+    ]
+    broken = Edit("x.cs", "failed", findings=(Finding("file", "not UTF-8", refuses=True),))
+    *_, last_but_one, last = message(Report("rename", (*held, broken)), quiet=True).splitlines()
+    assert last == "x.cs: not UTF-8"
+    assert last_but_one.startswith("12 files: not written: 0.cs, ")
+    assert last_but_one.endswith("7.cs and 4 more")
+
+
+def test_a_run_without_a_model_has_no_table_of_zeros() -> None:
+    assert "passes" not in message(Report("rename", (REFUSED, REFUSED)), verbose=True)
+
+
 @pytest.mark.parametrize(("identical", "words"), [(True, "the same text"), (False, "ANOTHER TEXT")])
 def test_a_comparison_says_what_was_measured(identical: bool, words: str) -> None:
     one = Compared(11.2, 12.4, 127, identical, 4.148, 3.18)

@@ -141,8 +141,8 @@ def _symbol_lines(source: Source, name: str) -> tuple[int, int]:
     result = syntax.find_symbol(source.text, source.language, name)
     if len(result) > 1:  # a field of the same name is seldom the one to edit
         result = [one for one in result if one.kind not in ("value", "property")] or result
-    if len(result) == 1:
-        return result[0].first_line, result[0].last_line
+    if len(result) == 1 or _is_one(result, source):
+        return result[0].first_line, result[-1].last_line
     if result:
         places = ", ".join(f"{s.qualified} (line {s.first_line})" for s in result)
         raise InputError(
@@ -153,6 +153,22 @@ def _symbol_lines(source: Source, name: str) -> tuple[int, int]:
     raise InputError(
         f"defines no {name}.", file=source.name, hint=f"It defines: {symbol_names(source)}"
     )
+
+
+def _is_one(result: Sequence[Symbol], source: Source) -> bool:
+    """Whether definitions are overloads, or a property's getter and setter: of one name, and with
+    no other between them."""
+    from specedit.syntax import trees as syntax
+
+    if len({one.qualified for one in result}) != 1:
+        return False
+    span = range(result[0].first_line, result[-1].last_line + 1)
+    level = [
+        one
+        for one in syntax.symbols(source.text, source.language)
+        if one.first_line in span and one.depth == result[0].depth
+    ]
+    return level == list(result)
 
 
 def _line_starts(text: str) -> list[int]:

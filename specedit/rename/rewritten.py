@@ -35,13 +35,14 @@ def rewrites_for(
     other = {id(leaf) for one in candidates if one not in chosen for leaf in one.leaves}
     seen: set[int] = set()
     for one in chosen:
+        declared = {id(each.leaf): each for each in one.declared}
         for leaf in one.leaves:
             if id(leaf) in seen:
                 continue
             seen.add(id(leaf))
             made = _rewrite(leaf, one, id(leaf) in other, typing, old, new)
             if made.old != made.new:  # `self` brings a name without having it
-                yield replace(made, why=reason(leaf, one))
+                yield replace(made, why=_reason(declared.get(id(leaf)), one))
 
 
 def _rewrite(
@@ -51,13 +52,12 @@ def _rewrite(
     return message if message is not None else Rewrite(leaf.start, leaf.end, old, new, "code")
 
 
-def reason(leaf: Branch, one: Meaning) -> str:
-    """Why a place is one that is renamed."""
+def _reason(declared: Declared | None, one: Meaning) -> str:
+    """Why a place is one that is renamed: it declares the name, or uses it."""
     owners = sorted({owner.name for owner in one.owners} - {""})
     of = f" of {', '.join(owners[:3])}" if owners else ""
-    for declared in one.declared:
-        if declared.leaf is leaf:
-            return "import" if declared.kind == "import" else f"declares the {called(declared)}{of}"
+    if declared is not None:
+        return "import" if declared.kind == "import" else f"declares the {called(declared)}{of}"
     if not one.declared and not one.owners:
         return {"unknown": "a member of a class that is not known"}.get(one.kind, one.kind)
     kinds = (called(d) for d in one.declared if d.kind not in ("import", "export"))

@@ -84,6 +84,7 @@ class _Sorting:
         self._join_families()
         results: dict[Hashable, Meaning] = {}
         seen: set[tuple[int, int]] = set()  # (meaning, leaf)
+        declared = set(self.declared)
         for one in self.declared:
             meaning = results.setdefault(self._root(one), Meaning(one.kind))
             meaning.declared.append(one)
@@ -94,7 +95,8 @@ class _Sorting:
             root = self._root(key)
             kind = str(root[0]) if isinstance(root, tuple) else UNKNOWN
             meaning = results.setdefault(root, Meaning(kind))
-            if isinstance(root, Declared) and root not in meaning.declared:
+            if isinstance(root, Declared) and root not in declared:
+                declared.add(root)
                 meaning.kind = root.kind  # declared in a file that was not asked about
                 meaning.declared.append(root)
             if kind == FOREIGN and isinstance(root, tuple):

@@ -185,4 +185,6 @@ def is_restricted(name: str, value: object = None) -> bool:
 def nearest(word: str, known: list[str]) -> str:
     """A hint with the known words nearest to `word`."""
     close = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
-    return f"Did you mean {' or '.join(close)}?" if close else f"Known: {', '.join(known)}."
+    if close:
+        return f"Did you mean {' or '.join(close)}?"
+    return f"Known: {', '.join(known)}." if len(known) < 12 else "specedit config lists all."

@@ -54,9 +54,12 @@ def has_shape(
     """Whether `after`, which is `data` with `edits`, has the same syntax tree as `data`."""
     parser, root = _parser(language.grammar), tree.root_node
     if not root.has_error:
-        shifted = tree.copy()
-        for start, end, new in reversed(edits):
-            row, column = data.count(b"\n", 0, start), start - data.rfind(b"\n", 0, start) - 1
+        shifted, rows, row, at = tree.copy(), [], 0, 0
+        for start, _, _ in edits:
+            row, at = row + data.count(b"\n", at, start), start
+            rows.append(row)
+        for (start, end, new), row in zip(reversed(edits), reversed(rows), strict=True):
+            column = start - data.rfind(b"\n", 0, start) - 1
             points = (row, column), (row, column + end - start), (row, column + len(new))
             shifted.edit(start, end, start + len(new), *points)
         if not shifted.changed_ranges(parser.parse(after, shifted)):

@@ -25,7 +25,7 @@ Paint = Callable[[Line], Text]
 
 
 class Frame:
-    """What all rows of one file's diff share. `symbols`: what the old text defines."""
+    """What all rows of one file's diff share. `symbols`: what the old and the new text define."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class Frame:
         texts: tuple[str, str],
         paint: Paint,
         provenance: prov.Provenance | None = None,
-        symbols: Sequence[Symbol] = (),
+        symbols: tuple[Sequence[Symbol], Sequence[Symbol]] = ((), ()),
     ) -> None:
         self.console = console
         self.width = console.width
@@ -75,7 +75,8 @@ class ShownChange:
             return old[line.before - 1].copy()
 
         placed = provenance.onto(after) if provenance and provenance.parts else None
-        defined = symbols(before, language_of(path, before))
+        language = language_of(path, before)
+        defined = symbols(before, language), symbols(after, language)
         self._frame = Frame(console, (before, after), paint, placed, defined)
 
     @property
@@ -134,7 +135,7 @@ def rows(hunk: Hunk, frame: Frame) -> Iterator[Text]:
 def _caption(hunk: Hunk, frame: Frame) -> Text:
     rule = "─" if colours.unicode(frame.console) else "-"
     text = Text(f"{rule * 2} line {hunk.first_line} ", "bright_black")
-    if name := _within(frame.symbols, hunk.first_line):
+    if name := _name(hunk, frame):
         text.append("in ").append(name, "bold").append(" ")
     if frame.provenance:
         spent = frame.provenance.seconds(*frame.range(*hunk.after))
@@ -145,9 +146,14 @@ def _caption(hunk: Hunk, frame: Frame) -> Text:
     return text
 
 
-def _within(symbols: Sequence[Symbol], line: int) -> str:
-    """The innermost definition around a line; "" outside of all."""
-    around = [one for one in symbols if one.first_line <= line <= one.last_line]
+def _name(hunk: Hunk, frame: Frame) -> str:
+    """The innermost definition around the first changed line; "" outside of all."""
+    (old, new), line = frame.symbols, hunk.first_line
+    changed = [one for one in hunk.lines if one.kind != " "]
+    around = [one for one in old if one.first_line <= line <= one.last_line]
+    if changed[0].after is not None:  # only new lines stand there: what they define, or are in
+        line = next((x.after for x in changed if x.after and x.text.strip()), changed[0].after)
+        around = [one for one in new if one.first_line <= line <= one.last_line]
     around = [one for one in around if one.kind != "value"]  # its line shows the name
     return code.name(max(around, key=lambda one: one.depth).qualified) if around else ""
 

@@ -15,6 +15,7 @@ from specedit.view.colours import count, say, seconds
 
 SEVERAL = 3  # files, beyond which those that share a reason share a line
 NAMED = 8  # of them that it names
+NOTES = ("skipped", "stays", "by-rule")  # why a file was left as it is, or decided by rule
 NOT_PREPARING = ("Loading", WAITING)  # steps that every run may have
 ONCE = 5.0  # seconds of preparation that are reported
 DONE = {
@@ -100,13 +101,16 @@ def show(console: Console, report: Report, *, verbose: bool = False, quiet: bool
     the end of the output is what editors show and users read first."""
     if report.edits and not quiet:
         _about_all(console, report, verbose=verbose)
+    held = _shared(report, ("held",))
+    for (kind, why), names in held.items():
+        _named(console, kind, why, names, NAMED)
     for edit in report.edits:
         if edit.kept:
             _about(console, edit, f"the answer is kept in {edit.kept}", "dim")
             if not quiet and (advice := _advice(edit, report.command)):
                 _about(console, edit, advice, "dim")
         for one in edit.findings:
-            if one.refuses:
+            if one.refuses and (one.kind, one.text) not in held:
                 _about(console, edit, one.text, "red")
 
 
@@ -121,7 +125,7 @@ def _advice(edit: Edit, command: str) -> str:
 
 def _about_all(console: Console, report: Report, *, verbose: bool) -> None:
     """Notes, tables and the line."""
-    many = _shared(report) if len(report.edits) > SEVERAL else {}
+    many = _shared(report, NOTES) if len(report.edits) > SEVERAL else {}
     for edit in report.edits:
         if verbose:
             for change in edit.changes:
@@ -135,7 +139,8 @@ def _about_all(console: Console, report: Report, *, verbose: bool) -> None:
     if (tries_table := tries.table(report)) is not None:
         console.print(tries_table)
     if verbose:
-        console.print(table(report))
+        if report.figures.passes:
+            console.print(table(report))
         say(console, answered(report))
     say(console, line(report))
     for edit in report.edits:
@@ -144,13 +149,12 @@ def _about_all(console: Console, report: Report, *, verbose: bool) -> None:
             say(console, compared(edit.compared, what))
 
 
-def _shared(report: Report) -> dict[tuple[str, str], list[str]]:
-    """Findings that several files share (why a file was left as it is, or decided by rule), and
-    the names of these files."""
+def _shared(report: Report, kinds: tuple[str, ...]) -> dict[tuple[str, str], list[str]]:
+    """Findings of these kinds that several files share, and the names of these files."""
     results: dict[tuple[str, str], list[str]] = {}
     for edit in report.edits:
         for one in edit.findings:
-            if one.kind in ("skipped", "stays", "by-rule"):
+            if one.kind in kinds:
                 results.setdefault((one.kind, one.text), []).append(code.name(edit.path))
     return {key: names for key, names in results.items() if len(names) > 1}
 
@@ -159,8 +163,8 @@ def _named(console: Console, kind: str, why: str, names: list[str], most: int) -
     """A finding with the first `most` files that share it."""
     message = ", ".join(names[:most])
     if len(names) > most:
-        message += f" and {len(names) - most} more (-v names them)"
-    left = "" if kind == "by-rule" else " left as they are"
+        message += f" and {len(names) - most} more" + (" (-v names them)" if kind in NOTES else "")
+    left = " left as they are" if kind in ("skipped", "stays") else ""
     say(console, Text(f"{count(len(names), 'file')}{left}: {why}: {message}"))
 
 

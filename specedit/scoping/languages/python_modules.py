@@ -61,13 +61,24 @@ def declared_elsewhere(project: Project, place: str, name: str) -> Iterator[Decl
 def from_stars(project: Project, place: str, name: str) -> Iterator[Declared]:
     """What a file's `from m import *` show in it."""
     typing = project.typing(place)
-    if typing is None or b"import *" not in typing.scopes.data or name.startswith("_"):
+    if typing is None or name.startswith("_"):
         return
-    for statement in typing.scopes.root.walk():
-        if statement.type == "import_from_statement" and statement.first("wildcard_import"):
-            module = statement.part("module_name")
-            text = typing.scopes.text(module) if module is not None else ""
-            yield from named_in(project, resolve(project, typing, text), name)
+    key = ("stars", place)
+    if key not in project.notes:
+        project.notes[key] = list(_stars(typing))
+    modules = project.notes[key]
+    assert isinstance(modules, list)
+    for module in modules:
+        yield from named_in(project, resolve(project, typing, module), name)
+
+
+def _stars(typing: Typing) -> Iterator[str]:
+    """The modules of a file's `from m import *`."""
+    if b"import *" in typing.scopes.data:
+        for statement in typing.scopes.root.walk():
+            if statement.type == "import_from_statement" and statement.first("wildcard_import"):
+                module = statement.part("module_name")
+                yield typing.scopes.text(module) if module is not None else ""
 
 
 def read(project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
