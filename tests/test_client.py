@@ -178,7 +178,7 @@ DEATHS = {
 @pytest.mark.parametrize("lines", DEATHS.values(), ids=DEATHS)
 def test_a_server_that_dies_in_mid_run_costs_nothing_but_a_note(lines: list[bytes]) -> None:
     record, thread = dies_after(lines)
-    backend = WithFallback(ServerBackend(record), Local)
+    backend = WithFallback(ServerBackend(record), Local())
     assert backend.server == record.address
     events = list(backend.run(plan("x")))
     thread.join()
@@ -199,7 +199,7 @@ def test_a_busy_server_is_not_waited_for(slow: Running) -> None:
         until(lambda: slow.status()["requests"]["queued"] == waiting)  # noqa: B023
     with pytest.raises(ServerBusyError):
         list(ServerBackend(slow.record).run(plan("x")))
-    backend = WithFallback(ServerBackend(slow.record), Local)
+    backend = WithFallback(ServerBackend(slow.record), Local())
     assert [e.text for e in backend.run(plan("x")) if isinstance(e, Answer)] == ["here"]
     held.close()  # type: ignore[attr-defined]
     list(client.lines(slow.record, protocol.STOP, b""))
@@ -240,7 +240,7 @@ def _until_gone(record: ServerRecord) -> Iterator[Event]:
 
 
 def test_an_error_of_the_run_is_no_reason_to_run_again(server: Running) -> None:
-    backend = WithFallback(ServerBackend(server.record), Local)
+    backend = WithFallback(ServerBackend(server.record), Local())
     with pytest.raises(UsageError):
         list(backend.run(plan("x", draft=("predicton",))))
     assert backend.server is not None

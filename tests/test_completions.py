@@ -195,7 +195,7 @@ def test_a_request_that_cannot_be_honoured_is_refused(
 ) -> None:
     with pytest.raises(RefusedError) as refused:
         asked(**fields)
-    found = refused.value.refusal
+    found = refused.value
     assert (found.status, found.param, found.code) == (400, param, code)
     assert param in found.message
 

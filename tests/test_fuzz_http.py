@@ -13,7 +13,7 @@ from specedit.errors import SpeceditError
 from specedit.server import remote
 from specedit.server.chat_request import chat_plan, chat_request
 from specedit.server.endpoint import PROFILES
-from specedit.server.listener import Access, Listener
+from specedit.server.listener import Access
 from specedit.server.protocol import RefusedError
 from specedit.server.remote import RemoteBackend
 from specedit.settings import Settings
@@ -123,7 +123,7 @@ def heads(odd: Odd) -> dict[bytes, bytes]:
 
 @target(heads)
 def test_any_head_is_let_in_or_refused_and_only_ours_is_let_in(headers: dict[bytes, bytes]) -> None:
-    gate = Access(None, Listener(token="k"))  # type: ignore[arg-type]
+    gate = Access(None, "127.0.0.1", "k")  # type: ignore[arg-type]
     scope = {"type": "http", "path": "/v1/models", "headers": list(headers.items())}
     if gate.refusal(scope) is None:
         name, _, port = headers[b"host"].decode("ascii").partition(":")

@@ -122,7 +122,7 @@ def _background(
     """Start this same command again, detached from the terminal."""
     from specedit.server import processes
 
-    with folder.starting():
+    with folder.lock("start.lock"):
         record = folder.record()
         if record is not None and processes.answers(record, settings) and _fits(record, options):
             _listening(record)

@@ -28,11 +28,9 @@ async def event_lines(source: Items) -> Pieces:
             match item:
                 case None:
                     yield protocol.BEAT
-                case Ended(error=None):
-                    yield protocol.dump({"event": "end"})
                 case Ended(error=error):
-                    assert error is not None
-                    yield protocol.dump(protocol.error_json(error))
+                    last = protocol.error_json(error) if error else {"event": "end"}
+                    yield protocol.dump(last)
                 case _:
                     yield protocol.dump(protocol.event_json(item))
 

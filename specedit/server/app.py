@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,6 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from specedit.edit.plan import Plan
 from specedit.errors import ServerError, SpeceditError, TooLong
@@ -34,20 +36,20 @@ from specedit.server.answers import (
 )
 from specedit.server.chat_request import OpenAIRequest, chat_plan, chat_request
 from specedit.server.completion_request import completion_plan, completion_request
-from specedit.server.listener import MCP, Access, App, Listener
-from specedit.server.protocol import Refusal, RefusedError, refusal_of
-from specedit.server.requests import Channel, ClientGoneError, Limits, read_body, respond
+from specedit.server.listener import MCP, Access
+from specedit.server.protocol import RefusedError, refusal_of
+from specedit.server.requests import Channel, ClientGoneError, Limits, read_body, replayed, respond
 from specedit.server.runtime import ServerRecord
 from specedit.server.worker import Ticket, Worker
 from specedit.settings import Settings
 
-Endpoint = Callable[[Request], Awaitable[App]]
+Endpoint = Callable[..., Awaitable[ASGIApp]]
 
 
 class Tools(Protocol):
     """The tools for agents, which this package does not import."""
 
-    async def handler(self) -> App: ...
+    async def handler(self) -> ASGIApp: ...
     def stop(self) -> None: ...
 
 
@@ -71,12 +73,12 @@ class Api:
             ("GET", "/v1/models", self._list_models),
             ("GET", "/v1/models/{name:path}", self._show_model),
             ("GET", "/health", self._health),
-            ("POST", protocol.RUN, lambda request: self._own(request, warm=False)),
-            ("POST", protocol.WARM, lambda request: self._own(request, warm=True)),
+            ("POST", protocol.RUN, self._own),
+            ("POST", protocol.WARM, partial(self._own, warm=True)),
             ("GET", protocol.STATUS, self._status),
             ("POST", protocol.STOP, self._end),
         ]
-        return [Route(path, self._answering(do), methods=[m]) for m, path, do in table]
+        return [Route(path, do, methods=[method]) for method, path, do in table]
 
     async def _chat(self, request: Request) -> Response:
         chat = chat_request(await read_body(request, self.limits))
@@ -88,7 +90,7 @@ class Api:
         try:
             return await self._answered(request, asked, plan, TextCompletion)
         except TooLong as error:
-            raise RefusedError(replace(refusal_of(error), param="prompt")) from None
+            raise replace(refusal_of(error), param="prompt") from None
 
     async def _answered(
         self, request: Request, asked: OpenAIRequest, plan: Plan, kind: type[Completion]
@@ -105,12 +107,12 @@ class Api:
             return Streaming(lines, "text/event-stream")
         return JSONResponse(completion.whole(await whole_answer(self._items(ticket, channel))))
 
-    async def _own(self, request: Request, *, warm: bool) -> Response:
+    async def _own(self, request: Request, *, warm: bool = False) -> Response:
         body = await read_body(request, self.limits)
         try:
             plan = protocol.plan_from(stored.parsed(body))
         except (ServerError, ValueError) as error:
-            raise RefusedError(Refusal(400, f"Not a plan: {error}")) from None
+            raise RefusedError(400, f"Not a plan: {error}") from None
         channel = Channel(request)
         ticket = Ticket(plan, channel.put, warm=warm)
         self.worker.submit(ticket)
@@ -138,7 +140,7 @@ class Api:
         names = await self._settled_names()
         if name not in names:
             message = f"The model {name!r} does not exist here; this server has {names[0]!r}."
-            raise RefusedError(Refusal(404, message, param="model", code="model_not_found"))
+            raise RefusedError(404, message, param="model", code="model_not_found")
         return name
 
     async def _settled_names(self) -> list[str]:
@@ -200,52 +202,36 @@ class Api:
         names = ("entries", "bytes", "hits", "misses")
         return {name: getattr(prefixes, name) if prefixes else 0 for name in names}
 
-    async def _agents(self, request: Request) -> App:
+    async def _agents(self, request: Request) -> ASGIApp:
         """A message of an agent's client; the SDK's app gets the body that was read here."""
         body = await read_body(request, self.limits)
         assert self.tools is not None
         handler = await self.tools.handler()
-        messages = iter([{"type": "http.request", "body": body, "more_body": False}])
-
-        async def respond(scope: Any, receive: Any, send: Any) -> None:
-            async def receive_again() -> Any:
-                return next(messages, None) or await receive()
-
-            await handler(scope, receive_again, send)
-
-        return respond
+        return lambda scope, receive, send: handler(scope, replayed(receive, body), send)
 
     async def _end(self, request: Request) -> Response:
         self.stop()
         return JSONResponse({"stopping": True})
 
-    def _answering(self, endpoint: Endpoint) -> Endpoint:
-        """The error boundary: every refusal and error becomes a response here."""
 
-        async def call(request: Request) -> App:
-            try:
-                return await endpoint(request)
-            except RefusedError as error:
-                return respond(error.refusal)
-            except SpeceditError as error:
-                return respond(refusal_of(error))
-            except ClientGoneError:
-                return PlainTextResponse("", 499)
-
-        return call
-
-
-async def _http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    message = f"{error.detail}: {request.method} {request.url.path}"
-    return respond(
-        Refusal(error.status_code, message, headers=tuple((error.headers or {}).items()))
-    )
+async def _error(request: Request, error: Exception) -> Response:
+    """The error boundary: every refusal and error becomes a response here."""
+    match error:
+        case RefusedError():
+            return respond(error)
+        case SpeceditError():
+            return respond(refusal_of(error))
+        case HTTPException():
+            message = f"{error.detail}: {request.method} {request.url.path}"
+            headers = tuple((error.headers or {}).items())
+            return respond(RefusedError(error.status_code, message, headers=headers))
+    return PlainTextResponse("", 499)  # ClientGoneError
 
 
-def make_app(api: Api, listener: Listener) -> Access:
-    app = Starlette(routes=api.routes(), exception_handlers={HTTPException: _http_error})
-    return Access(app, listener)
+def make_app(api: Api, host: str) -> Access:
+    errors = (RefusedError, SpeceditError, HTTPException, ClientGoneError)
+    app = Starlette(routes=api.routes(), exception_handlers=dict.fromkeys(errors, _error))
+    return Access(app, host, api.record.token)
 
 
 def _resident_bytes() -> int:

@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from specedit.edit.job import drafters
 from specedit.edit.plan import Message, Plan
 from specedit.engines.base import Sampling
-from specedit.server.protocol import Refusal, RefusedError
+from specedit.server.protocol import RefusedError
 from specedit.settings import Settings
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
@@ -218,7 +218,7 @@ def refuse(error: ErrorDetails) -> NoReturn:
     message = error["msg"]
     match error["type"]:
         case "json_invalid":
-            raise RefusedError(Refusal(400, f"The body of the request is not JSON: {message}"))
+            raise RefusedError(400, f"The body of the request is not JSON: {message}")
         case "missing":
             invalid(param, f"Missing required parameter: '{param}'.", "missing_required_parameter")
         case "extra_forbidden":
@@ -242,4 +242,4 @@ def _path(loc: tuple[int | str, ...]) -> str:
 
 
 def invalid(param: str, message: str, code: str = "invalid_value") -> NoReturn:
-    raise RefusedError(Refusal(400, message, param or None, code))
+    raise RefusedError(400, message, param or None, code)

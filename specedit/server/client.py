@@ -7,7 +7,7 @@ started, is `processes`' part. Standard library only.
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
 from http.client import HTTPConnection, HTTPException
@@ -153,37 +153,31 @@ class WithFallback:
     Nothing is lost, because nothing is written before a run ends. A second `Ready` tells the
     reader that earlier events are void."""
 
-    def __init__(self, server: Backend, make_local: Callable[[], Backend]) -> None:
-        self._server: Backend | None = server
-        self._make_local = make_local
-        self._local: Backend | None = None
+    def __init__(self, server: Backend, local: Backend) -> None:
+        self._backends = [server, local]
         self._lost = ""
 
     @property
     def server(self) -> str | None:
-        return self._server.server if self._server is not None else None
+        return self._backends[0].server
 
     @property
     def notes(self) -> tuple[str, ...]:
-        notes = self._server.notes if self._server is not None else ()
-        return (*notes, self._lost) if self._lost else notes
+        return (*self._backends[0].notes, *filter(None, (self._lost,)))
 
     def run(self, plan: Plan) -> Iterator[Event]:
         self._lost = ""
-        if self._server is not None:
-            try:
-                yield from self._server.run(plan)
-                return
-            except (ServerGoneError, ServerBusyError) as problem:
-                self._lost = f"{problem.message} The run continued in this process."
-            self._server.close()
-            self._server = None
-            yield Loading(self._lost)
-        if self._local is None:
-            self._local = self._make_local()
-        yield from self._local.run(plan)
+        server, *local = self._backends
+        try:
+            yield from server.run(plan)
+            return
+        except (ServerGoneError, ServerBusyError) as problem:
+            self._lost = f"{problem.message} The run continued in this process."
+        server.close()
+        self._backends = local
+        yield Loading(self._lost)
+        yield from local[0].run(plan)
 
     def close(self) -> None:
-        for backend in (self._server, self._local):
-            if backend is not None:
-                backend.close()
+        for backend in self._backends:
+            backend.close()

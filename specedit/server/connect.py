@@ -31,7 +31,7 @@ def connect(settings: Settings) -> Backend:
 
         server, note = find(settings)
         if server is not None:
-            return WithFallback(server, lambda: LocalBackend(settings))
+            return WithFallback(server, LocalBackend(settings))
     return LocalBackend(settings, note=note)
 
 

@@ -14,15 +14,16 @@ import os
 import re
 import socket
 from collections import Counter
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from specedit.errors import ServerError
-from specedit.server.protocol import Refusal
+from specedit.server.protocol import RefusedError
 from specedit.server.requests import Limits, respond
 from specedit.server.runtime import UNIX_SOCKETS, RuntimeFolder
 
@@ -155,31 +156,11 @@ def limited_protocol(limits: Limits) -> type[H11Protocol]:
     return LimitedProtocol
 
 
-App = Callable[[Any, Any, Any], Awaitable[None]]
 OWN, MCP = "/specedit/", "/mcp"
 UNIX = ("unix", None)  # the server's address in the scope of a request over the private socket
 # A name or an address, and a port: nothing that a reader could take for another part of a URL.
 _HOST = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[0-9A-Za-z._-]+))(?::\d{1,5})?")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-
-
-@dataclass(frozen=True)
-class Listener:
-    """Host and token of the TCP listener."""
-
-    host: str = "127.0.0.1"
-    token: str = ""
-
-    @property
-    def loopback(self) -> bool:
-        return is_loopback(self.host)
-
-    def accepts(self, token: bytes) -> bool:
-        """Whether this is the token: in UTF-8, or in Latin-1, as some clients write headers."""
-        encoded = [self.token.encode()]
-        with suppress(UnicodeEncodeError):
-            encoded.append(self.token.encode("latin-1"))
-        return max(hmac.compare_digest(token, own) for own in encoded)
 
 
 def is_loopback(host: str) -> bool:
@@ -194,9 +175,12 @@ def is_loopback(host: str) -> bool:
 class Access:
     """The app behind the checks. Pure ASGI, because it must not buffer a stream."""
 
-    def __init__(self, app: App, listener: Listener) -> None:
+    def __init__(self, app: ASGIApp, host: str, token: str) -> None:
         self._app = app
-        self._listener = listener
+        self._host = host
+        self._tokens = [token.encode()] if token else []
+        with suppress(UnicodeEncodeError):  # some clients write headers in Latin-1
+            self._tokens += [token.encode("latin-1")] if token else []
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http" and (refusal := self.refusal(scope)) is not None:
@@ -204,22 +188,18 @@ class Access:
             return
         await self._app(scope, receive, send)
 
-    def refusal(self, scope: Mapping[str, Any]) -> Refusal | None:
+    def refusal(self, scope: Mapping[str, Any]) -> RefusedError | None:
         if scope.get("server") == UNIX:
             return None
         raw = dict(scope["headers"])
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in raw.items()}
         host = headers.get("host", "")
         if not self._ours(host):
-            return Refusal(
-                403, f"The Host {host!r} is not this server's.", code="foreign_host", kind=_DENIED
-            )
+            return _denied(f"The Host {host!r} is not this server's.", "foreign_host")
         origin = headers.get("origin")
         foreign = origin is not None and origin not in (f"http://{host}", f"https://{host}")
         if foreign or headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            return Refusal(
-                403, "A web page may not use this server.", code="foreign_origin", kind=_DENIED
-            )
+            return _denied("A web page may not use this server.", "foreign_origin")
         return self._token_refusal(scope["path"], raw.get(b"authorization", b""))
 
     def _ours(self, host: str) -> bool:
@@ -230,31 +210,30 @@ class Access:
         name = (match["six"] or match["name"]).lower()
         if is_loopback(name):
             return True
-        if self._listener.loopback:
+        if is_loopback(self._host):
             return False
         try:
             ipaddress.ip_address(name)
             return True
         except ValueError:
-            return name in (self._listener.host.lower(), socket.gethostname().lower())
+            return name in (self._host.lower(), socket.gethostname().lower())
 
-    def _token_refusal(self, path: str, authorization: bytes) -> Refusal | None:
-        if not self._listener.token:
+    def _token_refusal(self, path: str, authorization: bytes) -> RefusedError | None:
+        if not self._tokens:
             if path.startswith((OWN, MCP)):
-                return Refusal(
-                    403, "Use the Unix socket, or a server with a token.",
-                    code="token_required", kind=_DENIED,
-                )  # fmt: skip
+                return _denied("Use the Unix socket, or a server with a token.", "token_required")
             return None
         if path == "/health":
             return None
         scheme, _, token = authorization.partition(b" ")
-        if scheme.lower() == b"bearer" and self._listener.accepts(token.strip()):
+        same = [hmac.compare_digest(token.strip(), own) for own in self._tokens]
+        if scheme.lower() == b"bearer" and any(same):
             return None
-        return Refusal(
+        return RefusedError(
             401, "Incorrect API key provided.", code="invalid_api_key",
             headers=(("www-authenticate", "Bearer"),),
         )  # fmt: skip
 
 
-_DENIED = "permission_error"
+def _denied(message: str, code: str) -> RefusedError:
+    return RefusedError(403, message, code=code, kind="permission_error")

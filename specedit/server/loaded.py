@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakKeyDictionary
 
 from specedit.decode import cost
 from specedit.decode.events import Chunk, Done
@@ -54,8 +55,9 @@ class Loaded:
         self._measured = self.widths.curve
 
     def keep_prefixes(self, limit: int) -> None:
-        """Keep the KV caches of recent prompts, within `limit` bytes."""
-        self.prefixes = Prefixes(self.engine, limit)
+        """Keep the KV caches of recent prompts, within `limit` bytes, if the engine can swap it."""
+        if hasattr(self.engine, "swap"):
+            self.prefixes = Prefixes(cast("ExactEngine", self.engine), limit)
 
     def close(self) -> None:
         """Mark a cost curve that the passes of this process did not follow."""
@@ -186,44 +188,38 @@ def _most(plan: Plan, prompt: int) -> int:
 class Prefixes:
     """The caches of one engine's recent prompts, within `limit` bytes."""
 
-    def __init__(self, engine: Engine, limit: int) -> None:
-        self._any = engine
-        self._engine = cast("ExactEngine", engine) if hasattr(engine, "swap") else None
+    def __init__(self, engine: ExactEngine, limit: int) -> None:
+        self._engine = engine
         self._others: list[KernelCache] = []  # all but the engine's own, least recently used first
-        self._prompts: dict[int, int] = {}  # id() of a cache -> length of its prompt
+        self._prompts: WeakKeyDictionary[KernelCache, int] = WeakKeyDictionary()  # their lengths
         self._bytes_per_id = 0.0
         self.limit = limit
         self.hits = self.misses = 0
 
     @property
     def entries(self) -> int:
-        return len(self._others) + (1 if self._any.length else 0)
+        return len(self._others) + bool(self._engine.length)
 
     @property
     def bytes(self) -> int:
-        own = self._engine.cache.bytes if self._engine else 0
-        return own + sum(cache.bytes for cache in self._others)
+        return self._engine.cache.bytes + sum(cache.bytes for cache in self._others)
 
     def choose(self, prompt: Sequence[int], *, fresh: bool = False) -> None:
         """Give the engine the cache with the longest common prefix, or an empty one."""
-        if self._engine is None:
-            return
         best, length = self._engine.cache, 0
         for cache in () if fresh else (self._engine.cache, *self._others):
             if (shared := common(cache.ids, prompt)) > length:
                 best, length = cache, shared
         self.hits, self.misses = self.hits + bool(length), self.misses + (not length)
-        if length and 2 * length >= self._prompts.get(id(best), 0):
+        if length and 2 * length >= self._prompts.get(best, 0):
             self._install(best)
         elif self._engine.cache.ids:
             self._install(self._copied(best, length))
-        self._prompts[id(self._engine.cache)] = len(prompt)
+        self._prompts[self._engine.cache] = len(prompt)
         self._drop_past(self.limit - int(self._bytes_per_id * len(prompt)))
 
     def settle(self) -> None:
         """After a run: drop caches beyond the limit, the run's own last."""
-        if self._engine is None:
-            return
         own = self._engine.cache
         if own.ids:
             self._bytes_per_id = own.bytes / len(own.ids)
@@ -234,29 +230,19 @@ class Prefixes:
     def _copied(self, cache: KernelCache, length: int) -> KernelCache:
         """A new cache with the common prefix. Taking the old one over would drop the rest of its
         prompt: a short file that begins like a long one would cost the long one."""
-        assert self._engine is not None
         copy = self._engine.new_cache()
         if length:
             copy.copy(cache, length)
         return copy
 
     def _install(self, cache: KernelCache) -> None:
-        assert self._engine is not None
-        if cache is self._engine.cache:
-            return
-        self._others = [other for other in self._others if other is not cache]
-        replaced = self._engine.swap(cache)
-        if replaced.ids:
-            self._others.append(replaced)
-        self._forget_prompts()
+        if cache is not self._engine.cache:
+            self._others = [other for other in self._others if other is not cache]
+            replaced = self._engine.swap(cache)
+            if replaced.ids:
+                self._others.append(replaced)
 
     def _drop_past(self, left: int) -> None:
         size = sum(cache.bytes for cache in self._others)
         while self._others and size > left:
             size -= self._others.pop(0).bytes
-        self._forget_prompts()
-
-    def _forget_prompts(self) -> None:
-        assert self._engine is not None
-        caches = {id(cache) for cache in (self._engine.cache, *self._others)}
-        self._prompts = {n: length for n, length in self._prompts.items() if n in caches}

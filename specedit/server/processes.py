@@ -66,7 +66,7 @@ def answers(record: ServerRecord, settings: Settings) -> bool:
 
 def _started(folder: RuntimeFolder, settings: Settings) -> ServerBackend:
     """A server with these settings, started here or meanwhile by another client."""
-    with folder.starting():
+    with folder.lock("start.lock"):
         before = folder.record()
         if before is not None and answers(before, settings):
             return ServerBackend(before)
@@ -77,7 +77,7 @@ def _started(folder: RuntimeFolder, settings: Settings) -> ServerBackend:
 
 
 def replace(folder: RuntimeFolder, settings: Settings) -> str:
-    """Stop the server that runs, if it may be stopped; a note about it. Hold `starting()`."""
+    """Stop the server that runs, if it may be stopped; a note about it. Hold `start.lock`."""
     record = folder.record()
     if record is None:
         return ""

@@ -23,6 +23,9 @@ RUN, WARM, STATUS, STOP = "/specedit/run", "/specedit/warm", "/specedit/status",
 INVALID = "invalid_request_error"
 T = TypeVar("T")
 BEAT = b"\n"  # an empty line while nothing happens, so that the client knows the server lives
+_EVENTS: dict[str, type[Event]] = {
+    kind.__name__.lower(): kind for kind in (Loading, Ready, Prefill, Written, Answer)
+}
 _KINDS = {
     kind.__name__: kind
     for kind in vars(errors).values()
@@ -30,9 +33,9 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """An error response."""
+@dataclass(eq=False)
+class RefusedError(Exception):
+    """An error response, as the error boundary sends it."""
 
     status: int
     message: str
@@ -52,27 +55,21 @@ class Refusal:
         }
 
 
-class RefusedError(Exception):
-    """Carries a Refusal to the error boundary."""
-
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.message)
-        self.refusal = refusal
-
-
-def refusal_of(error: SpeceditError) -> Refusal:
+def refusal_of(error: SpeceditError) -> RefusedError:
     """The response for one of our errors."""
     retry_s = getattr(error, "retry_s", None)
     if retry_s is not None:
         headers = (("retry-after", str(retry_s)),)
-        return Refusal(503, str(error), code="queue_full", kind="server_error", headers=headers)
+        return RefusedError(
+            503, str(error), code="queue_full", kind="server_error", headers=headers
+        )
     if isinstance(error, TooLong):
-        return Refusal(400, str(error), param="messages", code="context_length_exceeded")
+        return RefusedError(400, str(error), param="messages", code="context_length_exceeded")
     if isinstance(error, UsageError | InputError):
-        return Refusal(400, str(error))
+        return RefusedError(400, str(error))
     if isinstance(error, ServerError):
-        return Refusal(503, str(error), kind="server_error", headers=(("retry-after", "1"),))
-    return Refusal(500, str(error), kind="server_error")
+        return RefusedError(503, str(error), kind="server_error", headers=(("retry-after", "1"),))
+    return RefusedError(500, str(error), kind="server_error")
 
 
 def dump(data: Mapping[str, Any]) -> bytes:
@@ -86,13 +83,7 @@ def plan_from(data: object) -> Plan:
 
 
 def event_json(event: Event) -> dict[str, Any]:
-    match event:
-        case Written():
-            return {"event": "written", **asdict(event.chunk), "pieces": event.pieces}
-        case Ready():
-            return {"event": "ready", "model": asdict(event.model), "load_s": event.load_s}
-        case _:
-            return {"event": type(event).__name__.lower(), **asdict(event)}
+    return {"event": type(event).__name__.lower(), **asdict(event)}
 
 
 def event_from(data: object) -> Event:
@@ -101,10 +92,7 @@ def event_from(data: object) -> Event:
     name = fields.pop("event", None)
     if name == "error":
         raise error_from(fields)
-    if name == "written":
-        return _instance(Written, {"chunk": fields, "pieces": fields.pop("pieces", None)})
-    kind = {"ready": Ready, "prefill": Prefill, "answer": Answer, "loading": Loading}.get(str(name))
-    if kind is None:
+    if (kind := _EVENTS.get(str(name))) is None:
         raise ServerError(f"The server sent an unknown event: {str(name)[:100]!r}.")
     return _instance(kind, fields)
 

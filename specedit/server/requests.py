@@ -9,8 +9,9 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
+from starlette.types import Message, Receive
 
-from specedit.server.protocol import Refusal, RefusedError
+from specedit.server.protocol import RefusedError
 from specedit.server.worker import Ended, Item
 
 BEAT_S = 1.0  # longest silence of a stream: a client tells a slow server from a dead one
@@ -95,10 +96,10 @@ async def read_body(request: Request, limits: Limits) -> bytes:
     except TimeoutError:
         if not too_large:
             message = "The body of the request arrived too slowly."
-            raise RefusedError(Refusal(408, message, headers=_CLOSE)) from None
+            raise RefusedError(408, message, headers=_CLOSE) from None
     if too_large:
         message = f"The body is larger than {limits.body_bytes >> 20} MiB."
-        raise RefusedError(Refusal(413, message, code="body_too_large", headers=_CLOSE))
+        raise RefusedError(413, message, code="body_too_large", headers=_CLOSE)
     return b"".join(parts)
 
 
@@ -112,5 +113,15 @@ async def _parts(request: Request) -> AsyncIterator[bytes]:
             return
 
 
-def respond(refusal: Refusal) -> JSONResponse:
+def replayed(receive: Receive, body: bytes) -> Receive:
+    """A `receive` that begins with a body which was read already."""
+    messages = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+    async def again() -> Message:
+        return next(messages, None) or await receive()
+
+    return again
+
+
+def respond(refusal: RefusedError) -> JSONResponse:
     return JSONResponse(refusal.json(), refusal.status, headers=dict(refusal.headers))

@@ -2,7 +2,7 @@
 
     FOLDER/server.json   the record: pid, version, identity, address, token
     FOLDER/server.lock   held as long as the server lives, so that a dead server's record is ignored
-    FOLDER/start.lock    held by the client that starts a server
+    FOLDER/start.lock    held by the client that starts a server; others wait, then find it
     FOLDER/server.sock   the Unix socket
     FOLDER/server.log    output of a background server
 
@@ -92,10 +92,6 @@ class RuntimeFolder:
 
     def lock(self, name: str) -> Lock:
         return Lock(self.folder / name)
-
-    def starting(self) -> Lock:
-        """For `with`: only one client starts a server; the others wait and then find it."""
-        return self.lock("start.lock")
 
 
 def runtime_folder() -> RuntimeFolder:

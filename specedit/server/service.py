@@ -18,7 +18,6 @@ import uvicorn
 from specedit.errors import ServerError
 from specedit.server.app import Api, Tools, make_app
 from specedit.server.listener import (
-    Listener,
     Options,
     check_options,
     limited_protocol,
@@ -48,27 +47,21 @@ def serve(
     """Serve until the server is stopped; the exit code. `started` is called once it listens.
     `tools` makes those for agents."""
     check_options(options)
-    with _only_server(folder), listening_sockets(options, folder) as (sockets, address, url):
-        token = options.token or ("" if UNIX_SOCKETS else secrets.token_urlsafe(24))
-        record = ServerRecord(
-            os.getpid(), VERSION, identity(settings), address, token,
-            options.background, url, options.aliases,
-        )  # fmt: skip
-        folder.write(record)
-        try:
-            return _run(settings, options, record, sockets, started, folder, tools)
-        finally:
-            folder.clear()
-
-
-@contextlib.contextmanager
-def _only_server(folder: RuntimeFolder) -> Generator[None, None, None]:
-    """Hold the lock of the user's one server."""
     lock = folder.lock("server.lock")
     if not lock.take(LOCK_S):
         raise RunningError("A server is running already.", hint="specedit serve status")
     try:
-        yield
+        with listening_sockets(options, folder) as (sockets, address, url):
+            token = options.token or ("" if UNIX_SOCKETS else secrets.token_urlsafe(24))
+            record = ServerRecord(
+                os.getpid(), VERSION, identity(settings), address, token,
+                options.background, url, options.aliases,
+            )  # fmt: skip
+            folder.write(record)
+            try:
+                return _run(settings, options, record, sockets, started, folder, tools)
+            finally:
+                folder.clear()
     finally:
         lock.release()
 
@@ -90,7 +83,7 @@ def _run(
     tools = make_tools(worker, settings) if make_tools else None
     api = Api(worker, settings, record, stop, options.limits, tools)
     config = uvicorn.Config(
-        make_app(api, Listener(options.host, record.token)),
+        make_app(api, options.host),
         http=limited_protocol(options.limits),
         ws="none",
         lifespan="off",
@@ -101,13 +94,7 @@ def _run(
         proxy_headers=False,
         timeout_graceful_shutdown=int(GRACE_S) + 1,
     )
-
-    def repair() -> None:  # a damaged record would hide a server that lives
-        if folder.record() != record:
-            with contextlib.suppress(OSError):
-                folder.write(record)
-
-    server = UvicornServer(config, worker, options.idle_s, lambda: started(record), repair, tools)
+    server = UvicornServer(config, api, folder, options.idle_s, started)
     worker.start()
     server.run(sockets=sockets)
     if worker.failed is not None:
@@ -126,22 +113,21 @@ class UvicornServer(uvicorn.Server):
     def __init__(
         self,
         config: uvicorn.Config,
-        worker: Worker,
+        api: Api,
+        folder: RuntimeFolder,
         idle_s: float,
-        listening: Callable[[], None],
-        repair: Callable[[], None],
-        tools: Tools | None,
+        started: Callable[[ServerRecord], None],
     ) -> None:
         super().__init__(config)
-        self._worker = worker
+        self._api = api
+        self._worker = api.worker
+        self._folder = folder
         self._idle_s = idle_s
-        self._listening = listening
-        self._repair = repair
-        self._tools = tools
+        self._started = started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self._listening()
+        self._started(self._api.record)
 
     async def on_tick(self, counter: int) -> bool:
         if self._worker.failed is not None:
@@ -150,12 +136,18 @@ class UvicornServer(uvicorn.Server):
         if self._idle_s and self._worker.idle_s() > self._idle_s:
             return True
         if counter % RECORD_TICKS == RECORD_TICKS - 1:
-            self._repair()
+            self._repair_record()
         return await super().on_tick(counter)
 
+    def _repair_record(self) -> None:
+        """A damaged record would hide a server that lives."""
+        if self._folder.record() != self._api.record:
+            with contextlib.suppress(OSError):
+                self._folder.write(self._api.record)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        if self._tools is not None:
-            self._tools.stop()
+        if self._api.tools is not None:
+            self._api.tools.stop()
         self._worker.stop(GRACE_S)
         await super().shutdown(sockets)
 

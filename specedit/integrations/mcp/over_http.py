@@ -15,13 +15,13 @@ from specedit.edit.backend import Event
 from specedit.edit.plan import Plan
 from specedit.errors import UsageError
 from specedit.integrations.mcp import GRACE_S, server_class
-from specedit.server.listener import App
-from specedit.server.protocol import Refusal, RefusedError
+from specedit.server.protocol import RefusedError
 from specedit.server.worker import Ended, Item, Ticket, Worker
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from starlette.types import ASGIApp
 
 OF_SERVER = ("model", "engine", "device", "threads", "precision", "weights", "draft", "draft_model")
 
@@ -60,7 +60,7 @@ class AgentEndpoint:
         self._serving: asyncio.Task[None] | None = None
         self._manager: asyncio.Future[StreamableHTTPSessionManager] | None = None
 
-    async def handler(self) -> App:
+    async def handler(self) -> ASGIApp:
         """The ASGI app of the SDK, or a refusal where the SDK is not installed."""
         if self._manager is None:
             self._manager = asyncio.get_running_loop().create_future()
@@ -76,7 +76,7 @@ class AgentEndpoint:
         try:
             agent_server = await asyncio.to_thread(server_class)
         except UsageError as problem:  # without the extra
-            started.set_exception(RefusedError(Refusal(404, str(problem))))
+            started.set_exception(RefusedError(404, str(problem)))
             return
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 

@@ -1,7 +1,7 @@
 """Predicted Outputs inside vLLM, through vLLM's own extension points.
 
-* `middleware` removes `prediction` from a chat request and passes its ids to the engine.
-* `usage` adds OpenAI's figures to the answer's usage.
+* `middleware` removes `prediction` from a chat request, passes its ids to the engine, and adds
+  OpenAI's figures to the answer's usage.
 * `scheduler` offers drafts: it sees every request with its ids and its answer so far.
 * `drafting` is one request's drafts, with the drafters and widths of `decode`.
 * `step_cost` measures the server's steps while it serves.

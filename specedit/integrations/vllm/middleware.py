@@ -1,8 +1,8 @@
 """OpenAI's `prediction` in a chat request to vLLM: removed, encoded, and passed to the scheduler.
 
 A pure ASGI middleware before vLLM's own routes. It removes `prediction` (and our own `predictions`,
-a list of them) from the body, passes their ids to the scheduler through `vllm_xargs`, and lets
-`usage` count in the answer which of them appeared. A request without a prediction, and everything
+a list of them) from the body, passes their ids to the scheduler through `vllm_xargs`, and counts
+in the answer which of them appeared. A request without a prediction, and everything
 that is not a chat request, passes unchanged, byte for byte.
 """
 
@@ -10,21 +10,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
-from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from specedit.integrations.vllm.drafting import MOST, PREDICTION, ServedVocabulary, joined
 from specedit.integrations.vllm.launch import batch_invariant, drafts_spoil_sampling
-from specedit.integrations.vllm.usage import CountedAnswer, Message, Send, json_object, resized
 from specedit.server.chat_request import Predicted, Unsupported, refuse
-from specedit.server.protocol import RefusedError
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from specedit.server.protocol import RefusedError, appeared
+from specedit.server.remote import EXACT, UNUSED
+from specedit.server.requests import replayed, respond
 
 CHAT = "/v1/chat/completions"
 LARGEST = 64 << 20  # bytes of a body that is parsed
@@ -43,7 +39,7 @@ class _Fields(Predicted):
 class Predictions:
     """`--middleware specedit.integrations.vllm.middleware.Predictions`."""
 
-    def __init__(self, app: App, vocabulary: ServedVocabulary | None = None) -> None:
+    def __init__(self, app: ASGIApp, vocabulary: ServedVocabulary | None = None) -> None:
         self._app = app
         self._vocabulary = vocabulary
 
@@ -60,8 +56,7 @@ class Predictions:
         try:
             texts = _texts(request)
         except RefusedError as error:
-            response = JSONResponse(error.refusal.json(), error.refusal.status)
-            await response(scope, receive, send)
+            await respond(error)(scope, receive, send)
             return
         vocabulary = await self._served_vocabulary(scope)
         ids, unused = [], ""
@@ -75,7 +70,7 @@ class Predictions:
         body = json.dumps(_rewritten(request, ids)).encode()
         scope = {**scope, "headers": resized(scope["headers"], len(body))}
         answer = CountedAnswer(send, ids, keep_ids=keep_ids, exact=batch_invariant(), unused=unused)
-        await self._app(scope, _replayed(body, receive), answer.send)
+        await self._app(scope, replayed(receive, body), answer.send)
 
     async def _served_vocabulary(self, scope: Scope) -> ServedVocabulary | None:
         if self._vocabulary is None:
@@ -97,7 +92,7 @@ def _rewritten(request: dict[str, Any], ids: list[list[int]]) -> dict[str, Any]:
         extra = request.get("vllm_xargs") or {}
         if isinstance(extra, dict):  # vLLM refuses anything else
             changed["vllm_xargs"] = {**extra, PREDICTION: joined(ids, _reach(request))}
-        changed["return_token_ids"] = True  # `usage` counts them
+        changed["return_token_ids"] = True  # they are counted in the answer
     return changed
 
 
@@ -133,20 +128,118 @@ async def _read(receive: Receive) -> tuple[bytes, Receive]:
     left = iter(messages)
 
     async def again() -> Message:
-        message = next(left, None)
-        return await receive() if message is None else message
+        return next(left, None) or await receive()
 
     return body, again
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    sent = False
+class CountedAnswer:
+    """An answer on its way out, passed on whole or event by event, with OpenAI's figures of its
+    prediction in `usage`. The ids that vLLM adds are counted, and removed unless the client asked
+    for them. `keep_ids`: the client wants ids itself; `unused`: why no drafts are offered;
+    `exact`: other requests of a batch change no bit of this server's logits."""
 
-    async def again() -> Message:
-        nonlocal sent
-        if sent:
-            return await receive()
-        sent = True
-        return {"type": "http.request", "body": body, "more_body": False}
+    def __init__(
+        self,
+        send: Send,
+        predictions: list[list[int]],
+        *,
+        keep_ids: bool,
+        exact: bool,
+        unused: str = "",
+    ) -> None:
+        self._send = send
+        self._predictions = predictions
+        self._keep_ids = keep_ids
+        self._headers = [(EXACT.encode(), b"yes" if exact else b"no")]
+        if unused:
+            self._headers.append((UNUSED.encode(), f"not used: {unused}".encode()))
+        self._written: list[int] = []
+        self._start: Message | None = None
+        self._events = False
+        self._received = b""
 
-    return again
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            await self._begin(message)
+        elif message["type"] != "http.response.body":
+            await self._send(message)
+        elif self._start is None:
+            await self._stream(message)
+        else:
+            self._received += message.get("body", b"")
+            if not message.get("more_body"):
+                await self._whole()
+
+    async def _begin(self, message: Message) -> None:
+        headers = list(message.get("headers", ()))
+        kind = {k.lower(): v for k, v in headers}.get(b"content-type", b"")
+        self._events = kind.startswith(b"text/event-stream")
+        message = {**message, "headers": [*headers, *self._headers]}
+        if self._events:
+            await self._send(message)
+        else:
+            self._start = message
+
+    async def _whole(self) -> None:
+        assert self._start is not None
+        body, answer = self._received, json_object(self._received)
+        if answer is not None and self._start["status"] == 200:
+            body = self._counted(answer)
+        headers = resized(self._start["headers"], len(body))
+        await self._send({**self._start, "headers": headers})
+        await self._send({"type": "http.response.body", "body": body})
+
+    async def _stream(self, message: Message) -> None:
+        self._received += message.get("body", b"")
+        *events, self._received = self._received.split(b"\n\n")
+        out = b"".join(self._event(event) + b"\n\n" for event in events)
+        if not message.get("more_body"):
+            out, self._received = out + self._received, b""
+        if out or not message.get("more_body"):
+            await self._send({**message, "body": out})
+
+    def _event(self, event: bytes) -> bytes:
+        head, _, data = event.partition(b"data: ")
+        part = None if head.strip() else json_object(data)
+        return event if part is None else b"data: " + self._counted(part)
+
+    def _counted(self, part: dict[str, Any]) -> bytes:
+        """An answer or an event, with its ids counted and removed."""
+        for choice in part.get("choices") or ():
+            self._written += choice.get("token_ids") or ()
+            if not self._keep_ids:
+                choice.pop("token_ids", None)
+        if not self._keep_ids:
+            part.pop("prompt_token_ids", None)
+        self._count(part.get("usage"))
+        return json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode()
+
+    def _count(self, usage: Any) -> None:
+        """OpenAI's figures: the prediction's ids that appeared, and those that did not."""
+        if not isinstance(usage, dict) or not self._predictions:
+            return
+        main = self._predictions[0]
+        accepted = appeared(main, self._written)
+        details = usage.get("completion_tokens_details") or {}
+        usage["completion_tokens_details"] = {
+            **details,
+            "accepted_prediction_tokens": accepted,
+            "rejected_prediction_tokens": len(main) - accepted,
+        }
+        for name in ("completion_tokens", "total_tokens"):
+            if isinstance(usage.get(name), int):
+                usage[name] += len(main) - accepted
+
+
+def json_object(body: bytes) -> dict[str, Any] | None:
+    try:
+        result = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return result if isinstance(result, dict) else None
+
+
+def resized(headers: Any, length: int) -> list[tuple[bytes, bytes]]:
+    others = [(k, v) for k, v in headers if k.lower() != b"content-length"]
+    return [*others, (b"content-length", str(length).encode())]
