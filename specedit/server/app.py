@@ -205,6 +205,7 @@ class Api:
     async def _agents(self, request: Request) -> ASGIApp:
         """A message of an agent's client; the SDK's app gets the body that was read here."""
         body = await read_body(request, self.limits)
+        self.worker.active = time.monotonic()  # the server is not idle
         assert self.tools is not None
         handler = await self.tools.handler()
         return lambda scope, receive, send: handler(scope, replayed(receive, body), send)

@@ -42,7 +42,7 @@ def serve(
     options: Options,
     folder: RuntimeFolder,
     started: Callable[[ServerRecord], None] = lambda record: None,
-    tools: Callable[[Worker, Settings], Tools] | None = None,
+    tools: Callable[[ServerRecord, Settings], Tools] | None = None,
 ) -> int:
     """Serve until the server is stopped; the exit code. `started` is called once it listens.
     `tools` makes those for agents."""
@@ -73,14 +73,14 @@ def _run(
     sockets: list[socket.socket],
     started: Callable[[ServerRecord], None],
     folder: RuntimeFolder,
-    make_tools: Callable[[Worker, Settings], Tools] | None,
+    make_tools: Callable[[ServerRecord, Settings], Tools] | None,
 ) -> int:
     worker = Worker(settings, waiting=options.limits.waiting)
 
     def stop() -> None:
         server.should_exit = True
 
-    tools = make_tools(worker, settings) if make_tools else None
+    tools = make_tools(record, settings) if make_tools else None
     api = Api(worker, settings, record, stop, options.limits, tools)
     config = uvicorn.Config(
         make_app(api, options.host),

@@ -6,17 +6,13 @@ The SDK is imported for the first request. The model is the server's own.
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Iterator
-from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from specedit.edit.backend import Event
-from specedit.edit.plan import Plan
 from specedit.errors import UsageError
 from specedit.integrations.mcp import GRACE_S, server_class
+from specedit.server.client import ServerBackend
 from specedit.server.protocol import RefusedError
-from specedit.server.worker import Ended, Item, Ticket, Worker
+from specedit.server.runtime import ServerRecord
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
@@ -26,36 +22,11 @@ if TYPE_CHECKING:
 OF_SERVER = ("model", "engine", "device", "threads", "precision", "weights", "draft", "draft_model")
 
 
-class EngineBackend:
-    """Runs Plans in the engine thread of this process."""
-
-    server: str | None = None
-    notes: tuple[str, ...] = ()
-
-    def __init__(self, worker: Worker) -> None:
-        self._worker = worker
-
-    def run(self, plan: Plan) -> Iterator[Event]:
-        items: SimpleQueue[Item] = SimpleQueue()
-        ticket = Ticket(plan, items.put)
-        self._worker.submit(ticket)
-        try:
-            while not isinstance(item := items.get(), Ended):
-                yield item
-            if item.error is not None:
-                raise item.error
-        finally:
-            self._worker.cancel(ticket)
-
-    def close(self) -> None:
-        pass
-
-
 class AgentEndpoint:
     """The tools as the server's part; `stop` ends its sessions and calls."""
 
-    def __init__(self, worker: Worker, settings: Settings) -> None:
-        self._worker = worker
+    def __init__(self, record: ServerRecord, settings: Settings) -> None:
+        self._record = record  # of this server, which the tools ask like any client of it
         self._flags = {name: getattr(settings, name) for name in OF_SERVER} | {"server": "off"}
         self._serving: asyncio.Task[None] | None = None
         self._manager: asyncio.Future[StreamableHTTPSessionManager] | None = None
@@ -65,7 +36,6 @@ class AgentEndpoint:
         if self._manager is None:
             self._manager = asyncio.get_running_loop().create_future()
             self._serving = asyncio.create_task(self._serve(self._manager))
-        self._worker.active = time.monotonic()  # the server is not idle
         return (await asyncio.shield(self._manager)).handle_request
 
     def stop(self) -> None:
@@ -80,7 +50,7 @@ class AgentEndpoint:
             return
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        server = agent_server(self._flags, None, lambda _: EngineBackend(self._worker))
+        server = agent_server(self._flags, None, lambda _: ServerBackend(self._record))
         manager = StreamableHTTPSessionManager(server.server)
         try:
             async with manager.run():
