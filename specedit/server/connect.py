@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specedit.edit.backend import Backend, Event, Loading, Ready
@@ -49,10 +48,9 @@ class LocalBackend:
 
     server: str | None = None
 
-    def __init__(self, settings: Settings, *, home: Path | None = None, note: str = "") -> None:
+    def __init__(self, settings: Settings, *, note: str = "") -> None:
         self.notes: tuple[str, ...] = (note,) if note else ()
         self._settings = settings
-        self._home = home
         self._loaded: Loaded | None = None
 
     def run(self, plan: Plan) -> Iterator[Event]:
@@ -61,7 +59,7 @@ class LocalBackend:
             yield Loading("starting")  # at once, so that the progress display appears
             from specedit.server.loading import load
 
-            self._loaded = yield from load(self._settings, self._home)
+            self._loaded = yield from load(self._settings)
             if self._settings.test:  # tries return to each file: a prefix cache for every one
                 self._loaded.keep_prefixes(self._settings.cache_bytes)
         yield Ready(self._loaded.line, time.perf_counter() - started)

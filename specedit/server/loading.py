@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 USUAL = 32_768
 
 
-def load(settings: Settings, home: Path | None = None) -> Generator[Event, None, Loaded]:
+def load(settings: Settings) -> Generator[Event, None, Loaded]:
     """Everything between a model's name and a `Loaded`, which the generator returns."""
     if settings.engine == "scripted":
         return _scripted(settings)
     from specedit.models.template import load_template, prompt_ids
     from specedit.models.vocabulary import load_tokenizer
 
-    store = home or store_path()
+    store = store_path()
     files = yield from _files(settings.model, store)
     engine = yield from _engine(files, settings, store)
     tokenizer, template = load_tokenizer(files), load_template(files)

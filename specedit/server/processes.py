@@ -92,11 +92,8 @@ def replace(folder: RuntimeFolder, settings: Settings) -> str:
 
 
 def _left_alone(record: ServerRecord, settings: Settings) -> LeftAloneError:
-    other_model = record.model != identity(settings)["model"]
-    what = f"model {record.model}" if other_model else "other settings or another version"
-    return LeftAloneError(
-        f"The running server (process {record.pid}) has {what}, and was left alone."
-    )
+    server = f"The running server (process {record.pid})"
+    return LeftAloneError(f"{server} has {_difference(record, settings)}, and was left alone.")
 
 
 def _difference(record: ServerRecord, settings: Settings) -> str:
