@@ -14,10 +14,10 @@ from specedit.rename.guess import Doubt
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, meanings_over
 from specedit.scoping.project import Project
-from specedit.scoping.scope import Declared
+from specedit.scoping.scope import FUNCTIONS, Declared
 from specedit.scoping.scopes import PLAIN
 from specedit.scoping.typing import Typing
-from specedit.scoping.uses import EXTERNAL, FOREIGN, FREE, MODULE, UNKNOWN
+from specedit.scoping.uses import EXTERNAL, FIELD, FOREIGN, FREE, METHOD, MODULE, UNKNOWN
 from specedit.syntax.branch import Branch
 
 
@@ -158,6 +158,8 @@ def _take_in(one: ResolvedName, ours: Sequence[Meaning]) -> None:
             continue
         if _is_literal(one, each) and _is_used(each):
             continue
+        if _is_other_sort(each, chosen_members):
+            continue
         if _is_literal(one, each) and chosen_members:
             text, takes = "an object literal has it", every
         elif each.kind == UNKNOWN and chosen_members:
@@ -182,7 +184,8 @@ def _sort_out(one: ResolvedName, theirs: Sequence[Meaning]) -> None:
         if each in one.chosen:
             continue
         why = ""
-        if each not in theirs and not _is_declared(each):
+        sort = _is_other_sort(each, [it for it in one.chosen if it.is_member])
+        if each not in theirs and not _is_declared(each) and not sort:
             why = {
                 UNKNOWN: "the class before it is not known",
                 FREE: "nothing that the file shows declares it",
@@ -204,6 +207,15 @@ def _is_declared(one: Meaning) -> bool:
     if any(each.kind not in ("import", "module") for each in one.declared):
         return True
     return any(owner.module is None for owner in one.owners)
+
+
+def _is_other_sort(each: Meaning, members: Sequence[Meaning]) -> bool:
+    """Whether it can be only a field where methods are renamed, or only a method where fields
+    are."""
+    if each.kind != UNKNOWN or each.module not in (FIELD, METHOD):
+        return False
+    kinds = {declared.kind in FUNCTIONS for one in members for declared in one.declared}
+    return kinds == {each.module == FIELD}
 
 
 def _is_local(one: Meaning) -> bool:

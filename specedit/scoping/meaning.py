@@ -25,7 +25,7 @@ class Meaning:
     declared: list[Declared] = field(default_factory=list)
     leaves: list[Branch] = field(default_factory=list)
     owners: list[Owner] = field(default_factory=list)
-    module: str = ""  # FOREIGN: where it comes from
+    module: str = ""  # FOREIGN: where it comes from; UNKNOWN: FIELD, METHOD or ""
 
     @property
     def lines(self) -> list[int]:
@@ -99,7 +99,7 @@ class _Sorting:
                 declared.add(root)
                 meaning.kind = root.kind  # declared in a file that was not asked about
                 meaning.declared.append(root)
-            if kind == FOREIGN and isinstance(root, tuple):
+            if kind in (FOREIGN, UNKNOWN) and isinstance(root, tuple):
                 meaning.module = str(root[1])
             if (id(meaning), id(leaf)) not in seen:
                 seen.add((id(meaning), id(leaf)))

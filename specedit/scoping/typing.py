@@ -153,7 +153,8 @@ class Typing(WrittenTypes):
         name = self.scopes.label(leaf)
         if node.type in self.rules.type_names or name in self.rules.self_types:
             return self.named(name, node)
-        declared = self.lookup(name, node)
+        hint = "type" if node.place in self.rules.type_places else "value"
+        declared = self.lookup(name, node, hint)
         if declared is None:
             owners = tuple(one for one in self.scopes.owners if one.name == name)
             owners = owners or self._builtin(name)
@@ -335,7 +336,7 @@ class Typing(WrittenTypes):
         if node.type in self.rules.lists:
             return (self.scopes.plain,)
         if node.type in self.rules.around_types:
-            return self.named_type(first_of(node), deep + 1)
+            return self.named_type(node.part("type") or first_of(node), deep + 1)
         scope = self.scopes.by_node.get(id(node))
         if scope is not None and scope.owner is not None:
             return (scope.owner,)

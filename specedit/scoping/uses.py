@@ -18,6 +18,7 @@ EXTERNAL = "outside"  # a member of something this file does not define
 FOREIGN = "foreign"  # a member of something that an import names
 UNKNOWN = "unknown"  # a member of something whose class is not known
 FREE = "free"  # a bare name that this file does not declare
+FIELD, METHOD = "field", "method"  # an UNKNOWN member that can be one of these alone
 MODULE = "module"  # a name of another module, or one this module gives out under
 
 Join = Callable[[Hashable, Hashable], None]
@@ -52,7 +53,12 @@ class Uses:
                 return [key or (UNKNOWN, "")]
         receiver = self.typing.receiver(leaf) if leaf.place in rules.members else None
         if receiver is not None:
-            return [self.member(self.typing.type_of(receiver), self.typing.is_called(leaf))]
+            called = self.typing.is_called(leaf)
+            key = self.member(self.typing.type_of(receiver), called)
+            if key == (UNKNOWN, "") and rules.field_reads:
+                reads = FIELD if leaf.place in rules.field_reads else ""
+                return [(UNKNOWN, METHOD if called else reads)]
+            return [key]
         return [self.bare(leaf, self._hint(leaf))]
 
     def _read_elsewhere(self, leaf: Branch) -> list[Hashable]:

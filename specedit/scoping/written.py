@@ -45,7 +45,7 @@ class WrittenTypes(Lookup):
     def element(self, typed: Branch | None) -> Branch | None:
         """The element's type in `Foo[]`, `List<Foo>`, `[]Foo`."""
         while typed is not None and typed.type in self.rules.around_types:
-            typed = first_of(typed)
+            typed = typed.part("type") or first_of(typed)
         if typed is None:
             return None
         if typed.type in self.rules.lists:

@@ -144,6 +144,7 @@ RULES = Go(
         type_spec type_alias: class
         struct_type<field_declaration struct_type<var_spec struct_type<slice_type: class
         struct_type<pointer_type struct_type<composite_literal struct_type<map_type: class
+        struct_type<array_type struct_type<implicit_length_array_type: class
         struct_type<parameter_declaration interface_type<parameter_declaration: class
         interface_type<var_spec interface_type<field_declaration: class
         block<function_declaration block<method_declaration block<func_literal: shared

@@ -139,6 +139,7 @@ RULES = Java(
     overloads=True,
     methods_apart=True,
     members_apart=True,
+    field_reads=places("field_access.field"),
     fields_hide=True,
     in_order=True,
     strings=places("string_literal"),

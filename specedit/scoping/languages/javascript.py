@@ -6,7 +6,12 @@ from collections.abc import Hashable, Iterator, Mapping
 
 from specedit.scoping.languages import javascript_modules as modules
 from specedit.scoping.languages import javascript_moves as moves
-from specedit.scoping.languages.javascript_objects import owner_of_literal, taken_apart
+from specedit.scoping.languages.javascript_objects import (
+    given_to_callback,
+    owner_of_literal,
+    taken_apart,
+    type_of_literal,
+)
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Meaning, Rewrite, means_member
@@ -105,6 +110,19 @@ class JavaScript(Rules):
         types = (uses.typing.type_of(one.named_children()[0]) for one in spread)
         return uses.all([uses.member(known) for known in types])
 
+    def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
+        """What a callback is given: `things.forEach(thing => …)`."""
+        return given_to_callback(typing, typing.lookup(typing.scopes.label(leaf), leaf), deep)
+
+    def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:
+        """The type of another project that an object literal is meant for."""
+        if one.owner is None or one.owner.node.type not in self.nameless:
+            return super().required_by(typing, one)
+        known = owner_of_literal(typing, one.owner.node)
+        named = type_of_literal(typing, one.owner.node)
+        free = named is None or typing.scopes.text(named).split("<")[0] in _FREE
+        return None if free or known else (typing.scopes.text(named or one.node), True)
+
     def owner_of_literal(self, typing: Typing, literal: Branch) -> Known:
         return owner_of_literal(typing, literal)
 
@@ -116,6 +134,9 @@ class JavaScript(Rules):
             return None
         written = f"{new}: {old}" if means_member(one) else f"{old}: {new}"
         return Rewrite(leaf.start, leaf.end, old, written, "code")
+
+
+_FREE = places("Record Partial Pick Omit Object object any unknown")  # have members of any name
 
 
 def _is_key(node: Branch) -> bool:

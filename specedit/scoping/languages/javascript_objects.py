@@ -10,6 +10,7 @@ from specedit.scoping.typing import DEEP, Typing
 from specedit.scoping.written import Known
 from specedit.syntax.branch import Branch, first_of, last_of
 
+EACH = frozenset({"every", "filter", "find", "findIndex", "flatMap", "forEach", "map", "some"})
 ADDS = frozenset({"push", "unshift", "add", "fill", "includes", "indexOf"})  # to a list
 
 
@@ -53,6 +54,34 @@ def taken_apart(typing: Typing, pattern: Branch, deep: int = 0) -> Known:
         return typing.element_of(holder.part("right"), deep + 1)
     value = holder.part("value") or holder.part("right")
     return typing.type_of(value, deep + 1) if value is not pattern else None
+
+
+def type_of_literal(typing: Typing, node: Branch) -> Branch | None:
+    """The type expression that says what an object literal must be."""
+    return _context_type(typing, node, node.parent, 0) if node.parent is not None else None
+
+
+def given_to_callback(typing: Typing, declared: Declared | None, deep: int) -> Known:
+    """The class of a callback's parameter, by what the function that takes the callback says."""
+    holder = declared.node if declared is not None and declared.kind == "parameter" else None
+    function = declared.scope.node if holder is not None and declared and declared.scope else None
+    arguments = function.parent if function is not None else None
+    if holder is None or function is None or arguments is None or arguments.type != "arguments":
+        return None
+    listed = function.part("parameters")
+    names = listed.named_children() if listed is not None else [declared.leaf if declared else None]
+    at = next((n for n, one in enumerate(names) if one in (holder, declared and declared.leaf)), 0)
+    call = arguments.parent
+    callee = call.part("function") if call is not None else None
+    member = typing.member_leaf(callee) if callee is not None else None
+    if member is not None and at == 0 and typing.scopes.label(member) in EACH:
+        return typing.element_of(typing.receiver(member), deep)
+    wanted = _parameter_type(typing, arguments, function)
+    while wanted is not None and wanted.type in typing.rules.around_types:
+        wanted = first_of(wanted)
+    taken = wanted.part("parameters") if wanted is not None else None
+    types = [one.part("type") for one in taken.named_children()] if taken is not None else []
+    return typing.named_type(types[at], deep) if at < len(types) else None
 
 
 def _context_type(typing: Typing, node: Branch, parent: Branch, deep: int) -> Branch | None:

@@ -109,6 +109,7 @@ RULES = Php(
     ),
     bases=places("base_clause class_interface_clause use_declaration"),
     members_apart=True,
+    field_reads=places("member_access_expression.name nullsafe_member_access_expression.name"),
     sigils=True,
     strings=places("string encapsed_string heredoc nowdoc"),
     holders=places("variable_name"),

@@ -43,7 +43,7 @@ class Rust(Rules):
         if node.type != "impl_item":
             return super().class_name(node, text)
         name = node.part("type")
-        while name is not None and name.type in ("generic_type", "scoped_type_identifier"):
+        while name is not None and name.type in _AROUND:
             name = name.part("type") or name.part("name")
         return text(name) if name is not None else super().class_name(node, text)
 
@@ -208,6 +208,7 @@ def _bounds(node: Branch, text: Text) -> Iterator[Branch | None]:
                 yield one.part("bounds")
 
 
+_AROUND = places("generic_type scoped_type_identifier reference_type")  # a class's name
 _PATTERNS = places("let_declaration let_condition match_pattern for_expression parameter")
 
 
@@ -277,9 +278,11 @@ RULES = Rust(
     ),
     calls=table("call_expression: function"),
     type_names=places("type_identifier lifetime"),
+    type_places=places("scoped_identifier.path"),
     labels=places("label"),
     bases=places("trait_bounds"),
     members_apart=True,
+    field_reads=places("field_expression.field"),
     in_order=True,
     strings=places("string_literal raw_string_literal char_literal"),
     shorthands=places("shorthand_field_identifier"),
@@ -293,6 +296,7 @@ RULES = Rust(
         "parenthesized_expression unary_expression reference_expression await_expression",
         "try_expression",
     ),
+    around_types=places("reference_type pointer_type"),
     aliases=places("type_item"),
     casts=places("type_cast_expression generic_type"),
     builds=places("struct_expression"),

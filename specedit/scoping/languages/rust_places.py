@@ -86,7 +86,22 @@ def in_macro(uses: Uses, leaf: Branch) -> Hashable:
         if receiver.type in _PATHS and not (chained and sign == "."):
             return uses.member(uses.typing.type_of(receiver))
         return (UNKNOWN, "") if sign == "." else (EXTERNAL, "")
+    if sign == "fn":
+        return (UNKNOWN, "")  # what the macro makes of it is not known
+    if sign in ("{", ",") and (built := _built_by(uses, parent, at)) is not None:
+        return uses.member(uses.typing.named(uses.scopes.text(built), built))
     return uses.bare(leaf, "any")
+
+
+def _built_by(uses: Uses, tokens: Branch, at: int) -> Branch | None:
+    """The type in front of `A { name: 1 }`."""
+    after = tokens.children[at + 1 : at + 2]
+    around = tokens.parent.children if tokens.parent is not None else ()
+    before = around[around.index(tokens) - 1] if around and around[0] is not tokens else None
+    named = before is not None and before.type == "identifier"
+    is_field = [uses.scopes.text(one) for one in after] == [":"]
+    braced = uses.scopes.text(tokens)[:1] == "{"
+    return before if named and is_field and braced else None
 
 
 def from_self(root: Branch, data: bytes, new: str, line: int | None) -> list[Rewrite]:

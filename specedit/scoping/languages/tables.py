@@ -101,6 +101,7 @@ class Tables:
     methods_apart: bool = False  # methods and variables have separate names (Java)
     members_apart: bool = False  # a field and a method may share a name (Rust, PHP)
     macros_apart: bool = False  # a macro and a function may share a name (Rust)
+    field_reads: frozenset[str] = NONE  # where that is so: places of a field that is not called
     fields_hide: bool = False  # a field of a derived class is another field
     overloads: bool = False  # methods of one name differ by their parameters
     merges: bool = False  # a type and a value of one name in one scope are one thing (TypeScript)
