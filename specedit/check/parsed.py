@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from specedit.scoping.declaring import declared_scopes
 from specedit.scoping.languages import rules_of
+from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import FREE, Uses
@@ -61,7 +61,7 @@ class ParsedText:
         """What its names mean; None for a language without scoping rules."""
         if rules_of(self.language.name) is None:
             return None
-        return Typing(declared_scopes(self.text, self.language))
+        return Project.of_text(self.text, self.language)
 
     @cached_property
     def imports(self) -> list[tuple[Declared, str]]:

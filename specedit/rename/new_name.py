@@ -190,12 +190,7 @@ def taken_elsewhere(
         for declared in each.declared:
             here = project.at(declared.home)
             local = declared.owner is not None or declared.kind in ("import", "module", "export")
-            if (
-                local
-                or not isinstance(here, Typing)
-                or declared.scope is None
-                or declared.scope.is_local
-            ):
+            if local or here is None or declared.scope is None or declared.scope.is_local:
                 continue
             for other in here.rules.shared(project, here, new, declared.node):
                 path = project.path(other.home)

@@ -29,18 +29,7 @@ def parameter_named(leaf: Branch, typing: Typing, declared: list[Declared]) -> H
     last = typing.called_leaf(call) if call is not None else None
     if last is None:
         return UNKNOWN_CALL
-    if typing.beyond is not None:
-        return _of_the_called(last, typing, declared)
-    name = typing.scopes.label(last)
-    for one in declared:
-        if one.kind not in ("parameter", "field") or one.scope is None:
-            continue
-        holder = one.scope.node.part("name")
-        owner = one.owner.name if one.owner is not None else ""
-        around = one.scope.parent.owner.name if one.scope.parent and one.scope.parent.owner else ""
-        if (holder is not None and typing.scopes.text(holder) == name) or name in (owner, around):
-            return one
-    return OTHER_CALL
+    return _of_the_called(last, typing, declared)
 
 
 def _of_the_called(leaf: Branch, typing: Typing, declared: list[Declared]) -> Hashable:

@@ -6,51 +6,23 @@ Does not look at expressions; `Typing` does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Home, Owner, Scope
+from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Owner, Scope
 from specedit.scoping.scopes import Scopes
 from specedit.syntax.branch import Branch
 
-
-class Beyond(Protocol):
-    """What the other files of a work tree say. Without it, one file is all there is."""
-
-    def at(self, home: Home | None) -> Lookup | None:
-        """The answers for the file that something stands in."""
-
-    def imported_declarations(self, here: Lookup, imported: Declared) -> list[Declared] | None:
-        """What an import brings in; None where no file of the tree is known to have it."""
-
-    def shared(self, here: Lookup, name: str, at: Branch) -> Iterable[Declared]:
-        """What other files show in this one without naming it in an import."""
-
-    def declared_elsewhere(self, owner: Owner, name: str) -> Iterable[Declared]:
-        """What a module or a namespace has under a name that it does not declare itself."""
-
-    def parts(self, owner: Owner) -> Iterable[Owner]:
-        """The other parts of a class, which stand elsewhere."""
-
-    def word(self, here: Lookup, node: Branch) -> Owner | None:
-        """The module that an expression stands for: `crate`, `require("./x")`."""
-
-    def file_of(self, here: Lookup, one: Declared) -> Owner | None:
-        """The module that a declaration takes in from another file."""
-
-    def named(self, here: Lookup, leaf: Branch) -> Iterable[Declared]:
-        """What a name means that is read in another module: `x` of `import {x as y}`."""
-
-    def over(self, node: Branch) -> Lookup | None:
-        """The answers for the file that a node stands in."""
+if TYPE_CHECKING:
+    from specedit.scoping.project import Project
 
 
 class Lookup:
-    """Answers for one file's scopes."""
+    """Answers for one file's scopes. `project`: the files around it."""
 
-    def __init__(self, scopes: Scopes, beyond: Beyond | None = None) -> None:
+    def __init__(self, scopes: Scopes, project: Project) -> None:
         self.scopes = scopes
         self.rules = scopes.rules
-        self.beyond = beyond
+        self.project = project
         self._found: dict[int, list[Owner]] = {}  # what a class extends in other files
 
     def lookup(self, name: str, at: Branch, hint: str = "value") -> Declared | None:
@@ -82,9 +54,7 @@ class Lookup:
             if scope.kind == "function" or self.rules.reads_class:
                 inner = False
             scope = scope.parent
-        if self.beyond is None:
-            return None
-        shown = self.beyond.shared(self, name, at)
+        shown = self.project.shared(self, name, at)
         return next((one for one in shown if self._accepts(one, hint)), None)
 
     def _typed_by(self, at: Branch) -> Scope | None:
@@ -136,25 +106,21 @@ class Lookup:
         waiting = [owner]
         while waiting:
             one = waiting.pop(0)
-            for known in (*self.parts(one), *self._bases(one)):
+            for known in (*self.project.parts(one), *self._bases(one)):
                 if known is not owner and known not in results:
                     results.append(known)
                     waiting.append(known)
         return results
 
-    def parts(self, owner: Owner) -> Iterable[Owner]:
-        """The same class, where it goes on in other files."""
-        return self.beyond.parts(owner) if self.beyond is not None else ()
-
     def _bases(self, one: Owner) -> Iterator[Owner]:
         """What a class says that it extends."""
-        home = (self.beyond.at(one.home) if self.beyond is not None else None) or self
+        home = self.project.at(one.home) or self
         missing: list[str] = []
         for base in one.bases:
             own = [it for it in home.scopes.owners if it.name == base and it is not one]
             missing += [] if own else [base]
             yield from own
-        if missing and home.beyond is not None:
+        if missing:
             yield from home.extended(one, missing)
 
     def extended(self, one: Owner, bases: list[str]) -> list[Owner]:
@@ -177,8 +143,8 @@ class Lookup:
         for owner in owners:
             for one in (owner, *self.above(owner)):
                 result = one.members.get(name, [])
-                if not result and self.beyond is not None:
-                    result = list(self.beyond.declared_elsewhere(one, name))
+                if not result:
+                    result = self.project.declared_elsewhere(one, name)
                 if self.rules.members_apart and called is not None:
                     apart = [x for x in result if (x.kind in FUNCTIONS) == called]
                     result = apart or ([] if self.rules.methods_apart else result)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from specedit.scoping.declaring import declared_scopes
+from specedit.scoping.project import Project
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Owner
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
@@ -38,7 +38,7 @@ class Meaning:
 
 def meanings(text: str, language: Language, name: str) -> tuple[list[Meaning], Typing]:
     """The meanings of `name`, those with a declaration first, then in reading order."""
-    typing = Typing(declared_scopes(text, language))
+    typing = Project.of_text(text, language)
     result = _Sorting([typing], name).groups()
     if typing.rules.sigils:
         result += _Sorting([typing], "$" + name).groups()
@@ -153,8 +153,7 @@ class _Sorting:
             if one.kind == "import" and one.scope is not None:
                 self._join_import(one)
         for typing in self.typings:
-            if typing.beyond is not None:
-                self._join_files(typing)
+            self._join_files(typing)
 
     def _rebinds(self, one: Declared) -> bool:
         return one.node.type in self.rules.rebinds
@@ -177,14 +176,13 @@ class _Sorting:
 
     def _join_files(self, typing: Typing) -> None:
         """An import of what another file defines, and what two files declare for each other."""
-        assert typing.beyond is not None
         for one in typing.scopes.declarations(self.name):
             if one.kind == "import":
-                for other in typing.beyond.imported_declarations(typing, one) or ():
+                for other in typing.project.imported_declarations(typing, one) or ():
                     if other.name == self.name:
                         self._join(one, other)
             elif one.owner is None and (one.scope is None or not one.scope.is_local):
-                for other in typing.beyond.shared(typing, self.name, one.node):
+                for other in typing.project.shared(typing, self.name, one.node):
                     if self._sort(one) == self._sort(other):
                         self._join(one, other)
 
@@ -254,7 +252,7 @@ def _scopes(one: Declared) -> Scopes:
 
 def _is_part(typing: Typing, owner: Owner, other: Owner) -> bool:
     """Whether two owners are one class that goes on in another file."""
-    return any(part is other for part in typing.parts(owner))
+    return any(part is other for part in typing.project.parts(owner))
 
 
 @dataclass(frozen=True)

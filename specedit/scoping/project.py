@@ -45,6 +45,12 @@ class Project:
         self._imported: dict[int, list[Declared] | None] = {}
         self.notes: dict[object, object] = {}  # what a language found out, under a key of its own
 
+    @classmethod
+    def of_text(cls, text: str, language: Language) -> Typing:
+        """The answers for one text, with no other file around it."""
+        path = f"text{language.extensions[0]}"
+        return cls((path,), lambda _: text)._add(path, text, language)
+
     # files
 
     def text(self, path: str) -> str | None:
@@ -79,12 +85,15 @@ class Project:
             if text is None or language is None:
                 self._typings[path] = None
             else:
-                scopes = declared_scopes(text, trees.dialect(text, language))
-                made = Typing(scopes, self)
-                self._typings[path] = made
-                self._homes[id(scopes)] = path
-                self._roots[id(scopes.root)] = made
+                self._add(path, text, trees.dialect(text, language))
         return self._typings[path]
+
+    def _add(self, path: str, text: str, language: Language) -> Typing:
+        made = Typing(declared_scopes(text, language), self)
+        self._typings[path] = made
+        self._homes[id(made.scopes)] = path
+        self._roots[id(made.scopes.root)] = made
+        return made
 
     def path(self, home: Home | None) -> str:
         """Where a file stands; empty outside of the tree."""
@@ -154,40 +163,44 @@ class Project:
             and (one.owner is None or one.scope.kind == "namespace")
         ]
 
-    # what a file's answers ask (`scoping.lookup.Beyond`)
+    # what a file's answers ask
 
-    def at(self, home: Home | None) -> Lookup | None:
+    def at(self, home: Home | None) -> Typing | None:
+        """The answers for the file that something stands in."""
         return self._typings.get(self.path(home))
 
-    def over(self, node: Branch) -> Lookup | None:
+    def over(self, node: Branch) -> Typing | None:
+        """The answers for the file that a node stands in."""
         root = node
         while root.parent is not None:
             root = root.parent
         return self._roots.get(id(root))
 
-    def imported_declarations(self, here: Lookup, imported: Declared) -> list[Declared] | None:
+    def imported_declarations(self, here: Typing, imported: Declared) -> list[Declared] | None:
+        """What an import brings in; None where no file of the tree is known to have it."""
         key = id(imported)
         if key not in self._imported:
             self._imported[key] = None  # an import of itself brings nothing
-            assert isinstance(here, Typing)
             home = self.at(imported.home) or here
-            assert isinstance(home, Typing)
             self._imported[key] = home.rules.imports(self, home, imported) or None
         return self._imported[key]
 
-    def shared(self, here: Lookup, name: str, at: Branch) -> Iterable[Declared]:
+    def shared(self, here: Lookup, name: str, at: Branch) -> list[Declared]:
+        """What other files show in this one without naming it in an import."""
         assert isinstance(here, Typing)
         return self._once("shared", here, name, here.rules.shared(self, here, name, at))
 
-    def declared_elsewhere(self, owner: Owner, name: str) -> Iterable[Declared]:
+    def declared_elsewhere(self, owner: Owner, name: str) -> list[Declared]:
+        """What a module or a namespace has under a name that it does not declare itself."""
         home = self.at(owner.home)
         if home is None or owner.module is not None:
-            return ()
+            return []
         return self._once(
             "declared_elsewhere", owner, name, home.rules.declared_elsewhere(self, owner, name)
         )
 
     def parts(self, owner: Owner) -> Iterable[Owner]:
+        """The other parts of a class, which stand elsewhere."""
         home = self.at(owner.home)
         if home is None or owner.module is not None or not owner.name:
             return ()
@@ -199,18 +212,6 @@ class Project:
         known = self.notes[key]
         assert isinstance(known, tuple)
         return known
-
-    def word(self, here: Lookup, node: Branch) -> Owner | None:
-        assert isinstance(here, Typing)
-        return here.rules.word(self, here, node)
-
-    def file_of(self, here: Lookup, one: Declared) -> Owner | None:
-        assert isinstance(here, Typing)
-        return here.rules.file_of(self, here, one)
-
-    def named(self, here: Lookup, leaf: Branch) -> Iterable[Declared]:
-        assert isinstance(here, Typing)
-        return here.rules.named(self, here, leaf)
 
     def _once(self, what: str, key: object, name: str, found: Iterator[Declared]) -> list[Declared]:
         """An answer that asks for itself on the way is empty there."""

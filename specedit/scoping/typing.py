@@ -59,7 +59,7 @@ class Typing(WrittenTypes):
 
     def _imported(self, one: Declared, deep: int = 1) -> tuple[Owner, ...]:
         """A class that an import names, or something of another module."""
-        imported = self.beyond.imported_declarations(self, one) if self.beyond is not None else None
+        imported = self.project.imported_declarations(self, one)
         if imported is not None:
             types = [self.type_of_declared(each, deep + 1) for each in imported if each is not one]
             result = tuple(owner for known in types if known for owner in known)
@@ -70,25 +70,20 @@ class Typing(WrittenTypes):
 
     def home(self, one: Declared) -> Typing | None:
         """The answers for the file that a declaration stands in, where it is not this one."""
-        if self.beyond is None or one.home is self.scopes or one.home is None:
-            return None
-        there = self.beyond.at(one.home)
-        return there if isinstance(there, Typing) else None
+        return self.project.at(one.home) if one.home not in (None, self.scopes) else None
 
     def over(self, node: Branch) -> Typing | None:
         """The answers for the file that a node stands in, where it is not this one."""
-        if self.beyond is None:
-            return None
-        there = self.beyond.over(node)
-        return there if isinstance(there, Typing) and there is not self else None
+        there = self.project.over(node)
+        return there if there is not self else None
 
     def resolved(self, one: Declared | None) -> Declared | None:
         """What an import brings in, wherever it is declared; anything else is itself."""
         home: Typing = self
         for _ in range(DEEP):
-            if one is None or one.kind != "import" or home.beyond is None:
+            if one is None or one.kind != "import":
                 break
-            imported = home.beyond.imported_declarations(home, one)
+            imported = self.project.imported_declarations(home, one)
             if not imported or imported[0] is one:
                 break
             one = imported[0]
@@ -109,7 +104,7 @@ class Typing(WrittenTypes):
             return None
         if (home := self.over(node)) is not None:
             return home.type_of(node, deep + 1)
-        if self.beyond is not None and (item := self.beyond.word(self, node)) is not None:
+        if (item := self.rules.word(self.project, self, node)) is not None:
             return (item,)
         rules, kind = self.rules, node.type
         text = self.scopes.text(node) if node.end - node.start < 80 else ""
@@ -181,8 +176,7 @@ class Typing(WrittenTypes):
         """The class of an attribute that only a method sets: `self.x = A()`."""
         for owner in owners:
             for one in (owner, *self.above(owner)) if owner.module is None else ():
-                home = (self.beyond.at(one.home) if self.beyond is not None else None) or self
-                assert isinstance(home, Typing)
+                home = self.project.at(one.home) or self
                 for value in home.rules.kept_in(one.node, name, home.scopes.text):
                     if known := home.type_of(value, deep + 1):  # what is not found says nothing
                         return known
@@ -225,9 +219,9 @@ class Typing(WrittenTypes):
         if one.kind == "module":
             return (one.owner,) if one.owner is not None else None
         if one.kind in ("class", "namespace"):
-            if self.beyond is not None and (module := self.beyond.file_of(self, one)) is not None:
+            if (module := self.rules.file_of(self.project, self, one)) is not None:
                 return (module,)
-            if self.beyond is not None and (target := self._aliased(one)) is not None:
+            if (target := self._aliased(one)) is not None:
                 return self.named_type(target, deep + 1)
             own = tuple(owner for owner in self.scopes.owners if owner.node is one.node)
             return own or tuple(o for o in self.scopes.owners if o.name == one.name)
@@ -363,12 +357,11 @@ class Typing(WrittenTypes):
             imported = self._imported(first)
             if all(owner.module is not None for owner in imported):
                 return imported
-            if self.beyond is not None:
-                return self._along(imported, leaves[0])
-        if outer and self.beyond is not None:
+            return self._along(imported, leaves[0])
+        if outer:
             around = next((up for up in node.walk() if up.type in self.rules.paths), node)
             before = first_of(around)
-            item = self.beyond.word(self, before) if before is not None else None
+            item = self.rules.word(self.project, self, before) if before is not None else None
             last = last_of(around)
             if item is not None and last is not None:
                 result = self.members((item,), self.scopes.text(last).split("<")[0])

@@ -63,9 +63,7 @@ class Uses:
 
     def _read_elsewhere(self, leaf: Branch) -> list[Hashable]:
         """What a name of another module means, where that module is in the work tree."""
-        if self.typing.beyond is None:
-            return []
-        named = self.typing.beyond.named(self.typing, leaf)
+        named = self.rules.named(self.typing.project, self.typing, leaf)
         results: list[Hashable] = [one for one in named if one.name == self.name]
         return results[:1]
 

@@ -77,8 +77,7 @@ def parts(project: Project, owner: Owner) -> Iterator[Owner]:
                 yield other
 
 
-def _is_partial(home: object, owner: Owner) -> bool:
-    assert isinstance(home, Typing)
+def _is_partial(home: Typing, owner: Owner) -> bool:
     head = home.scopes.data[owner.node.start : owner.node.start + 200].split(b"{")[0]
     return re.search(rb"\bpartial\b", head) is not None
 

@@ -202,7 +202,7 @@ def _members(project: Project, outer: str, name: str) -> Iterator[Declared]:
     """What a type has under a name: a nested type, a static member."""
     holder = _type(project, outer)
     home = project.at(holder.home) if holder is not None else None
-    if holder is None or not isinstance(home, Typing):
+    if holder is None or home is None:
         return
     for owner in home.scopes.owners:
         if owner.node is holder.node:
@@ -224,6 +224,6 @@ def _type(project: Project, path: str, deep: int = 0) -> Declared | None:
     if package and package.rpartition(".")[2][:1].isupper():
         holder = _type(project, package, deep + 1)
         home = project.at(holder.home) if holder is not None else None
-        if isinstance(home, Typing):
+        if home is not None:
             return next((d for d in home.scopes.declarations(name) if d.kind == "class"), None)
     return None

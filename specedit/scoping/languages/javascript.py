@@ -176,10 +176,9 @@ def _is_required(uses: Uses, leaf: Branch) -> bool:
     pattern = leaf.parent
     holder = pattern.parent if pattern is not None else None
     value = holder.part("value") if holder is not None else None
-    beyond = uses.typing.beyond
-    if value is None or beyond is None or uses.scopes.scope_of(leaf) is not uses.scopes.file:
+    if value is None or uses.scopes.scope_of(leaf) is not uses.scopes.file:
         return False
-    return beyond.word(uses.typing, value) is not None
+    return uses.rules.word(uses.typing.project, uses.typing, value) is not None
 
 
 def _shorthand_member(uses: Uses, leaf: Branch) -> Hashable:

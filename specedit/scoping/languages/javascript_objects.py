@@ -23,7 +23,9 @@ def owner_of_literal(typing: Typing, node: Branch, deep: int = 0) -> Known:
     if typed is not None:
         return typing.named_type(typed, deep + 1)
     if node.place == "assignment_expression.right":
-        return typing.type_of(parent.part("left"), deep + 1)
+        left = parent.part("left")
+        gives_out = left is not None and typing.scopes.text(left) == "module.exports"
+        return None if gives_out else typing.type_of(left, deep + 1)
     if node.place == "pair.value" and parent.parent is not None:
         key = parent.part("key")
         around = owner_of_literal(typing, parent.parent, deep + 1)

@@ -134,7 +134,7 @@ class Rules(Tables):
             return None
         if any(one.name in up.members for up in typing.above(one.owner)):
             return None
-        return "what it overrides", typing.beyond is not None
+        return "what it overrides", True
 
     # other files: `project` knows them
 

@@ -13,7 +13,7 @@ from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
-from specedit.scoping.uses import EXTERNAL, UNKNOWN, Uses
+from specedit.scoping.uses import UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
 
@@ -133,10 +133,7 @@ class Rust(Rules):
             return [in_macro(uses, leaf)]
         path = uses.typing.receiver(leaf) if "scoped" in parent.type else None
         if path is not None and path.type in ("crate", "self", "super"):
-            if uses.typing.beyond is not None:
-                return [uses.member(uses.typing.type_of(path))]
-            module = uses.scopes.root if path.type != "self" else leaf
-            return [uses.typing.lookup(uses.name, module, "any") or (EXTERNAL, "")]
+            return [uses.member(uses.typing.type_of(path))]
         if leaf.place == "macro_invocation.macro":
             return [uses.bare(leaf, "macro")]
         return None
@@ -174,11 +171,8 @@ class Rust(Rules):
         if trait is None or any(up.module is None for up in typing.named_type(trait) or ()):
             return None
         name = typing.scopes.text(trait).split("<")[0]
-        if typing.beyond is None:
-            return f"the trait {name}", False
-        assert isinstance(typing.beyond, Project)
         declared = rf"\btrait\s+{name.split('::')[-1].strip()}\b"
-        return None if typing.beyond.matching(declared, (".rs",)) else (f"the trait {name}", True)
+        return None if typing.project.matching(declared, (".rs",)) else (f"the trait {name}", True)
 
     def from_receiver(
         self, root: Branch, data: bytes, new: str, line: int | None

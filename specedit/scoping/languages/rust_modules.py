@@ -86,7 +86,7 @@ def declared_elsewhere(project: Project, owner: Owner, name: str) -> Iterator[De
 def parts(project: Project, owner: Owner) -> Iterator[Owner]:
     """A type, and what `impl` adds to it in other files of the crate."""
     home = project.at(owner.home)
-    if not isinstance(home, Typing):
+    if home is None:
         return
     if owner.early:
         yield from _real(project, home, owner)
@@ -182,7 +182,7 @@ def _taken_in(project: Project, at: Place, name: str) -> Place | None:
     for one in _in(project, at, name):
         if one.kind == "module":
             return project.path(one.home), None
-        if one.kind == "namespace" and isinstance(home := project.at(one.home), Typing):
+        if one.kind == "namespace" and (home := project.at(one.home)):
             return _child(project, _around(project, home, one.node), one.name)
     return None
 
@@ -270,7 +270,7 @@ def _root(project: Project, path: str) -> str | None:
                 main = posixpath.join(up, ROOTS[1])
                 return main if path == main else text
         if not up:
-            return None
+            return path
         up = posixpath.dirname(up)
 
 
