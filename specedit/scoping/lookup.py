@@ -13,7 +13,7 @@ from specedit.scoping.scopes import Scopes
 from specedit.syntax.branch import Branch
 
 if TYPE_CHECKING:
-    from specedit.scoping.project import Project
+    from specedit.scoping.languages.rules import Project  # it builds on this module
 
 
 class Lookup:

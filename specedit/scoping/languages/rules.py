@@ -14,7 +14,7 @@ from specedit.syntax.branch import Branch
 
 if TYPE_CHECKING:
     from specedit.scoping.meaning import Meaning, Rewrite
-    from specedit.scoping.project import Project
+    from specedit.scoping.project import Project as Project
     from specedit.scoping.scope import Declared, Owner, Scope
     from specedit.scoping.scopes import Scopes
     from specedit.scoping.typing import Typing
