@@ -110,6 +110,11 @@ REQUIRED = {  # a file, the place of a name, and what requires the name
     "rust-module": ("a.rs", "mod |shapes;\n", "the name of its file"),
     "java-override": ("A.java", "class A { @Override public String |toString() {} }", "overrides"),
     "csharp-override": ("A.cs", "class A { public override string |ToString() {} }", "overrides"),
+    "go-error": (
+        "a.go",
+        'package a\ntype E int\nfunc (e E) |Error() string { return "" }\n',
+        "required by error",
+    ),
     "typescript-literal": ("a.ts", "const a: ProxyHandler<B> = { |get() {} }", "ProxyHandler<B>"),
     "typescript": ("a.ts", "class A extends B { override |f() {} }", "overrides"),
 }

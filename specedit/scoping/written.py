@@ -55,6 +55,10 @@ class WrittenTypes(Lookup):
                 or typed.part("type")
                 or first_of(typed)
             )
+        if typed.type in self.rules.names:  # `type Things []Thing`
+            declared = self.lookup(self.scopes.text(typed), typed, "type")
+            typed = (declared.node.part("type") if declared is not None else None) or typed
+            return self.element(typed) if typed.type in self.rules.lists else None
         inner = typed.first(*self.rules.arguments) or last_of(typed)
         if inner is not None and inner.type in self.rules.arguments:
             return last_of(inner)
@@ -68,6 +72,8 @@ class WrittenTypes(Lookup):
             return None
         if node.type in self.rules.builds:
             return node.part("type")  # `[]A{…}`
+        if node.type in self.rules.indexes:
+            return self.element(self.type_written(first_of(node)))
         declared: Declared | None = None
         if node.type in self.rules.names:
             declared = self.lookup(self.scopes.label(node), node)

@@ -44,8 +44,14 @@ class Go(Rules):
         return next((text(leaf) for leaf in leaves if leaf.type == "type_identifier"), "")
 
     def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:
-        named = one.node.type == "method_declaration" and one.name in _STANDARD
-        return ("an interface of the standard library", False) if named else None
+        if one.node.type not in ("method_declaration", "method_elem") or one.owner is None:
+            return None
+        own = (one.owner, *typing.project.parts(one.owner))
+        for interface, methods in _INTERFACES.items():
+            if one.name in methods.split() and one.node.type == "method_declaration":
+                if all(any(each in it.members for it in own) for each in methods.split()):
+                    return interface, True
+        return ("an interface of the standard library", False) if one.name in _STANDARD else None
 
     def module_of(self, scopes: Scopes, imported: Declared) -> str:
         path = imported.node.part("path")
@@ -123,16 +129,30 @@ def _key(uses: Uses, element: Branch) -> Hashable | None:
                 return (UNKNOWN, "")
             if typed is not None and typed.type == "pointer_type":
                 typed = typed.named_children()[0]
-            return uses.member(uses.typing.named_type(typed))
+            known = uses.typing.named_type(typed)
+            if not uses.typing.members(known or (), uses.name):  # `type Keys map[Key]string`
+                value = uses.typing.lookup(uses.name, element)
+                return value if value is not None else uses.member(known)
+            return uses.member(known)
     return None
 
 
+_INTERFACES = table(  # whose methods a type hardly has by chance
+    """
+    error: Error
+    sort.Interface: Len Less Swap
+    http.ResponseWriter: Header Write WriteHeader
+    fs.FileInfo: Name Size Mode ModTime IsDir Sys
+    flag.Value: String Set
+    """
+)
 _STANDARD = places(  # methods that interfaces of the standard library have
     "As Bounds Bytes Close Error Flush Format Get GoString Header Is Len Less MarshalBinary",
     "MarshalJSON MarshalText MarshalXML Name Next Open Pop Push Read ReadAt ReadByte ReadFrom",
     "ReadRune RoundTrip Scan Seek ServeHTTP Set Stat String Swap Temporary Timeout Unwrap",
     "UnmarshalBinary UnmarshalJSON UnmarshalText UnmarshalXML Value Write WriteByte WriteHeader",
     "WriteString WriteTo",
+    "Fatal Fatalf Fatalln Panic Panicf Panicln Print Printf Println",
 )
 
 RULES = Go(
