@@ -48,9 +48,9 @@ class Go(Rules):
             return None
         own = (one.owner, *typing.project.parts(one.owner))
         for interface, methods in _INTERFACES.items():
-            if one.name in methods.split() and one.node.type == "method_declaration":
-                if all(any(each in it.members for it in own) for each in methods.split()):
-                    return interface, True
+            every = all(any(each in it.members for it in own) for each in methods.split())
+            if every and one.name in methods.split() and one.node.type != "method_elem":
+                return interface, True
         return ("an interface of the standard library", False) if one.name in _STANDARD else None
 
     def module_of(self, scopes: Scopes, imported: Declared) -> str:
