@@ -6,13 +6,14 @@ In Markdown, reStructuredText and plain text that is code spans, and code blocks
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import PurePath
 
 from specedit.rename.guess import Place, RenameGuess, applied
 from specedit.rename.places import Choice, guessed
 from specedit.rename.resolution import ResolvedName, resolve_name
 from specedit.scoping.project import Project
+from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, FOREIGN
 from specedit.syntax import identifiers as names
 from specedit.syntax import trees
@@ -43,12 +44,11 @@ def kept_places(
 
 def _foreign(
     project: Project,
-    typings: object,
+    typings: Mapping[str, Typing],
     path: str,
     built: Iterable[str],
     is_here: Callable[[str, str], bool],
 ) -> frozenset[int]:
-    assert isinstance(typings, dict)
     results: set[int] = set()
     for name in built:
         key = ("foreign", id(typings), name)
@@ -62,9 +62,7 @@ def _foreign(
                 if part.kind in (EXTERNAL, FOREIGN, "import")
                 for leaf in part.leaves
             }
-        known_places = project.notes[key]
-        assert isinstance(known_places, set)
-        results |= {start for p, start in known_places if p == path}
+        results |= {start for p, start in project.notes[key] if p == path}
     return frozenset(results)
 
 
@@ -84,7 +82,6 @@ def derived_only(
         return None
     built = {name for _, name in typing.scopes.leaves if names.derived(name, old, new) is not None}
     group = project.notes.setdefault(("alone", typing.rules.family or language.name), {})
-    assert isinstance(group, dict)
     group[path] = typing
     kept = _foreign(project, {path: typing}, path, built, is_here)
     choice = Choice(typing, [], [], [], whole_tree=True, kept=kept)

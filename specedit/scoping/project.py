@@ -10,6 +10,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
+from typing import Any, TypeVar
 
 from specedit.errors import FileError
 from specedit.scoping.declaring import declared_scopes
@@ -21,6 +22,7 @@ from specedit.syntax import trees
 from specedit.syntax.branch import Branch
 from specedit.syntax.languages import Language, language_of
 
+T = TypeVar("T")
 BELOW = ("", "src", "lib", "libs", "app", "apps", "packages", "crates")  # where sources stand
 LONGEST = 2_000_000  # characters of a file that is read to learn what it declares
 
@@ -43,7 +45,7 @@ class Project:
         self._packages: dict[int, str] = {}  # of an owner: the folder it stands for
         self._asked: set[tuple[str, int, str]] = set()  # what is being found out just now
         self._imported: dict[int, list[Declared] | None] = {}
-        self.notes: dict[object, object] = {}  # what a language found out, under a key of its own
+        self.notes: dict[object, Any] = {}
 
     @classmethod
     def of_text(cls, text: str, language: Language) -> Typing:
@@ -102,23 +104,23 @@ class Project:
     def beside(self, path: str) -> list[str]:
         """The files of the same folder."""
         folder = posixpath.dirname(path)
-        key = ("beside", folder)
-        if key not in self.notes:
-            self.notes[key] = sorted(p for p in self.paths if posixpath.dirname(p) == folder)
-        result = self.notes[key]
-        assert isinstance(result, list)
-        return result
+        own = (one for one in self.paths if posixpath.dirname(one) == folder)
+        return self.remembered(("beside", folder), lambda: sorted(own))
 
     def matching(self, pattern: str, suffixes: tuple[str, ...]) -> list[str]:
         """The files of these kinds in whose text a pattern is found."""
-        key = ("matching", pattern, suffixes)
-        if key not in self.notes:
-            wanted = re.compile(pattern)
+
+        def search() -> list[str]:
             own = (path for path in sorted(self.paths) if path.endswith(suffixes))
-            result = (path for path in own if wanted.search(self.text(path) or ""))
-            self.notes[key] = list(result)
-        known = self.notes[key]
-        assert isinstance(known, list)
+            return [path for path in own if re.search(pattern, self.text(path) or "")]
+
+        return self.remembered(("matching", pattern, suffixes), search)
+
+    def remembered(self, key: object, find: Callable[[], T]) -> T:
+        """What a language finds out once, under a key of its own."""
+        if key not in self.notes:
+            self.notes[key] = find()
+        known: T = self.notes[key]
         return known
 
     # modules
@@ -206,11 +208,10 @@ class Project:
             return ()
         key = ("parts", id(owner))
         if key not in self.notes:
-            self.notes[key] = ()
+            self.notes[key] = ()  # to a question on the way
             result = home.rules.parts(self, owner)
             self.notes[key] = tuple(one for one in result if one is not owner)
-        known = self.notes[key]
-        assert isinstance(known, tuple)
+        known: tuple[Owner, ...] = self.notes[key]
         return known
 
     def _once(self, what: str, key: object, name: str, found: Iterator[Declared]) -> list[Declared]:

@@ -31,18 +31,54 @@ class C(Rules):
             return None
         return kind, where
 
-    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
-        yield from _shared(project, here, name)
-
-    def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
-        yield from _parts(project, owner)
-
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if leaf.place == "field_designator.":  # `{.name = 1}`
             holder = next((up for up in leaf.up() if up.part("type") is not None), None)
             typed = holder.part("type") if holder is not None else None
             return [uses.member(uses.typing.named_type(typed))]
         return None
+
+    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
+        """What the included files declare, and what the linker takes for the same."""
+        own = project.path(here.scopes)
+        seen = _included(project, own)
+        for path in seen:
+            if name in (project.text(path) or ""):
+                yield from _top(project, path, name)
+        mine = [one for one in project.top_level(own, name) if _is_linked(here, one)]
+        if not mine:
+            return
+        for path in project.matching(rf"\b{re.escape(name)}\b", SOURCES):
+            there = project.typing(path)
+            if path == own or path in seen or there is None:
+                continue
+            for one in _top(project, path, name):
+                both = _is_linked(there, one) and (
+                    _is_extern(there, one) or _is_extern(here, mine[0])
+                )
+                if both:
+                    yield one
+
+    def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
+        """A class and its methods in other files; a namespace that is opened again."""
+        path = project.path(owner.home)
+        is_space = "namespace" in owner.node.type
+        if owner.early or is_space:
+            for there in _included(project, path):
+                typing = (
+                    project.typing(there) if owner.name in (project.text(there) or "") else None
+                )
+                for other in typing.scopes.owners if typing is not None else ():
+                    if other.name == owner.name and (is_space or not other.early):
+                        yield other
+        if owner.early:
+            return
+        word = rf"\b{re.escape(owner.name)}\b" + ("" if is_space else r"\s*(?:<[^;{]*?>)?\s*::")
+        for there in project.matching(word, SOURCES):
+            typing = project.typing(there) if path in _included(project, there) else None
+            for other in typing.scopes.owners if typing is not None else ():
+                if other.name == owner.name and (other.early or is_space):
+                    yield other
 
 
 _TAGGED = places("class_specifier struct_specifier union_specifier enum_specifier")
@@ -119,30 +155,10 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTIL
 SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".cu", ".h", ".hpp", ".hh", ".hxx", ".inl", ".ipp")
 
 
-def _shared(project: Project, here: Typing, name: str) -> Iterator[Declared]:
-    """What the included files declare, and what the linker takes for the same."""
-    own = project.path(here.scopes)
-    seen = _included(project, own)
-    for path in seen:
-        if name in (project.text(path) or ""):
-            yield from _top(project, path, name)
-    mine = [one for one in project.top_level(own, name) if _is_linked(here, one)]
-    if not mine:
-        return
-    for path in project.matching(rf"\b{re.escape(name)}\b", SOURCES):
-        there = project.typing(path)
-        if path == own or path in seen or there is None:
-            continue
-        for one in _top(project, path, name):
-            both = _is_linked(there, one) and (_is_extern(there, one) or _is_extern(here, mine[0]))
-            if both:
-                yield one
-
-
 def _included(project: Project, path: str) -> list[str]:
     """All that a file includes, itself left out."""
-    key = ("included", path)
-    if key not in project.notes:
+
+    def follow() -> list[str]:
         results: list[str] = []
         waiting = [path]
         while waiting:
@@ -152,30 +168,9 @@ def _included(project: Project, path: str) -> list[str]:
                 if there is not None and there not in results and there != path:
                     results.append(there)
                     waiting.append(there)
-        project.notes[key] = results
-    known = project.notes[key]
-    assert isinstance(known, list)
-    return known
+        return results
 
-
-def _parts(project: Project, owner: Owner) -> Iterator[Owner]:
-    """A class and its methods in other files; a namespace that is opened again."""
-    path = project.path(owner.home)
-    is_space = "namespace" in owner.node.type
-    if owner.early or is_space:
-        for there in _included(project, path):
-            typing = project.typing(there) if owner.name in (project.text(there) or "") else None
-            for other in typing.scopes.owners if typing is not None else ():
-                if other.name == owner.name and (is_space or not other.early):
-                    yield other
-    if owner.early:
-        return
-    word = rf"\b{re.escape(owner.name)}\b" + ("" if is_space else r"\s*(?:<[^;{]*?>)?\s*::")
-    for there in project.matching(word, SOURCES):
-        typing = project.typing(there) if path in _included(project, there) else None
-        for other in typing.scopes.owners if typing is not None else ():
-            if other.name == owner.name and (other.early or is_space):
-                yield other
+    return project.remembered(("included", path), follow)
 
 
 def _top(project: Project, path: str, name: str) -> Iterator[Declared]:
@@ -206,10 +201,6 @@ def _file(project: Project, path: str, written: str) -> str | None:
     near = posixpath.normpath(posixpath.join(posixpath.dirname(path), written))
     if near in project.paths:
         return near
-    key = ("ends", written)
-    if key not in project.notes:
-        end = posixpath.normpath(written)
-        results = [p for p in project.paths if p == end or p.endswith("/" + end)]
-        project.notes[key] = min(results, key=len) if results else None
-    known = project.notes[key]
-    return known if isinstance(known, str) else None
+    end = posixpath.normpath(written)
+    ends = (p for p in project.paths if p == end or p.endswith("/" + end))
+    return project.remembered(("ends", written), lambda: min(ends, key=len, default=None))

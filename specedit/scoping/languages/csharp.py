@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 
-from specedit.scoping.languages import csharp_namespaces
-from specedit.scoping.languages.rules import Rules
+from specedit.scoping.languages.csharp_namespaces import CSharpNamespaces
 from specedit.scoping.languages.tables import places, table
-from specedit.scoping.project import Project
-from specedit.scoping.scope import Declared, Owner
+from specedit.scoping.scope import Declared
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import Typing
 from specedit.scoping.uses import UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
 
-class CSharp(Rules):
+class CSharp(CSharpNamespaces):
     def declares_as(
         self, scopes: Scopes, leaf: Branch, name: str, node: Branch, kind: str, where: str
     ) -> tuple[str, str] | None:
@@ -26,18 +23,6 @@ class CSharp(Rules):
     def module_of(self, scopes: Scopes, imported: Declared) -> str:
         named = imported.node.named_children()
         return scopes.text(named[-1]) if len(named) > 1 else ""
-
-    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
-        yield from csharp_namespaces.shared(project, here, name)
-
-    def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
-        yield from csharp_namespaces.declared_elsewhere(project, owner, name)
-
-    def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
-        return csharp_namespaces.word(project, here, node)
-
-    def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
-        yield from csharp_namespaces.parts(project, owner)
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         parent = leaf.parent

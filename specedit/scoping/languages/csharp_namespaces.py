@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from specedit.scoping.languages.rules import Rules
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.typing import Typing
@@ -18,63 +19,63 @@ USING = re.compile(r"^\s*(global\s+)?using\s+(static\s+)?([\w.]+)\s*;", re.MULTI
 KINDS = r"\b(?:class|interface|enum|struct|record|delegate\s+[\w<>\[\],.? ]+?)\s+"
 
 
-def shared(project: Project, here: Typing, name: str) -> Iterator[Declared]:
-    """A type of a namespace that is visible here, and what `using static` shows."""
-    path = project.path(here.scopes)
-    text = project.text(path) or ""
-    seen = _visible(project, text)
-    for place in project.matching(_declaring(name), (".cs", ".csx")):
-        spaces = NAMESPACE.findall(project.text(place) or "")
-        if place != path and (not spaces or any(space in seen for space in spaces)):
-            yield from _types(project, place, name)
-    for _, static, used in USING.findall(text):
-        if static:
-            for holder in _named(project, used):
-                home = project.at(holder.home)
-                for owner in home.scopes.owners if home is not None else ():
-                    if owner.node is holder.node:
-                        yield from owner.members.get(name, ())
+class CSharpNamespaces(Rules):
+    """What namespaces say of each other."""
 
+    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
+        """A type of a namespace that is visible here, and what `using static` shows."""
+        path = project.path(here.scopes)
+        text = project.text(path) or ""
+        seen = _visible(project, text)
+        for place in project.matching(_declaring(name), (".cs", ".csx")):
+            spaces = NAMESPACE.findall(project.text(place) or "")
+            if place != path and (not spaces or any(space in seen for space in spaces)):
+                yield from _types(project, place, name)
+        for _, static, used in USING.findall(text):
+            if static:
+                for holder in _named(project, used):
+                    home = project.at(holder.home)
+                    for owner in home.scopes.owners if home is not None else ():
+                        if owner.node is holder.node:
+                            yield from owner.members.get(name, ())
 
-def declared_elsewhere(project: Project, owner: Owner, name: str) -> Iterator[Declared]:
-    """A type of a namespace, by a qualified name."""
-    space = project.folder(owner) or owner.name
-    if project.folder(owner) is None and "namespace" not in owner.node.type:
-        return
-    for place in project.matching(_declaring(name), (".cs", ".csx")):
-        if space in NAMESPACE.findall(project.text(place) or ""):
-            yield from _types(project, place, name)
+    def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+        """A type of a namespace, by a qualified name."""
+        space = project.folder(owner) or owner.name
+        if project.folder(owner) is None and "namespace" not in owner.node.type:
+            return
+        for place in project.matching(_declaring(name), (".cs", ".csx")):
+            if space in NAMESPACE.findall(project.text(place) or ""):
+                yield from _types(project, place, name)
 
+    def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
+        """The namespace that `Shop.Models` stands for, where nothing nearer has the name."""
+        if node.type not in ("identifier", "qualified_name", "member_access_expression"):
+            return None
+        if node.end - node.start > 200:
+            return None
+        text = here.scopes.text(node)
+        if text not in _spaces(project):
+            return None
+        first = next(one for one in node.walk() if not one.children)
+        if here.lookup(text.split(".")[0], first) is not None:
+            return None
+        return project.package(text, here.scopes, here.scopes.root).owner
 
-def word(project: Project, here: Typing, node: Branch) -> Owner | None:
-    """The namespace that `Shop.Models` stands for, where nothing nearer has the name."""
-    if node.type not in ("identifier", "qualified_name", "member_access_expression"):
-        return None
-    if node.end - node.start > 200:
-        return None
-    text = here.scopes.text(node)
-    if text not in _spaces(project):
-        return None
-    first = next(one for one in node.walk() if not one.children)
-    if here.lookup(text.split(".")[0], first) is not None:
-        return None
-    return project.package(text, here.scopes, here.scopes.root).owner
-
-
-def parts(project: Project, owner: Owner) -> Iterator[Owner]:
-    """The other parts of a partial type."""
-    home = project.at(owner.home)
-    if home is None or not _is_partial(home, owner):
-        return
-    own = NAMESPACE.findall(project.text(project.path(owner.home)) or "")
-    for place in project.matching(_declaring(owner.name), (".cs", ".csx")):
-        there = project.typing(place)
-        spaces = NAMESPACE.findall(project.text(place) or "")
-        if there is None or (own and not set(own) & set(spaces)):
-            continue
-        for other in there.scopes.owners:
-            if other.name == owner.name and _is_partial(there, other):
-                yield other
+    def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
+        """The other parts of a partial type."""
+        home = project.at(owner.home)
+        if home is None or not _is_partial(home, owner):
+            return
+        own = NAMESPACE.findall(project.text(project.path(owner.home)) or "")
+        for place in project.matching(_declaring(owner.name), (".cs", ".csx")):
+            there = project.typing(place)
+            spaces = NAMESPACE.findall(project.text(place) or "")
+            if there is None or (own and not set(own) & set(spaces)):
+                continue
+            for other in there.scopes.owners:
+                if other.name == owner.name and _is_partial(there, other):
+                    yield other
 
 
 def _is_partial(home: Typing, owner: Owner) -> bool:
@@ -104,34 +105,23 @@ def _visible(project: Project, text: str) -> set[str]:
         parts = space.split(".")
         seen |= {".".join(parts[: n + 1]) for n in range(len(parts))}
     seen |= {used for _, static, used in USING.findall(text) if not static}
-    key = ("global usings",)
-    if key not in project.notes:
-        files = project.matching(r"global\s+using", (".cs",))
-        texts = [project.text(path) or "" for path in files]
-        project.notes[key] = {
-            used
-            for one in texts
-            for world, static, used in USING.findall(one)
-            if world and not static
-        }
-    known = project.notes[key]
-    assert isinstance(known, set)
-    return seen | known
+    files = project.matching(r"global\s+using", (".cs",))
+    usings = (one for path in files for one in USING.findall(project.text(path) or ""))
+    return seen | {used for world, static, used in usings if world and not static}
 
 
 def _spaces(project: Project) -> set[str]:
     """Every namespace of the tree, and what they are in."""
-    key = ("namespaces",)
-    if key not in project.notes:
+
+    def read() -> set[str]:
         results: set[str] = set()
         for path in project.matching(NAMESPACE.pattern, (".cs", ".csx")):
             for space in NAMESPACE.findall(project.text(path) or ""):
                 parts = space.split(".")
                 results |= {".".join(parts[: n + 1]) for n in range(len(parts))}
-        project.notes[key] = results
-    known = project.notes[key]
-    assert isinstance(known, set)
-    return known
+        return results
+
+    return project.remembered("namespaces", read)
 
 
 def _declaring(name: str) -> str:

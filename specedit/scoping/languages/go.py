@@ -57,9 +57,6 @@ class Go(Rules):
         path = imported.node.part("path")
         return scopes.text(path).strip('"`') if path is not None else ""
 
-    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
-        return _imports(project, here, imported)
-
     def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
         path = project.path(here.scopes)
         for other in _package_files(project, path):
@@ -72,9 +69,6 @@ class Go(Rules):
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
         if (folder := project.folder(owner)) is not None:
             yield from _declared_elsewhere(project, folder, name)
-
-    def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
-        yield from _parts(project, owner)
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         element = leaf.parent
@@ -107,6 +101,22 @@ class Go(Rules):
             between = text(Branch("", "", False, leaf.start, imported.start, 0))
             return Rewrite(leaf.start, imported.start, between, "", "code")
         return None
+
+    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
+        path = here.rules.module_of(here.scopes, imported)
+        folder = _folder(project, path)
+        if folder is None:
+            return None
+        return [project.package(folder, here.scopes, here.scopes.root)]
+
+    def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
+        """A type, and its methods in other files of the package."""
+        home = project.path(owner.home)
+        for path in _package_files(project, home):
+            typing = project.typing(path) if path != home else None
+            for other in typing.scopes.owners if typing is not None else ():
+                if other.name == owner.name and (other.early or owner.early):
+                    yield other
 
 
 def _last(path: str) -> str:
@@ -233,28 +243,10 @@ DOTTED = re.compile(r"^\s*(?:import\s+)?\.\s+\"([^\s\"]+)\"", re.MULTILINE)
 MODULE = re.compile(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
 
 
-def _imports(project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
-    path = here.rules.module_of(here.scopes, imported)
-    folder = _folder(project, path)
-    if folder is None:
-        return None
-    return [project.package(folder, here.scopes, here.scopes.root)]
-
-
 def _declared_elsewhere(project: Project, folder: str, name: str) -> Iterator[Declared]:
     for path in _files(project, folder):
         if not path.endswith("_test.go"):
             yield from _top(project, path, name)
-
-
-def _parts(project: Project, owner: Owner) -> Iterator[Owner]:
-    """A type, and its methods in other files of the package."""
-    home = project.path(owner.home)
-    for path in _package_files(project, home):
-        typing = project.typing(path) if path != home else None
-        for other in typing.scopes.owners if typing is not None else ():
-            if other.name == owner.name and (other.early or owner.early):
-                yield other
 
 
 def _package_files(project: Project, path: str) -> list[str]:

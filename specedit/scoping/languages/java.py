@@ -36,12 +36,6 @@ class Java(Rules):
         path = imported.node.first("scoped_identifier", "identifier")
         return scopes.text(path) if path is not None else ""
 
-    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
-        return _imports(project, here, imported)
-
-    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
-        yield from _shared(project, here, name)
-
     def overrides(self, one: Declared, other: Declared, text: Text) -> bool:
         """A private or a static method neither overrides nor is overridden."""
         for each in (one, other):
@@ -80,6 +74,27 @@ class Java(Rules):
             if len(constants) == 1:
                 return [constants[0]]
         return None
+
+    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
+        path = here.rules.module_of(here.scopes, imported)
+        if (result := _type(project, path)) is not None:
+            return [result]
+        outer, _, name = path.rpartition(".")
+        return list(_members(project, outer, name)) or None
+
+    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
+        """A type of the same package, and what `import a.b.*` shows."""
+        text = project.text(project.path(here.scopes)) or ""
+        own = PACKAGE.search(text)
+        result = _type(project, f"{own[1]}.{name}" if own else name)
+        if result is not None and result.home is not here.scopes:
+            yield result
+            return
+        for static, path in STARS.findall(text):
+            if static:
+                yield from _members(project, path, name)
+            elif (result := _type(project, f"{path}.{name}")) is not None:
+                yield result
 
 
 APART = places("private static")  # what says that a method is its own class's alone
@@ -173,29 +188,6 @@ RULES = Java(
 
 PACKAGE = re.compile(r"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
 STARS = re.compile(r"^\s*import\s+(static\s+)?([\w.]+)\.\*\s*;", re.MULTILINE)
-
-
-def _imports(project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
-    path = here.rules.module_of(here.scopes, imported)
-    if (result := _type(project, path)) is not None:
-        return [result]
-    outer, _, name = path.rpartition(".")
-    return list(_members(project, outer, name)) or None
-
-
-def _shared(project: Project, here: Typing, name: str) -> Iterator[Declared]:
-    """A type of the same package, and what `import a.b.*` shows."""
-    text = project.text(project.path(here.scopes)) or ""
-    own = PACKAGE.search(text)
-    result = _type(project, f"{own[1]}.{name}" if own else name)
-    if result is not None and result.home is not here.scopes:
-        yield result
-        return
-    for static, path in STARS.findall(text):
-        if static:
-            yield from _members(project, path, name)
-        elif (result := _type(project, f"{path}.{name}")) is not None:
-            yield result
 
 
 def _members(project: Project, outer: str, name: str) -> Iterator[Declared]:

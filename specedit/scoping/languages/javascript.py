@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 
-from specedit.scoping.languages import javascript_modules as modules
 from specedit.scoping.languages import javascript_moves as moves
+from specedit.scoping.languages.javascript_modules import JavaScriptModules
 from specedit.scoping.languages.javascript_objects import (
     given_to_callback,
     owner_of_literal,
     taken_apart,
     type_of_literal,
 )
-from specedit.scoping.languages.rules import Rules, Text
+from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Meaning, Rewrite, means_member
 from specedit.scoping.project import Project
@@ -26,7 +26,7 @@ from specedit.syntax.branch import Branch
 SHORTHANDS = places("shorthand_property_identifier shorthand_property_identifier_pattern")
 
 
-class JavaScript(Rules):
+class JavaScript(JavaScriptModules):
     def names_in(
         self, node: Branch, text: Text, known: frozenset[str]
     ) -> Iterator[tuple[Branch, str]]:
@@ -66,23 +66,10 @@ class JavaScript(Rules):
         whole = first is not None and first.type == "string"
         return text(first).strip("'\"") if first is not None and whole else None
 
-    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
-        return modules.imported_declarations(project, here, imported)
-
     def moved_imports(
         self, project: Project, here: Typing, moved: Mapping[str, str]
     ) -> Iterator[Rewrite]:
         return moves.moved_imports(project, moved, here)
-
-    def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
-        if project.is_module(owner):
-            yield from modules.given_out(project, project.path(owner.home), name)
-
-    def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
-        return modules.word(project, here, node)
-
-    def named(self, project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
-        yield from modules.read(project, here, leaf)
 
     def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
         if leaf.type in SHORTHANDS and _is_required(uses, leaf):

@@ -8,43 +8,73 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from specedit.scoping.languages.javascript_paths import resolve
+from specedit.scoping.languages.rules import Rules
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
 
-def imported_declarations(
-    project: Project, here: Typing, imported: Declared
-) -> list[Declared] | None:
-    place = resolve(project, project.path(here.scopes), here.rules.module_of(here.scopes, imported))
-    if place is None:
+class JavaScriptModules(Rules):
+    """What modules say of each other."""
+
+    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
+        place = resolve(
+            project, project.path(here.scopes), here.rules.module_of(here.scopes, imported)
+        )
+        if place is None:
+            return None
+        if (
+            imported.leaf.place == "namespace_import."
+            or imported.node.type == "import_require_clause"
+        ):
+            module = project.module(place)
+            return [module] if module is not None else None
+        if imported.leaf.place == "import_clause.":
+            return list(_default(project, place))
+        holder = imported.leaf.parent
+        name = holder.part("name") if holder is not None and holder.part("alias") else imported.leaf
+        return list(given_out(project, place, here.scopes.text(name or imported.leaf)))
+
+    def named(self, project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
+        """`x` of `import {x as y}` and `export {x} from "./m"`; `y` of `export {x as y}`."""
+        holder = leaf.parent
+        if holder is None:
+            return
+        if leaf.place == "export_specifier.alias":
+            yield _alias(project, here, holder, leaf)
+            return
+        source = next((s for up in holder.up() if (s := up.part("source")) is not None), None)
+        if source is None:
+            return
+        message = here.scopes.text(source).strip("'\"")
+        place = resolve(project, project.path(here.scopes), message)
+        if place is not None:
+            yield from given_out(project, place, here.scopes.text(leaf))
+
+    def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
+        """The module that `require("./x")`, `exports` and `module.exports` stand for."""
+        text = here.scopes.text
+        if node.type == "call_expression":
+            path = here.rules.brings(node, text)
+            place = resolve(project, project.path(here.scopes), path) if path is not None else None
+            there = project.typing(place) if place is not None else None
+            if place is None or there is None:
+                return None
+            assigned = next(_assigned(there), None)
+            if assigned is not None and assigned.type in there.rules.names:
+                return None  # a class or a function is the module
+            module = project.module(place)
+            return module.owner if module is not None else None
+        spelling = text(node) if node.end - node.start < 16 else ""
+        if spelling in ("exports", "module.exports"):
+            module = project.module(project.path(here.scopes))
+            return module.owner if module is not None else None
         return None
-    if imported.leaf.place == "namespace_import." or imported.node.type == "import_require_clause":
-        module = project.module(place)
-        return [module] if module is not None else None
-    if imported.leaf.place == "import_clause.":
-        return list(_default(project, place))
-    holder = imported.leaf.parent
-    name = holder.part("name") if holder is not None and holder.part("alias") else imported.leaf
-    return list(given_out(project, place, here.scopes.text(name or imported.leaf)))
 
-
-def read(project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
-    """`x` of `import {x as y}` and `export {x} from "./m"`; `y` of `export {x as y}`."""
-    holder = leaf.parent
-    if holder is None:
-        return
-    if leaf.place == "export_specifier.alias":
-        yield _alias(project, here, holder, leaf)
-        return
-    source = next((s for up in holder.up() if (s := up.part("source")) is not None), None)
-    if source is None:
-        return
-    message = here.scopes.text(source).strip("'\"")
-    place = resolve(project, project.path(here.scopes), message)
-    if place is not None:
-        yield from given_out(project, place, here.scopes.text(leaf))
+    def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+        if project.is_module(owner):
+            yield from given_out(project, project.path(owner.home), name)
 
 
 def given_out(project: Project, place: str, name: str) -> Iterator[Declared]:
@@ -97,14 +127,9 @@ def _given_out(project: Project, place: str, name: str) -> Iterator[Declared]:
 
 def _alias(project: Project, here: Typing, holder: Branch, leaf: Branch) -> Declared:
     """The name that a module gives something out under, as a declaration of its own."""
-    key = ("alias", id(leaf))
-    if key not in project.notes:
-        name = here.scopes.text(leaf)
-        scope = here.scopes.file
-        project.notes[key] = Declared(name, "export", leaf, holder, scope, None, 0, here.scopes)
-    known = project.notes[key]
-    assert isinstance(known, Declared)
-    return known
+    scopes = here.scopes
+    made = Declared(scopes.text(leaf), "export", leaf, holder, scopes.file, None, 0, scopes)
+    return project.remembered(("alias", id(leaf)), lambda: made)
 
 
 def _default(project: Project, place: str) -> Iterator[Declared]:
@@ -156,24 +181,3 @@ def _assigned(typing: Typing) -> Iterator[Branch]:
 
 def exported_object(typing: Typing) -> Branch | None:
     return next((one for one in _assigned(typing) if one.type == "object"), None)
-
-
-def word(project: Project, here: Typing, node: Branch) -> Owner | None:
-    """The module that `require("./x")`, `exports` and `module.exports` stand for."""
-    text = here.scopes.text
-    if node.type == "call_expression":
-        path = here.rules.brings(node, text)
-        place = resolve(project, project.path(here.scopes), path) if path is not None else None
-        there = project.typing(place) if place is not None else None
-        if place is None or there is None:
-            return None
-        assigned = next(_assigned(there), None)
-        if assigned is not None and assigned.type in there.rules.names:
-            return None  # a class or a function is the module
-        module = project.module(place)
-        return module.owner if module is not None else None
-    spelling = text(node) if node.end - node.start < 16 else ""
-    if spelling in ("exports", "module.exports"):
-        module = project.module(project.path(here.scopes))
-        return module.owner if module is not None else None
-    return None

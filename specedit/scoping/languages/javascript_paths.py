@@ -98,18 +98,17 @@ def _options(project: Project, config: str, deep: int) -> tuple[str | None, dict
 
 def _packages(project: Project, source: str) -> Iterator[str]:
     """A package of the same tree, by the name that its package.json gives it."""
-    key = ("packages",)
-    if key not in project.notes:
+
+    def read() -> dict[str, tuple[str, dict[str, Any]]]:
         results: dict[str, tuple[str, dict[str, Any]]] = {}
         for path in sorted(project.paths):
             if posixpath.basename(path) == "package.json" and "node_modules" not in path:
                 text = _json(project, path)
                 if isinstance(text.get("name"), str):
                     results[text["name"]] = (posixpath.dirname(path), text)
-        project.notes[key] = results
-    known = project.notes[key]
-    assert isinstance(known, dict)
-    for name, (folder, text) in known.items():
+        return results
+
+    for name, (folder, text) in project.remembered("packages", read).items():
         if source == name:
             for field in ("types", "source", "module", "main"):
                 if isinstance(text.get(field), str):

@@ -6,8 +6,9 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from keyword import kwlist
 
-from specedit.scoping.languages import python_modules, python_moves, python_strings
-from specedit.scoping.languages.rules import Rules, Text
+from specedit.scoping.languages import python_moves, python_strings
+from specedit.scoping.languages.python_modules import PythonModules
+from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Rewrite
 from specedit.scoping.project import Project
@@ -19,7 +20,7 @@ from specedit.scoping.written import Known
 from specedit.syntax.branch import Branch
 
 
-class Python(Rules):
+class Python(PythonModules):
     def names_in(
         self, node: Branch, text: Text, known: frozenset[str]
     ) -> Iterable[tuple[Branch, str]]:
@@ -70,26 +71,10 @@ class Python(Rules):
             for one in owner.members.get(name, ())
         )
 
-    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
-        return python_modules.imported_declarations(project, here, imported)
-
     def moved_imports(
         self, project: Project, here: Typing, moved: Mapping[str, str]
     ) -> Iterator[Rewrite]:
         return python_moves.PythonImports(project, moved, here).rewrites()
-
-    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
-        yield from python_modules.from_stars(project, project.path(here.scopes), name)
-
-    def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
-        place = project.folder(owner)
-        if place is None and project.is_module(owner):
-            place = project.path(owner.home)
-        if place:
-            yield from python_modules.declared_elsewhere(project, place, name)
-
-    def named(self, project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
-        yield from python_modules.read(project, here, leaf)
 
     def kept_in(self, node: Branch, name: str, text: Text) -> Iterator[Branch]:
         """`self.x = value`, and each of `self.x, self.y = one, other`."""

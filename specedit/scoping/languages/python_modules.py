@@ -9,30 +9,56 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
+from specedit.scoping.languages.rules import Rules
 from specedit.scoping.project import BELOW, Project
-from specedit.scoping.scope import Declared
+from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
 ENDS = (".py", ".pyi", ".pyw")
 
 
-def imported_declarations(
-    project: Project, here: Typing, imported: Declared
-) -> list[Declared] | None:
-    node = imported.node
-    whole = imported.leaf.parent
-    statement = node.parent if node.type == "aliased_import" and node.parent is not None else node
-    named = node.part("name") if node.type == "aliased_import" else whole
-    if named is None:
-        return None
-    name = here.scopes.text(named)
-    module = statement.part("module_name")
-    if module is not None:
-        return named_in(project, resolve(project, here, here.scopes.text(module)), name)
-    first = name if node.type == "aliased_import" else name.split(".")[0]
-    result = _module(project, here, resolve(project, here, first))
-    return [result] if result is not None else None
+class PythonModules(Rules):
+    """What modules say of each other."""
+
+    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
+        node = imported.node
+        whole = imported.leaf.parent
+        statement = (
+            node.parent if node.type == "aliased_import" and node.parent is not None else node
+        )
+        named = node.part("name") if node.type == "aliased_import" else whole
+        if named is None:
+            return None
+        name = here.scopes.text(named)
+        module = statement.part("module_name")
+        if module is not None:
+            return named_in(project, resolve(project, here, here.scopes.text(module)), name)
+        first = name if node.type == "aliased_import" else name.split(".")[0]
+        result = _module(project, here, resolve(project, here, first))
+        return [result] if result is not None else None
+
+    def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+        """What a module has from elsewhere: a package's modules, and what `import *` brings."""
+        place = project.folder(owner)
+        if place is None and project.is_module(owner):
+            place = project.path(owner.home)
+        inner = _inner(project, place, name) if place else None
+        if inner is not None:
+            yield inner
+        elif place:
+            yield from from_stars(project, place, name)
+
+    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
+        yield from from_stars(project, project.path(here.scopes), name)
+
+    def named(self, project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
+        """`x` of `from m import x as y`."""
+        for up in leaf.up():
+            alias = up.part("alias") if up.type == "aliased_import" else None
+            declared = here.scopes.by_leaf.get(id(alias)) if alias is not None else None
+            if declared is not None:
+                yield from project.imported_declarations(here, declared) or ()
 
 
 def named_in(project: Project, place: str | None, name: str) -> list[Declared]:
@@ -47,15 +73,6 @@ def named_in(project: Project, place: str | None, name: str) -> list[Declared]:
         return [inner]
     module = project.module(place)
     return list(project.declared_elsewhere(module.owner, name)) if module and module.owner else []
-
-
-def declared_elsewhere(project: Project, place: str, name: str) -> Iterator[Declared]:
-    """What a module has from elsewhere: a package's modules, and what `import *` brings."""
-    inner = _inner(project, place, name)
-    if inner is not None:
-        yield inner
-    else:
-        yield from from_stars(project, place, name)
 
 
 def from_stars(project: Project, place: str, name: str) -> Iterator[Declared]:
@@ -79,15 +96,6 @@ def _stars(typing: Typing) -> Iterator[str]:
             if statement.type == "import_from_statement" and statement.first("wildcard_import"):
                 module = statement.part("module_name")
                 yield typing.scopes.text(module) if module is not None else ""
-
-
-def read(project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
-    """`x` of `from m import x as y`."""
-    for up in leaf.up():
-        alias = up.part("alias") if up.type == "aliased_import" else None
-        declared = here.scopes.by_leaf.get(id(alias)) if alias is not None else None
-        if declared is not None:
-            yield from project.imported_declarations(here, declared) or ()
 
 
 def _inner(project: Project, place: str, name: str) -> Declared | None:

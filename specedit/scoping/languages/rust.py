@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from specedit.scoping.languages import rust_modules, rust_places
-from specedit.scoping.languages.rules import Rules, Text
+from specedit.scoping.languages import rust_places
+from specedit.scoping.languages.rules import Text
+from specedit.scoping.languages.rust_modules import RustModules
 from specedit.scoping.languages.rust_places import NESTED, formatted, in_macro
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Meaning, Rewrite, means_member
-from specedit.scoping.project import Project
-from specedit.scoping.scope import Declared, Owner
+from specedit.scoping.scope import Declared
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
 
-class Rust(Rules):
+class Rust(RustModules):
     def is_name(self, node: Branch) -> bool:
         if node.type in ("lifetime", "label"):
             return True  # its letters are a leaf of their own, which is not a name
@@ -73,26 +73,6 @@ class Rust(Rules):
                     text.insert(0, scopes.text(path))
             node = node.parent
         return "::".join(text)
-
-    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
-        return rust_modules.imports(project, here, imported)
-
-    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
-        yield from rust_modules.shared(project, here, name, at)
-
-    def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
-        yield from rust_modules.declared_elsewhere(project, owner, name)
-
-    def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
-        yield from rust_modules.parts(project, owner)
-
-    def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
-        return rust_modules.word(project, here, node)
-
-    def file_of(self, project: Project, here: Typing, one: Declared) -> Owner | None:
-        if one.node.type != "mod_item" or one.node.part("body") is not None:
-            return None
-        return rust_modules.body_of(project, here, one)
 
     def is_import_of(self, scopes: Scopes, imported: Declared, other: Declared) -> bool:
         """`use self::x` brings in what this file itself defines."""

@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 
+from specedit.scoping.languages.rules import Rules
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.typing import Typing
@@ -18,43 +19,79 @@ WORDS = frozenset({"crate", "self", "super"})
 Place = tuple[str, Branch | None]  # a file, and the `mod` block in it
 
 
-def imports(project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
-    place = _around(project, here, imported.leaf)
-    path = here.rules.module_of(here.scopes, imported).replace(" ", "")
-    node = imported.node
-    if node.type == "use_as_clause" and (text := node.part("path")) is not None:
-        path = _joined(here, text)
-    return list(follow(project, place, path.split("::"))) or None
+class RustModules(Rules):
+    """What the files of a crate say of each other."""
 
+    def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
+        place = _around(project, here, imported.leaf)
+        path = here.rules.module_of(here.scopes, imported).replace(" ", "")
+        node = imported.node
+        if node.type == "use_as_clause" and (text := node.part("path")) is not None:
+            path = _joined(here, text)
+        return list(follow(project, place, path.split("::"))) or None
 
-def shared(project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
-    """What `use a::*` shows."""
-    if b"::*" not in here.scopes.data:
-        return
-    for one in here.scopes.root.walk():
-        if one.type == "use_wildcard" and one.named_children():
-            path = _joined(here, one.named_children()[0])
-            result = _module(project, _around(project, here, one), path.split("::"))
-            if result is not None:
-                yield from _in(project, result, name)
+    def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
+        """What `use a::*` shows."""
+        if b"::*" not in here.scopes.data:
+            return
+        for one in here.scopes.root.walk():
+            if one.type == "use_wildcard" and one.named_children():
+                path = _joined(here, one.named_children()[0])
+                result = _module(project, _around(project, here, one), path.split("::"))
+                if result is not None:
+                    yield from _in(project, result, name)
 
-
-def word(project: Project, here: Typing, node: Branch) -> Owner | None:
-    """The module that a path stands for: `crate`, `super::user`, `self`."""
-    around = node.parent
-    if around is not None and around.type == "token_tree":
-        return _in_tokens(project, here, node, around)
-    if around is None or "scoped" not in around.type or node.field != "path":
-        return None
-    path = here.scopes.text(node).replace(" ", "").split("::")
-    first = here.scopes.text(_first(node))
-    if first not in WORDS:
-        if here.lookup(first, node, "type") is not None or len(path) > 1:
+    def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
+        """The module that a path stands for: `crate`, `super::user`, `self`."""
+        around = node.parent
+        if around is not None and around.type == "token_tree":
+            return _in_tokens(project, here, node, around)
+        if around is None or "scoped" not in around.type or node.field != "path":
             return None
-        if _crates(project).get(first) is None:
+        path = here.scopes.text(node).replace(" ", "").split("::")
+        first = here.scopes.text(_first(node))
+        if first not in WORDS:
+            if here.lookup(first, node, "type") is not None or len(path) > 1:
+                return None
+            if _crates(project).get(first) is None:
+                return None
+        result = _module(project, _around(project, here, node), path)
+        return _owner(project, result) if result is not None else None
+
+    def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+        """What a file's module has: what it declares, and what it takes in with `pub use`."""
+        path = project.path(owner.home)
+        if not path:
+            return
+        inner = None if owner.node.parent is None else owner.node
+        if owner.node.type == "mod_item" and owner.node.part("body") is None:
+            return
+        if inner is None or inner.type == "mod_item":
+            yield from _in(project, (path, inner), name)
+
+    def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
+        """A type, and what `impl` adds to it in other files of the crate."""
+        home = project.at(owner.home)
+        if home is None:
+            return
+        if owner.early:
+            yield from _real(project, home, owner)
+            return
+        for path in project.matching(rf"\bimpl\b[^{{;]*\b{re.escape(owner.name)}\b", (".rs",)):
+            there = project.typing(path)
+            if there is None:
+                continue
+            for other in there.scopes.owners:
+                added = other.early and other.name == owner.name
+                if added and any(real is owner for real in _real(project, there, other)):
+                    yield other
+
+    def file_of(self, project: Project, here: Typing, one: Declared) -> Owner | None:
+        """The module that `mod x;` takes in from another file."""
+        if one.node.type != "mod_item" or one.node.part("body") is not None:
             return None
-    result = _module(project, _around(project, here, node), path)
-    return _owner(project, result) if result is not None else None
+        result = _child(project, _around(project, here, one.node), one.name)
+        return _owner(project, result) if result is not None else None
 
 
 def _in_tokens(project: Project, here: Typing, node: Branch, tokens: Branch) -> Owner | None:
@@ -68,42 +105,6 @@ def _in_tokens(project: Project, here: Typing, node: Branch, tokens: Branch) -> 
         at -= 2
         path.insert(0, text(row[at]))
     result = _module(project, _around(project, here, node), path)
-    return _owner(project, result) if result is not None else None
-
-
-def declared_elsewhere(project: Project, owner: Owner, name: str) -> Iterator[Declared]:
-    """What a file's module has: what it declares, and what it takes in with `pub use`."""
-    path = project.path(owner.home)
-    if not path:
-        return
-    inner = None if owner.node.parent is None else owner.node
-    if owner.node.type == "mod_item" and owner.node.part("body") is None:
-        return
-    if inner is None or inner.type == "mod_item":
-        yield from _in(project, (path, inner), name)
-
-
-def parts(project: Project, owner: Owner) -> Iterator[Owner]:
-    """A type, and what `impl` adds to it in other files of the crate."""
-    home = project.at(owner.home)
-    if home is None:
-        return
-    if owner.early:
-        yield from _real(project, home, owner)
-        return
-    for path in project.matching(rf"\bimpl\b[^{{;]*\b{re.escape(owner.name)}\b", (".rs",)):
-        there = project.typing(path)
-        if there is None:
-            continue
-        for other in there.scopes.owners:
-            added = other.early and other.name == owner.name
-            if added and any(real is owner for real in _real(project, there, other)):
-                yield other
-
-
-def body_of(project: Project, here: Typing, one: Declared) -> Owner | None:
-    """The module that `mod x;` takes in from another file."""
-    result = _child(project, _around(project, here, one.node), one.name)
     return _owner(project, result) if result is not None else None
 
 
@@ -209,7 +210,7 @@ def _in(project: Project, place: Place, name: str) -> Iterator[Declared]:
             else:
                 yield one
         if not results:
-            yield from shared(project, typing, name, place[1] or typing.scopes.root)
+            yield from typing.rules.shared(project, typing, name, place[1] or typing.scopes.root)
     finally:
         del project.notes[mark]
 
@@ -276,8 +277,8 @@ def _root(project: Project, path: str) -> str | None:
 
 def _crates(project: Project) -> dict[str, str]:
     """The crates of the tree, by the name that paths begin with."""
-    key = ("crates",)
-    if key not in project.notes:
+
+    def read() -> dict[str, str]:
         results: dict[str, str] = {}
         for path in sorted(p for p in project.paths if posixpath.basename(p) == "Cargo.toml"):
             folder = posixpath.dirname(path)
@@ -290,10 +291,9 @@ def _crates(project: Project) -> dict[str, str]:
             start = posixpath.join(folder, lib.get("path", ROOTS[0]))
             if name and start in project.paths:
                 results[name] = start
-        project.notes[key] = results
-    known = project.notes[key]
-    assert isinstance(known, dict)
-    return known
+        return results
+
+    return project.remembered("crates", read)
 
 
 def _owner(project: Project, place: Place) -> Owner | None:
