@@ -79,9 +79,14 @@ def open_peer(options: PeerOptions) -> OpenVino:
     files = present(options.settings.model)
     if files.kind != "gguf":
         raise UsageError(f"OpenVINO is measured on GGUF files, and {files.name} is a folder.")
-    lookup = {"prompt_lookup": True} if options.lookup else {}
+    if options.lookup:  # nothing of an earlier prompt is reused
+        scheduler = openvino_genai.SchedulerConfig()
+        scheduler.enable_prefix_caching = False
+        ways = {"prompt_lookup": True, "scheduler_config": scheduler}
+    else:
+        ways = {}
     pipeline = openvino_genai.LLMPipeline(
-        str(files.path), "CPU", INFERENCE_NUM_THREADS=options.threads, **lookup
+        str(files.path), "CPU", INFERENCE_NUM_THREADS=options.threads, **ways
     )
     note = f"openvino-genai {openvino_genai.__version__}, its own answer, {options.threads} threads"
     return OpenVino(pipeline, load_tokenizer(files), note)

@@ -303,3 +303,37 @@ def test_both_engines_judge_the_same_places(tmp_path: Path) -> None:
     found = agreement(ours[1], theirs[1])
     assert found["agreement"] > 0.8
     assert found["ratio"] == pytest.approx(1.0, abs=0.05)
+
+
+# -- peers -----------------------------------------------------------------------------------------
+
+
+def test_results_are_drawn_the_same_every_time_and_summed_in_a_table(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    from benchmarks import peers, plots
+
+    def measured(seconds: float, passes: int | None) -> dict[str, Any]:
+        times = {"total_s": seconds, "prefill_s": seconds / 4, "decode_s": 3 * seconds / 4}
+        return {**times, "tokens": 30, "passes": passes}
+
+    both = {"specedit": measured(1.0, 3), "other": measured(4.0, None)}
+    result = {
+        "machine": {"processor": "p", "threads": 2},
+        **{"model": "m", "date": "2026-11-23", "widths": {}},
+        "cases": [{"changed": 0.1, "lines": 50, "peers": both}],
+        "peers": [
+            {"name": "specedit", "peak_mb": 9, "skipped": ""},
+            {"name": "other", "peak_mb": 8, "skipped": ""},
+            {"name": "absent", "peak_mb": 0, "skipped": "not installed: pip install it"},
+        ],
+    }
+    drawn = [path.read_bytes() for path in plots.draw(result, tmp_path / "a")]
+    assert drawn == [path.read_bytes() for path in plots.draw(result, tmp_path / "b")]
+    assert len(drawn) == 4  # two plots, SVG and PNG
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(result))
+    assert list(peers.table([path]))[2:] == [
+        "| specedit | 1 | 1.0 | 1.00 | 0.25 | 25 | 10.0 | 9 |",
+        "| other | 1 | 4.0 | 4.00 | 1.00 | 100 |  | 8 |",
+        "| absent | 0 | not installed: pip install it |",
+    ]

@@ -110,10 +110,11 @@ def _serve(pipe: Connection, module: str, options: PeerOptions) -> None:
 
 
 def peak_mb() -> float:
-    """The most memory that this process ever held."""
+    """The most memory that this process, or a process that it ran and ended, ever held."""
     try:
         import resource
     except ImportError:  # Windows
         return 0.0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    whose = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    peak = max(resource.getrusage(one).ru_maxrss for one in whose)
     return float(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10))

@@ -63,10 +63,6 @@ def bench(
     prices: Annotated[
         str, typer.Option(metavar="IN,OUT", help="Price of --cost: dollars per million tokens")
     ] = "2.50,10",
-    plots: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Draw the results in this folder, SVG and PNG"),
-    ] = None,
     *,
     resolved: Resolved,
 ) -> int:
@@ -102,11 +98,6 @@ def bench(
                 dollars = _numbers(prices, float)
                 result.cost = speed.hosted_bill(result.speeds.rows, settings, *dollars)
     put_object(result.json()) if settings.json else result.show()
-    if plots is not None:
-        from specedit.bench.result import draw
-
-        for path in draw(result.json(), plots):
-            say(f"wrote {path}")
     if result.speeds.interrupted:
         say("interrupted: what was measured until now is shown")
     if result.conclusion and not settings.quiet:
