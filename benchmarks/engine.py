@@ -2,6 +2,7 @@
 
     python -m benchmarks.engine widths  --set model=NAME   exact, transformers bf16, llama.cpp
     python -m benchmarks.engine context --set model=NAME   a pass behind 1,024 to 32,512 positions
+    python -m benchmarks.engine bound   --set model=NAME   the least a token can cost here
     python -m benchmarks.engine start   --set model=NAME   from an empty interpreter to a first pass
 
 Each engine of `widths` runs in a process of its own, one after the other.
@@ -127,6 +128,19 @@ def context(settings: Settings) -> dict[str, Any]:
     return {**_milliseconds(found), "cache_mb": round(engine.cache.bytes / 2**20)}
 
 
+def bound(settings: Settings) -> dict[str, Any]:
+    """The least milliseconds of an id of the prompt and of the answer: all int8 products at their
+    fastest. An id of the prompt needs no output layer; attention and the rest are left out."""
+    engine = load(settings).engine
+    assert isinstance(engine, ExactEngine), "the bound is of the exact engine's products"
+    of, width = engine.passes.config, WIDTHS[-1]
+    answer = 1000 * medians(engine.passes.products, [width])[width] / width
+    layer = 2 * of.hidden * of.head_size * (of.heads + of.kv_heads) + 3 * of.hidden * of.inner
+    layers = of.layers * layer
+    prompt = answer * layers / (layers + of.hidden * of.vocabulary)
+    return {"prompt_ms": round(prompt, 3), "answer_ms": round(answer, 3)}
+
+
 def start(settings: Settings) -> dict[str, Any]:
     """Seconds of each part of a start; nothing overlaps here."""
     marks = [("", time.perf_counter())]
@@ -145,7 +159,7 @@ def start(settings: Settings) -> dict[str, Any]:
 
 
 MEASUREMENTS: dict[str, Callable[[Settings], dict[str, Any]]] = {
-    f.__name__: f for f in (widths, exact, bf16, llama, context, start)
+    f.__name__: f for f in (widths, exact, bf16, llama, context, bound, start)
 }
 
 

@@ -72,14 +72,18 @@ class LlamaServer:
         self.note = next((line for line in lines if line.startswith("version")), "llama-server")
 
     def run(self, task: Task, way: str) -> PeerRun:
+        with self.serving(*self.start_of(way)) as address:
+            return self.answer(address, task)
+
+    def start_of(self, way: str) -> tuple[Path, list[str]]:
+        """The weights' file and the flags of one of WAYS."""
         weights, _, setting = way.partition("-")
         settings = self._options.settings
         gguf = self._folder / Q4_0 if weights == "q4_0" else present(settings.model).path
         flags = SETTINGS[setting]
         if "{draft}" in flags:
             flags = flags.format(draft=present(settings.draft_model).path)
-        with self.serving(gguf, flags.split()) as address:
-            return self._answer(address, task)
+        return gguf, flags.split()
 
     @contextmanager
     def serving(self, gguf: Path, flags: list[str]) -> Iterator[str]:
@@ -100,7 +104,7 @@ class LlamaServer:
             process.terminate()
             process.wait()
 
-    def _answer(self, address: str, task: Task) -> PeerRun:
+    def answer(self, address: str, task: Task) -> PeerRun:
         request: dict[str, Any] = {
             "prompt": list(task.prompt),
             "n_predict": task.limit + (64 if task.dictated else 0),

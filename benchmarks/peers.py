@@ -23,17 +23,18 @@ from benchmarks.common import parser, part, resolved, run
 from benchmarks.llama_server import WAYS
 from specedit.bench import speed
 from specedit.bench.cases import read_cases
-from specedit.bench.peers import NAMES, OWN, PLAIN, PREDICTED, PeerName, PeerOptions, own
+from specedit.bench.peers import NAMES, OWN, PLAIN, PREDICTED, TORCH, PeerName, PeerOptions, own
 from specedit.bench.result import BenchResult
 
 OPENVINO = ("benchmarks.openvino", "openvino_genai", "pip install openvino-genai")
 MORE = [
     PeerName("specedit-int4", "benchmarks.peers", PREDICTED),
     PeerName("specedit-int4-plain", "benchmarks.peers", PLAIN),
+    PeerName("transformers-lookup-64", TORCH[0], "64", *TORCH[1:]),
     PeerName("openvino-plain", OPENVINO[0], PLAIN, *OPENVINO[1:]),
     *(
         PeerName(f"openvino-lookup-{n}", OPENVINO[0], str(n), *OPENVINO[1:], lookup=True)
-        for n in (5, 10, 20, 32, 64)
+        for n in (5, 10, 20, 32, 64, 128)
     ),
     *(PeerName(way, "benchmarks.llama_server", way) for way in WAYS),
 ]

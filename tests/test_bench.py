@@ -25,7 +25,7 @@ from specedit.bench.peers import (
 )
 from specedit.bench.peers.own import Own, load
 from specedit.bench.process import PeerProcess
-from specedit.bench.speed import Bound, Measured, SpeedRow, alternate, words
+from specedit.bench.speed import Measured, SpeedRow, alternate, words
 from specedit.edit.plan import Plan
 from specedit.errors import InputError, ModelError, UsageError
 from specedit.files.source import Source
@@ -247,7 +247,6 @@ def test_medians_rates_and_ratios() -> None:
     row = SpeedRow(Case("c", "a", "i", "b"), TASK, (Measured("specedit", (run(2.0),)), measured))
     assert row.times("p") == 2.5
     assert row.times("absent") is None
-    assert Bound(prompt_s=0.1, answer_s=0.5).seconds(row) == pytest.approx(3 * 0.1 + 2 * 0.5)
 
 
 # -- the command -----------------------------------------------------------------------------------

@@ -34,7 +34,6 @@ class BenchResult:
     drafters: bool = False  # the peers are drafters
 
     def json(self) -> dict[str, Any]:
-        bound = self.speeds.bound
         return {
             "schema": SCHEMA,
             "command": "bench",
@@ -47,8 +46,7 @@ class BenchResult:
             },
             "model": self.model,
             "peers": [asdict(p) for p in self.speeds.peers],
-            "bound": None if bound is None else asdict(bound),
-            "cases": [_row_json(row, self.speeds) for row in self.speeds.rows],
+            "cases": [_row_json(row) for row in self.speeds.rows],
             "widths": {
                 engine: [{"width": w, "ms": round(1000 * s, 2)} for w, s in points.items()]
                 for engine, points in self.widths.items()
@@ -74,7 +72,7 @@ class BenchResult:
                 yield Text(f"not available here: {', '.join(absent)}", style="yellow")
         elif rows:
             for row in rows:
-                yield from _row_table(row, self.speeds)
+                yield from _row_table(row)
             if any(row.task.dictated for row in rows):
                 yield Text("every peer writes the given answer; with --own its own", style="dim")
         if self.widths:
@@ -95,7 +93,7 @@ class BenchResult:
     @property
     def conclusion(self) -> str:
         """One line: how many times as fast as each other peer, over all cases."""
-        rows, bound = self.speeds.rows, self.speeds.bound
+        rows = self.speeds.rows
         if self.drafters or not rows:
             return ""
         parts = []
@@ -103,14 +101,11 @@ class BenchResult:
             ratios = [t for row in rows if peer != OWN and (t := row.times(peer)) is not None]
             if ratios:
                 parts.append(f"{statistics.geometric_mean(ratios):.1f}x {peer}")
-        over = [own.seconds() / bound.seconds(r) for r in rows if bound and (own := r.of(OWN))]
-        if over:
-            parts.append(f"{statistics.geometric_mean(over):.1f} times the machine's bound")
         count = "1 case" if len(rows) == 1 else f"{len(rows)} cases"
         return f"specedit, end to end, {count}: {', '.join(parts) or 'nothing to compare with'}"
 
 
-def _row_json(row: SpeedRow, speeds: Speeds) -> dict[str, Any]:
+def _row_json(row: SpeedRow) -> dict[str, Any]:
     return {
         "id": row.case.id,
         "kind": row.case.kind,
@@ -118,7 +113,6 @@ def _row_json(row: SpeedRow, speeds: Speeds) -> dict[str, Any]:
         "changed": round(_changed(row), 4),
         "dictated": row.task.dictated,
         "tokens": {"prompt": len(row.task.prompt), "answer": _answer(row)},
-        "bound_s": None if speeds.bound is None else round(speeds.bound.seconds(row), 4),
         "peers": {
             m.peer: {
                 **{p: round(m.seconds(p), 4) for p in ("total_s", "prefill_s", "decode_s")},
@@ -143,7 +137,7 @@ def _changed(row: SpeedRow) -> float:
     return 0.0 if row.case.after is None else share_changed(row.case.before, row.case.after)
 
 
-def _row_table(row: SpeedRow, speeds: Speeds) -> Iterator[RenderableType]:
+def _row_table(row: SpeedRow) -> Iterator[RenderableType]:
     yield Text(
         f"{row.case.id}: {row.case.lines} lines, {_changed(row):.1%} changed, "
         f"{len(row.task.prompt)} tokens in, {_answer(row)} out",
@@ -159,10 +153,6 @@ def _row_table(row: SpeedRow, speeds: Speeds) -> Iterator[RenderableType]:
             *(f"{m.seconds(part):.2f}" for part in ("prefill_s", "decode_s")),
             f"{m.tokens_per_second:.1f}",
         )
-    own = row.of(OWN)
-    if speeds.bound is not None and own is not None:
-        least = speeds.bound.seconds(row)
-        table.add_row("the machine's bound", f"{least:.2f}", f"{least / own.seconds():.2f}x")
     yield from (table, Text())
 
 

@@ -83,20 +83,6 @@ class SpeedRow:
 
 
 @dataclass(frozen=True)
-class Bound:
-    """The least seconds of an edit here: each id once through the int8 products, at their peak.
-
-    Attention, normalisation and everything else are left out, so no engine reaches it."""
-
-    prompt_s: float  # of one id of the prompt,
-    answer_s: float  # and of the answer
-
-    def seconds(self, row: SpeedRow) -> float:
-        answer = row.measured[0].tokens if row.measured else 0
-        return len(row.task.prompt) * self.prompt_s + answer * self.answer_s
-
-
-@dataclass(frozen=True)
 class SpeedOptions:
     """What to measure, and how often."""
 
@@ -111,7 +97,6 @@ class Speeds:
 
     rows: list[SpeedRow] = field(default_factory=list)
     peers: list[PeerLine] = field(default_factory=list)
-    bound: Bound | None = None
     interrupted: bool = False
 
 
@@ -141,9 +126,6 @@ def measure(
             for name in names:
                 progress(f"{name.name}: warming up")
                 processes[name.process].call("run", warm_up, name.way)
-            progress("measuring the int8 products' peak")
-            if per_id := processes[names[0].process].call("bound"):
-                speeds.bound = Bound(*per_id)
             for case, task in zip(cases, tasks, strict=True):
                 measured = alternate(task, names, processes, options.rounds, progress)
                 speeds.rows.append(SpeedRow(case, task, measured))

@@ -23,7 +23,6 @@ from specedit.server.loading import usable_heads
 from specedit.settings import Settings
 
 ROUNDS = 5
-BOUND_WIDTH, BOUND_ROUNDS = 256, 4
 
 
 class Dictated:
@@ -103,21 +102,6 @@ class Own:
                 lambda width: kernels.attention(cache, context, width), widths
             )
         return table
-
-    def bound(self) -> tuple[float, float] | None:
-        """The least seconds of an id of the prompt and of the answer: all int8 products, at their
-        fastest; an id of the prompt needs no output layer. None for other engines."""
-        engine, seconds = self.loaded.engine, []
-        if not isinstance(engine, ExactEngine):
-            return None
-        for _ in range(BOUND_ROUNDS):
-            started = time.perf_counter()
-            engine.passes.products(BOUND_WIDTH)
-            seconds.append(time.perf_counter() - started)
-        of, answer_s = engine.passes.config, min(seconds) / BOUND_WIDTH
-        layer = 2 * of.hidden * of.head_size * (of.heads + of.kv_heads) + 3 * of.hidden * of.inner
-        layers = of.layers * layer
-        return answer_s * layers / (layers + of.hidden * of.vocabulary), answer_s
 
 
 def run_plan(loaded: Loaded, plan: Plan, task: Task) -> Iterator[Written | Answer]:

@@ -1,0 +1,143 @@
+"""Cold start: from the start of a process to the first output of one edit, the page cache warm.
+
+    python -m benchmarks.cold FOLDER [PEER...]
+
+specedit's first output is the whole diff, its peers' the first token of the answer. FOLDER holds
+what they start from: the weights in bf16 for transformers, the converted model for OpenVINO (both
+are made when they are missing), and llama.cpp's build. Runs alternate; medians.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.llama_server import open_peer as open_llama
+from specedit.bench import speed
+from specedit.bench.cases import Case
+from specedit.bench.peers import PeerOptions, Task
+from specedit.models.resolve import present
+from specedit.settings import Settings, resolve
+
+FILE = Path(__file__).parents[1] / "fixtures" / "user" / "before.cs"
+INSTRUCTION = "Rename the property Username to Email"
+ROUNDS = 5
+TRANSFORMERS = """
+import json, sys, torch, transformers
+torch.set_num_threads(int(sys.argv[2]))
+model = transformers.AutoModelForCausalLM.from_pretrained(sys.argv[1], dtype=torch.bfloat16)
+model.generate(torch.tensor([json.load(sys.stdin)]), max_new_tokens=1, do_sample=False)
+print("first", flush=True)
+"""
+OPENVINO = """
+import json, sys, numpy, openvino, openvino_genai as genai
+scheduler = genai.SchedulerConfig()
+pipeline = genai.LLMPipeline(sys.argv[1], "CPU", INFERENCE_NUM_THREADS=int(sys.argv[2]),
+    CACHE_DIR=sys.argv[1] + "/cache", prompt_lookup=True, scheduler_config=scheduler)
+ids = numpy.array([json.load(sys.stdin)], dtype=numpy.int64)
+config = genai.GenerationConfig()
+config.max_new_tokens, config.num_assistant_tokens, config.max_ngram_size = 1, 32, 3
+tensors = openvino.Tensor(ids), openvino.Tensor(numpy.ones_like(ids))
+pipeline.generate(genai.TokenizedInputs(*tensors), config)
+print("first", flush=True)
+"""
+
+
+def main() -> None:
+    folder, wanted = Path(sys.argv[1]), sys.argv[2:]
+    settings = resolve({"server": "off"}).values
+    case = Case("cold", FILE.name, INSTRUCTION, FILE.read_text(encoding="utf-8"))
+    task = speed.words(settings).task(case, settings, own=True, limit=1)
+    starts = {**programs(folder, task, settings), **servers(folder, task, settings)}
+    chosen = {name: start for name, start in starts.items() if not wanted or name in wanted}
+    seconds: dict[str, list[float]] = {name: [] for name in chosen}
+    for _ in range(ROUNDS + 1):
+        for name, start in chosen.items():
+            seconds[name].append(start())
+    for name, measured in seconds.items():  # the first round only fills the page cache
+        each = " ".join(f"{one:.2f}" for one in measured[1:])
+        print(f"{name}: {statistics.median(measured[1:]):.2f} s ({each})")
+
+
+def programs(folder: Path, task: Task, settings: Settings) -> dict[str, Callable[[], float]]:
+    """Processes whose first line of output is timed."""
+    threads = str(speed.threads_of(settings))
+
+    def own(*flags: str) -> float:
+        with tempfile.TemporaryDirectory() as place:
+            name = shutil.copy(FILE, Path(place, "User.cs"))
+            words = ["edit", INSTRUCTION, str(name), "--diff", "--server", "off", "-q", *flags]
+            return first_output([sys.executable, "-m", "specedit", *words], "")
+
+    def script(text: str, model: str) -> float:
+        return first_output([sys.executable, "-c", text, model, threads], json.dumps(task.prompt))
+
+    return {
+        "specedit": own,
+        "specedit-int4": lambda: own("--weights", "int4"),
+        "transformers": lambda: script(TRANSFORMERS, bf16(folder, settings)),
+        "openvino": lambda: script(OPENVINO, converted(folder, settings)),
+    }
+
+
+def first_output(command: list[str], text: str) -> float:
+    started = time.perf_counter()
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(text.encode())
+        process.stdin.close()
+        line = process.stdout.readline()
+        seconds = time.perf_counter() - started
+    assert line, f"no output: {command}"
+    return seconds
+
+
+def servers(folder: Path, task: Task, settings: Settings) -> dict[str, Callable[[], float]]:
+    """llama.cpp's server with each of its weights, until its first token."""
+    os.environ.setdefault("LLAMA_FOLDER", str(folder))
+    options = PeerOptions(settings, speed.threads_of(settings), 2048)
+
+    def start(way: str) -> float:
+        server = open_llama(options)
+        gguf, flags = server.start_of(way)
+        started = time.perf_counter()
+        with server.serving(gguf, flags) as address:
+            server.answer(address, replace(task, limit=1))
+            return time.perf_counter() - started
+
+    return {way: (lambda way=way: start(way)) for way in ("q4_k_m-plain", "q4_0-plain")}
+
+
+def bf16(folder: Path, settings: Settings) -> str:
+    made = folder / "bf16"
+    if not made.exists():
+        from specedit.bench.peers.transformers import reference
+
+        reference(settings.model).save_pretrained(made)
+    return str(made)
+
+
+def converted(folder: Path, settings: Settings) -> str:
+    """OpenVINO's own files of the model, which it writes beside a GGUF file."""
+    made = folder / "openvino"
+    if not made.exists():
+        import openvino_genai
+
+        made.mkdir()
+        os.link(present(settings.model).path, made / "model.gguf")
+        openvino_genai.LLMPipeline(str(made / "model.gguf"), "CPU", enable_save_ov_model=True)
+    return str(made)
+
+
+if __name__ == "__main__":
+    main()
