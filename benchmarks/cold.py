@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from benchmarks.llama_server import open_peer as open_llama
@@ -115,7 +116,7 @@ def servers(folder: Path, task: Task, settings: Settings) -> dict[str, Callable[
             server.answer(address, replace(task, limit=1))
             return time.perf_counter() - started
 
-    return {way: (lambda way=way: start(way)) for way in ("q4_k_m-plain", "q4_0-plain")}
+    return {way: partial(start, way) for way in ("q4_k_m-plain", "q4_0-plain")}
 
 
 def bf16(folder: Path, settings: Settings) -> str:

@@ -31,8 +31,14 @@ from specedit.errors import ModelError, UsageError
 from specedit.models.resolve import present
 
 SERVER, QUANTIZE, Q4_0 = "build/bin/llama-server", "build/bin/llama-quantize", "q4_0.gguf"
-OFF = ("LLAMA_BUILD_TESTS", "LLAMA_BUILD_EXAMPLES", "LLAMA_BUILD_UI", "LLAMA_BUILD_APP")
-OFF += ("LLAMA_USE_PREBUILT_UI", "LLAMA_OPENSSL", "BUILD_SHARED_LIBS")
+OFF = (
+    *("LLAMA_BUILD_TESTS", "LLAMA_BUILD_EXAMPLES", "LLAMA_BUILD_UI", "LLAMA_BUILD_APP"),
+    *("LLAMA_USE_PREBUILT_UI", "LLAMA_OPENSSL", "BUILD_SHARED_LIBS"),
+)
+# GCC 12 drops the stores of AMX's tile configuration, because its `_tile_loadconfig` names 8 bytes
+# of the 64 as read; llama.cpp then ends at its first AMX product.
+TILES = ("ggml/src/ggml-cpu/amx/mmq.cpp", "_tile_loadconfig(&tc);")
+KEPT = f'__asm__ volatile("" : : "r"(&tc) : "memory"); {TILES[1]}'
 START_S = 120
 
 
@@ -182,6 +188,8 @@ def build(folder: Path) -> None:
     with tarfile.open(archive) as sources:
         sources.extractall(folder, filter="data")
     source = folder / archive.name.removesuffix(".tar.gz") / "vendor" / "llama.cpp"
+    tiles = source / TILES[0]
+    tiles.write_text(tiles.read_text().replace(TILES[1], KEPT))
     cmake = ["cmake", "-G", "Ninja", "-S", str(source), "-B", str(folder / "build")]
     flags = ["-DCMAKE_BUILD_TYPE=Release", "-DGGML_NATIVE=ON", *(f"-D{name}=OFF" for name in OFF)]
     subprocess.run([*cmake, *flags], check=True)

@@ -85,8 +85,10 @@ def table(results: list[Path]) -> Iterator[str]:
         name: max(p["peak_mb"] for one in read for p in one["peers"] if p["name"] == name)
         for name in peers
     }
-    heads = ("peer", "cases", "seconds", "times specedit", "first token, s", "ms a token")
-    heads += ("tokens a pass", "peak MB")
+    heads = (
+        *("peer", "cases", "seconds", "times specedit", "first token, s", "ms a token"),
+        *("tokens a pass", "peak MB"),
+    )
     yield f"| {' | '.join(heads)} |"
     yield f"|{'---|' * len(heads)}"
     for name, peer in peers.items():
