@@ -178,12 +178,13 @@ class Project:
             root = root.parent
         return self._roots.get(id(root))
 
-    def imported_declarations(self, here: Typing, imported: Declared) -> list[Declared] | None:
+    def imported_declarations(self, here: Lookup, imported: Declared) -> list[Declared] | None:
         """What an import brings in; None where no file of the tree is known to have it."""
         key = id(imported)
         if key not in self._imported:
             self._imported[key] = None  # an import of itself brings nothing
             home = self.at(imported.home) or here
+            assert isinstance(home, Typing)
             self._imported[key] = home.rules.imports(self, home, imported) or None
         return self._imported[key]
 

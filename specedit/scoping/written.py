@@ -7,6 +7,7 @@ from specedit.scoping.lookup import Lookup
 from specedit.scoping.scope import FUNCTIONS, Declared, Owner
 from specedit.syntax.branch import Branch, first_of, last_of
 
+DEEP = 12  # steps of inference; real chains are shorter, cycles are not
 Known = tuple[Owner, ...] | None  # None: unknown; empty: a type that this file does not define
 
 

@@ -165,7 +165,7 @@ def _is_required(uses: Uses, leaf: Branch) -> bool:
     value = holder.part("value") if holder is not None else None
     if value is None or uses.scopes.scope_of(leaf) is not uses.scopes.file:
         return False
-    return uses.rules.word(uses.typing.project, uses.typing, value) is not None
+    return uses.typing.word(value) is not None
 
 
 def _shorthand_member(uses: Uses, leaf: Branch) -> Hashable:

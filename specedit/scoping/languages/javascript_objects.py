@@ -6,8 +6,8 @@ TypeScript checks `{name: 1}` against the type its place asks for; so do we, wit
 from __future__ import annotations
 
 from specedit.scoping.scope import Declared
-from specedit.scoping.typing import DEEP, Typing
-from specedit.scoping.written import Known
+from specedit.scoping.typing import Typing
+from specedit.scoping.written import DEEP, Known
 from specedit.syntax.branch import Branch, first_of, last_of
 
 EACH = frozenset({"every", "filter", "find", "findIndex", "flatMap", "forEach", "map", "some"})
