@@ -49,6 +49,8 @@ WORDS = {one.name for one in fields(Tables) if one.type == "bool"} | {
         "self_types",
         "inferred",
         "allocates",
+        "implementing",
+        "starts",
         "wrappers",
         "builtins",
         "keywords",

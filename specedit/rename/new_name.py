@@ -55,7 +55,11 @@ def required(chosen: list[Meaning], typing: Typing) -> tuple[dict[int, str], dic
     must: dict[int, str] = {}
     may: dict[int, str] = {}
     for one in (declared for each in chosen for declared in each.declared):
-        result = typing.rules.required_by(typing, one) if one.home is typing.scopes else None
+        if one.home is not typing.scopes:
+            continue
+        result = typing.rules.required_by(typing, one)
+        if one.kind == "function" and one.owner is None and one.name in typing.rules.starts:
+            result = "the language, which calls it", True
         if result is not None:
             (must if result[1] else may)[one.leaf.line] = result[0]
     return must, may

@@ -7,7 +7,7 @@ from specedit.scoping.lookup import Lookup
 from specedit.scoping.scope import FUNCTIONS, Declared, Owner
 from specedit.syntax.branch import Branch, first_of, last_of
 
-DEEP = 12  # steps of inference; real chains are shorter, cycles are not
+DEEP = 40  # steps of inference, three or four for each call of a chain; cycles are longer
 Known = tuple[Owner, ...] | None  # None: unknown; empty: a type that this file does not define
 
 

@@ -6,6 +6,7 @@ A grammar is imported when it is first needed. Lines and columns count from 1.
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -42,7 +43,20 @@ def _parser(grammar: str) -> Parser:
 
 def parse(text: str, language: Language) -> Tree:
     """The tree of `text`; nodes count bytes of its UTF-8 form."""
-    return _parser(language.grammar).parse(text.encode("utf-8", "surrogatepass"))
+    return _parse(text.encode("utf-8", "surrogatepass"), language)
+
+
+def _parse(data: bytes, language: Language) -> Tree:
+    """The tree of a text; of what `#if` chooses from, each part, where that parses."""
+    tree = _parser(language.grammar).parse(data)
+    if tree.root_node.has_error and language.name == "csharp" and b"#if" in data:
+        blank = _DIRECTIVE.sub(lambda found: b" " * len(found[0]), data)
+        other = _parser(language.grammar).parse(blank)
+        return tree if other.root_node.has_error else other
+    return tree
+
+
+_DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(?:if|elif|else|endif)\b[^\n]*", re.MULTILINE)
 
 
 Span = tuple[int, int, bytes]  # bytes [start, end) of one line, and what stands there instead
@@ -64,7 +78,7 @@ def has_shape(
             shifted.edit(start, end, start + len(new), *points)
         if not shifted.changed_ranges(parser.parse(after, shifted)):
             return True  # the same as below, in half the time
-    return str(root) == str(parser.parse(after).root_node)
+    return str(root) == str(_parse(after, language).root_node)
 
 
 def walk(node: Node) -> Iterator[Node]:

@@ -135,6 +135,7 @@ RULES = C(
     declarators=places("pointer_declarator"),
     inferred=places("auto const"),
     typed_parameters=places("parameter_declaration"),
+    starts=places("main"),
     bare_members=True,
     overloads=True,
     fields_hide=True,

@@ -61,6 +61,7 @@ def _member_of_built(uses: Uses, node: Branch) -> Hashable:
 
 RULES = CSharp(
     overriding=places("override"),
+    implementing=places("public"),
     names=places("identifier implicit_parameter"),
     scopes=table(
         """

@@ -100,11 +100,12 @@ def _types(project: Project, place: str, name: str) -> Iterator[Declared]:
 
 def _visible(project: Project, text: str) -> set[str]:
     """The namespaces whose types a text can name."""
-    seen = {""}
+    own = {""}
     for space in NAMESPACE.findall(text):
         parts = space.split(".")
-        seen |= {".".join(parts[: n + 1]) for n in range(len(parts))}
-    seen |= {used for _, static, used in USING.findall(text) if not static}
+        own |= {".".join(parts[: n + 1]) for n in range(len(parts))}
+    used_here = [used for _, static, used in USING.findall(text) if not static]
+    seen = own | {f"{space}.{used}".lstrip(".") for space in own for used in used_here}
     files = project.matching(r"global\s+using", (".cs",))
     usings = (one for path in files for one in USING.findall(project.text(path) or ""))
     return seen | {used for world, static, used in usings if world and not static}

@@ -213,6 +213,7 @@ RULES = Go(
     in_order=True,
     strings=places("interpreted_string_literal raw_string_literal"),
     quoted=places("interpreted_string_literal"),
+    starts=places("init main"),
     implied=places("method_elem"),
     passes_on=places(
         "parenthesized_expression unary_expression literal_element expression_list",

@@ -52,21 +52,12 @@ class Java(Rules):
         return [text(named)] if named is not None else []
 
     def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:
-        """Without `@Override`, too: `public` methods of a class with a base from elsewhere."""
-        result = super().required_by(typing, one)
+        """A public class: its file is named after it."""
         modifiers = one.node.first("modifiers")
         if one.kind == "class" and one.node.parent is typing.scopes.root and modifiers is not None:
             public = "public" in {child.type for child in modifiers.children}
             return ("the name of its file, which a move changes, too", False) if public else None
-        if result is not None or one.owner is None or one.kind != "method" or modifiers is None:
-            return result
-        above = typing.above(one.owner)
-        known = {up.name for up in above}
-        bases = [base for up in (one.owner, *above) for base in up.bases if base not in known]
-        inherited = any(one.name in up.members for up in above)
-        public = "public" in {child.type for child in modifiers.children}
-        static = "static" in {child.type for child in modifiers.children}
-        return (bases[0], False) if bases and public and not static and not inherited else None
+        return super().required_by(typing, one)
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if leaf.place == "switch_label.":  # a constant of the enum that is switched on
@@ -100,6 +91,7 @@ class Java(Rules):
 APART = places("private static")  # what says that a method is its own class's alone
 RULES = Java(
     overriding=places("@Override"),
+    implementing=places("public"),
     bounds=places("type_bound"),
     names=places("identifier type_identifier"),
     scopes=table(

@@ -127,8 +127,12 @@ class Python(PythonModules):
         return [declared]
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
-        """A name of another module."""
+        """A name of another module, or of a parameter in a decorator."""
         path = leaf.parent
+        if path is not None and path.type == "string_content" and path.parent is not None:
+            function = python_strings.parametrized(path.parent, uses.scopes.text)
+            scope = uses.scopes.by_node.get(id(function)) if function is not None else None
+            return list(scope.declared.get(uses.name, ())[:1]) if scope is not None else None
         elsewhere = ("aliased_import.name", "import_from_statement.module_name")
         if path is not None and leaf.place == "dotted_name." and path.place in elsewhere:
             return [(MODULE, "")]

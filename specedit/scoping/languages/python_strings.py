@@ -1,4 +1,4 @@
-"""Names of code that Python writes as text: `__all__`, and annotations in quotes.
+"""Names of code that Python writes as text: `__all__`, annotations, pytest's parameters.
 
 Any other string is a string.
 """
@@ -21,10 +21,25 @@ def names_in(node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:
         return
     if _is_listed(string, text):
         yield node, text(node)
-    elif _is_annotation(string, text):
+    elif parametrized(string, text) is not None or _is_annotation(string, text):
         spelling = text(node)
         for match in FIRST.finditer(spelling):
             yield node.within(spelling, match.start(), match.end(), "identifier"), match[0]
+
+
+def parametrized(string: Branch, text: Text) -> Branch | None:
+    """The function whose parameters a string of `@pytest.mark.parametrize("a, b", …)` names."""
+    listed = string.parent
+    first = string
+    if listed is not None and listed.type in ("tuple", "list"):
+        first, listed = listed, listed.parent
+    call = listed.parent if listed is not None and listed.type == "argument_list" else None
+    called = call.part("function") if call is not None else None
+    if call is None or listed is None or called is None or call.parent is None:
+        return None
+    named = text(called).endswith(".parametrize") and listed.named_children()[0] is first
+    decorated = call.parent.parent if named and call.parent.type == "decorator" else None
+    return decorated.part("definition") if decorated is not None else None
 
 
 def _is_listed(string: Branch, text: Text) -> bool:

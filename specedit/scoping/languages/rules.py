@@ -130,11 +130,17 @@ class Rules(Tables):
     def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:
         """What may require a declaration's name, and is not declared in these files; and whether it
         certainly does."""
-        if one.owner is None or not self.overriding & set(_head(one, typing.scopes.text)):
+        if one.owner is None:
             return None
-        if any(one.name in up.members for up in typing.above(one.owner)):
+        words, above = set(_head(one, typing.scopes.text)), typing.above(one.owner)
+        if any(one.name in up.members for up in above):
             return None
-        return "what it overrides", True
+        if self.overriding & words:
+            return "what it overrides", True
+        known = {up.name for up in above}
+        bases = [base for up in (one.owner, *above) for base in up.bases if base not in known]
+        may_be = one.kind == "method" and self.implementing & words and "static" not in words
+        return (bases[0], False) if bases and may_be else None
 
     # other files: `project` knows them
 

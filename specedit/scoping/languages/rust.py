@@ -262,6 +262,7 @@ RULES = Rust(
     shorthands=places("shorthand_field_identifier"),
     adds_to=places("impl_item"),
     constants=places("enum_variant"),
+    starts=places("main"),
     receivers=places("self"),
     self_words=places("self"),
     super_words=frozenset(),

@@ -115,6 +115,8 @@ class Tables:
     builtins: frozenset[str] = NONE  # types, namespaces and objects of the language itself
     keywords: frozenset[str] = NONE  # no names; words that are keywords only somewhere are names
     overriding: frozenset[str] = NONE  # words in front of a member that overrides another
+    implementing: frozenset[str] = NONE  # words in front of one that may do so without saying it
+    starts: frozenset[str] = NONE  # functions that the language calls
     family: str = ""  # languages that see each other's names; empty: one of its own
     any_case: bool = False  # a keyword in capitals is one, too
     free_members: bool = False  # `o.class` is fine
