@@ -135,7 +135,8 @@ class Scopes(Home):
             known.node, known.early = node, False
             known.bases += bases
             return known
-        if known is not None and adds:
+        same = known is not None and known.node.parent is node.parent and known.node is not node
+        if known is not None and (adds or (same and name)):  # `#[cfg(a)] struct A`, and not(a)
             known.bases += bases
             return known
         made = Owner(name, node, bases, early=adds, home=self)

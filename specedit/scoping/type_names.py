@@ -124,8 +124,13 @@ class TypeNames(WrittenTypes):
             result = self.members(known, self.scopes.text(last)) if last is not None else []
             if not result:
                 return ()
-            known = self.type_of_declared(result[0]) or ()
+            known = self.class_of(result[0]) or self.type_of_declared(result[0]) or ()
         return known
+
+    def class_of(self, one: Declared) -> tuple[Owner, ...]:
+        """What a declaration has members of its own as: a class, a variant with fields."""
+        home = self.home(one) or self
+        return tuple(owner for owner in home.scopes.owners if owner.node is one.node)
 
     def named_type(self, node: Branch | None, deep: int = 0) -> Known:
         """The owners a type expression names."""

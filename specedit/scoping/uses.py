@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from specedit.scoping.arguments import parameter_named
-from specedit.scoping.scope import Declared, Owner
+from specedit.scoping.scope import FUNCTIONS, Declared, Owner
 from specedit.scoping.typing import Typing
 from specedit.scoping.written import Known
 from specedit.syntax.branch import Branch
@@ -55,10 +55,11 @@ class Uses:
         if receiver is not None:
             called = self.typing.is_called(leaf)
             key = self.member(self.typing.type_of(receiver), called)
+            reads = not called and leaf.place in rules.field_reads
             if key == (UNKNOWN, "") and rules.field_reads:
-                reads = FIELD if leaf.place in rules.field_reads else ""
-                return [(UNKNOWN, METHOD if called else reads)]
-            return [key]
+                return [(UNKNOWN, METHOD if called else FIELD if reads else "")]
+            is_method = isinstance(key, Declared) and key.kind in FUNCTIONS
+            return [(EXTERNAL, "") if reads and is_method else key]
         return [self.bare(leaf, self._hint(leaf))]
 
     def _read_elsewhere(self, leaf: Branch) -> list[Hashable]:

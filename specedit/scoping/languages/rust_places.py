@@ -88,8 +88,12 @@ def in_macro(uses: Uses, leaf: Branch) -> Hashable:
         return (UNKNOWN, "") if sign == "." else (EXTERNAL, "")
     if sign == "fn":
         return (UNKNOWN, "")  # what the macro makes of it is not known
+    around = parent.parent.children if parent.parent is not None else ()
     if sign in ("{", ",") and (built := _built_by(uses, parent, at)) is not None:
-        return uses.member(uses.typing.named(uses.scopes.text(built), built))
+        named, typing = uses.scopes.text(built), uses.typing
+        path = around[number - 2] if (number := around.index(built)) > 1 else None
+        variants = typing.members(typing.type_of(path) or (), named) if path is not None else []
+        return uses.member(typing.class_of(variants[0]) if variants else typing.named(named, built))
     return uses.bare(leaf, "any")
 
 
