@@ -49,7 +49,9 @@ def apply(
     text = _read(change)
     if file and change is None and not text.strip():
         raise UsageError(
-            "Nothing came from stdin.", hint=f"specedit apply {near(file)} CHANGE reads a file."
+            "Nothing came from stdin.",
+            hint=f"specedit apply {near(file)} CHANGE reads a file. "
+            f"Is {near(file)} the change? specedit apply < {near(file)}",
         )
     changes = changes_of(text)
     parts = parts_by_file(changes, file or "")

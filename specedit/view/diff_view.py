@@ -151,7 +151,9 @@ def _name(hunk: Hunk, frame: Frame) -> str:
     (old, new), line = frame.symbols, hunk.first_line
     changed = [one for one in hunk.lines if one.kind != " "]
     around = [one for one in old if one.first_line <= line <= one.last_line]
-    if changed and changed[0].after is not None:  # only new lines stand there: what they define, or are in
+    if (
+        changed and changed[0].after is not None
+    ):  # lines are only added: what they are in, or define
         line = next((x.after for x in changed if x.after and x.text.strip()), changed[0].after)
         around = [one for one in new if one.first_line <= line <= one.last_line]
     around = [one for one in around if one.kind != "value"]  # its line shows the name
