@@ -91,18 +91,14 @@ def listening_sockets(
 def _tcp(options: Options) -> socket.socket:
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     ports = [options.port or 0, 0] if options.any_port else [options.port or 0]
+    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
     for port in ports:
-        tcp = socket.socket(family, socket.SOCK_STREAM)
-        if os.name == "posix":
-            tcp.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            tcp.bind((options.host, port))
-            return tcp
+            return socket.create_server((options.host, port), family=family, dualstack_ipv6=both)
         except OSError as error:
-            tcp.close()
-            problem = error
+            reason = os.strerror(error.errno) if error.errno else str(error)
     raise ServerError(
-        f"{options.host}:{options.port} cannot be opened: {problem.strerror}",
+        f"{options.host}:{options.port} cannot be opened: {reason}",
         hint="Name another --port; 0 takes any.",
     )
 

@@ -19,6 +19,7 @@ from specedit.files import regular
 from specedit.server import protocol
 from specedit.server.client import ServerBackend, answer, listens, status
 from specedit.server.runtime import (
+    OF_ENGINE,
     RuntimeFolder,
     ServerRecord,
     identity,
@@ -117,20 +118,12 @@ def _listeners(record: ServerRecord | None) -> list[str]:
 def _arguments(settings: Settings) -> list[str]:
     """The command line of a background server with these settings."""
     own = identity(settings)
-    values: dict[str, object] = {
-        "model": own["model"],
-        "engine": settings.engine,
-        "device": settings.device,
-        "threads": settings.threads,
-        "precision": settings.precision,
-        "weights": settings.weights,
-        "draft": settings.draft,
-        "idle-minutes": settings.idle_minutes,
-        "cache-bytes": settings.cache_bytes,
-    }
+    flags = ["serve", "--detached", "--model", own["model"]]
     if own["draft_model"]:
-        values["draft-model"] = own["draft_model"]
-    return ["serve", "--detached", *(w for n, v in values.items() for w in (f"--{n}", str(v)))]
+        flags += ["--draft-model", own["draft_model"]]
+    for name in (*OF_ENGINE, "draft", "idle_minutes", "cache_bytes"):
+        flags += [f"--{name.replace('_', '-')}", str(getattr(settings, name))]
+    return flags
 
 
 def launch(

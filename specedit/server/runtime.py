@@ -30,6 +30,7 @@ from specedit.settings.checks import spelled_as_path
 
 LONGEST_SOCKET_PATH = 100  # sun_path holds 108 bytes on Linux, 104 on macOS
 UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
+OF_ENGINE = ("engine", "device", "threads", "precision", "weights")  # settings that it depends on
 _ADDRESS = re.compile(r"unix:.+|http://(?:\[[0-9a-fA-F:.]+\]|[^\s/:]+):\d{1,5}", re.DOTALL)
 
 
@@ -146,11 +147,7 @@ def identity(settings: Settings) -> dict[str, str]:
     return {
         "model": _resolved(settings.model),
         "draft_model": _resolved(settings.draft_model) if settings.draft_model else "",
-        "engine": settings.engine,
-        "device": settings.device,
-        "threads": str(settings.threads),
-        "precision": settings.precision,
-        "weights": settings.weights,
+        **{name: str(getattr(settings, name)) for name in OF_ENGINE},
         "home": variables["SPECEDIT_HOME"],
         "script": variables["SPECEDIT_SCRIPT"] if settings.engine == "scripted" else "",
         "kernel": os.environ.get("SPECEDIT_KERNEL", ""),

@@ -149,12 +149,10 @@ class Worker:
             if self._stopping:
                 return
             self._stopping = True
-            refused, running = list(self._waiting), self._running
-            self._waiting.clear()
+            running = self._running
             self._changed.notify_all()
         self.settled.set()
-        for ticket in refused:
-            ticket.sink(Ended(ServerError(STOPPING)))
+        self._refuse_waiting(ServerError(STOPPING))
         if running is not None:
             timer = threading.Timer(grace_s, running.cancelled.set)
             timer.daemon = True
@@ -206,6 +204,10 @@ class Worker:
     def _fail(self, error: SpeceditError) -> None:
         with self._changed:
             self.failed = error
+        self._refuse_waiting(error)
+
+    def _refuse_waiting(self, error: SpeceditError) -> None:
+        with self._changed:
             waiting = list(self._waiting)
             self._waiting.clear()
         for ticket in waiting:

@@ -103,12 +103,10 @@ def _base(base: str, environ: Mapping[str, str]) -> Path:
             return roaming / "Sublime Text"
         case "sublime", _:
             return config / "sublime-text"
-        case "home", "win32":
+        case "home", _:
             return home
         case "config", "win32":
             return local
-        case "home", _:
-            return home
     return config
 
 

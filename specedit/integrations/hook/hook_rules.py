@@ -8,7 +8,7 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -27,7 +27,19 @@ DEFAULT_SECONDS = 60.0
 MAX_SECONDS = 1e9
 MAX_TRIES = 64
 MAX_STARS = 2  # in a glob
-KEYS = ("rename", "instruction", "files", "exclude", "max_seconds", "mode", "test", "tries")
+VALUES: Mapping[str, tuple[Callable[[Any], bool], str]] = {  # what a key may hold
+    "max_seconds": (
+        lambda value: type(value) in (int, float) and 0 < value <= MAX_SECONDS,
+        "a number above 0",
+    ),
+    "mode": (lambda value: value in (FIX, CHECK), f"{FIX} or {CHECK}"),
+    "test": (lambda value: isinstance(value, str) and bool(value.strip()), "a command"),
+    "tries": (
+        lambda value: type(value) is int and 0 <= value <= MAX_TRIES,
+        f"a number from 1 to {MAX_TRIES}",
+    ),
+}
+KEYS = ("rename", "instruction", "files", "exclude", *VALUES)
 EXAMPLE = 'rename = {Username = "Email"}, or instruction = "…"'
 MAX_DIGESTS = 100_000  # above this the older half is dropped
 RELEVANT = (  # settings that change an answer
@@ -102,29 +114,13 @@ def _rule(table: Mapping[str, Any], where: str) -> Rule:
             near = difflib.get_close_matches(key, KEYS, n=1)
             hint = f"Did you mean {near[0]}?" if near else f"It has: {', '.join(KEYS)}."
             raise UsageError(f"{where} has no key {key!r}.", hint=hint)
-    seconds = table.get("max_seconds", DEFAULT_SECONDS)
-    if type(seconds) not in (int, float) or not 0 < seconds <= MAX_SECONDS:
-        raise UsageError(f"{where}: max_seconds must be a number above 0, not {shown(seconds)}.")
-    mode = table.get("mode", FIX)
-    if mode not in (FIX, CHECK):
-        raise UsageError(f"{where}: mode must be {FIX} or {CHECK}, not {shown(mode)}.")
-    test = table.get("test", "")
-    if not isinstance(test, str) or ("test" in table and not test.strip()):
-        raise UsageError(f"{where}: test must be a command, not {shown(test)}.")
-    tries = table.get("tries", 0)
-    if type(tries) is not int or not 0 <= tries <= MAX_TRIES:
-        raise UsageError(
-            f"{where}: tries must be a number from 1 to {MAX_TRIES}, not {shown(tries)}."
-        )
-    return Rule(
-        steps=_steps(table, where),
-        files=_globs(table, "files", where) or ("**",),
-        exclude=_globs(table, "exclude", where),
-        max_seconds=float(seconds),
-        mode=mode,
-        test=test,
-        tries=tries,
-    )
+    values = {key: table[key] for key in VALUES if key in table}
+    for key, value in values.items():
+        is_valid, what = VALUES[key]
+        if not is_valid(value):
+            raise UsageError(f"{where}: {key} must be {what}, not {shown(value)}.")
+    files = _globs(table, "files", where) or ("**",)
+    return Rule(_steps(table, where), files, _globs(table, "exclude", where), **values)
 
 
 def _steps(table: Mapping[str, Any], where: str) -> tuple[Step, ...]:

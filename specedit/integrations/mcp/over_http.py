@@ -12,14 +12,14 @@ from specedit.errors import UsageError
 from specedit.integrations.mcp import GRACE_S, server_class
 from specedit.server.client import ServerBackend
 from specedit.server.protocol import RefusedError
-from specedit.server.runtime import ServerRecord
+from specedit.server.runtime import OF_ENGINE, ServerRecord
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.types import ASGIApp
 
-OF_SERVER = ("model", "engine", "device", "threads", "precision", "weights", "draft", "draft_model")
+OF_SERVER = ("model", "draft_model", "draft", *OF_ENGINE)  # settings
 
 
 class AgentEndpoint:
