@@ -187,4 +187,4 @@ def nearest(word: str, known: list[str]) -> str:
     close = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
     if close:
         return f"Did you mean {' or '.join(close)}?"
-    return f"Known: {', '.join(known)}." if len(known) < 12 else "specedit config lists all."
+    return f"Known: {', '.join(known)}." if len(known) < 40 else "specedit config lists all."
