@@ -22,9 +22,8 @@ from typing import Any
 
 from specedit.edit.backend import Event
 from specedit.edit.job import Job, Planned, plan_edit
-from specedit.edit.report import Edit
+from specedit.edit.report import Edit, TryItem
 from specedit.edit.session import run_one
-from specedit.edit.tries.items import TryItem
 from specedit.errors import InputError
 from specedit.files import source as sources
 from specedit.files.recorder import Recorder

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specedit.edit.hunk_choice import Question, choose
-from specedit.edit.hunks import applied, edited, shown
+from specedit.edit.hunk_choice import Question, applied, choose, edited, shown
 from specedit.errors import UsageError
 from specedit.syntax.diff import hunks
 from specedit.view.screen import edited_by_user

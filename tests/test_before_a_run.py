@@ -11,8 +11,8 @@ from command_line import Specedit, at_a_terminal
 
 from specedit.cli import work
 from specedit.decode.cost import TYPICAL, Curve
-from specedit.edit.exact_tools import TOOLS, exact_command
 from specedit.edit.job import Job, plan_edit
+from specedit.edit.without_model import TOOLS, exact_command
 from specedit.files.source import Source
 from specedit.server import estimate
 from specedit.settings import Settings

@@ -10,7 +10,7 @@ from effort import examples
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from specedit.edit.hunks import applied, part_of
+from specedit.edit.hunk_choice import applied, part_of
 from specedit.syntax.diff import Hunk, counts, hunks, patch, word_spans
 
 TEXT = st.lists(st.sampled_from(["a", "b", "", "x y", "  z", "é"]), max_size=14).map("\n".join)

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from specedit.edit.regions.blocks import Block, blocks_of
-from specedit.edit.regions.chances import Likely, likely, spread, with_named
-from specedit.edit.regions.choice import FEW, after_asking
+from specedit.edit.regions.choice import FEW, Likely, after_asking, likely, spread, with_named
 from specedit.edit.regions.evidence import Evidence, evidence_of
 from specedit.syntax.languages import language_of
 

@@ -14,11 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warm_server import plan, running
 
-from specedit.edit.backend import Answer, Ready, Written
-from specedit.edit.fences import Unfenced
-from specedit.edit.fold import Fold
+from specedit.edit.backend import Answer, Ready, Written, run
 from specedit.edit.plan import Message, Plan
-from specedit.edit.reader import Reader
+from specedit.edit.reader import Reader, Unfenced
 from specedit.edit.report import Tally
 from specedit.engines.base import Sampling
 from specedit.engines.scripted import END, ScriptedTokenizer
@@ -148,11 +146,11 @@ def told(drafted: object, accepted: object) -> bytes:
 def test_vllm_tells_its_steps_and_what_it_verified(endpoint: Endpoint) -> None:
     """Of 12 completion tokens 2 are the prediction's that did not appear, and 6 were drafts."""
     endpoint.answer = told(8, 6)
-    events = list(backend(endpoint, "vllm").run(PLAN))
-    fold = Fold()
-    for event in events:
-        fold.add(event)
-    figures = fold.figures(1.0)
+    running = run(PLAN, "a.py", backend(endpoint, "vllm"))
+    with pytest.raises(StopIteration) as end:
+        while True:
+            next(running)
+    _, figures = end.value.value
     assert (figures.completion, figures.passes, figures.reused) == (10, 4, 40)
     assert figures.prediction == Tally(8, 6)
 

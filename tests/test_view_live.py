@@ -12,8 +12,7 @@ from rich.console import Console
 
 from specedit.decode.events import Chunk
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
-from specedit.edit.report import ModelLine, Try
-from specedit.edit.tries.items import Judging, Tried
+from specedit.edit.report import Judging, ModelLine, Tried, Try
 from specedit.engines.base import Prefill
 from specedit.syntax.diff import hunks
 from specedit.view import live

@@ -44,7 +44,7 @@ def ask(
     """Answer a question about a file on stdout; the file does not change."""
     from specedit.edit import context_files
     from specedit.edit.backend import Answer, Loading, Written
-    from specedit.edit.question_plan import plan_ask
+    from specedit.edit.job import plan_ask
     from specedit.server.connect import connect, window
     from specedit.view.contract import asked_json
 

@@ -90,7 +90,7 @@ def edit(
 
 def _refuse_exact(instruction: str, names: Sequence[str]) -> None:
     """An error where an installed program does exactly what is asked."""
-    from specedit.edit.exact_tools import exact_command
+    from specedit.edit.without_model import exact_command
 
     if names and (command := exact_command(instruction, names)) is not None:
         raise UsageError(

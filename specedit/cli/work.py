@@ -166,9 +166,8 @@ class Follower(ExitStack):
 
     def _shown(self, items: Iterator[tuple[str, Item]]) -> Iterator[Edit]:
         from specedit.edit.job import Planned
-        from specedit.edit.report import Edit
+        from specedit.edit.report import Edit, TryItem
         from specedit.edit.session import Proposed
-        from specedit.edit.tries.items import TryItem
 
         pending: list[tuple[str, Planned]] = []
         for name, item in items:

@@ -6,8 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 
 from specedit.check.finding import Finding, Spot
-from specedit.edit.backend import Answer, Backend, Event
-from specedit.edit.fold import run
+from specedit.edit.backend import Answer, Backend, Event, run
 from specedit.edit.job import Job, Planned, job
 from specedit.edit.minimal import minimal
 from specedit.edit.outcome import Judged, conclude

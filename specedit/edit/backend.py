@@ -1,19 +1,21 @@
 """The Backend seam: runs a Plan and yields events, in this process or in a warm server.
 
-A run yields `Loading…, Ready, Prefill…, Written…, Answer`. Everything a person sees and every
-number in a report is a fold over them.
+A run yields `Loading…, Ready, Prefill…, Written…, Answer`. Everything the user sees and every
+number in a report is computed from them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from specedit.decode.events import Chunk
+from specedit.decode.events import FREE, Chunk
 from specedit.edit.plan import Plan
-from specedit.edit.report import ModelLine
+from specedit.edit.report import Figures, ModelLine, Tally
 from specedit.engines.base import Prefill
+from specedit.errors import InputError
 
 WAITING = "waiting: "  # how `what` begins where a busy server runs others first
 
@@ -83,9 +85,47 @@ class Backend(Protocol):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a person should know of the last run: that a server was lost, what left here."""
+        """What the user should know of the last run: that a server was lost, what left here."""
         ...
 
     def run(self, plan: Plan) -> Iterator[Event]: ...
 
     def close(self) -> None: ...
+
+
+def run(
+    plan: Plan, name: str, backend: Backend, without: tuple[type[Event], ...] = ()
+) -> Generator[Event, None, tuple[Answer, Figures]]:
+    """Run a plan; returns its Answer and what it cost. `name`: of the file that it is for.
+    `without`: events that are not yielded."""
+    started = time.perf_counter()
+    answer: Answer | None = None
+    load_s, passes = 0.0, 0
+    drafts: dict[str, Tally] = {}
+    for event in backend.run(plan):
+        match event:
+            case Ready():  # again: the run started over elsewhere, and what came before is void
+                load_s, passes, drafts = event.load_s, 0, {}
+            case Written(chunk=chunk):
+                passes += 1
+                if chunk.source != FREE:
+                    tally = Tally(chunk.proposed, chunk.accepted)
+                    drafts[chunk.source] = drafts.get(chunk.source, Tally()) + tally
+            case Answer():
+                answer = event
+        if not isinstance(event, without):
+            yield event
+    if answer is None:
+        raise InputError("the backend gave no answer.", file=name)
+    return answer, Figures(
+        prompt=answer.prompt,
+        reused=answer.reused,
+        completion=answer.completion,
+        passes=answer.passes or passes,
+        drafts=drafts,
+        load_s=load_s,
+        prefill_s=answer.prefill_s,
+        decode_s=answer.decode_s,
+        total_s=time.perf_counter() - started,
+        logits_digest=answer.logits_digest,
+    )

@@ -1,15 +1,149 @@
-"""`--ask`: which hunks of a change are applied, one answer at a time, as `git add -p` asks.
-
-The text it returns is a new one, which nobody has checked yet.
+"""`--ask`: which hunks of a change are applied, one answer at a time, as `git add -p` asks: whole,
+in parts, or as the user edits them. The text that this gives is not checked yet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from specedit.edit.hunks import Cut, applied, edited, part_of, split
-from specedit.syntax.diff import Hunk, hunks
+from specedit.syntax.diff import Hunk, Line, hunks
+from specedit.syntax.lines import lines_of
+
+GUIDE = """\
+# Edit the hunk; what you leave is what is applied.
+# To leave out a '-' line, make it a ' ' line (so that it stays).
+# To leave out a '+' line, delete it. Lines that begin with # are left out.
+# A hunk without lines leaves everything as it was.
+"""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Lines [first, last) of the old text become `new`."""
+
+    first: int
+    last: int
+    new: tuple[str, ...]  # each with its newline
+
+
+def part_of(hunk: Hunk, after: str) -> Cut:
+    """All that a hunk changes."""
+    return Cut(*hunk.before, tuple(lines_of(after)[hunk.after[0] : hunk.after[1]]))
+
+
+def applied(before: str, parts: list[Cut]) -> str:
+    """The old text with these parts, which do not overlap."""
+    old = lines_of(before)
+    pieces: list[str] = []
+    at = 0
+    for part in sorted(parts, key=lambda one: (one.first, one.last)):
+        pieces += [*old[at : part.first], *part.new]
+        at = part.last
+    return "".join([*pieces, *old[at:]])
+
+
+def split(hunk: Hunk) -> list[Hunk]:
+    """Its changes one by one, where lines that stay stand between them; itself, when none do. The
+    lines between two belong to both, as their context."""
+    runs = list(_runs(hunk.lines))
+    if len(runs) < 2:
+        return [hunk]
+    ends = [0, *(end for _, end in runs[:-1])]
+    starts = [*(start for start, _ in runs[1:]), len(hunk.lines)]
+    return [
+        _one(hunk, start, end, hunk.lines[low:high])
+        for (start, end), low, high in zip(runs, ends, starts, strict=True)
+    ]
+
+
+def _runs(lines: tuple[Line, ...]) -> Iterator[tuple[int, int]]:
+    """Where changed lines stand together, [first, last)."""
+    start = -1
+    for at, line in enumerate(lines):
+        if line.kind == " " and start >= 0:
+            yield start, at
+            start = -1
+        elif line.kind != " " and start < 0:
+            start = at
+    if start >= 0:
+        yield start, len(lines)
+
+
+def _one(hunk: Hunk, start: int, end: int, shown: tuple[Line, ...]) -> Hunk:
+    """The change that the lines [start, end) of a hunk are."""
+    old, new = _starts(hunk.lines)
+    old += sum(line.kind != "+" for line in hunk.lines[:start])
+    new += sum(line.kind != "-" for line in hunk.lines[:start])
+    gone = sum(line.kind == "-" for line in hunk.lines[start:end])
+    come = sum(line.kind == "+" for line in hunk.lines[start:end])
+    return Hunk(shown, (old, old + gone), (new, new + come))
+
+
+def _starts(lines: tuple[Line, ...]) -> tuple[int, int]:
+    """Where a hunk's lines begin in the old text and in the new, from 0."""
+    old = next((line.before for line in lines if line.before is not None), 1)
+    new = next((line.after for line in lines if line.after is not None), 1)
+    return old - 1, new - 1
+
+
+NO_END = "\\ No newline at end of file"
+
+
+def shown(hunk: Hunk) -> str:
+    """What a person gets to edit."""
+    rows = []
+    for line in hunk.lines:
+        rows.append(f"{line.kind}{line.text}")
+        rows += [] if line.ends else [NO_END]
+    return "\n".join([*rows, ""]) + GUIDE
+
+
+def edited(hunk: Hunk, text: str) -> Cut | None:
+    """What a hunk that was edited by hand changes; None when its old lines are not the file's."""
+    old: list[str] = []
+    new: list[str] = []
+    for row in text.splitlines():
+        kind, line = (row[:1] or " "), f"{row[1:]}\n"
+        if kind == "#":
+            continue
+        if row == NO_END:
+            for side in (old, new):
+                side[-1:] = [one.removesuffix("\n") for one in side[-1:]]
+            continue
+        if kind not in " -+":
+            return None
+        old += [line] if kind != "+" else []
+        new += [line] if kind != "-" else []
+    held = [_text(line) for line in hunk.lines if line.kind != "+"]
+    if not old and not new:
+        new = old = held
+    if [one.rstrip("\n") for one in old] != [one.rstrip("\n") for one in held]:
+        return None
+    first = _starts(hunk.lines)[0]
+    return _trimmed(first, held, _ended(held, new))
+
+
+def _text(line: Line) -> str:
+    return f"{line.text}\n" if line.ends else line.text
+
+
+def _ended(old: list[str], new: list[str]) -> list[str]:
+    """A last line without a newline keeps none, whatever became of its mark."""
+    if new and old and not old[-1].endswith("\n") and new[-1].rstrip("\n") == old[-1]:
+        return [*new[:-1], old[-1]]
+    return new
+
+
+def _trimmed(first: int, old: list[str], new: list[str]) -> Cut:
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    return Cut(first + start, first + len(old) - end, tuple(new[start : len(new) - end]))
+
 
 HELP = """\
 y - apply this hunk
@@ -43,7 +177,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What a person wants of a change."""
+    """The part of a change that the user applies."""
 
     text: str
     applied: int
@@ -52,80 +186,39 @@ class Chosen:
     whole: bool = False  # all of it, as it was proposed
 
 
-Edited = Callable[[Hunk], str]  # a hunk's text as a person left it
+Edited = Callable[[Hunk], str]  # a hunk's text as the user left it
 
 
 def choose(
     before: str, after: str, ask: Callable[[Question], str], edit: Edited | None = None
 ) -> Chosen:
-    """`before` with the hunks that were answered y or a. An answer that is no key asks again;
-    the end of the answers ("" after stripping counts as ?) is for `ask` to raise or to say q.
-    Without `edit`, nobody can edit a hunk by hand."""
-    asking = _Picking(before, after, ask, edit)
-    asking.run()
-    text = applied(before, asking.parts)
-    of = asking.done + len(asking.left)
-    return Chosen(text, len(asking.parts), of, asking.quit, whole=text == after)
-
-
-class _Picking:
-    """The hunks that are still to be asked about, and what is applied of those before."""
-
-    def __init__(
-        self, before: str, after: str, ask: Callable[[Question], str], edit: Edited | None
-    ) -> None:
-        self._after = after
-        self._ask = ask
-        self._edit = edit
-        self.left: list[Hunk] = hunks(before, after)
-        self.parts: list[Cut] = []
-        self.done = 0
-        self.quit = False
-
-    def run(self) -> None:
-        help_, why = False, ""
-        while self.left:
-            hunk = self.left[0]
-            keys = KEYS + ("s" if len(split(hunk)) > 1 else "") + ("e" if self._edit else "")
-            of = self.done + len(self.left)
-            asked = Question(hunk, self.done + 1, of, help_, why, keys)
-            key = self._ask(asked).strip().lower()[:1]
-            help_ = not key or key not in "ynadqse"
-            why = "" if help_ else self._answered(key, hunk)
-            if key in ("d", "q"):
-                self.quit = key == "q"
-                return
-
-    def _answered(self, key: str, hunk: Hunk) -> str:
-        """Do what was answered; why that cannot be done, otherwise."""
+    """`before` with the hunks that were answered y or a. An answer that is not a key asks again;
+    the end of the answers is for `ask` to raise or to answer q. Without `edit` there is no e."""
+    left, done = hunks(before, after), 0
+    parts: list[Cut] = []
+    key, help_, why = "", False, ""
+    while left and key not in ("d", "q"):
+        hunk, pieces = left[0], split(left[0])
+        keys = KEYS + ("s" if len(pieces) > 1 else "") + ("e" if edit else "")
+        question = Question(hunk, done + 1, done + len(left), help_, why, keys)
+        key, why = ask(question).strip().lower()[:1], ""
+        help_ = key not in [*KEYS, "s", *("e" if edit else "")]
+        answered: list[Cut | None] = []  # a cut for each hunk that is answered, None to leave it
         if key == "s":
-            pieces = split(hunk)
-            self.left[:1] = pieces
-            return "" if len(pieces) > 1 else ONE_PIECE
-        if key == "e":
-            return self._by_hand(hunk)
-        if key == "y":
-            self._take(part_of(hunk, self._after))
-        elif key == "n":
-            self._pass()
+            left[:1] = pieces
+            why = "" if len(pieces) > 1 else ONE_PIECE
+        elif key == "e" and edit:
+            part = edited(hunk, edit(hunk))
+            if part is None or any(part.first < one.last for one in parts):
+                why = MISFIT
+            else:
+                answered = [part]
         elif key == "a":
-            while self.left:
-                self._take(part_of(self.left[0], self._after))
-        return ""
-
-    def _by_hand(self, hunk: Hunk) -> str:
-        if self._edit is None:
-            return "nobody can edit a hunk here"
-        part = edited(hunk, self._edit(hunk))
-        if part is None or any(part.first < one.last for one in self.parts):
-            return MISFIT
-        self._take(part)
-        return ""
-
-    def _take(self, part: Cut) -> None:
-        self.parts.append(part)
-        self._pass()
-
-    def _pass(self) -> None:
-        self.left.pop(0)
-        self.done += 1
+            answered = [part_of(one, after) for one in left]
+        elif key in ("y", "n"):
+            answered = [part_of(hunk, after) if key == "y" else None]
+        parts += filter(None, answered)
+        del left[: len(answered)]
+        done += len(answered)
+    text = applied(before, parts)
+    return Chosen(text, len(parts), done + len(left), key == "q", whole=text == after)

@@ -1,12 +1,12 @@
-"""Intent: what is asked about one file, and what the answer may become.
+"""What is asked about one file, and what the answer may become.
 
 A Job is a Plan with the file that it is for, and its own judge. Commands differ only in the Jobs
-they make.
+they make. A question is a Plan alone: its answer is shown, and nothing is edited.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,11 +16,10 @@ from specedit.check.kinds import QUESTION, REFUSE
 from specedit.check.question import is_question
 from specedit.edit import prompt
 from specedit.edit.imports.completion import judged_with_imports
-from specedit.edit.local_rename import local_rename
-from specedit.edit.outcome import USUAL, Judge, checks_of, guarded
-from specedit.edit.plan import Plan
-from specedit.edit.quoted_replacement import quoted_replacement
-from specedit.edit.splice import Region, dedented, region_of, taken, whole
+from specedit.edit.outcome import Judge, checks_of, guarded
+from specedit.edit.plan import Message, Plan
+from specedit.edit.splice import AROUND, Region, around, dedented, region_of, taken, whole
+from specedit.edit.without_model import local_rename, quoted_replacement
 from specedit.engines.base import Sampling
 from specedit.errors import UsageError
 from specedit.files.source import Source, read
@@ -43,7 +42,7 @@ class Job:
     region: Region  # of `about`, that the answer replaces
     instruction: str
     judge: Judge  # what of the whole new text may be written, and what is to be said of it
-    checks: Checks = USUAL
+    checks: Checks = field(default_factory=Checks)
     tidies: bool = False  # changes of form alone that nobody asked for are reverted
     divisible: bool = True  # where the file is too long, a part that the instruction names will do
     beside: tuple[Beside, ...] = ()  # files that the model is shown, read-only
@@ -200,3 +199,38 @@ def expected(source: Source, region: Region, settings: Settings) -> str | None:
             hint="Name that file itself.",
         )
     return read(path).text
+
+
+def plan_ask(
+    source: Source,
+    question: str,
+    settings: Settings,
+    *,
+    lines: tuple[int, int] | None = None,
+    symbol: str | None = None,
+    beside: tuple[Beside, ...] = (),
+) -> Plan:
+    """A question about a file, or about the part of it that `lines` or `symbol` names; the files
+    `beside` it are shown first."""
+    if not question.strip():
+        raise UsageError("The question is empty.", hint='specedit ask "what does it do?" FILE')
+    region = region_of(source, lines, symbol)
+    text = taken(source, region)
+    context = "" if region == whole(source) else around(source, region, AROUND)
+    marks = prompt.fence(text + context)
+    name = source.name.encode("utf-8", "replace").decode()
+    above: tuple[str, ...] = tuple(prompt.others(beside))
+    what = f"File `{name}`:"
+    if context:
+        head = f"Part of the file `{name}`, for context:\n\n{marks}\n"
+        above = (*above, head, prompt.finished(context), f"{marks}\n\n")
+        what = "The part that is asked about:"
+    asked = f"{marks}\n\n{question.strip()}"
+    user = (*above, f"{what}\n\n{marks}\n", prompt.finished(text), asked)
+    return Plan(
+        messages=(Message("system", (prompt.QUESTION,)), Message("user", user)),
+        instruction=question,
+        draft=tuple(one for one in drafters(settings) if one != "prediction"),
+        max_tokens=settings.max_tokens or None,
+        sampling=sampling_of(settings),
+    )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,13 +14,12 @@ from specedit.check.kinds import parsed_verdicts, verdicts
 from specedit.edit.apply.merged import MergedPart
 from specedit.edit.report import Edit, Figures, Finding, Replaced
 from specedit.errors import FileError
+from specedit.files.atomic import aside
 from specedit.files.source import Source
 from specedit.files.worktree import patch_name, real, top_of
 
 if TYPE_CHECKING:
     from specedit.settings import Settings
-
-NO_FIGURES = Figures()
 
 
 @dataclass(frozen=True)
@@ -40,9 +37,6 @@ class Judged:
 
 
 Judge = Callable[[str], Judged]  # of the whole new text of a file
-
-
-USUAL = Checks()
 
 
 def checks_of(settings: Settings) -> Checks:
@@ -78,12 +72,10 @@ def conclude(source: Source, judged: Judged, figures: Figures) -> Edit:
         changes=judged.changes,
         parts=judged.parts,
     )
-    if not judged.problems:
-        return edit
-    return replace(edit, status="refused")
+    return replace(edit, status="refused") if judged.problems else edit
 
 
-def outcome(source: Source, text: str, figures: Figures = NO_FIGURES) -> Edit:
+def outcome(source: Source, text: str, figures: Figures | None = None) -> Edit:
     """What it means for the file to hold `text`."""
     from specedit.syntax import diff
 
@@ -100,7 +92,7 @@ def outcome(source: Source, text: str, figures: Figures = NO_FIGURES) -> Edit:
         added=counts.added,
         removed=counts.removed,
         hunks=counts.hunks,
-        figures=figures,
+        figures=figures or Figures(),
         before_sha256=source.sha256,
         after_sha256=hashlib.sha256(after).hexdigest(),
     )
@@ -112,16 +104,23 @@ def failed(name: str, problem: FileError) -> Edit:
 
 
 def keep(edit: Edit) -> Edit:
-    """A refused answer lies where a person can look at it."""
+    """The Edit with the path of a temporary file where the user can look at a refused answer."""
     if edit.status != "refused" or edit.after == edit.before:
         return edit
     return replace(edit, kept=aside(edit.path, edit.after, "refused"))
 
 
-def aside(name: str, data: bytes, why: str) -> str:
-    """Bytes that must not go to a file: a new one beside all work, and where it is."""
-    stem = Path(name).name or "answer"
-    handle, path = tempfile.mkstemp(prefix=f"specedit-{why}-", suffix="-" + stem[-60:])
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-    return path
+def as_written(edit: Edit, uncommitted: bool) -> Edit:
+    """The Edit of a file that was written. `uncommitted`: git could not restore its old text."""
+    edit = replace(edit, status="edited", written=True)
+    if not uncommitted:
+        return edit
+    message = "held uncommitted changes: edited as it was; specedit undo puts it back"
+    return edit.noting(Finding("uncommitted", message))
+
+
+def with_others_failed(edit: Edit, broken: str) -> Edit:
+    """The Edit of a file that is one change with a file that could not be done."""
+    message = f"not written: it is one change with {broken}, which could not be done"
+    refused = replace(edit, status="refused", written=False)
+    return refused.noting(Finding("held", message, refuses=True))

@@ -13,15 +13,13 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from specedit.check.finding import Finding
-from specedit.edit import joint_write
 from specedit.edit.backend import Backend, Event, Ready
 from specedit.edit.inputs import Input, Planner
 from specedit.edit.job import Job, Planned
-from specedit.edit.outcome import failed, guarded, outcome
-from specedit.edit.report import Edit, ModelLine, Report
-from specedit.edit.tries.checked import checked_tries
-from specedit.edit.tries.items import TryItem
-from specedit.edit.tries.tested import TestedTries
+from specedit.edit.outcome import as_written, failed, guarded, outcome, with_others_failed
+from specedit.edit.report import Edit, ModelLine, Report, TryItem
+from specedit.edit.tries.attempts import checked_tries
+from specedit.edit.tries.tested import tested_tries
 from specedit.errors import FileError, NotDefined
 from specedit.files.journal import home
 from specedit.files.recorder import Recorder, Wish
@@ -79,7 +77,7 @@ class EditSession:
         self._edits: list[Edit] = []
         self._chosen_text: str | None = None
         self._skip_reason = ""
-        self._pending: list[joint_write.ToWrite] = []
+        self._pending: list[tuple[Input, Source, Edit]] = []
 
     @property
     def command(self) -> str:
@@ -119,7 +117,7 @@ class EditSession:
         self._write_pending()
 
     def _tested(self) -> Generator[tuple[str, Item], None, None]:
-        tries = TestedTries(
+        return tested_tries(
             self._command,
             self._inputs,
             self._planner,
@@ -129,7 +127,6 @@ class EditSession:
             writes=self._writes,
             together=self._together,
         )
-        return tries.items()
 
     def _untested(self) -> Generator[tuple[str, Item], None, None]:
         for one in self._inputs:
@@ -173,18 +170,28 @@ class EditSession:
     def _written(self, one: Input, source: Source, edit: Edit) -> Edit:
         if self._recorder is None or not edit.changed:
             return edit
-        to_write = joint_write.ToWrite(source, edit, one.uncommitted)
         if self._together:
-            self._pending.append(to_write)
+            self._pending.append((one, source, edit))
             return edit
-        return joint_write.put(self._recorder, to_write)
+        self._recorder.write(source, edit.after)
+        return as_written(edit, one.uncommitted)
 
     def _write_pending(self) -> None:
         """Write the files that are one change: all of them or none."""
         if not self._pending or self._recorder is None:
             return
         broken = next((one.path for one in self._edits if one.status in ("refused", "failed")), "")
-        written = joint_write.written(self._recorder, self._pending, broken)
+        if not broken:
+            try:
+                self._recorder.write_all([(source, one.after) for _, source, one in self._pending])
+            except FileError as problem:  # a full disk, a file that another program changed
+                broken = f"{problem.file or self._pending[0][2].path} ({problem.reason})"
+        written = {
+            edit.path: with_others_failed(edit, broken)
+            if broken
+            else as_written(edit, one.uncommitted)
+            for one, _, edit in self._pending
+        }
         self._together = False
         self._edits = [written.get(one.path, one) for one in self._edits]
 

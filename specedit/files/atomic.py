@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -42,6 +43,15 @@ def drafted(path: Path, mode: int | None = None, draft: Path | None = None) -> I
             place.unlink()
         raise
     sync_folder(path.parent)
+
+
+def aside(name: str | Path, data: bytes, why: str) -> str:
+    """Bytes that must not go to a file of that name, in a temporary one; its path."""
+    suffix = f"-{(Path(name).name or 'answer')[-60:]}"
+    handle, path = tempfile.mkstemp(prefix=f"specedit-{why}-", suffix=suffix)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+    return path
 
 
 def sync_folder(folder: Path) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import tempfile
 import time
 from pathlib import Path
 
@@ -251,7 +250,7 @@ def put_back(run: JournalRun, entry: Entry) -> str:
         else:
             now = _read(path, entry.mode)
             if now != before and digest(now) != entry.after_sha256 and not entry.torn:
-                aside = _aside(path, now)
+                aside = atomic.aside(path, now, "aside")
             held = Source(entry.path, "", now, path)
             replace(held, before, draft_of(run, entry, "-undo"))
         regular.set_mode(path, entry.mode)
@@ -271,10 +270,3 @@ def _read(path: Path, mode: int) -> bytes:
         return regular.read(path)
     path.chmod(mode)
     return regular.read(path)
-
-
-def _aside(path: Path, data: bytes) -> str:
-    handle, name = tempfile.mkstemp(prefix="specedit-aside-", suffix=f"-{path.name[-60:]}")
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-    return name

@@ -12,8 +12,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from specedit.decode.events import FREE, Chunk
 from specedit.edit.backend import Answer, Written
-from specedit.edit.fences import Unfenced
 from specedit.edit.plan import Plan
+from specedit.edit.reader import Unfenced
 from specedit.errors import UsageError
 
 MOST_TOKENS = 1 << 40  # a larger count is not one

@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 
 from specedit.decode.events import FREE, Chunk
 from specedit.edit.backend import Event, Ready, Written
-from specedit.edit.fences import Unfenced
 from specedit.edit.plan import Plan
+from specedit.edit.reader import Unfenced
 from specedit.edit.report import ModelLine
 from specedit.errors import ServerError, SpeceditError, TooLong, UsageError
 from specedit.files import stored

@@ -18,8 +18,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
-from specedit.edit.report import Tally
-from specedit.edit.tries.items import Judging, TryItem
+from specedit.edit.report import Judging, Tally, TryItem
 from specedit.engines.base import Prefill
 from specedit.view import code, colours
 from specedit.view.progress import ChangeSoFar, FilesProgress, sizes

@@ -18,10 +18,9 @@ from rich.text import Text
 
 from specedit.edit.backend import Answer, Event, Loading, Ready, Written
 from specedit.edit.hunk_choice import HELP, Chosen, Question, choose
-from specedit.edit.hunks import shown as hunk_text
+from specedit.edit.hunk_choice import shown as hunk_text
 from specedit.edit.job import Planned
-from specedit.edit.report import Edit, Report
-from specedit.edit.tries.items import Trying, TryItem
+from specedit.edit.report import Edit, Report, Trying, TryItem
 from specedit.errors import UsageError
 from specedit.files.source import Source
 from specedit.files.startup import undisturbed

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from specedit.edit.backend import Answer, Event, Ready, Written
 from specedit.edit.plan import Plan
-from specedit.edit.tries.items import Trying
+from specedit.edit.report import Trying
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.files import worktree

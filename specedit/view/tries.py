@@ -8,8 +8,7 @@ from dataclasses import replace
 from rich.table import Table
 from rich.text import Text
 
-from specedit.edit.report import Figures, Report, Try
-from specedit.edit.tries.items import Baseline, Tried, TryItem
+from specedit.edit.report import Baseline, Figures, Report, Tried, Try, TryItem
 from specedit.view import code
 from specedit.view.colours import count, seconds
 

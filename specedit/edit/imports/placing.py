@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from specedit.check.parsed import ParsedText
-from specedit.edit.imports.standard_tables import NODE_MODULES
+from specedit.edit.imports.standard_library import NODE_MODULES
 from specedit.edit.imports.statements import (
     IMPORTS,
     SCRIPTS,

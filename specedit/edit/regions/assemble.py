@@ -12,8 +12,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 from specedit.edit import prompt
-from specedit.edit.backend import Answer, Backend, Event, Ready
-from specedit.edit.fold import run
+from specedit.edit.backend import Answer, Backend, Event, Ready, run
 from specedit.edit.job import Job, RegionJob
 from specedit.edit.plan import Plan
 from specedit.edit.regions.blocks import TARGET, Block, blocks_of

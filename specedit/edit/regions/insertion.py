@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specedit.check.placeholders import GAP
-from specedit.edit.regions.blocks import Block, blocks_of
-from specedit.edit.regions.listing import title
+from specedit.edit.regions.blocks import Block, blocks_of, title
 from specedit.edit.splice import Region, dedented, fitted, indentation
 from specedit.files.source import Source
 from specedit.syntax import trees

@@ -11,25 +11,32 @@ from dataclasses import replace
 from specedit.check.finding import Finding, Spot
 from specedit.decode.cost import TYPICAL, Curve
 from specedit.edit import prompt
-from specedit.edit.backend import Answer, Backend, Event, Written
-from specedit.edit.fold import run
+from specedit.edit.backend import Answer, Backend, Event, Written, run
 from specedit.edit.job import Job, RegionJob
 from specedit.edit.plan import Plan
 from specedit.edit.regions.assemble import region_job, region_name
-from specedit.edit.regions.blocks import LONG, TARGET, Block, blocks_of
-from specedit.edit.regions.chances import likely, with_named
+from specedit.edit.regions.blocks import (
+    LONG,
+    MOST_LISTED,
+    TARGET,
+    Block,
+    BlockListing,
+    blocks_of,
+    listing_of,
+)
 from specedit.edit.regions.choice import (
     BlockChoice,
     about_all,
     beyond_named,
     choose,
     grouped,
+    likely,
     readable,
     with_earlier,
+    with_named,
 )
 from specedit.edit.regions.evidence import Evidence, evidence_of
 from specedit.edit.regions.insertion import insertion_behind
-from specedit.edit.regions.listing import MOST, BlockListing, listing_of
 from specedit.edit.regions.targets import EditTarget, targets_of
 from specedit.edit.report import Figures
 from specedit.edit.splice import whole
@@ -136,7 +143,7 @@ def shared_beginnings(work: Job, settings: Settings) -> Iterator[Plan]:
         yield work.plan
         return
     outline = listing_of(work.about.text, blocks_of(work.about.text, work.about.language))
-    if len(outline.names) <= MOST:  # a longer one depends on the instruction
+    if len(outline.names) <= MOST_LISTED:  # a longer one depends on the instruction
         yield _question(work, outline)
 
 
@@ -162,18 +169,12 @@ def ask_model(
 ) -> Generator[Event, None, tuple[list[Block], Figures]]:
     """The blocks that the model names when it is shown the outline."""
     outline = listing_of(work.about.text, blocks)
-    if len(outline.names) > MOST:
-        best = sorted(likely(evidence), key=lambda one: -one.chance)[:MOST]
+    if len(outline.names) > MOST_LISTED:
+        best = sorted(likely(evidence), key=lambda one: -one.chance)[:MOST_LISTED]
         outline = listing_of(work.about.text, blocks, frozenset(one.block for one in best))
-    asking = run(_question(work, outline), work.about.name, backend)
-    while True:
-        try:
-            event = next(asking)
-        except StopIteration as end:
-            answer, figures = end.value
-            return outline.named(answer.text), figures
-        if not isinstance(event, Answer | Written):
-            yield event
+    plan = _question(work, outline)
+    answer, figures = yield from run(plan, work.about.name, backend, without=(Answer, Written))
+    return outline.named(answer.text), figures
 
 
 def _changed(work: Job, blocks: Sequence[Block]) -> list[Block]:

@@ -1,9 +1,6 @@
 """Several answers to one Plan, judged by the checks and by the user's own command.
 
-* `ways`: what sets one try apart from the others: seed, temperature, what it is shown.
-* `asking`: the Plan of a try, from the Job and the answers so far.
-* `failure`: the useful end of what a command said; `readers`: how each tool says it.
-* `command`: one run of the user's command, within time and memory.
-* `verdicts`: what the command said of each, and which came nearest.
-* `refused`: tries where the checks alone judge; `tested`: where a command does.
+* `attempts`: how each try differs, its Job, and tries that the checks alone judge.
+* `tested`: tries that the user's command judges; `command`: one run of it.
+* `failure`: the useful part of its output; `verdicts`: its report on each try, and the best one.
 """

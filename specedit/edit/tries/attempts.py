@@ -1,4 +1,5 @@
-"""The attempts of a run: how each try differs, its Job, and one answer to it.
+"""The attempts of a run: how each try differs, its Job, one answer to it, and the tries of a run
+that the checks alone judge.
 
 The first attempt is what a run without tries asks for. With a test command later ones sample from
 the same prompt, or show the model what was wrong with the try before; without one a second try
@@ -12,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from specedit.check.kinds import NOTHING
 from specedit.edit import prompt
 from specedit.edit.attempt import Answered, answered, once
 from specedit.edit.backend import Backend, Event
 from specedit.edit.job import Job, Planned, sampling_of
-from specedit.edit.report import Edit, Figures, Finding, Try
-from specedit.edit.tries.items import Trying
+from specedit.edit.outcome import keep
+from specedit.edit.report import Edit, Figures, Finding, Tried, Try, Trying
 from specedit.engines.base import Sampling
 from specedit.errors import TooLong
 from specedit.settings import Settings
@@ -167,3 +169,44 @@ def with_all_tries(edit: Edit, tries: Sequence[Try]) -> Edit:
     spent = sum((one.figures for one in tries), Figures())
     spent = replace(spent, logits_digest=own.logits_digest, regions=own.regions)
     return replace(edit, tries=tuple(tries), figures=spent)
+
+
+UNCHANGED = (NOTHING, "whitespace")  # kinds of finding of an answer without a change
+
+
+def checked_tries(
+    job: Job, backend: Backend, settings: Settings, *, alone: bool
+) -> Generator[Planned | Event | Trying | Tried | Edit, None, None]:
+    """Try until an answer passes its checks; the Edit comes last: that of the first answer that
+    passed, otherwise that of the first. `alone`: an answer without a change does not pass."""
+    tries: list[Try] = []
+    edits: list[Edit] = []  # one for each try
+    earlier: list[Earlier] = []
+    for attempt in attempts(settings):
+        if tries:
+            yield trying(attempt, settings)
+        answered = yield from answer(job, attempt, earlier, backend, settings)
+        edit = answered.edit
+        job = job if tries else answered.job
+        unchanged = _why_unchanged(edit) if alone and not edit.problems else ""
+        passed = not (edit.problems or unchanged)
+        tries.append(replace(try_of(attempt, answered, tries), noted=unchanged, kept=passed))
+        edits.append(edit)
+        asked_again = job.known is None and max_tries(settings) > 1
+        if asked_again and (tries[-1].line or len(tries) > 1):
+            yield Tried(tries[-1], max_tries(settings))
+        if passed or job.known is not None:  # there is no other answer
+            break
+        if any(one.kind == "cut-off" for one in edit.findings):
+            break  # the next answer would be cut off as well, and each takes the longest time
+        earlier.append(as_earlier(answered, unchanged))
+    kept = [n for n, one in enumerate(tries) if one.kept or one.noted]
+    at = next((n for n in kept if tries[n].kept), kept[0] if kept else 0)
+    tries[at] = replace(tries[at], kept=bool(kept))
+    result = edits[at] if len(tries) == 1 else with_all_tries(edits[at], tries)
+    yield result if kept else keep(result)
+
+
+def _why_unchanged(edit: Edit) -> str:
+    """The finding of an answer without a change; "" for any other answer."""
+    return next((one.text for one in edit.findings if one.kind in UNCHANGED), "")

@@ -7,6 +7,7 @@ the try stays or is taken out again.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,9 +16,8 @@ from specedit.edit.attempt import Answered
 from specedit.edit.backend import Backend, Event
 from specedit.edit.inputs import Input, Planner
 from specedit.edit.job import Job, Planned
-from specedit.edit.joint_write import held_uncommitted, held_with
-from specedit.edit.outcome import aside, failed
-from specedit.edit.report import Edit, Judgement, Try
+from specedit.edit.outcome import as_written, failed, keep, outcome, with_others_failed
+from specedit.edit.report import Baseline, Edit, Judgement, Judging, Tried, Try, TryItem
 from specedit.edit.tries.attempts import (
     Earlier,
     answer,
@@ -28,8 +28,7 @@ from specedit.edit.tries.attempts import (
     trying,
     with_all_tries,
 )
-from specedit.edit.tries.command import Ran, running
-from specedit.edit.tries.items import Baseline, Judging, Tried, TryItem
+from specedit.edit.tries.command import running
 from specedit.edit.tries.verdicts import Failures, best, none_passes, whole_of
 from specedit.errors import FileError, UsageError
 from specedit.files import worktree
@@ -62,92 +61,96 @@ class _TriedFile:
         return self.input.name
 
 
-class TestedTries:
-    """`writes`: the try that passed stays; otherwise it is only returned, and the work tree is
+def tested_tries(
+    command: str,
+    inputs: Sequence[Input],
+    planner: Planner,
+    backend: Backend,
+    settings: Settings,
+    *,
+    wish: Wish | None = None,
+    writes: bool = False,
+    together: bool = False,
+) -> Items:
+    """Everything that happens; each file's last item is its Edit.
+
+    `writes`: the try that passed stays; otherwise it is only returned, and the work tree is
     unchanged. `together`: all files are one change."""
-
-    __test__ = False  # the name is not a test's
-
-    def __init__(
-        self,
-        command: str,
-        inputs: Sequence[Input],
-        planner: Planner,
-        backend: Backend,
-        settings: Settings,
-        *,
-        wish: Wish | None = None,
-        writes: bool = False,
-        together: bool = False,
-    ) -> None:
-        self._command = command
-        self._inputs = inputs
-        self._planner = planner
-        self._backend = backend
-        self._settings = settings
-        self._wish = wish
-        self._writes = writes
-        self._together = together
-        self._failures = Failures()
-
-    def items(self) -> Items:
-        """Everything that happens; each file's last item is its Edit."""
-        files: list[_TriedFile] = []
-        broken = ""
-        for one in self._inputs:
-            planned = self._planned(one)
-            if isinstance(planned, _TriedFile):
-                files.append(planned)
-                continue
-            if planned.status in ("refused", "failed"):
-                broken = broken or planned.path
-            yield one.name, planned
-        if broken and self._together:  # one change, of which a part cannot be done
-            for file in files:
-                yield file.name, Edit(file.name, "refused", findings=(held_with(broken),))
-            return
-        if not files:
-            return
-        root = root_of([file.source for file in files])
-        with Trial(home(), root, self._command, self._wish) as trial:
-            yield from self._tried(files, root, trial)
-
-    def _planned(self, one: Input) -> _TriedFile | Edit:
+    files: list[_TriedFile] = []
+    broken = ""
+    for one in inputs:
         try:
             source = one.read()
             check_writable(source)
-            job = self._planner(source)
+            planned = planner(source)
         except FileError as problem:
-            return failed(one.name, problem)
-        return job if isinstance(job, Edit) else _TriedFile(one, source, job)
+            planned = failed(one.name, problem)
+        if isinstance(planned, Job):
+            files.append(_TriedFile(one, source, planned))
+            continue
+        if planned.status in ("refused", "failed"):
+            broken = broken or planned.path
+        yield one.name, planned
+    if broken and together:  # one change, of which a part cannot be done
+        for file in files:
+            yield file.name, with_others_failed(Edit(file.name, "refused"), broken)
+    elif files:
+        root = root_of([file.source for file in files])
+        with Trial(home(), root, command, wish) as trial:
+            yield from _Tries(files, root, trial, backend, settings, writes=writes).items()
 
-    def _tried(self, files: list[_TriedFile], root: Path, trial: Trial) -> Items:
-        name = files[0].name
-        trial.put([(file.source, file.source.data) for file in files])  # the command may write
-        before = yield from self._run(name, 0, root)
-        self._take_out(files, trial.take_out())
-        yield name, Baseline(before, self._failures.seconds)
-        if not before.passed and self._settings.require_green:
+
+class _Tries:
+    """All files of a session through its tries."""
+
+    def __init__(
+        self,
+        files: Sequence[_TriedFile],
+        root: Path,
+        trial: Trial,
+        backend: Backend,
+        settings: Settings,
+        *,
+        writes: bool,
+    ) -> None:
+        self._files = files
+        self._root = root
+        self._trial = trial
+        self._backend = backend
+        self._settings = settings
+        self._writes = writes
+        self._name = files[0].name  # of the file that items about all of them go with
+        self._failures = Failures()
+        self._before = Judgement(None)  # of the work tree as it was
+        self._wholes: list[Try] = []  # each try, over all files
+
+    def items(self) -> Items:
+        files, settings = self._files, self._settings
+        # The command may write: the originals are put, and so journalled, before it runs.
+        self._trial.put([(file.source, file.source.data) for file in files])
+        self._before = yield from self._run(0)
+        self._take_out(files)
+        yield self._name, Baseline(self._before, self._failures.seconds)
+        if not self._before.passed and settings.require_green:
             raise UsageError(
-                f"The test command fails before any edit: {before.line}",
+                f"The test command fails before any edit: {self._before.line}",
                 hint="Fix that first, or run without --require-green. Nothing was changed.",
             )
-        wholes: list[Try] = []
-        for attempt in attempts(self._settings):
-            yield name, trying(attempt, self._settings)
+        for attempt in attempts(settings):
+            yield self._name, trying(attempt, settings)
             for file in files:
-                answers = answer(file.job, attempt, file.earlier, self._backend, self._settings)
+                answers = answer(file.job, attempt, file.earlier, self._backend, settings)
                 answered = yield from _named(file.name, answers)
                 if attempt.number == 1:
                     file.job = answered.job
                 file.tries.append(try_of(attempt, answered, file.tries))
                 file.edits.append(answered.edit)
                 file.earlier.append(as_earlier(answered))
-            whole = yield from self._judged(files, before, wholes, root, trial)
-            wholes.append(whole)
-            yield name, Tried(whole, max_tries(self._settings))
+            whole = yield from self._judged()
+            self._wholes.append(whole)
+            yield self._name, Tried(whole, max_tries(settings))
             if whole.kept:
-                yield from self._ended(files, attempt.number - 1)
+                yield from self._ended(attempt.number - 1)
                 return
             if all(file.job.known is not None for file in files):
                 break  # there is no other answer
@@ -155,93 +158,74 @@ class TestedTries:
                 last = file.earlier[-1]
                 problem = last.problem or self._failures.text(whole)
                 file.earlier[-1] = replace(last, problem=problem)
-        yield from self._none_passed(files, wholes, before, trial)
+        yield from self._none_passed()
 
-    def _judged(
-        self,
-        files: list[_TriedFile],
-        before: Judgement,
-        wholes: Sequence[Try],
-        root: Path,
-        trial: Trial,
-    ) -> Generator[tuple[str, Judging], None, Try]:
+    def _judged(self) -> Generator[tuple[str, Judging], None, Try]:
         """This try's verdict over all files; one that does not pass is taken out again."""
-        parts, names = [file.tries[-1] for file in files], [file.name for file in files]
-        whole = whole_of(parts, names)
+        files = self._files
+        whole = whole_of([file.tries[-1] for file in files], [file.name for file in files])
         if whole.refused:
             return whole
-        same = next((one for one in wholes if one.after_sha256 == whole.after_sha256), None)
-        if same is not None:
-            return self._recorded(files, replace(whole, test=same.test, same_as=same.number))
+        same = next((one for one in self._wholes if one.after_sha256 == whole.after_sha256), None)
         changed = [file for file in files if file.edits[-1].changed]
-        if not changed:
-            kept = before.passed
-            return self._recorded(files, replace(whole, test=before, same_as=0, kept=kept))
-        trial.put([(file.source, file.edits[-1].after) for file in changed])
-        verdict = yield from self._run(files[0].name, whole.number, root)
-        if verdict.passed and self._writes:
-            self._keep(changed, trial.keep())
+        if same is not None:
+            whole = replace(whole, test=same.test, same_as=same.number)
+        elif not changed:
+            whole = replace(whole, test=self._before, same_as=0, kept=self._before.passed)
         else:
-            self._take_out(changed, trial.take_out())
-        whole = replace(whole, test=verdict, test_s=self._failures.seconds, kept=verdict.passed)
-        return self._recorded(files, whole)
-
-    def _recorded(self, files: Sequence[_TriedFile], whole: Try) -> Try:
+            self._trial.put([(file.source, file.edits[-1].after) for file in changed])
+            verdict = yield from self._run(whole.number)
+            if verdict.passed and self._writes:
+                self._keep(changed)
+            else:
+                self._take_out(changed)
+            whole = replace(whole, test=verdict, test_s=self._failures.seconds, kept=verdict.passed)
         for file in files:
             file.tries[-1] = replace(
                 file.tries[-1], test=whole.test, test_s=whole.test_s, kept=whole.kept
             )
         return whole
 
-    def _run(
-        self, name: str, number: int, root: Path
-    ) -> Generator[tuple[str, Judging], None, Judgement]:
+    def _run(self, number: int) -> Generator[tuple[str, Judging], None, Judgement]:
+        """Run the command on what is in the work tree now."""
         command = self._settings.test
-        output = running(command, root, self._settings.test_timeout)
-        try:
-            while True:
-                yield name, Judging(number, command, next(output))
-        except StopIteration as end:
-            ran: Ran = end.value
-        finally:
-            output.close()
-        return self._failures.verdict(ran, root, number)
+        output = running(command, self._root, self._settings.test_timeout)
+        with closing(output):
+            try:
+                while True:
+                    yield self._name, Judging(number, command, next(output))
+            except StopIteration as end:
+                return self._failures.verdict(end.value, self._root, number)
 
-    def _keep(self, changed: Sequence[_TriedFile], settled: Sequence[Settled]) -> None:
-        for file, one in _paired(changed, settled):
-            file.edits[-1] = replace(file.edits[-1], status="edited", written=True)
+    def _keep(self, changed: Sequence[_TriedFile]) -> None:
+        for file, one in _paired(changed, self._trial.keep()):
+            edit = file.edits[-1]
             if one.changed:
-                file.edits[-1] = _as_left(file.source, file.edits[-1], one.data)
-            if file.input.uncommitted:
-                file.edits[-1] = file.edits[-1].noting(held_uncommitted())
+                edit = _as_left(file.source, edit, one.data)
+            file.edits[-1] = as_written(edit, file.input.uncommitted)
 
-    def _take_out(self, changed: Sequence[_TriedFile], settled: Sequence[Settled]) -> None:
-        for file, one in _paired(changed, settled):
+    def _take_out(self, tried: Sequence[_TriedFile]) -> None:
+        for file, one in _paired(tried, self._trial.take_out()):
             if one.aside:
                 message = f"the test command changed it; its version is in {one.aside}"
                 file.notes.append(Finding(CHANGED_BY_TEST, message))
 
-    def _ended(
-        self, files: Sequence[_TriedFile], at: int, why: Finding | None = None
-    ) -> Iterator[tuple[str, Edit]]:
+    def _ended(self, at: int, why: Finding | None = None) -> Iterator[tuple[str, Edit]]:
         """Each file's Edit: that of the try at index `at`, with the figures of all tries."""
-        for file in files:
+        for file in self._files:
             edit = with_all_tries(file.edits[at].noting(*file.notes), file.tries)
             if why is not None and edit.status != "unchanged":
                 edit = edit.noting(why)
             yield file.name, edit
 
-    def _none_passed(
-        self, files: Sequence[_TriedFile], wholes: Sequence[Try], before: Judgement, trial: Trial
-    ) -> Iterator[tuple[str, Edit]]:
+    def _none_passed(self) -> Iterator[tuple[str, Edit]]:
         """No try passed: nothing is written, except the best try with --keep-best."""
-        at = best(wholes)
-        why = Finding("test", none_passes(wholes, self._settings.test, before), refuses=True)
+        files, settings, at = self._files, self._settings, best(self._wholes)
+        message = none_passes(self._wholes, settings.test, self._before)
         changed = [file for file in files if file.edits[at].changed]
-        if self._settings.keep_best and self._writes and changed and not wholes[at].refused:
-            trial.put([(file.source, file.edits[at].after) for file in changed])
-            settled = trial.keep()
-            for file, _ in _paired(changed, settled):
+        if settings.keep_best and self._writes and changed and not self._wholes[at].refused:
+            self._trial.put([(file.source, file.edits[at].after) for file in changed])
+            for file, _ in _paired(changed, self._trial.keep()):
                 file.edits[at] = replace(file.edits[at], status="edited", written=True)
             for file in files:
                 file.tries[at] = replace(file.tries[at], kept=True)
@@ -249,8 +233,8 @@ class TestedTries:
             some = any(_changes(file.edits[at]) for file in files)
             for file in files:
                 if _changes(file.edits[at]) or not some:
-                    file.edits[at] = _refused(file.edits[at])
-        yield from self._ended(files, at, why)
+                    file.edits[at] = keep(replace(file.edits[at], status="refused", written=False))
+        yield from self._ended(at, Finding("test", message, refuses=True))
 
 
 def root_of(sources: Sequence[Source]) -> Path:
@@ -276,28 +260,19 @@ def _paired(
 
 def _as_left(source: Source, edit: Edit, data: bytes) -> Edit:
     """The Edit of a file that the command changed after it was written, and passed."""
-    from specedit.edit.outcome import outcome
-
     message = "the test command changed it after the edit; the command's version is kept"
     try:
         text = Source.from_bytes(source.name, data).text
         left = outcome(source, text, edit.figures)
     except FileError as problem:
         left, message = edit, f"{message}: {problem.reason}"
-    return replace(left, after=data, status="edited", written=True, findings=edit.findings).noting(
-        Finding(CHANGED_BY_TEST, message)
-    )
+    findings = (*edit.findings, Finding(CHANGED_BY_TEST, message))
+    return replace(left, after=data, findings=findings)
 
 
 def _changes(edit: Edit) -> bool:
     """Whether an answer changes its file, or was refused."""
     return edit.after != edit.before or bool(edit.problems)
-
-
-def _refused(edit: Edit) -> Edit:
-    """A refused Edit, whose answer is stored for the user to look at."""
-    stored = aside(edit.path, edit.after, "refused") if edit.after != edit.before else ""
-    return replace(edit, status="refused", kept=stored, written=False)
 
 
 def _named(

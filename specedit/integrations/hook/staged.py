@@ -13,9 +13,8 @@ from pathlib import Path
 
 from specedit.edit.backend import Backend, Event
 from specedit.edit.job import Job, Planned, plan_edit
-from specedit.edit.report import Edit, Finding
+from specedit.edit.report import Edit, Finding, TryItem
 from specedit.edit.session import run_one
-from specedit.edit.tries.items import TryItem
 from specedit.errors import FileError, RefusedEdit, UsageError
 from specedit.files import git, regular
 from specedit.files.journal import home
