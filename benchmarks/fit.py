@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks.common import parser, part, resolved, run
 from specedit.bench.cases import Case, read_cases
-from specedit.cli.replay import curve_of, tokenizer_of
+from specedit.cli.bench import curve_of, tokenizer_of
 from specedit.decode import constants as current
 from specedit.decode.constants import FITTED, Constants
 from specedit.decode.cost import Curve

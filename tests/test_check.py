@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specedit.check.answer import LONGEST, Checks, check_answer
-from specedit.check.kinds import DEFAULT, NOTE, OFF, REFUSE, parsed_verdicts, verdicts
+from specedit.check.finding import DEFAULT, NOTE, OFF, REFUSE, parsed_verdicts, verdicts
 from specedit.syntax import trees
 from specedit.syntax.languages import BY_NAME, LANGUAGES
 

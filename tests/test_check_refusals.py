@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from specedit.check.answer import Checks, check_answer
-from specedit.check.finding import Finding
-from specedit.check.kinds import ALL_OFF
+from specedit.check.finding import ALL_OFF, Finding
 from specedit.check.placeholders import stands_in
 from specedit.syntax.languages import BY_NAME, Language
 

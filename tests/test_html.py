@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -20,8 +21,7 @@ from specedit.decode.events import FREE, Chunk
 from specedit.edit.backend import Answer, Ready, Written
 from specedit.edit.report import ModelLine
 from specedit.view.html import page
-from specedit.view.trace import read
-from specedit.view.trace_writer import TraceWriter
+from specedit.view.trace import TraceWriter, read
 
 pytestmark = pytest.mark.tools
 
@@ -54,7 +54,7 @@ RUN = [
 
 
 def trace(path: Path, events: list[Written], file: str = "user.py") -> Path:
-    with TraceWriter(path) as writer:
+    with closing(TraceWriter(path)) as writer:
         writer.event(file, Ready(ModelLine("tiny<b>", "ab", "exact", "cpu", 2), 0.1))
         for event in events:
             writer.event(file, event)

@@ -11,8 +11,8 @@ from replaying import WordTokenizer
 from typer.testing import CliRunner
 
 from specedit.bench.cases import read_cases
-from specedit.cli.replay import CURVES, curve_of
-from specedit.cli.replay import replay as command
+from specedit.cli.bench import CURVES, curve_of
+from specedit.cli.bench import replay as command
 from specedit.decode.replay import replay
 from specedit.engines.scripted import END
 from specedit.errors import InputError, UsageError

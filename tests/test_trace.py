@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,7 @@ from specedit.edit.backend import Answer, Event, Ready, Written
 from specedit.edit.report import ModelLine
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
-from specedit.view.trace import EMBEDDED, lines_of, read
-from specedit.view.trace_writer import TraceWriter
+from specedit.view.trace import EMBEDDED, TraceWriter, lines_of, read
 
 MODEL = ModelLine("tiny", "ab12", "exact", "cpu", 2, True)
 READY = Ready(MODEL, 0.5)
@@ -32,7 +32,7 @@ def passed(*pieces: str, accepted: int = 0, seconds: float = 0.125) -> Written:
 
 
 def trace(path: Path, *events: Event, file: str = "a.py") -> Path:
-    with TraceWriter(path) as writer:
+    with closing(TraceWriter(path)) as writer:
         for event in events:
             writer.event(file, event)
     return path
@@ -66,7 +66,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
 
 
 def test_files_and_repeated_files_are_runs_of_their_own(tmp_path: Path) -> None:
-    with TraceWriter(tmp_path / "t") as writer:
+    with closing(TraceWriter(tmp_path / "t")) as writer:
         for file in ("a.py", "b.py", "b.py"):
             for event in (READY, PREFILL, passed(file), passed("."), ANSWER):
                 writer.event(file, event)

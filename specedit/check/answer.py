@@ -1,7 +1,7 @@
 """All checks of an answer: the text before and the text after an edit become findings.
 
 A text that does not parse, has a placeholder, is empty or lost a definition is refused. What the
-other checks find is refused or noted by the table of `check.kinds`. The program of `check-with`
+other checks find is refused or noted by the table of verdicts. The program of `check-with`
 runs last, on what nothing refuses.
 """
 
@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
 from specedit.check import external
-from specedit.check.copied import copied_lines
 from specedit.check.definitions import (
     lost_definitions,
     lost_lines,
@@ -24,14 +23,16 @@ from specedit.check.definitions import (
     repeated_definitions,
     shortened_definitions,
 )
-from specedit.check.elsewhere import changes_elsewhere
-from specedit.check.finding import Finding, Spot
-from specedit.check.kinds import CHECKER, NOTHING, OFF, REFUSE, Verdicts, verdicts
+from specedit.check.finding import CHECKER, NOTHING, OFF, REFUSE, Finding, Spot, Verdicts, verdicts
+from specedit.check.new_code import (
+    changes_elsewhere,
+    copied_lines,
+    undefined_names,
+    unreachable_code,
+)
 from specedit.check.no_effect import comments_only, whitespace_changes
 from specedit.check.parsed import Change, parsed_text
 from specedit.check.placeholders import placeholders
-from specedit.check.undefined import undefined_names
-from specedit.check.unreachable import unreachable_code
 from specedit.syntax.diff import hunks
 from specedit.syntax.languages import Language
 

@@ -24,8 +24,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePath
 
-from specedit.check.finding import Finding, at
-from specedit.check.kinds import CHECKER
+from specedit.check.finding import CHECKER, Finding, at
 
 FILE = "{file}"
 SECONDS = 60.0

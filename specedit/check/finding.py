@@ -1,17 +1,51 @@
-"""A finding: what a check, a plan or a run reports about an edit."""
+"""A finding: what a check, a plan or a run reports about an edit; and the kinds whose verdict the
+user chooses, with the table of verdicts.
+
+Users write over the table: `undefined=note, whitespace=off`. Imports nothing heavy: settings check
+values against it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from specedit.check.kinds import DEFAULT
+REFUSE, NOTE, OFF = "refuse", "note", "off"
+QUESTION, CHECKER = "question", "checker"
+NOTHING = "nothing"  # often right when many files share an instruction: `strict` leaves it a note
+VERDICTS = (REFUSE, NOTE, OFF)
+
+Verdicts = Mapping[str, str]  # by kind
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of finding, its default verdict, and what it reports."""
+
+    name: str
+    verdict: str
+    about: str
+
+
+KINDS = (
+    Kind(QUESTION, REFUSE, "the instruction asks for an answer, not for an edit: `specedit ask`"),
+    Kind("undefined", REFUSE, "a name is used that nothing defines or imports"),
+    Kind("elsewhere", NOTE, "a definition changed that the instruction does not name"),
+    Kind("renamed", NOTE, "a definition lost its name, and the instruction does not ask for that"),
+    Kind("whitespace", NOTE, "lines changed in white space only"),
+    Kind(NOTHING, NOTE, "the answer changes nothing, or nothing but comments"),
+    Kind(CHECKER, NOTE, "the program of `check-with` reports something new"),
+    Kind("unreachable", NOTE, "new code stands behind a return, a raise, a break or a continue"),
+)
+DEFAULT: Verdicts = {kind.name: kind.verdict for kind in KINDS}
+ALL_OFF: Verdicts = dict.fromkeys(DEFAULT, OFF)
+OF_RENAMES = ("undefined", CHECKER)  # what a new name can break
 
 
 @dataclass(frozen=True)
 class Spot:
     """A place in a file, from 1; `column` 0 means the line. Of the new text where the finding is
-    about what the model wrote (syntax, placeholders, the kinds of `check.kinds`), else of the text
-    that was there."""
+    about what the model wrote (syntax, placeholders, KINDS), else of the text that was there."""
 
     line: int
     column: int = 0
@@ -30,12 +64,10 @@ WARNINGS = DEFAULT.keys() | {  # notes that a reader should look at twice
 }
 
 
-DETAILS = frozenset(  # shown with `-v` only
-    (
-        "other",  # of a rename: places of the name known to mean another
-        "reverted",  # changes that the instruction does not ask for
-    )
-)
+DETAILS = {  # shown with `-v` only
+    "other",  # of a rename: places of the name known to mean another
+    "reverted",  # changes that the instruction does not ask for
+}
 
 
 @dataclass(frozen=True)
@@ -44,7 +76,7 @@ class Finding:
 
     Kinds that refuse: "syntax", "placeholder", "lost-definition", "lost-lines", "repeated" (a
     definition), "copied" (lines of another file) and "empty" of `check.answer`, "cut-off", those
-    of a `FileError`, and those of `check.kinds` whose verdict says so.
+    of a `FileError`, and those of KINDS whose verdict says so.
     Others: those of WARNINGS and DETAILS, "outside" (another name, or another thing of that name,
     that the scope leaves alone), "moved" (to which place), "by-rule" (mentions decided without a
     model), "stays" (a file of code that holds the name and is not changed), "skipped" (nothing was
@@ -83,3 +115,47 @@ class Finding:
 def at(kind: str, line: int, text: str) -> Finding:
     """A finding about one line of the new text."""
     return Finding(kind, f"line {line}: {text}", (Spot(line),))
+
+
+def verdicts(
+    table: Mapping[str, str] | None = None, *, strict: bool = False, allowed: Iterable[str] = ()
+) -> Verdicts:
+    """The verdict of each kind: the defaults, then `table`; `strict` refuses whatever is noted,
+    and what is `allowed` is only noted."""
+    chosen = {**DEFAULT, **(table or {})}
+    if strict:
+        exempt = {name for name, verdict in chosen.items() if verdict == OFF or name == NOTHING}
+        chosen = {name: one if name in exempt else REFUSE for name, one in chosen.items()}
+    return {**chosen, **_noted(chosen, allowed)}
+
+
+def verdicts_of_rename(
+    table: Mapping[str, str], *, strict: bool = False, allowed: Iterable[str] = ()
+) -> Verdicts:
+    """The same for a rename, whose places the scopes decide: only the kinds that a new name can
+    break count, where the user names them, and the report of the user's own program."""
+    chosen = {CHECKER: DEFAULT[CHECKER]}
+    chosen |= dict.fromkeys(OF_RENAMES, REFUSE) if strict else {}
+    chosen |= {
+        name: REFUSE if strict and verdict == NOTE else verdict
+        for name, verdict in table.items()
+        if name in OF_RENAMES
+    }
+    return {**ALL_OFF, **chosen, **_noted(chosen, allowed)}
+
+
+def _noted(chosen: Verdicts, allowed: Iterable[str]) -> dict[str, str]:
+    return {name: NOTE for name in allowed if chosen.get(name) == REFUSE}
+
+
+def parsed_verdicts(text: str) -> dict[str, str]:
+    """`kind=verdict, …` as a table; a ValueError names the part that is not one."""
+    table: dict[str, str] = {}
+    for part in filter(None, (one.strip() for one in text.split(","))):
+        name, sign, verdict = (one.strip() for one in part.partition("="))
+        if not sign:
+            raise ValueError(f"{part!r} is not KIND=VERDICT")
+        if verdict not in VERDICTS:
+            raise ValueError(f"{name} is one of {', '.join(VERDICTS)}, not {verdict!r}")
+        table[name] = verdict
+    return table

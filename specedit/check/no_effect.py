@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from specedit.check.finding import Finding, at
-from specedit.check.kinds import NOTHING
+from specedit.check.finding import NOTHING, Finding, at
 from specedit.check.parsed import Change, ParsedText
 from specedit.syntax.branch import COMMENTS
 from specedit.syntax.lines import changed_runs, opcodes

@@ -60,7 +60,11 @@ COMMANDS = (
     *("help", "mcp"),
 )
 # The module of a command that shares one.
-MODULES = {"refine": "edit", "warm": "serve", "lsp": "editor", "help": "view"}
+MODULES = {
+    **dict.fromkeys(("refine", "ask"), "edit"),
+    **dict.fromkeys(("lsp", "mcp"), "editor"),
+    **{"warm": "serve", "help": "view", "doctor": "config", "replay": "bench"},
+}
 # Commands whose --help shows the everyday options only.
 LONG = ("edit", "refine", "rename", "apply")
 HELP_ALL = "--help-all"

@@ -1,14 +1,17 @@
-"""`specedit config`: each setting, its value and where it came from; `--user`: the user's own."""
+"""`specedit config`: each setting, its value and where it came from (`--user`: the user's own);
+`specedit doctor`: what works on this machine.
+"""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from specedit.cli.options import settings_options
+from specedit.cli.options import AsJson, settings_options
 from specedit.cli.streams import put, put_object, say
-from specedit.errors import UsageError
+from specedit.errors import DONE, FAILED, UsageError
 from specedit.settings import Resolved, checked, names, nearest
 from specedit.settings.table import about
 
@@ -109,3 +112,19 @@ def _shown(value: object) -> str:
     if isinstance(value, list):
         return f"{len(value)} rules"
     return str(value) if value != "" else "-"
+
+
+def doctor(as_json: AsJson = False) -> int:
+    """Show what works on this machine, and what to do where it does not; exit 2 if edits fail."""
+    from specedit.machine_check import STOPS, lines
+
+    facts = list(lines())
+    works = all(line.state != STOPS for line in facts)
+    if as_json:
+        put_object({"works": works, "lines": [asdict(line) for line in facts]})
+    else:
+        for line in facts:
+            put(f"{line.state:<6} {line.topic:<10} {line.text}\n")
+            if line.advice:
+                put(f"{'':18}{line.advice}\n")
+    return DONE if works else FAILED

@@ -1,20 +1,34 @@
-"""`specedit edit INSTRUCTION FILE...`, and `specedit refine INSTRUCTION`, which continues it."""
+"""`specedit edit INSTRUCTION FILE...`, `refine INSTRUCTION`, which continues it, and `ask`."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specedit.cli.options import SHARED, Changed, Since, Staged, lines_range, settings_options
-from specedit.errors import UsageError
+from specedit.cli.options import (
+    ENGINE,
+    SHARED,
+    Changed,
+    Since,
+    Staged,
+    lines_range,
+    settings_options,
+)
+from specedit.cli.streams import put, put_object, say
+from specedit.errors import InputError, UsageError
 from specedit.settings import Resolved
+from specedit.view.terminal import harmless
 
 if TYPE_CHECKING:
+    from specedit.edit.context_files import Beside
     from specedit.edit.job import Job
     from specedit.files.source import Source
+    from specedit.settings import Settings
 
 Context = Annotated[
     list[str] | None,
@@ -57,12 +71,10 @@ def edit(
     """Change files as instructed; `-` reads stdin and writes the new text to stdout."""
     from specedit.cli.targets import STDIN, Targets, resolve_targets
     from specedit.cli.work import work
-    from specedit.edit import context_files
     from specedit.edit.job import plan_edit
     from specedit.edit.refining import part_of
     from specedit.edit.splice import lines_of
     from specedit.files.recorder import Wish
-    from specedit.server.connect import window
 
     if not (files or staged or changed or since) and Path(instruction).is_file():
         raise UsageError(
@@ -74,7 +86,7 @@ def edit(
     if selected is not None and (chosen_lines or symbol):
         raise UsageError("--selected, --lines and --symbol all name the part to edit; give one.")
     settings = resolved.values
-    beside = context_files.read(context, window(settings)) if context else ()
+    beside = _beside(context, settings)
 
     def planner(source: Source) -> Job:
         part = chosen_lines if selected is None else lines_of(source.text, selected, near)
@@ -116,11 +128,9 @@ def refine(
     from specedit.cli.targets import Targets, near, resolve_targets
     from specedit.cli.undo import of_here
     from specedit.cli.work import work
-    from specedit.edit import context_files
     from specedit.edit.refining import conversation, plan_refine
     from specedit.files.journal import home, runs
     from specedit.files.recorder import Wish
-    from specedit.server.connect import window
 
     _check_encoding(instruction)
     if not instruction.strip():
@@ -129,7 +139,7 @@ def refine(
         raise UsageError("refine continues an edit of files; `-` has no earlier run.")
     store, settings = home(), resolved.values
     earlier = conversation(store, of_here(runs(store)))
-    beside = context_files.read(context, window(settings)) if context else ()
+    beside = _beside(context, settings)
 
     def planner(source: Source) -> Job:
         return plan_refine(source, instruction, earlier, settings, beside)
@@ -139,9 +149,92 @@ def refine(
     return work("refine", resolve_targets(targets, resolved), planner, wish)
 
 
+def _beside(names: Sequence[str] | None, settings: Settings) -> tuple[Beside, ...]:
+    """The files of `--with`, as the model is shown them."""
+    from specedit.edit import context_files
+    from specedit.server.connect import window
+
+    return context_files.read(names, window(settings)) if names else ()
+
+
 def _check_encoding(instruction: str) -> None:
     """Refuse an argument that is not text; a shell passes any bytes."""
     try:
         instruction.encode()
     except UnicodeEncodeError:
         raise UsageError("The instruction is not UTF-8.") from None
+
+
+@settings_options(
+    *(*ENGINE, "draft", "draft_model", "max_tokens"),
+    *("temperature", "top_p", "seed", "server", "profile", "warm", "json", "quiet"),
+    "stdin_filename",
+)
+def ask(
+    question: Annotated[str, typer.Argument(help="The question, in words")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="The file that it is about; `-` is stdin")
+    ],
+    lines: Annotated[str | None, typer.Option(metavar="A:B", help="Ask about these lines")] = None,
+    symbol: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Ask about this function, method or class")
+    ] = None,
+    context: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with", metavar="FILE", help="Show the model this file too; repeat for more"
+        ),
+    ] = None,
+    *,
+    resolved: Resolved,
+) -> int:
+    """Answer a question about a file on stdout; the file does not change."""
+    from specedit.edit.backend import Answer, Loading, Written
+    from specedit.edit.job import plan_ask
+    from specedit.server.connect import connect
+    from specedit.view.contract import asked_json
+
+    settings = resolved.values
+    source = _read(file, settings.stdin_filename)
+    beside = _beside(context, settings)
+    plan = plan_ask(
+        source, question, settings, lines=lines_range(lines), symbol=symbol, beside=beside
+    )
+    answer: Answer | None = None
+    on_terminal = sys.stdout.isatty()
+    waiting = sys.stderr.isatty() and not settings.quiet
+    with closing(connect(settings)) as backend:
+        for event in backend.run(plan):
+            match event:
+                case Loading() if waiting:
+                    say("the model is loading…")
+                    waiting = False
+                case Written() if not settings.json:
+                    put(harmless(event.text) if on_terminal else event.text)
+                case Answer():
+                    answer = event
+        notes = list(backend.notes)
+    if answer is None:
+        raise InputError("the backend gave no answer.", file=source.name)
+    if settings.json:
+        put_object(asked_json(source.name, question, answer))
+    elif not answer.text.endswith("\n"):
+        put("\n")
+    if answer.reason == "length":
+        notes.append("the answer is cut off by the limit; raise --max-tokens")
+    for note in [] if settings.quiet else notes:
+        say(note)
+    return 0
+
+
+def _read(name: str, stdin_filename: str) -> Source:
+    from specedit.files import source as sources
+    from specedit.files.worktree import check_within
+
+    if name == "-":
+        return sources.Source.from_bytes(stdin_filename or "stdin", sys.stdin.buffer.read())
+    if stdin_filename:
+        raise UsageError("--stdin-filename goes with `-`.")
+    source = sources.read(name)
+    check_within(name)
+    return source

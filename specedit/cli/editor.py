@@ -1,4 +1,4 @@
-"""`specedit editor NAME [--install]`, and `specedit lsp`, the language server."""
+"""`specedit editor NAME`; `specedit lsp`, the language server; `specedit mcp`, tools for agents."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from specedit.cli.options import settings_options
 from specedit.cli.streams import put, say
 from specedit.errors import DONE, UsageError
 from specedit.settings import Resolved
+
+SERVING = ("model", "engine", "device", "threads", "server", "warm", "allow_extra")
 
 
 def editor(
@@ -38,9 +40,18 @@ def editor(
     return DONE
 
 
-@settings_options("scope", "model", "engine", "device", "threads", "server", "warm", "allow_extra")
+@settings_options("scope", *SERVING)
 def lsp(*, resolved: Resolved) -> int:
     """Serve editors over LSP on stdio: rename in the work tree, edit a selection, undo."""
     from specedit.integrations.lsp import serve
 
     return serve(resolved.values)
+
+
+@settings_options(*SERVING)
+def mcp(*, resolved: Resolved) -> int:
+    """Serve tools for agents over MCP on stdio: rename, find places, edit, undo."""
+    from specedit.integrations.mcp import serve
+
+    flags = (name for name, origin in resolved.origins.items() if origin == "flag")
+    return serve({name: getattr(resolved.values, name) for name in flags})

@@ -83,7 +83,7 @@ def rename(
 
 def _refuse_kinds(resolved: Resolved) -> None:
     """Of flags that speak of what a rename cannot do; settings are for edits, too."""
-    from specedit.check.kinds import OF_RENAMES, parsed_verdicts
+    from specedit.check.finding import OF_RENAMES, parsed_verdicts
     from specedit.errors import UsageError
 
     allowed = resolved.values.allow.replace(",", " ").split()

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from specedit.cli.streams import put, say
 from specedit.errors import DONE, SpeceditError, UsageError
 from specedit.settings import Resolved, checked, resolve
 from specedit.settings.checks import shown
@@ -29,7 +30,7 @@ def settled(
         return resolved
     if asks and sys.stdin.isatty() and sys.stderr.isatty() and _trusted_now(resolved.repository):
         return settled(flags, start=start)
-    _say(resolved.ignored_note)
+    say(name(resolved.ignored_note))
     return resolved
 
 
@@ -54,7 +55,7 @@ def _trusted_now(repository: Repository | None) -> bool:
     if repository is None or repository.state == trust.DECLINED:
         return False
     changed = " and has changed since you trusted it" if repository.state == trust.CHANGED else ""
-    _say(f"{repository.pyproject} has restricted settings{changed}:")
+    say(name(f"{repository.pyproject} has restricted settings{changed}:"))
     for line in restricted_lines(repository):
         print(f"    {line}", file=sys.stderr)
     print("  Trust this repository? [y/N] ", end="", file=sys.stderr, flush=True)
@@ -102,10 +103,10 @@ def _trust(place: Path) -> None:
     repository = layers.repository(place if place.is_dir() else place.parent)
     if repository is None or not repository.restricted:
         where = repository.pyproject if repository else f"no pyproject.toml at or above {place}"
-        _say(f"{where}: has no restricted settings")
+        say(name(f"{where}: has no restricted settings"))
         return
     trust.decide(repository.folder, repository.digest, trusted=True)
-    _say(f"trusted, as it is now: {repository.pyproject}")
+    say(name(f"trusted, as it is now: {repository.pyproject}"))
     for line in restricted_lines(repository):
         print(f"    {line}", file=sys.stderr)
     if "server" in repository.restricted:
@@ -122,11 +123,10 @@ def _forget(place: Path) -> None:
     pyproject = find_pyproject(place) if place.is_dir() else None
     folder = pyproject.parent if pyproject else place
     known = trust.forget(folder)
-    _say(f"{folder}: {'forgotten' if known else 'was not trusted'}")
+    say(name(f"{folder}: {'forgotten' if known else 'was not trusted'}"))
 
 
 def _list() -> None:
-    from specedit.cli.streams import put
     from specedit.settings import layers, trust
 
     for place, decision in sorted(trust.decisions().items()):
@@ -140,7 +140,3 @@ def _list() -> None:
         elif repository.digest != decision.digest:
             state += ", changed since"
         put(f"{place}\t{state}\n")
-
-
-def _say(text: str) -> None:
-    print(f"specedit: {name(text)}", file=sys.stderr)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specedit.check.answer import Checks
-from specedit.check.kinds import QUESTION, REFUSE
+from specedit.check.finding import QUESTION, REFUSE
 from specedit.check.question import is_question
 from specedit.edit import prompt
 from specedit.edit.imports.completion import judged_with_imports

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from specedit.check.answer import Checks, check_answer
-from specedit.check.kinds import parsed_verdicts, verdicts
+from specedit.check.finding import parsed_verdicts, verdicts
 from specedit.edit.apply.merged import MergedPart
 from specedit.edit.report import Edit, Figures, Finding, Replaced
 from specedit.errors import FileError

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from specedit.check.answer import Checks
-from specedit.check.kinds import CHECKER, OFF, parsed_verdicts, verdicts_of_rename
+from specedit.check.finding import CHECKER, OFF, parsed_verdicts, verdicts_of_rename
 from specedit.edit.job import Job, expected, job
 from specedit.edit.outcome import Judge, Judged, guarded
 from specedit.edit.plan import Plan

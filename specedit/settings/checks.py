@@ -12,7 +12,7 @@ import re
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
-from specedit.check.kinds import DEFAULT, parsed_verdicts
+from specedit.check.finding import DEFAULT, parsed_verdicts
 from specedit.errors import UsageError
 from specedit.settings.table import about, nearest, types
 from specedit.syntax.languages import BY_NAME

@@ -29,7 +29,7 @@ from specedit.syntax.diff import Hunk
 from specedit.view import code, colours, diff_view, summary, tries
 from specedit.view import provenance as prov
 from specedit.view.live import Live
-from specedit.view.trace_writer import TraceWriter
+from specedit.view.trace import TraceWriter
 
 
 class Screen:

@@ -1,19 +1,27 @@
-"""A run's trace: JSON lines, one per pass, in the order they happened.
+"""A run's trace: JSON lines, one per pass, in the order they happened; read, and written as the
+events come, over an older trace and nothing else.
 
 What concerns a whole file stands in the line of its first pass (`begin`) and of its last (`end`).
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from specedit.decode.events import Chunk
-from specedit.edit.backend import Written
+from specedit.edit.backend import Answer, Event, Ready, Written
+from specedit.edit.plan import Plan
+from specedit.edit.report import Trying
+from specedit.engines.base import Prefill
 from specedit.errors import InputError
+from specedit.files import worktree
 
 LONGEST = 1 << 24  # bytes of a trace's first line
 EMBEDDED = '<script type="application/json" id="trace">'  # how our page holds its trace
@@ -147,3 +155,140 @@ def _written(line: Mapping[str, Any]) -> Written:
         drafting=float(line.get("drafting", 0.0)),
     )
     return Written(chunk, tuple(str(p) for p in line.get("pieces", [""] * len(tokens))))
+
+
+class TraceWriter:
+    """Writes a trace. The last line of a file is written when its run is over.
+
+    An older trace of that name is replaced when the first line is written; any other file is
+    refused."""
+
+    def __init__(self, path: str | Path, inputs: Iterable[str] = ()) -> None:
+        inputs = tuple(inputs)
+        _refuse_foreign(Path(path), inputs)
+        try:
+            self._file: IO[str] = open(  # noqa: SIM115  (closed by `close`; an opener)
+                path,
+                "a",
+                encoding="utf-8",
+                errors="backslashreplace",
+                newline="\n",
+                opener=lambda name, flags: os.open(name, flags, 0o600),
+            )
+            _share_as(inputs, self._file.fileno())
+        except OSError as error:
+            raise InputError(
+                f"{path}: the trace cannot be written: {error.strerror}",
+                hint="--trace takes the path of a file to make.",
+            ) from error
+        self.begun = False  # a line was written, and the older trace is gone
+        self._begin: dict[str, Any] = {}
+        self._model: dict[str, Any] = {}
+        self._try: dict[str, Any] = {}
+        self._expected: dict[str, Any] = {}
+        self._answers: dict[str, dict[str, int]] = {}  # by file and text: the try that gave it
+        self._waiting: dict[str, Any] | None = None  # a line that may be the last of its file
+        self._number = 0
+        self._at = 0.0
+
+    def event(self, file: str, event: Event) -> None:
+        if isinstance(event, Ready):
+            self._flush()
+            self._number, self._at = 0, 0.0
+            self._model = {"model": asdict(event.model), "load_s": event.load_s}
+        elif isinstance(event, Prefill):
+            prompt = event.total + 1  # its last id is read by the first pass
+            prefill = {"prompt": prompt, "reused": event.reused, "prefill_s": event.seconds}
+            self._begin = {**self._model, **prefill}
+        elif isinstance(event, Written):
+            self._flush()
+            self._empty()
+            self._waiting = line_of(file, self._number, self._at, event)
+            if self._number == 0:
+                tried = {"try": self._try, **self._expected} if self._try else {}
+                self._waiting["begin"] = {**(self._begin or self._model), **tried}
+            self._number += 1
+            self._at += event.chunk.seconds
+        elif isinstance(event, Answer):
+            answer = asdict(event)
+            text = answer.pop("text")
+            self._answers.setdefault(file, {}).setdefault(text, self._try.get("number", 1))
+            self._flush(answer)
+            self._number, self._at, self._begin = 0, 0.0, {}
+
+    def trying(self, item: Trying) -> None:
+        """The passes that follow are this try's."""
+        self._try = {"number": item.number, "seed": item.seed}
+        self._try |= {"temperature": item.temperature, "with_feedback": item.with_feedback}
+
+    def planned(self, file: str, plan: Plan) -> None:
+        """Record the names of the predictions, in the order that a pass numbers them."""
+        known = self._answers.setdefault(file, {})
+        names = {text: f"try {known[text]}" for text in plan.predictions if text in known}
+        if plan.prediction is not None:
+            names.setdefault(plan.prediction, "original")
+        self._expected = {"predictions": list(names.values())} if plan.predictions else {}
+
+    def close(self) -> None:
+        self._flush()
+        self._file.close()
+
+    def _empty(self) -> None:
+        """Remove the older trace; a pipe or a device holds none."""
+        if not self.begun and stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
+            self._file.truncate(0)
+        self.begun = True
+
+    def _flush(self, end: dict[str, Any] | None = None) -> None:
+        if self._waiting is not None:
+            if end is not None:
+                self._waiting["end"] = end
+            self._file.write(json.dumps(self._waiting, ensure_ascii=False) + "\n")
+            self._file.flush()
+            self._waiting = None
+
+
+def _share_as(inputs: Iterable[str], handle: int) -> None:
+    """Let only the users read a trace who may read all the files whose texts it holds."""
+    held = os.fstat(handle)
+    if not stat.S_ISREG(held.st_mode) or not hasattr(os, "fchmod"):
+        return
+    allowed = 0o666
+    for name in inputs:
+        with contextlib.suppress(OSError):
+            allowed &= Path(name).stat().st_mode
+    mask = os.umask(0o077)
+    os.umask(mask)
+    mode = allowed & (held.st_mode if held.st_size else ~mask)
+    with contextlib.suppress(PermissionError):  # another user's file, which we may write
+        os.fchmod(handle, mode | 0o600)
+
+
+def _refuse_foreign(path: Path, inputs: Iterable[str]) -> None:
+    """Refuse a file that is not a trace, and a link of a repository that leads elsewhere."""
+    real = os.path.realpath(path)
+    if _leads_away(path, Path(real)):
+        raise InputError(
+            f"{path}: is a link out of this folder, to {real}",
+            hint="--trace names the file itself; nothing was changed.",
+        )
+    if real in map(os.path.realpath, inputs):
+        raise InputError(
+            f"{path}: is a file to work on; no trace is written over it",
+            hint="--trace names another file.",
+        )
+    if path.is_file() and not begins_a_trace(path):
+        raise InputError(
+            f"{path}: exists, and is not a trace",
+            hint="--trace names another file; nothing was changed.",
+        )
+
+
+def _leads_away(path: Path, real: Path) -> bool:
+    """Whether a name in this work tree (or folder) stands for a file elsewhere, or git's own."""
+    place = worktree.real(".")
+    top = worktree.top_of(place) or place
+    named = Path(os.path.normpath(place / path))
+    if not named.is_relative_to(top):
+        return False
+    return not real.is_relative_to(top) or ".git" in real.relative_to(top).parts

@@ -11,8 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from specedit.check.finding import Finding, Spot
-from specedit.check.kinds import DEFAULT, NOTE, OFF, parsed_verdicts
+from specedit.check.finding import DEFAULT, NOTE, OFF, Finding, Spot, parsed_verdicts
 from specedit.edit.apply.change import ChangeHunk, FileChange, Part, read_change
 from specedit.edit.apply.merged import Ambiguity, Merged
 from specedit.edit.apply.merging import merge_parts

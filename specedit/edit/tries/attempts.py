@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from specedit.check.kinds import NOTHING
+from specedit.check.finding import NOTHING
 from specedit.edit import prompt
 from specedit.edit.attempt import Answered, answered, once
 from specedit.edit.backend import Backend, Event

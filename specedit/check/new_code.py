@@ -1,0 +1,144 @@
+"""Checks of the new code: names that nothing defines, statements that never run, lines copied from
+another file, and changes in definitions that the instruction does not name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from specedit.check.finding import Finding, Spot, at
+from specedit.check.language_tables import language_facts
+from specedit.check.parsed import Change, ParsedText
+from specedit.syntax.branch import Branch
+from specedit.syntax.lines import opcodes
+from specedit.syntax.outline import CALLABLE, Symbol
+
+
+def undefined_names(change: Change) -> Iterator[Finding]:
+    """One for each name, at its first use. A name that nothing declared in the text before comes
+    from elsewhere, and a language that has no facts cannot tell."""
+    after = change.after
+    language = language_facts(after.language.name)
+    if language is None or not language.lists_its_names(after):
+        return
+    for name, leaves in after.free_names.items():
+        if name in change.before.free_names or name in language.builtins:
+            continue
+        for leaf in leaves:
+            if language.must_be_declared(after, leaf, name):
+                yield at("undefined", leaf.line, f"`{name}` is used, and nothing defines it")
+                break
+
+
+def unreachable_code(change: Change) -> Iterator[Finding]:
+    """One for each block that ends too early, unless the block before did so, too."""
+    known = Counter(change.before.text_of(node) for node, _ in _unreachable(change.before))
+    for node, ending in _unreachable(change.after):
+        text = change.after.text_of(node)
+        if known[text]:
+            known[text] -= 1
+            continue
+        first = text.split("\n", 1)[0][:60]
+        yield at("unreachable", node.line, f"`{first}` never runs: `{ending}` stands before it")
+
+
+def _unreachable(parsed: ParsedText) -> Iterator[tuple[Branch, str]]:
+    """The first statement behind one that ends its block, and the first word of that one."""
+    language = language_facts(parsed.language.name)
+    if language is None:
+        return
+    for block in parsed.root.walk():
+        if block.type not in language.blocks:
+            continue
+        ended_by = ""
+        for child in block.named_children():
+            if "comment" in child.type:
+                continue
+            if ended_by and child.type not in language.hoisted:
+                if any(one.type == "yield" for one in child.walk()):
+                    break  # it makes a function without a value a generator
+                yield child, ended_by
+                break
+            inner = child.named_children()
+            if language.ends & {child.type, f"{child.type}>{inner[0].type if inner else ''}"}:
+                ended_by = parsed.text_of(child).split(None, 1)[0].rstrip(";")
+
+
+COPIED = 3  # consecutive lines that are copied, blank ones not counted
+SHORT = 8  # characters of a line that says nothing about where it is from
+
+
+def copied_lines(before: str, after: str, shown: Sequence[tuple[str, str]]) -> Iterator[Finding]:
+    """One for each file of `shown` (name, text) of which consecutive lines are new in `after`. A
+    file of fewer lines counts when all of it was copied."""
+    old = {line.strip() for line in before.split("\n")}
+    new = [line.strip() for line in after.split("\n")]
+    for name, text in shown:
+        theirs = [line.strip() for line in text.split("\n") if line.strip()]
+        least = min(COPIED, len(theirs))
+        runs = {tuple(theirs[n : n + least]) for n in range(len(theirs) - least + 1)}
+        numbered = [(n, line) for n, line in enumerate(new, 1) if line]
+        for start in range(len(numbered) - least + 1):
+            piece = numbered[start : start + least]
+            lines = tuple(line for _, line in piece)
+            fresh = [line for line in lines if line not in old]
+            if lines in runs and len(fresh) == least and max(map(len, lines)) > SHORT:
+                text = f"lines {piece[0][0]}-{piece[-1][0]} are copied from {name}"
+                yield Finding("copied", text, (Spot(piece[0][0]),), refuses=True)
+                break
+
+
+_WIDE = re.compile(
+    r"(?i)\b(?:all|every\w*|each|both|callers?|calls|usages?|uses|throughout|file|module)\b"
+)
+_CONSTRUCTORS = frozenset({"__init__", "constructor", "new", "init", "setup", "setUp"})
+
+
+def changes_elsewhere(change: Change) -> Iterator[Finding]:
+    """One for each definition that changed where the instruction names others. What uses a named
+    one may change with it, and so may constructors and what encloses either."""
+    symbols = change.before.symbols
+    named = [one for one in symbols if _is_named(one, change.instruction)]
+    if not named or _WIDE.search(change.instruction):
+        return
+    old, new = change.before.text.split("\n"), change.after.text.split("\n")
+    names = {one.own_name for one in named}
+    reported: set[str] = set()
+    for tag, a, b, c, d in opcodes(old, new):
+        if tag != "replace" and tag != "delete":
+            continue
+        around = (
+            one for one in reversed(symbols) if one.first_line <= a + 1 and b <= one.last_line
+        )
+        other = next(around, None)
+        if other is None or other.kind not in CALLABLE or other.qualified in reported:
+            continue
+        if other.own_name in _CONSTRUCTORS:
+            continue
+        if any(_encloses(one, other) or _encloses(other, one) for one in named):
+            continue
+        body = "\n".join((*old[other.first_line - 1 : other.last_line], *new[c:d]))
+        if names & set(re.findall(r"[\w$]+", body)):
+            continue
+        reported.add(other.qualified)
+        text = f"`{other.qualified}` changed, and the instruction names `{min(names)}`"
+        yield at("elsewhere", c + 1, text)
+
+
+def _encloses(one: Symbol, other: Symbol) -> bool:
+    return one.first_line <= other.first_line and other.last_line <= one.last_line
+
+
+def _is_named(one: Symbol, instruction: str) -> bool:
+    """Whether an instruction names this definition: by a name that is not a plain word, or in
+    quotes, or with its kind beside it."""
+    if one.kind not in (*CALLABLE, "class"):
+        return False
+    name = re.escape(one.own_name)
+    kinds = r"(?:function|method|class|def|func|fn)"
+    pattern = rf"[`'\"]{name}(?:\(\))?[`'\"]|\b{name}\(\)|\b{kinds}\s+{name}\b|\b{name}\s+{kinds}\b"
+    if re.search(r"_|\d|[a-z][A-Z]", name):
+        pattern = rf"(?<![\w$]){name}(?![\w$])"
+    return re.search(pattern, instruction) is not None
