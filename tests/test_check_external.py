@@ -101,9 +101,8 @@ def test_a_program_of_the_current_folder_is_not_run(
 
 
 def test_commands_are_for_any_file_or_for_a_language() -> None:
-    one, other = parsed_commands("ruff check {file}\ngo: go vet {file}")
-    assert (one.language, one.command) == ("", "ruff check {file}")
-    assert (other.language, other.command) == ("go", "go vet {file}")
+    commands = parsed_commands("ruff check {file}\ngo: go vet {file}")
+    assert commands == [("", "ruff check {file}"), ("go", "go vet {file}")]
 
 
 @pytest.mark.parametrize("value", ["ruff check", "'", "gopher: x {file}"])

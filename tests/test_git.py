@@ -56,7 +56,7 @@ def test_every_way_of_choosing_finds_a_file_whatever_its_name(repo: Repository, 
     first = repo.commit({"other.py": "x = 1\n", name: "x = 1\n"})
     repo.write(name, "Old = 1\n")
     assert chosen(changed=True) == {name}
-    assert chosen(containing="Old") == {name}
+    assert chosen(containing=["Old"]) == {name}
     assert git.dirty([Path(name), Path("other.py")]) == {Path(name)}
     assert chosen(staged=True) == set()
     repo.git("add", "-A")
@@ -80,17 +80,17 @@ def test_containing_looks_at_text_files_that_git_does_not_ignore(repo: Repositor
     )
     repo.write("new.py", "Old\n")
     repo.write("ignored.py", "Old\n")
-    assert chosen(containing="Old") == {"has.py", "deep/er/has.cs", "new.py"}
-    assert chosen(containing="Old", changed=True) == {"new.py"}
+    assert chosen(containing=["Old"]) == {"has.py", "deep/er/has.cs", "new.py"}
+    assert chosen(containing=["Old"], changed=True) == {"new.py"}
     assert chosen(containing=["Old", "Other"]) == {"has.py", "not.py", "deep/er/has.cs", "new.py"}
-    assert chosen(containing="Nowhere") == set()
-    assert chosen(containing="-e") == set()
+    assert chosen(containing=["Nowhere"]) == set()
+    assert chosen(containing=["-e"]) == set()
 
 
 def test_containing_is_a_text_not_a_pattern(repo: Repository) -> None:
     repo.commit({"a.py": "axb\n", "b.py": "a.b\n", "c.py": "A.B\n"})
-    assert chosen(containing="a.b") == {"b.py"}
-    assert chosen(containing="a.b", any_case=True) == {"b.py", "c.py"}
+    assert chosen(containing=["a.b"]) == {"b.py"}
+    assert chosen(containing=["a.b"], any_case=True) == {"b.py", "c.py"}
 
 
 def test_the_whole_work_tree_is_chosen_from_and_named_as_seen(
@@ -98,10 +98,10 @@ def test_the_whole_work_tree_is_chosen_from_and_named_as_seen(
 ) -> None:
     repo.commit({"top.py": "Old\n", "a/in.py": "Old\n", "b/in.py": "Old\n"})
     monkeypatch.chdir(repo.root / "a")
-    assert chosen(containing="Old") == {"../top.py", "in.py", "../b/in.py"}
-    assert all(path.is_file() for path in git.choose(Path.cwd(), containing="Old"))
+    assert chosen(containing=["Old"]) == {"../top.py", "in.py", "../b/in.py"}
+    assert all(path.is_file() for path in git.choose(Path.cwd(), containing=["Old"]))
     monkeypatch.chdir(repo.root.parent)
-    assert all(path.is_file() for path in git.choose(repo.root / "a", containing="Old"))
+    assert all(path.is_file() for path in git.choose(repo.root / "a", containing=["Old"]))
 
 
 def test_what_is_no_file_to_edit_is_not_chosen(repo: Repository) -> None:
@@ -114,7 +114,7 @@ def test_what_is_no_file_to_edit_is_not_chosen(repo: Repository) -> None:
     repo.git("add", "kept.py")
     assert chosen(staged=True) == {"kept.py", "new name.py"}
     assert chosen(changed=True) == {"kept.py", "new name.py"}
-    assert chosen(containing="Old") == {"kept.py", "new name.py"}
+    assert chosen(containing=["Old"]) == {"kept.py", "new name.py"}
 
 
 def test_since_means_since_this_branch_left(repo: Repository) -> None:
@@ -144,12 +144,12 @@ def test_before_the_first_commit_everything_is_new(repo: Repository) -> None:
     repo.git("add", "a.py")
     assert chosen(staged=True) == {"a.py"}
     assert chosen(changed=True) == {"a.py"}
-    assert chosen(containing="Old") == {"a.py"}
+    assert chosen(containing=["Old"]) == {"a.py"}
 
 
 def test_neighbours_in_the_tree_are_neighbours_in_the_work(repo: Repository) -> None:
     repo.commit(dict.fromkeys(("b/z.py", "a/y.cs", "b/a.cs", "a/x.py", "c.py"), "Old"))
-    order = [path.as_posix() for path in git.choose(repo.root, containing="Old")]
+    order = [path.as_posix() for path in git.choose(repo.root, containing=["Old"])]
     assert order == ["a/x.py", "a/y.cs", "b/a.cs", "b/z.py", "c.py"]
 
 
@@ -242,7 +242,7 @@ def test_worktrees_and_submodules_are_work_trees(
     place = make(repo)
     place.write("a.py", "Old\n")
     assert git.top(place.root).resolve() == place.root.resolve()
-    assert {p.name for p in git.choose(place.root, containing="Old")} == {"a.py"}
+    assert {p.name for p in git.choose(place.root, containing=["Old"])} == {"a.py"}
     assert git.dirty([place.root / "a.py"]) == {place.root / "a.py"}
     place.git("add", "a.py")
     assert set(staged(place)) == {"a.py"}
@@ -253,7 +253,7 @@ def test_a_submodule_is_no_file_of_its_superproject(repo: Repository) -> None:
     _submodule(repo).commit({"a.py": "Old\n"})
     repo.git("add", "sub")
     assert staged(repo) == {}
-    assert chosen(containing="Old") == chosen(changed=True) == set()
+    assert chosen(containing=["Old"]) == chosen(changed=True) == set()
 
 
 def test_while_merging_only_what_no_parent_has_is_staged_by_us(repo: Repository) -> None:

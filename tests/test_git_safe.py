@@ -187,9 +187,14 @@ def test_guarantee_10_no_question_to_git_runs_what_a_repository_says(repo: Repos
     entry = git.Staged("b.py", hashlib.sha1(b"blob %d\0%b" % (len(staged), staged)).hexdigest())
     for here in (root, root / "sub"):
         asked(lambda here=here: git.top(here))
-        for how in ({"staged": True}, {"changed": True}, {"since": "HEAD"}, {"containing": "user"}):
+        for how in (
+            {"staged": True},
+            {"changed": True},
+            {"since": "HEAD"},
+            {"containing": ["user"]},
+        ):
             asked(lambda here=here, how=how: git.choose(here, **how))
-        asked(lambda here=here: git.choose(here, containing="user", changed=True))
+        asked(lambda here=here: git.choose(here, containing=["user"], changed=True))
     asked(lambda: git.dirty([root / "sub/a.py"]))
     asked(lambda: git.dirty([root / "b.py", root / "inner/in.py"]))
     asked(lambda: git.staged_files(root))
@@ -266,7 +271,7 @@ def test_a_work_tree_that_the_configuration_puts_elsewhere_is_refused(
     made.commit({"a.py": TEXT})
     made.git("config", "core.worktree", str(tmp_path / "home"))
     with pytest.raises(SpeceditError, match="work tree is"):
-        git.choose(made.root, containing="username")
+        git.choose(made.root, containing=["username"])
 
 
 def test_colours_that_a_configuration_asks_for_are_in_no_name(tmp_path: Path) -> None:
@@ -275,7 +280,7 @@ def test_colours_that_a_configuration_asks_for_are_in_no_name(tmp_path: Path) ->
     made.write("a.py", TEXT * 2)
     for key in ("ui", "grep", "diff", "status"):
         made.git("config", f"color.{key}", "always")
-    for how in ({"containing": "username"}, {"changed": True}):
+    for how in ({"containing": ["username"]}, {"changed": True}):
         assert [path.name for path in git.choose(made.root, **how)] == ["a.py"]
     assert git.dirty([made.root / "a.py"])
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
@@ -23,7 +22,17 @@ from specedit.check.definitions import (
     repeated_definitions,
     shortened_definitions,
 )
-from specedit.check.finding import CHECKER, NOTHING, OFF, REFUSE, Finding, Spot, Verdicts, verdicts
+from specedit.check.finding import (
+    CHECKER,
+    NOTHING,
+    OFF,
+    REFUSE,
+    Finding,
+    Spot,
+    Verdicts,
+    fresh,
+    verdicts,
+)
 from specedit.check.new_code import (
     changes_elsewhere,
     copied_lines,
@@ -39,6 +48,7 @@ from specedit.syntax.languages import Language
 LONGEST = 400_000  # characters: beyond, parsing takes longer than a user waits for a note
 MOST = 5  # findings of one kind that are reported for one file
 NAMED = 8  # definitions that a message names
+_EMPTIES = re.compile(r"(?i)\b(empty|delete|remove|clear)\b")
 UNREADABLE = 10  # syntax errors before the edit; then the grammar does not fit the file
 
 CHECKS: tuple[Callable[[Change], Iterator[Finding]], ...] = (
@@ -77,7 +87,12 @@ def check_answer(
     checks = checks or Checks()
     if before == after:
         return list(_by_verdict([Finding(NOTHING, "the answer changes nothing")], checks))
-    findings = [*_empty(after, instruction), *_placeholders(before, after)]
+    findings = [
+        _refusal("placeholder", f"line {number}: a placeholder: {line[:80]}", number)
+        for number, line in placeholders(before, after)
+    ]
+    if not after.strip() and not _EMPTIES.search(instruction):
+        findings.append(_refusal("empty", "the new text is empty"))
     findings += copied_lines(before, after, checks.shown)
     if language is None or not language.grammar:
         named = f"no grammar for {language.name}" if language else "the language is unknown"
@@ -96,12 +111,11 @@ def check_answer(
 
 def _of_code(change: Change, checks: Checks) -> list[Finding]:
     """What the checks of CHECKS find, the most severe kinds first, a few of each."""
-    before, after = change.before.text, change.after.text
-    if max(len(before), len(after)) > LONGEST or change.after.errors:
+    longest = max(len(change.before.text), len(change.after.text))
+    are_off = all(one == OFF for kind, one in checks.verdicts.items() if kind != CHECKER)
+    if longest > LONGEST or change.after.errors or are_off:
         return []
-    if all(verdict == OFF for kind, verdict in checks.verdicts.items() if kind != CHECKER):
-        return []
-    results = list(dict.fromkeys(one for check in CHECKS for one in check(change)))
+    results = dict.fromkeys(one for check in CHECKS for one in check(change))
     ordered = sorted(results, key=lambda one: one.line or 0)
     return [
         one for kind in checks.verdicts for one in [o for o in ordered if o.kind == kind][:MOST]
@@ -134,16 +148,6 @@ def _refusal(kind: str, text: str, line: int | None = None) -> Finding:
     return Finding(kind, text, (Spot(line),) if line else (), refuses=True)
 
 
-def _empty(after: str, instruction: str) -> Iterator[Finding]:
-    if not after.strip() and not re.search(r"(?i)\b(empty|delete|remove|clear)\b", instruction):
-        yield _refusal("empty", "the new text is empty")
-
-
-def _placeholders(before: str, after: str) -> Iterator[Finding]:
-    for number, line in placeholders(before, after):
-        yield _refusal("placeholder", f"line {number}: a placeholder: {line[:80]}", number)
-
-
 def _syntax(change: Change) -> Iterator[Finding]:
     """One where the new text parses worse than the old one."""
     language, after = change.after.language, change.after.text
@@ -156,14 +160,7 @@ def _syntax(change: Change) -> Iterator[Finding]:
         text = f"syntax not checked: {len(old)} places of the file before do not parse either"
         yield Finding("not-checked", text)
         return
-    known = Counter(fault.what for fault in old)
-    fresh = []
-    for fault in new:
-        if known[fault.what] > 0:
-            known[fault.what] -= 1
-        else:
-            fresh.append(fault)
-    first = (fresh or new)[0]
+    first = next(fresh((fault.what for fault in old), new, lambda fault: fault.what), new[0])
     changed = [hunk.after[0] + 1 for hunk in hunks(change.before.text, after)]
     line = next((one for one in changed if first.line <= one <= first.last_line), first.line)
     lines = after.split("\n")
@@ -204,8 +201,7 @@ def _lost(change: Change) -> Iterator[Finding]:
         text = f"lost definitions the instruction does not take away: {named}{more}"
         yield _refusal("lost-definition", text)
         return
-    checks = (shortened_definitions, repeated_definitions, lost_lines)
-    for check in checks:
+    for check in (shortened_definitions, repeated_definitions, lost_lines):
         if findings := list(check(change)):
             yield from (replace(one, refuses=True) for one in findings)
             return

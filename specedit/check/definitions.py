@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from specedit.check.builtin_names import words
 from specedit.check.finding import Finding, at
 from specedit.check.parsed import Change, ParsedText
 from specedit.syntax.identifiers import words_of
@@ -47,15 +48,12 @@ CLEARS = re.compile(  # "remove unused methods" names nothing and means several
 _WITHIN = frozenset({"in", "inside", "within", "from", "for", "on", "at", "into", "to"})
 _NOUNS = re.compile(rf"(?i)(?:{_KINDS}|def|func|fn|the)$")
 # A verb of the instruction can be a function's name too: it counts as one where that is clear.
-_VERBS = frozenset(
-    re.findall(
-        r"\w+",
-        "add allow append apply build call change check clean clear close compute convert copy "
-        "count create define delete disable drop enable ensure extract filter find fix format "
-        "get handle ignore implement insert join load log make map merge move open parse print "
-        "process raise read remove rename replace report reset return reverse run save search "
-        "set show skip sort split start stop strip support swap test update use validate write",
-    )
+_VERBS = words(
+    "add allow append apply build call change check clean clear close compute convert copy count",
+    "create define delete disable drop enable ensure extract filter find fix format get handle",
+    "ignore implement insert join load log make map merge move open parse print process raise read",
+    "remove rename replace report reset return reverse run save search set show skip sort split",
+    "start stop strip support swap test update use validate write",
 )
 # "Change it to count all, instead of the first": the verb says what to do, and not a name.
 _MILD = re.compile(r"(?i)\b(?:chang|switch|instead|longer)\w*")
@@ -217,15 +215,17 @@ def _alike(one: Counter[str], other: Counter[str]) -> float:
     return 2 * (one & other).total() / max(1, one.total() + other.total())
 
 
+def _own_word(name: str) -> str:
+    return rf"(?<![\w$]){re.escape(name.rpartition('.')[2])}(?![\w$])"
+
+
 def _is_used(name: str, text: str) -> bool:
-    own = re.escape(name.rpartition(".")[2])
-    return re.search(rf"(?<![\w$]){own}(?![\w$])", text) is not None
+    return re.search(_own_word(name), text) is not None
 
 
 def _is_imported(name: str, text: str) -> bool:
-    own = re.escape(name.rpartition(".")[2])
-    pattern = rf"(?m)^\W*(?:import|from|use|pub use)\b.*(?<![\w$]){own}(?![\w$])"
-    return re.search(pattern, text) is not None
+    importing = r"(?m)^\W*(?:import|from|use|pub use)\b.*"
+    return re.search(importing + _own_word(name), text) is not None
 
 
 def _words(instruction: str) -> Iterator[_Word]:

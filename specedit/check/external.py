@@ -18,13 +18,12 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePath
 
-from specedit.check.finding import CHECKER, Finding, at
+from specedit.check.finding import CHECKER, Finding, at, fresh
 
 FILE = "{file}"
 SECONDS = 60.0
@@ -40,14 +39,6 @@ class CheckerError(Exception):
 
 
 @dataclass(frozen=True)
-class Command:
-    """A command for the files of one language, or of any."""
-
-    command: str
-    language: str = ""
-
-
-@dataclass(frozen=True)
 class Remark:
     """One thing that a program reports: its line of the file, 0 where it names none."""
 
@@ -55,19 +46,20 @@ class Remark:
     text: str
 
 
-def parsed_commands(text: str) -> list[Command]:
-    """`ruff check {file}`, or a command a line, each behind its language: `go: go vet {file}`."""
+def parsed_commands(text: str) -> list[tuple[str, str]]:
+    """Each language, "" for any, and its command. The text is `ruff check {file}`, or a command a
+    line, each behind its language: `go: go vet {file}`."""
     commands = []
     for line in filter(None, map(str.strip, text.split("\n"))):
         named = re.match(r"([a-z]+): (.*)", line)
-        commands.append(Command(named[2], named[1]) if named else Command(line))
-    for one in commands:
+        commands.append((named[1], named[2]) if named else ("", line))
+    for _, command in commands:
         try:
-            words = shlex.split(one.command)
+            words = shlex.split(command)
         except ValueError as problem:
-            raise ValueError(f"{one.command!r} is not a command: {problem}") from None
+            raise ValueError(f"{command!r} is not a command: {problem}") from None
         if not any(FILE in word for word in words[1:]):
-            raise ValueError(f"{one.command!r} has no {FILE} where the file's name goes")
+            raise ValueError(f"{command!r} has no {FILE} where the file's name goes")
     return commands
 
 
@@ -76,15 +68,13 @@ def new_remarks(
 ) -> Iterator[Finding]:
     """What the commands of this language report of `after` and not of `before`. `path`: the file's
     place in the work tree `root`."""
-    for one in parsed_commands(text):
-        if one.language not in ("", language):
+    for of, command in parsed_commands(text):
+        if of not in ("", language):
             continue
-        known = Counter(remark.text for remark in remarks(one.command, before, root, path))
-        for remark in remarks(one.command, after, root, path):
-            if known[remark.text]:
-                known[remark.text] -= 1
-                continue
-            program = PurePath(shlex.split(one.command)[0]).name
+        known = (remark.text for remark in remarks(command, before, root, path))
+        now = remarks(command, after, root, path)
+        for remark in fresh(known, now, lambda remark: remark.text):
+            program = PurePath(shlex.split(command)[0]).name
             yield at(CHECKER, max(1, remark.line), f"{program}: {remark.text}")
 
 

@@ -7,8 +7,12 @@ values against it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
+
+T = TypeVar("T")
 
 REFUSE, NOTE, OFF = "refuse", "note", "off"
 QUESTION, CHECKER = "question", "checker"
@@ -110,6 +114,17 @@ class Finding:
 
     def __str__(self) -> str:
         return self.text
+
+
+def fresh(before: Iterable[str], after: Iterable[T], text_of: Callable[[T], str]) -> Iterator[T]:
+    """What is in `after` more often than its text is in `before`."""
+    known = Counter(before)
+    for one in after:
+        text = text_of(one)
+        if known[text]:
+            known[text] -= 1
+        else:
+            yield one
 
 
 def at(kind: str, line: int, text: str) -> Finding:

@@ -5,10 +5,9 @@ another file, and changes in definitions that the instruction does not name.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from specedit.check.finding import Finding, Spot, at
+from specedit.check.finding import Finding, Spot, at, fresh
 from specedit.check.language_tables import language_facts
 from specedit.check.parsed import Change, ParsedText
 from specedit.syntax.branch import Branch
@@ -34,13 +33,10 @@ def undefined_names(change: Change) -> Iterator[Finding]:
 
 def unreachable_code(change: Change) -> Iterator[Finding]:
     """One for each block that ends too early, unless the block before did so, too."""
-    known = Counter(change.before.text_of(node) for node, _ in _unreachable(change.before))
-    for node, ending in _unreachable(change.after):
-        text = change.after.text_of(node)
-        if known[text]:
-            known[text] -= 1
-            continue
-        first = text.split("\n", 1)[0][:60]
+    known = (change.before.text_of(node) for node, _ in _unreachable(change.before))
+    text_of = change.after.text_of
+    for node, ending in fresh(known, _unreachable(change.after), lambda one: text_of(one[0])):
+        first = text_of(node).split("\n", 1)[0][:60]
         yield at("unreachable", node.line, f"`{first}` never runs: `{ending}` stands before it")
 
 

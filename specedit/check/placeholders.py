@@ -6,8 +6,9 @@ Looks for the comment marks of every syntax at once, without parsing.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
+
+from specedit.check.finding import fresh
 
 # Lines of a prompt that stand for lines of the file.
 GAP, HERE = "[other lines]", "[the region to edit]"
@@ -48,15 +49,9 @@ HINTS = re.compile(
 
 def placeholders(before: str, after: str) -> Iterator[tuple[int, str]]:
     """Lines of `after` that stand for missing code, and that `before` had not."""
-    known = Counter(line.strip() for line in before.split("\n"))
-    for number, line in enumerate(after.split("\n"), 1):
-        stripped = line.strip()
-        if not stands_in(stripped):
-            continue
-        if known[stripped] > 0:
-            known[stripped] -= 1
-        else:
-            yield number, stripped
+    lines = enumerate(map(str.strip, after.split("\n")), 1)
+    stand_ins = [(number, line) for number, line in lines if stands_in(line)]
+    return fresh(map(str.strip, before.split("\n")), stand_ins, lambda one: one[1])
 
 
 def stands_in(line: str) -> bool:

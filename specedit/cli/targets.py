@@ -118,7 +118,7 @@ def _files_of(targets: Targets) -> list[str]:
 
     paths = git.choose(
         Path.cwd(),
-        containing=targets.containing or None,
+        containing=targets.containing,
         any_case=targets.any_case,
         staged=targets.staged,
         changed=targets.changed,

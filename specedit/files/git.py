@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from specedit.errors import GitError, InputError, UsageError
@@ -81,7 +81,7 @@ def top(here: Path) -> Path:
 def choose(
     here: Path,
     *,
-    containing: str | Sequence[str] | None = None,
+    containing: Sequence[str] = (),
     any_case: bool = False,
     staged: bool = False,
     changed: bool = False,
@@ -101,9 +101,8 @@ def choose(
         chosen = (chosen or set()) | set(_differing(root, "HEAD"))
     if since is not None:
         chosen = (chosen or set()) | set(_differing(root, _left(root, since)))
-    if containing is not None:
-        texts = [containing] if isinstance(containing, str) else containing
-        holding = _holding(root, texts, any_case=any_case)
+    if containing:
+        holding = _holding(root, containing, any_case=any_case)
         chosen = holding if chosen is None else chosen & holding
     paths = [root / name for name in sorted(chosen or ())]
     return [_seen(path, here) for path in paths if _editable(path)]
@@ -128,12 +127,9 @@ def under(folder: Path) -> list[Path]:
     root = top(folder)
     at = os.path.relpath(real(folder), real(root)).replace(os.sep, "/")
     out = ask(root, "ls-files", "-z", "--", at)[1]
-    results = []
-    for name in sorted(set(_names(out))):
-        path = root / name
-        if _editable(path):
-            results.append(folder / os.path.relpath(real(path), real(folder)))
-    return results
+    paths = [root / name for name in sorted(set(_names(out)))]
+    at_folder = real(folder)
+    return [folder / os.path.relpath(real(one), at_folder) for one in paths if _editable(one)]
 
 
 def _differing(root: Path, ref: str) -> Iterator[str]:
@@ -237,9 +233,7 @@ def _other_parents(root: Path) -> list[str]:
 
 def _against_work_tree(root: Path, entries: list[Staged]) -> list[Staged]:
     changed = set(_names(ask(root, "diff", "--name-only", "-z")[1]))
-    return [
-        Staged(entry.name, entry.blob, entry.name in changed, entry.conflicted) for entry in entries
-    ]
+    return [replace(entry, partly=entry.name in changed) for entry in entries]
 
 
 def indexed(root: Path, names: Sequence[str]) -> list[Staged]:

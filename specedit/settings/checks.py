@@ -116,11 +116,11 @@ def _check_commands(value: str, where: str) -> None:
         result = parsed_commands(value)
     except ValueError as problem:
         raise UsageError(f"{where}: check_with: {problem}.") from None
-    for one in result:
-        if one.language and one.language not in BY_NAME:
+    for language, _ in result:
+        if language and language not in BY_NAME:
             raise UsageError(
-                f"{where}: check_with: there is no language {one.language!r}.",
-                hint=nearest(one.language, list(BY_NAME)),
+                f"{where}: check_with: there is no language {language!r}.",
+                hint=nearest(language, list(BY_NAME)),
             )
 
 
