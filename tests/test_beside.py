@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from conftest import Specedit
 
-from specedit.edit.context_files import GAP, LONG, Beside, read, shown
 from specedit.edit.job import plan_edit
+from specedit.edit.prompt import GAP, LONG, Beside, read_beside, shown_beside
 from specedit.errors import InputError
 from specedit.files.source import Source
 from specedit.settings import Settings
@@ -25,12 +25,12 @@ LONGER = '"""A module."""\n\nimport os\n\n\nclass Cart:\n    """All of it."""\n\
 
 
 def test_a_short_file_is_shown_whole_and_of_a_long_one_the_signatures() -> None:
-    assert shown(Source.from_bytes("a.py", SHORT.encode())) == Beside("a.py", SHORT)
-    found = shown(Source.from_bytes("b.py", LONGER.encode()))
+    assert shown_beside(Source.from_bytes("a.py", SHORT.encode())) == Beside("a.py", SHORT)
+    found = shown_beside(Source.from_bytes("b.py", LONGER.encode()))
     assert len(LONGER) > LONG and found.signatures
     assert "class Cart:\n" in found.text and "    def part_19(self, first, second):" in found.text
     assert "line_3_1 =" not in found.text and GAP in found.text
-    plain = shown(Source.from_bytes("notes.txt", ("word " * LONG).encode()))
+    plain = shown_beside(Source.from_bytes("notes.txt", ("word " * LONG).encode()))
     assert len(plain.text) <= LONG, "nothing defines anything there: its beginning"
 
 
@@ -75,4 +75,4 @@ def test_a_link_out_of_the_work_tree_is_not_read(
     (tmp_path / "tree/a.py").symlink_to(tmp_path / "secret")
     monkeypatch.chdir(tmp_path / "tree")
     with pytest.raises(InputError, match="outside"):
-        read(["a.py"])
+        read_beside(["a.py"])

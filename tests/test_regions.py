@@ -16,8 +16,7 @@ from specedit.edit.attempt import once
 from specedit.edit.job import Job, Planned, plan_edit
 from specedit.edit.regions.blocks import LONG, Block, blocks_of, listing_of
 from specedit.edit.regions.choice import about_all, choose, grouped, likely, readable
-from specedit.edit.regions.evidence import evidence_of
-from specedit.edit.regions.instruction_words import query, stem
+from specedit.edit.regions.evidence import evidence_of, query, stem
 from specedit.edit.regions.narrowing import pays, shared_beginnings
 from specedit.edit.report import Edit
 from specedit.edit.splice import joined, taken

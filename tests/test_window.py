@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from endpoint import Endpoint, listening
 
-from specedit.edit.context_files import LONG, read
+from specedit.edit.prompt import LONG, read_beside
 from specedit.server.connect import window
 from specedit.settings import Settings
 
@@ -72,7 +72,7 @@ def test_a_server_that_is_not_there_says_nothing() -> None:
 def test_a_larger_window_shows_longer_files_whole(tmp_path: Path) -> None:
     path = tmp_path / "long.py"
     path.write_text("def one():\n    return 1\n\n\n" * (2 * LONG // 24))
-    (small,), (large,) = read([str(path)], 4096), read([str(path)], 65536)
+    (small,), (large,) = read_beside([str(path)], 4096), read_beside([str(path)], 65536)
     assert small.signatures and len(small.text) <= 2 * LONG
     assert large.text == path.read_text() and not large.signatures
-    assert read([str(path)]) == (small,)
+    assert read_beside([str(path)]) == (small,)

@@ -25,8 +25,8 @@ from specedit.settings import Resolved
 from specedit.view.terminal import harmless
 
 if TYPE_CHECKING:
-    from specedit.edit.context_files import Beside
     from specedit.edit.job import Job
+    from specedit.edit.prompt import Beside
     from specedit.files.source import Source
     from specedit.settings import Settings
 
@@ -151,10 +151,10 @@ def refine(
 
 def _beside(names: Sequence[str] | None, settings: Settings) -> tuple[Beside, ...]:
     """The files of `--with`, as the model is shown them."""
-    from specedit.edit import context_files
+    from specedit.edit.prompt import read_beside
     from specedit.server.connect import window
 
-    return context_files.read(names, window(settings)) if names else ()
+    return read_beside(names, window(settings)) if names else ()
 
 
 def _check_encoding(instruction: str) -> None:

@@ -26,7 +26,7 @@ from specedit.files.source import Source, read
 from specedit.files.worktree import beyond
 
 if TYPE_CHECKING:
-    from specedit.edit.context_files import Beside
+    from specedit.edit.prompt import Beside
     from specedit.edit.regions.blocks import Block
     from specedit.edit.regions.insertion import Insertion
     from specedit.edit.report import Finding
@@ -218,7 +218,7 @@ def plan_ask(
     text = taken(source, region)
     context = "" if region == whole(source) else around(source, region, AROUND)
     marks = prompt.fence(text + context)
-    name = source.name.encode("utf-8", "replace").decode()
+    name = prompt.printable(source.name)
     above: tuple[str, ...] = tuple(prompt.others(beside))
     what = f"File `{name}`:"
     if context:

@@ -1,5 +1,8 @@
 """The words the model sees: file first, instruction last, the answer already opened.
 
+Files that are shown beside the one to edit stand before it, so that they are read once for all
+files and all tries: whole, or their signatures when long.
+
 File first, so that a second instruction on the same file finds it in the cache. The answer's
 opening fence is given and its closing is known, so a prediction lines up from the first token.
 """
@@ -7,27 +10,37 @@ opening fence is given and its closing is known, so a prediction lines up from t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from specedit.edit.plan import Message
+from specedit.files.source import Source, read
+from specedit.files.worktree import check_within
 
-if TYPE_CHECKING:
-    from specedit.edit.context_files import Beside
+LONG = 6000  # characters of a file from which its signatures stand for it,
+SHARE = 8  # or, in a window that is known, those of the eighth part of it
+CHARACTERS = 3  # of an id, at least
+HEAD = 4  # lines of a definition that may be its signature
+GAP = "…"
 
-SYSTEM = (
-    "You edit source files. You get one file and one instruction. "
-    "Reply with the complete file after the edit and nothing else. "
+
+@dataclass(frozen=True)
+class Beside:
+    """A file for the model to know of."""
+
+    name: str
+    text: str
+    signatures: bool = False  # only those: the file is long
+
+
+_EDIT = (
+    "Reply with the complete {0} after the edit and nothing else. "
     "Change only what the instruction asks for; copy every other line exactly, "
     "comments and blank lines included. Never shorten and never leave placeholders."
 )
-
-PART = (
-    "You edit source code. You get one piece of code and one instruction. "
-    "Reply with the complete piece after the edit and nothing else. "
-    "Change only what the instruction asks for; copy every other line exactly, "
-    "comments and blank lines included. Never shorten and never leave placeholders."
+SYSTEM = "You edit source files. You get one file and one instruction. " + _EDIT.format("file")
+PART = "You edit source code. You get one piece of code and one instruction. " + _EDIT.format(
+    "piece"
 )
 INSERTION = (
     "You write source code. You get a part of a file and one instruction. "
@@ -36,13 +49,10 @@ INSERTION = (
 A_PART = "a part of it"
 OTHERS = "Other files, for reference only; never repeat them:\n\n"
 REPLY = "\n\nReply with the "  # the last paragraph begins so
-
-
 PLACES = (
     "You know source code. You get the outline of a file and what will be done in it, and say "
     "which parts of the file that is about. Reply with names from the outline and nothing else."
 )
-
 QUESTION = (
     "You answer questions about source files. You get one file and one question. "
     "Answer briefly and in plain words, from what the file says. Name lines and names where it "
@@ -61,6 +71,11 @@ def opening(marks: str) -> str:
     """How the answer begins. A fence that names no language: the file's name says it, and of 194
     edits with tests 93 passed so, and 88 with the language behind every fence."""
     return f"{marks}\n"
+
+
+def printable(name: str) -> str:
+    """A file's name for a prompt. It may be any bytes, and a prompt may not."""
+    return name.encode("utf-8", "replace").decode()
 
 
 def finished(text: str) -> str:
@@ -83,7 +98,7 @@ def messages(
     63 edits 38 were right so and 37 with its context, in a third of the time
     (docs/research/2026-11-edits.md)."""
     marks = fence(text)
-    name = name.encode("utf-8", "replace").decode()  # a name may be any bytes, a prompt may not
+    name = printable(name)
     body, words = finished(text), instruction.strip()
     before, system, reply = f"File `{name}`:", SYSTEM, "complete edited file"
     if part:
@@ -102,7 +117,7 @@ def insertion(
 ) -> tuple[Message, ...]:
     """A new definition, with a part of the file for context."""
     marks = fence(context)
-    name = name.encode("utf-8", "replace").decode()
+    name = printable(name)
     extent = "from its first line on"
     if re.search(r"(?i)\bdocs?\b|comment|doc ?string|javadoc|jsdoc", instruction):
         extent = "with the comment above it"
@@ -121,7 +136,7 @@ def others(beside: Sequence[Beside]) -> Iterator[str]:
     for one in beside:
         marks = fence(one.text)
         what = "The signatures in" if one.signatures else "File"
-        yield f"{what} `{one.name.encode('utf-8', 'replace').decode()}`:\n\n{marks}\n"
+        yield f"{what} `{printable(one.name)}`:\n\n{marks}\n"
         yield finished(one.text)
         yield f"{marks}\n\n"
 
@@ -143,7 +158,7 @@ def places(name: str, outline: str, instruction: str) -> tuple[Message, ...]:
     """Which parts of a file an instruction is about. The outline is a segment of its own, and
     stands first: a second instruction on the file finds it in the cache."""
     marks = fence(outline)
-    name = name.encode("utf-8", "replace").decode()
+    name = printable(name)
     head = f"Outline of the file `{name}`, each part by its name:\n\n{marks}\n"
     ask = (
         f"{marks}\n\n{instruction.strip()}\n\nThat is what somebody will do in this file. Which "
@@ -151,3 +166,43 @@ def places(name: str, outline: str, instruction: str) -> tuple[Message, ...]:
         "others, one a line."
     )
     return (Message("system", (PLACES,)), Message("user", (head, outline, ask)))
+
+
+def read_beside(names: Iterable[str], window: int | None = None) -> tuple[Beside, ...]:
+    """The files as they are shown, to a model with a window of so many ids."""
+    long = max(LONG, CHARACTERS * window // SHARE) if window else LONG
+    results = []
+    for name in dict.fromkeys(names):
+        source = read(name)
+        check_within(name)
+        results.append(shown_beside(source, long))
+    return tuple(results)
+
+
+def shown_beside(source: Source, long: int = LONG) -> Beside:
+    if len(source.text) <= long:
+        return Beside(source.name, source.text)
+    rows = list(_signatures(source))
+    text = "\n".join(rows) if rows else source.text[:long]
+    return Beside(source.name, text[: 2 * long], signatures=True)
+
+
+def _signatures(source: Source) -> Iterator[str]:
+    """The first lines of every definition, a gap where lines are left out."""
+    from specedit.syntax import trees
+
+    lines = source.text.split("\n")
+    last = 0
+    for one in trees.symbols(source.text, source.language):
+        if one.first_line <= last:
+            continue
+        if one.first_line > last + 1:
+            yield GAP
+        end = min(one.first_line + HEAD - 1, one.last_line)
+        for number in range(one.first_line, end + 1):
+            yield lines[number - 1]
+            last = number
+            if lines[number - 1].rstrip().endswith((":", "{", ";", "=>", "=", "do")):
+                break
+    if last and last < len(lines):
+        yield GAP

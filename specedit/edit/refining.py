@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from specedit.edit.context_files import Beside
 from specedit.edit.imports.completion import judged_with_imports
 from specedit.edit.job import Job, plan_edit, refuse_question
 from specedit.edit.outcome import Judged, guarded
+from specedit.edit.prompt import Beside
 from specedit.edit.regions.assemble import part_of_changed
 from specedit.edit.splice import lines_of
 from specedit.errors import InputError, UsageError

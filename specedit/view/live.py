@@ -130,10 +130,7 @@ class Live:
             if path != self._path:
                 self._path, self._change = path, None
             if isinstance(event, Loading):
-                if self._phase.what != event.what:
-                    self._phase = _Phase(event.what, first=event.done)
-                self._phase.done, self._phase.total = event.done, event.total
-                self._phase.unit = event.unit
+                self._advance(event.what, event.done, event.done, event.total, event.unit)
             elif isinstance(event, Ready):
                 self._phase = _Phase("reading the prompt")
                 if self._answered and not self._compares:  # another question about the same file
@@ -143,15 +140,18 @@ class Live:
                 if self._change and not self._answered:
                     self._change.restart()
             elif isinstance(event, Prefill):
-                if self._phase.what != "prefill":
-                    self._phase = _Phase("prefill", first=event.reused)
-                self._phase.done, self._phase.total = event.done, event.total
-                self._phase.unit = "tokens"
+                self._advance("prefill", event.reused, event.done, event.total, "tokens")
             elif isinstance(event, Written):
                 self._write(event)
             elif isinstance(event, Answer):
                 self._phase = _Phase("checking")
                 self._answered = True
+
+    def _advance(self, what: str, first: float, done: float, total: float, unit: str) -> None:
+        """The phase is as far as this; `first`: how far it was at its beginning."""
+        if self._phase.what != what:
+            self._phase = _Phase(what, first=first)
+        self._phase.done, self._phase.total, self._phase.unit = done, total, unit
 
     def finish(self, path: str) -> None:
         """This file is done."""
