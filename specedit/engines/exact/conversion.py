@@ -13,7 +13,7 @@ import contextlib
 import hashlib
 import time
 from collections import deque
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -189,7 +189,7 @@ def four_bits(checkpoint: Checkpoint, path: Path) -> frozenset[str]:
     return frozenset(results)
 
 
-def fill(writer: Writer, checkpoint: Checkpoint, four: Container[str] = ()) -> Iterator[int]:
+def fill(writer: Writer, checkpoint: Checkpoint, four: Collection[str] = ()) -> Iterator[int]:
     """Convert what the writer lacks and the checkpoint has; yields the bytes of each block. Some
     blocks are made ahead, so that memory does not depend on the model's size."""
     with ThreadPoolExecutor(2) as pool:
@@ -197,7 +197,7 @@ def fill(writer: Writer, checkpoint: Checkpoint, four: Container[str] = ()) -> I
         for name, sources in lacking(writer, checkpoint).items():
             if any(part not in checkpoint.tensors for group in sources for part in group):
                 continue
-            for make in _blocks(checkpoint, name, sources, name in four):
+            for make in _blocks(checkpoint, name, sources, four):
                 ahead.append((name, pool.submit(make)))
                 if len(ahead) > AHEAD:
                     yield _add(writer, *ahead.popleft())
@@ -245,7 +245,7 @@ def _sources(checkpoint: Checkpoint, name: str) -> list[list[str]]:
 
 
 def _blocks(
-    checkpoint: Checkpoint, name: str, sources: list[list[str]], four: bool
+    checkpoint: Checkpoint, name: str, sources: list[list[str]], four: Collection[str]
 ) -> Iterator[Callable[[], dict[str, Array]]]:
     """What makes each block of a tensor; every block of a matrix but the last fills panels."""
     from specedit.engines.exact.geometry import LANES, STEP
@@ -284,11 +284,16 @@ def _vector(checkpoint: Checkpoint, name: str, sources: list[list[str]]) -> dict
 
 
 def _rows(
-    checkpoint: Checkpoint, name: str, parts: list[str], start: int, stop: int, four: bool
+    checkpoint: Checkpoint,
+    name: str,
+    parts: list[str],
+    start: int,
+    stop: int,
+    four: Collection[str],
 ) -> dict[str, Array]:
     """Rows of a matrix as they lie in the converted file."""
     from specedit.engines.exact import quantize
-    from specedit.engines.exact.geometry import GROUP_SIZE, Geometry
+    from specedit.engines.exact.geometry import Geometry, group_size_of
 
     config = checkpoint.config
     to, half = Geometry.of(config), config.head_size // 2
@@ -303,8 +308,8 @@ def _rows(
             rows = quantize.pad_heads(rows, 1, half, to.half)
         case "gate_up":
             rows = quantize.interleaved(rows, more[0])
-    group_size = GROUP_SIZE if kind == "down" else None
-    if four:
+    group_size = group_size_of(four) if kind == "down" else None
+    if name in four:
         made = quantize.panels4(rows, group_size)
     else:
         made = quantize.panels(quantize.linear(rows, group_size))

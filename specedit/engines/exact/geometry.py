@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from specedit.models.architecture import Architecture
@@ -10,7 +10,8 @@ from specedit.models.architecture import Architecture
 LANES = 16  # outputs of a panel; half a head is a multiple of it
 STEP = 64  # inputs of a product are a multiple of it
 BLOCK4 = 576  # bytes of STEP inputs of a panel of 4 bits
-GROUP_SIZE = 1792  # inputs of `down` that are quantized together
+GROUP_SIZE = 1792  # inputs of `down` that are quantized together,
+GROUP_SIZE4 = 896  # and in a file with matrices of 4 bits: half makes up for their error
 LIMITS = {  # of specedit.h, as they concern a model's numbers
     "layers": 400,
     "hidden": 1 << 16,
@@ -37,6 +38,11 @@ def unsuitable(config: Architecture) -> str | None:
     if config.head_size % 2:
         return f"the exact engine takes heads of an even size, and these have {config.head_size}"
     return None
+
+
+def group_size_of(four: Collection[str]) -> int:
+    """Of `down` in a file whose matrices `four` have 4 bits."""
+    return GROUP_SIZE4 if four else GROUP_SIZE
 
 
 def up_to(number: int, multiple: int) -> int:
@@ -67,10 +73,10 @@ class Geometry:
         )
 
     def tensors(
-        self, config: Architecture, four: Container[str] = ()
+        self, config: Architecture, four: Collection[str] = ()
     ) -> dict[str, tuple[str, tuple[int, ...]]]:
         """Type and shape of every tensor of a converted file whose matrices `four` have 4 bits."""
-        floats = "float32"
+        floats, group_size = "float32", group_size_of(four)
         results: dict[str, tuple[str, tuple[int, ...]]] = {
             "embedding": ("uint16", (config.vocabulary, self.hidden)),
             "norm": (floats, (self.hidden,)),
@@ -97,7 +103,7 @@ class Geometry:
             linear(f"{at}.qkv", self.qkv, self.hidden)
             linear(f"{at}.out", config.hidden, self.attended)
             linear(f"{at}.gate_up", 2 * self.inner, self.hidden)
-            linear(f"{at}.down", config.hidden, self.inner, -(-self.inner // GROUP_SIZE))
+            linear(f"{at}.down", config.hidden, self.inner, -(-self.inner // group_size))
         return results
 
 

@@ -16,7 +16,7 @@ import mmap
 import struct
 import sys
 import threading
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -193,7 +193,7 @@ class Writer:
     order will do, and a file that another process left unfinished is continued."""
 
     def __init__(
-        self, file: BinaryIO, config: Architecture, source: str, four: Container[str] = ()
+        self, file: BinaryIO, config: Architecture, source: str, four: Collection[str] = ()
     ) -> None:
         self._file, self._config, self._source = file, config, source
         self._places: dict[str, dict[str, Any]] = {}
@@ -310,10 +310,14 @@ def _config(numbers: dict[str, Any]) -> Architecture:
     return config
 
 
-def _check_tensors(config: Architecture, entries: dict[str, dict[str, Any]], size: int) -> None:
+def four_of(entries: dict[str, dict[str, Any]]) -> set[str]:
+    """The matrices that have 4 bits."""
     types = {name: entry["dtype"] for name, entry in entries.items()}
-    four = {name.removesuffix(".panels") for name, dtype in types.items() if dtype == "uint8"}
-    expected = Geometry.of(config).tensors(config, four)
+    return {name.removesuffix(".panels") for name, dtype in types.items() if dtype == "uint8"}
+
+
+def _check_tensors(config: Architecture, entries: dict[str, dict[str, Any]], size: int) -> None:
+    expected = Geometry.of(config).tensors(config, four_of(entries))
     if entries.keys() != expected.keys():
         raise ValueError("it does not have the model's tensors")
     for name, (dtype, shape) in expected.items():

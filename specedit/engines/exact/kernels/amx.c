@@ -15,6 +15,7 @@
 enum {
     FEW = 5,       /* fewer rows than this waste more of a tile than they save, */
     FEW_SHORT = 8, /* of a product of 64 inputs these, */
+    FEW4 = 5,      /* of a product with weights of 4 bits these, */
     SHORT = 256,   /* and fewer inputs more time on reading and writing sums */
 };
 
@@ -130,6 +131,48 @@ static void tiles_of_four(const uint8_t *rows, size_t stride, const int8_t *pane
     _tile_stored(3, sums + 3 * sums_step, 64);
 }
 
+/* The same of panels of 4 bits: while the tiles of 64 inputs are multiplied, the next 64 are expanded */
+static void tiles_of_four4(const uint8_t *rows, size_t stride, const int8_t *panel, size_t step,
+    int inputs, int32_t *sums, size_t sums_step, const int8_t *ahead) {
+    enum { SOON = 4 };
+    int8_t expanded_blocks[2][4][BLOCK8] __attribute__((aligned(64)));
+    const int8_t *end = panel + (size_t)(inputs / 64) * BLOCK4;
+    ptrdiff_t far = SOON * BLOCK4;
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    for (int p = 0; p < 4; p++)
+        expand_block((const uint8_t *)panel + p * step, expanded_blocks[0][p]);
+    for (int i = 0; i < inputs; i += 64) {
+        int8_t(*now)[BLOCK8] = expanded_blocks[i / 64 % 2], (*next)[BLOCK8] = expanded_blocks[1 - i / 64 % 2];
+        panel += BLOCK4;
+        if (end - panel == SOON * BLOCK4)
+            far = ahead ? ahead - panel : 0;
+        _tile_loadd(4, rows + i, (long)stride);
+        _tile_loadd(5, now[0], 64);
+        _tile_dpbusd(0, 4, 5);
+        _tile_loadd(6, now[1], 64);
+        _tile_dpbusd(1, 4, 6);
+        _tile_loadd(7, now[2], 64);
+        _tile_dpbusd(2, 4, 7);
+        _tile_loadd(5, now[3], 64);
+        _tile_dpbusd(3, 4, 5);
+        if (panel == end)
+            break;
+        for (int p = 0; p < 4; p++) {
+            const int8_t *block = panel + p * step;
+            for (int line = 0; line < BLOCK4; line += 64)
+                _mm_prefetch((const char *)block + far + line, _MM_HINT_T0);
+            expand_block((const uint8_t *)block, next[p]);
+        }
+    }
+    _tile_stored(0, sums, 64);
+    _tile_stored(1, sums + sums_step, 64);
+    _tile_stored(2, sums + 2 * sums_step, 64);
+    _tile_stored(3, sums + 3 * sums_step, 64);
+}
+
 /* 64 inputs (the values of a block of keys): each tile of rows is read once for all panels */
 static void tiles_short(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
     size_t step, int panels, int32_t *sums) {
@@ -221,5 +264,19 @@ static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *p
     _tile_release();
 }
 
+static void gemm4(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
+    int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step, int lines) {
+    if (count < FEW4 || panels != 4) {
+        vnni_gemm4(
+            rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines);
+        return;
+    }
+    shape_four(count);
+    tiles_of_four4(rows, stride, panel, step, inputs, sums, (size_t)count * LANES, lines ? ahead : 0);
+    _tile_release();
+}
+
 #define VARIANT amx
+#define VARIANT_GEMM4 gemm4
+#define VARIANT_FEW TILE_ROWS
 #include "rows.h"

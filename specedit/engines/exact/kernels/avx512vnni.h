@@ -206,9 +206,6 @@ static void vnni_gemm4(const uint8_t *rows, size_t stride, int count, const int8
     }
 }
 
-#define VARIANT_GEMM4 vnni_gemm4
-#define VARIANT_FEW FEW_GEMM4
-
 /* vpdpwssd itself: clang takes it apart into a product and a sum, which is 1.4 times the work */
 INLINE_BLOCK __m512i gemm16_added(__m512i sum, __m512i two, __m512i keys) {
     __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(two), "v"(keys));

@@ -6,9 +6,8 @@ from __future__ import annotations
 import ctypes
 from ctypes import POINTER, c_char_p, c_float, c_int, c_int8, c_int32, c_uint64, c_void_p
 
-from specedit.engines.exact.geometry import GROUP_SIZE, LANES, STEP, Geometry
-from specedit.engines.exact.weights import Weights
-from specedit.models.architecture import Architecture
+from specedit.engines.exact.geometry import LANES, STEP, Geometry, group_size_of
+from specedit.engines.exact.weights import Weights, four_of
 from specedit.models.head_file import Heads
 
 INTERFACE = 6
@@ -144,15 +143,16 @@ def bind(library: ctypes.CDLL) -> ctypes.CDLL:
     return library
 
 
-def shape_of(config: Architecture, close: bool) -> Shape:
+def shape_of(weights: Weights, close: bool) -> Shape:
     """A model's numbers; `close`: activations keep a residual."""
+    config = weights.config
     widths = Geometry.of(config)
     return Shape(
         config.layers,
         widths.hidden,
         config.hidden,
         widths.inner,
-        min(GROUP_SIZE, widths.inner),
+        min(group_size_of(four_of(weights.entries)), widths.inner),
         config.heads,
         config.kv_heads,
         widths.half,
@@ -187,7 +187,7 @@ def linear_of(weights: Weights | Heads, name: str) -> CLinear:
         *(weights.address(f"{name}.{part}") for part in ("panels", "scales", "offsets")),
         panels * LANES,
         inputs,
-        inputs if groups == 1 else GROUP_SIZE,
+        inputs if groups == 1 else group_size_of(four_of(weights.entries)),
         bits,
     )
 

@@ -36,16 +36,21 @@ static inline __attribute__((always_inline)) __m512i expanded(__m512i codes, mul
     return _mm512_ternarylogic_epi32(_mm512_set1_epi16(0x00ff), even, odd, CHOOSE);
 }
 
-static void expand(const uint8_t *codes, int inputs, int8_t *panel) {
-    for (int i = 0; i < inputs; i += 64, codes += BLOCK4)
-        for (int group = 0; group < 2; group++) {
-            multipliers by = multipliers_of(codes + 32 * group);
-            for (int v = 4 * group; v < 4 * group + 4; v++, panel += 128) {
-                __m512i two = _mm512_loadu_si512(codes + 64 + 64 * v);
-                _mm512_storeu_si512(panel, expanded(two, by));
-                _mm512_storeu_si512(panel + 64, expanded(_mm512_srli_epi16(two, 4), by));
-            }
+/* 64 inputs of a panel */
+static inline __attribute__((always_inline)) void expand_block(const uint8_t *codes, int8_t *panel) {
+    for (int group = 0; group < 2; group++) {
+        multipliers by = multipliers_of(codes + 32 * group);
+        for (int v = 4 * group; v < 4 * group + 4; v++, panel += 128) {
+            __m512i two = _mm512_loadu_si512(codes + 64 + 64 * v);
+            _mm512_storeu_si512(panel, expanded(two, by));
+            _mm512_storeu_si512(panel + 64, expanded(_mm512_srli_epi16(two, 4), by));
         }
+    }
+}
+
+static void expand(const uint8_t *codes, int inputs, int8_t *panel) {
+    for (int i = 0; i < inputs; i += 64, codes += BLOCK4, panel += BLOCK8)
+        expand_block(codes, panel);
 }
 
 #elif defined(__AVX2__)

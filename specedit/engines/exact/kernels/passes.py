@@ -34,7 +34,7 @@ class KernelPasses:
         self._pool = Pool(lib, threads)
         self._busy = threading.Lock()  # passes share the model's buffers: one at a time
         self._model = lib.specedit_model_new(
-            library.variant, calls.shape_of(self.config, close), calls.weights_of(weights)
+            library.variant, calls.shape_of(weights, close), calls.weights_of(weights)
         )
         if not self._model:
             raise ModelError(
