@@ -53,6 +53,23 @@ def read(path: Path, most: int | None = None) -> bytes:
     return data
 
 
+def address(data: mmap.mmap) -> int:
+    """Where a mapping begins in memory, which may be read only."""
+    import ctypes
+
+    number, size = ctypes.c_void_p, ctypes.c_ssize_t
+    counts = [("itemsize", size), ("readonly", ctypes.c_int), ("ndim", ctypes.c_int)]
+    texts = [(name, number) for name in ("format", "shape", "strides", "suboffsets", "internal")]
+
+    class Buffer(ctypes.Structure):  # Python's own Py_buffer
+        _fields_ = (("buf", number), ("obj", ctypes.py_object), ("len", size), *counts, *texts)
+
+    result, python = Buffer(), ctypes.pythonapi
+    python.PyObject_GetBuffer(ctypes.py_object(data), ctypes.byref(result), ctypes.c_int(0))
+    python.PyBuffer_Release(ctypes.byref(result))
+    return int(result.buf or 0)
+
+
 def release(data: mmap.mmap, start: int, size: int) -> None:
     """Let pages of a mapping go: what is read once does not stay resident."""
     if hasattr(data, "madvise"):

@@ -98,24 +98,6 @@ def checksum(array: Array) -> str:
     return result.hexdigest()
 
 
-class _Buffer(ctypes.Structure):
-    """Python's own Py_buffer: how the address of a mapping is learned."""
-
-    _fields_ = (
-        ("buf", ctypes.c_void_p),
-        ("obj", ctypes.py_object),
-        ("len", ctypes.c_ssize_t),
-        ("itemsize", ctypes.c_ssize_t),
-        ("readonly", ctypes.c_int),
-        ("ndim", ctypes.c_int),
-        ("format", ctypes.c_char_p),
-        ("shape", ctypes.c_void_p),
-        ("strides", ctypes.c_void_p),
-        ("suboffsets", ctypes.c_void_p),
-        ("internal", ctypes.c_void_p),
-    )
-
-
 @dataclass(frozen=True)
 class Weights:
     """The mapped file. It stays mapped while anything that came from here is in use."""
@@ -128,13 +110,7 @@ class Weights:
     @cached_property
     def base(self) -> int:
         """Where the mapping begins."""
-        result = _Buffer()
-        ctypes.pythonapi.PyObject_GetBuffer(
-            ctypes.py_object(self.data), ctypes.byref(result), ctypes.c_int(0)
-        )
-        address = int(result.buf or 0)
-        ctypes.pythonapi.PyBuffer_Release(ctypes.byref(result))
-        return address
+        return regular.address(self.data)
 
     @cached_property
     def digest(self) -> str:
@@ -159,6 +135,10 @@ class Weights:
         for name, entry in self.entries.items():
             if name != "embedding":  # of which a pass reads a few rows
                 advise(self.base + entry["offset"], entry["nbytes"], POPULATE_READ)
+
+    def release(self, name: str) -> None:
+        """Let the pages of a tensor go: the system maps 16 pages around each that is read."""
+        regular.release(self.data, self.entries[name]["offset"], self.entries[name]["nbytes"])
 
     def array(self, name: str) -> Array:
         """A tensor as it lies in the file: a view, which must not be written to."""
