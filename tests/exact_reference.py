@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from specedit.engines.exact.geometry import LANES, Geometry
-from specedit.engines.exact.weights import Weights
+from specedit.engines.exact.geometry import LANES, Geometry, group_size_of
+from specedit.engines.exact.weights import Weights, four_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -18,7 +18,7 @@ def matrix(weights: Weights, name: str) -> Floats:
         panels = expanded(panels)
     rows = panels.transpose(0, 2, 1, 3).reshape(len(panels) * LANES, -1).astype(np.float64)
     scales = scales.transpose(0, 2, 1).reshape(len(rows), -1)
-    group_size = rows.shape[1] if scales.shape[1] == 1 else 1792
+    group_size = rows.shape[1] if scales.shape[1] == 1 else group_size_of(four_of(weights.entries))
     return rows * np.repeat(scales, group_size, 1)[:, : rows.shape[1]]
 
 

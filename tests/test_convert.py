@@ -24,8 +24,9 @@ from specedit.engines.exact.weights import (
     MAGIC,
     PREFIX,
     VERSION,
+    Checksum,
     Damaged,
-    checksum,
+    Weights,
     open_weights,
 )
 from specedit.errors import ModelError
@@ -273,6 +274,23 @@ def test_an_offset_is_128_times_the_sum_of_an_outputs_weights(
 def test_every_variant_computes_what_the_converted_weights_say(
     files: ModelFiles, store: Path, precision: str, weights: str, close: float
 ) -> None:
+    same_as_converted(files, store, precision, weights, close)
+
+
+@pytest.mark.parametrize(("weights", "groups"), [("int8", 2), ("int4", 3)])
+def test_down_has_scales_for_each_group_of_its_inputs(
+    weights: str, groups: int, tmp_path: Path
+) -> None:
+    wide = {"intermediate_size": 2000, "num_hidden_layers": 1}
+    files = save("qwen2, grouped, tied", tmp_path / "model", **wide)[1]
+    converted = same_as_converted(files, tmp_path, "close", weights, 0.02)
+    assert converted.array("layer.0.down.scales").shape[1] == groups
+
+
+def same_as_converted(
+    files: ModelFiles, store: Path, precision: str, weights: str, close: float
+) -> Weights:
+    """Compare every variant's logits with the converted weights in numpy."""
     list(convert(files, store, weights))
     converted = open_weights(converted_path(files, store, weights), source_of(files))
     expected = logits(converted, IDS)[1:]
@@ -284,6 +302,7 @@ def test_every_variant_computes_what_the_converted_weights_say(
         assert rows is not None
         found = np.stack([np.frombuffer(row, np.float32) for row in rows])
         assert np.abs(found - expected).mean() < close * np.abs(expected).mean(), name
+    return converted
 
 
 def test_a_changed_model_file_is_another_source(files: ModelFiles, tmp_path: Path) -> None:
@@ -316,6 +335,12 @@ def test_weights_round_to_the_nearest_of_255_steps() -> None:
     found, scales = quantize.quantize(given)
     assert int(np.abs(found).max()) == 127
     assert (np.abs(found * scales[:, None] - given) <= scales[:, None] / 1.99).all()
+
+
+def checksum(array: Any) -> str:
+    result = Checksum()
+    result.add(array)
+    return result.hexdigest()
 
 
 def test_a_checksum_sees_one_bit_and_a_moved_page() -> None:

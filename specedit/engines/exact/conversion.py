@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specedit.engines.exact.geometry import needed_memory
+from specedit.engines.exact.geometry import LANES, STEP, needed_memory
 from specedit.engines.exact.weights import VERSION, Damaged, Writer, open_weights
 from specedit.errors import ModelError
 from specedit.files import atomic
@@ -248,12 +248,12 @@ def _blocks(
     checkpoint: Checkpoint, name: str, sources: list[list[str]], four: Collection[str]
 ) -> Iterator[Callable[[], dict[str, Array]]]:
     """What makes each block of a tensor; every block of a matrix but the last fills panels."""
-    from specedit.engines.exact.geometry import LANES, STEP
+    from specedit.engines.exact import quantize
 
     config = checkpoint.config
     kind = name.rpartition(".")[2]
     if kind not in ("embedding", "head", *MATRICES):
-        yield partial(_vector, checkpoint, name, sources)
+        yield partial(quantize.vector, checkpoint, name, sources)
         return
     multiple = {"qkv": config.head_size, "gate_up": STEP}.get(kind, LANES)
     for group in sources:
@@ -263,54 +263,4 @@ def _blocks(
         step = max(BLOCK // (width * len(group) * multiple), 1) * multiple
         for start in range(0, height, step):
             stop = min(start + step, height)
-            yield partial(_rows, checkpoint, name, group, start, stop, four)
-
-
-def _vector(checkpoint: Checkpoint, name: str, sources: list[list[str]]) -> dict[str, Array]:
-    import numpy as np
-
-    from specedit.engines.exact import quantize
-    from specedit.engines.exact.geometry import Geometry
-
-    config, kind = checkpoint.config, name.rpartition(".")[2]
-    to, half = Geometry.of(config), config.head_size // 2
-    if kind == "speeds":
-        return {name: quantize.rope_frequencies(config)}
-    parts = [checkpoint.vector(part) for group in sources for part in group]
-    values = np.concatenate(parts).astype(np.float32)
-    if kind in ("norm", "inner_norm"):
-        return {name: quantize.padded(values, 0, to.hidden)}
-    return {name: quantize.pad_heads(values, 0, half, to.half)}
-
-
-def _rows(
-    checkpoint: Checkpoint,
-    name: str,
-    parts: list[str],
-    start: int,
-    stop: int,
-    four: Collection[str],
-) -> dict[str, Array]:
-    """Rows of a matrix as they lie in the converted file."""
-    from specedit.engines.exact import quantize
-    from specedit.engines.exact.geometry import Geometry, group_size_of
-
-    config = checkpoint.config
-    to, half = Geometry.of(config), config.head_size // 2
-    rows, *more = (checkpoint.matrix(part, start, stop) for part in parts)
-    kind = name.rpartition(".")[2]
-    match kind:
-        case "embedding":
-            return {name: quantize.padded(quantize.bf16(rows), 1, to.hidden)}
-        case "qkv":
-            rows = quantize.pad_heads(rows, 0, half, to.half)
-        case "out":
-            rows = quantize.pad_heads(rows, 1, half, to.half)
-        case "gate_up":
-            rows = quantize.interleaved(rows, more[0])
-    group_size = group_size_of(four) if kind == "down" else None
-    if name in four:
-        made = quantize.panels4(rows, group_size)
-    else:
-        made = quantize.panels(quantize.linear(rows, group_size))
-    return {f"{name}.{part}": result for part, result in made.items()}
+            yield partial(quantize.matrix_rows, checkpoint, name, group, start, stop, four)

@@ -5,16 +5,20 @@ A product's inputs are padded to 64, its outputs to 16, half a head to 16, all w
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from specedit.engines.exact.geometry import BLOCK4, LANES, STEP, up_to
+from specedit.engines.exact.geometry import BLOCK4, LANES, STEP, Geometry, group_size_of, up_to
 from specedit.errors import ModelError
 from specedit.models.architecture import Architecture
+
+if TYPE_CHECKING:
+    from specedit.engines.exact.checkpoint import Checkpoint
 
 Array = npt.NDArray[Any]
 ZERO_POINT = 128  # of the kernels' quantized activations
@@ -136,3 +140,46 @@ def rope_frequencies(config: Architecture) -> Array:
         if config.rope_factors:
             results = [s / Decimal(f) for s, f in zip(results, config.rope_factors, strict=True)]
     return np.array([float(s) for s in results], np.float64)
+
+
+def vector(checkpoint: Checkpoint, name: str, sources: list[list[str]]) -> dict[str, Array]:
+    """A tensor that is not a matrix, of the model's vectors one after another."""
+    config, kind = checkpoint.config, name.rpartition(".")[2]
+    to, half = Geometry.of(config), config.head_size // 2
+    if kind == "speeds":
+        return {name: rope_frequencies(config)}
+    parts = [checkpoint.vector(part) for group in sources for part in group]
+    values = np.concatenate(parts).astype(np.float32)
+    if kind in ("norm", "inner_norm"):
+        return {name: padded(values, 0, to.hidden)}
+    return {name: pad_heads(values, 0, half, to.half)}
+
+
+def matrix_rows(
+    checkpoint: Checkpoint,
+    name: str,
+    parts: list[str],
+    start: int,
+    stop: int,
+    four: Collection[str],
+) -> dict[str, Array]:
+    """Rows of a matrix of the model's file as they lie in the converted one."""
+    config = checkpoint.config
+    to, half = Geometry.of(config), config.head_size // 2
+    rows, *more = (checkpoint.matrix(part, start, stop) for part in parts)
+    kind = name.rpartition(".")[2]
+    match kind:
+        case "embedding":
+            return {name: padded(bf16(rows), 1, to.hidden)}
+        case "qkv":
+            rows = pad_heads(rows, 0, half, to.half)
+        case "out":
+            rows = pad_heads(rows, 1, half, to.half)
+        case "gate_up":
+            rows = interleaved(rows, more[0])
+    group_size = group_size_of(four) if kind == "down" else None
+    if name in four:
+        made = panels4(rows, group_size)
+    else:
+        made = panels(linear(rows, group_size))
+    return {f"{name}.{part}": result for part, result in made.items()}

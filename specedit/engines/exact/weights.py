@@ -36,14 +36,8 @@ VERSION = 3
 ALIGN = 4096
 POPULATE_READ = 22  # MADV_POPULATE_READ, which mmap does not name
 PREFIX = struct.Struct("<8sIQ32s")
-DTYPES = {
-    "int8": 1,
-    "uint8": 1,
-    "uint16": 2,
-    "int32": 4,
-    "float32": 4,
-    "float64": 8,
-}  # bytes of a number
+# bytes of a number
+DTYPES = {"int8": 1, "uint8": 1, "uint16": 2, "int32": 4, "float32": 4, "float64": 8}
 HEADER_ROOM = 1 << 20  # bytes before the tensors; the header is written there last
 WORDS_PER_ROW = 4093  # prime, so that a moved page changes the column sums
 BLOCK = 2048 * 8 * WORDS_PER_ROW  # bytes that are verified at a time
@@ -90,12 +84,6 @@ class Checksum:
         digest.update(self._sums.tobytes())
         digest.update(self._rest.tobytes())
         return digest.hexdigest()
-
-
-def checksum(array: Array) -> str:
-    result = Checksum()
-    result.add(array)
-    return result.hexdigest()
 
 
 @dataclass(frozen=True)
