@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,7 +32,7 @@ from specedit.settings import Settings, resolve
 
 FILE = Path(__file__).parents[1] / "fixtures" / "user" / "before.cs"
 INSTRUCTION = "Rename the property Username to Email"
-ROUNDS = 5
+ROUNDS = 3
 TRANSFORMERS = """
 import json, sys, torch, transformers
 torch.set_num_threads(int(sys.argv[2]))
@@ -61,12 +62,13 @@ def main() -> None:
     starts = {**programs(folder, task, settings), **servers(folder, task, settings)}
     chosen = {name: start for name, start in starts.items() if not wanted or name in wanted}
     seconds: dict[str, list[float]] = {name: [] for name in chosen}
-    for _ in range(ROUNDS + 1):
-        for name, start in chosen.items():
-            seconds[name].append(start())
-    for name, measured in seconds.items():  # the first round only fills the page cache
-        each = " ".join(f"{one:.2f}" for one in measured[1:])
-        print(f"{name}: {statistics.median(measured[1:]):.2f} s ({each})")
+    with suppress(KeyboardInterrupt):  # then the rounds that were done count
+        for _ in range(ROUNDS + 1):
+            for name, start in chosen.items():
+                seconds[name].append(start())
+    for name, (_, *measured) in seconds.items():  # the first round only fills the page cache
+        each = " ".join(f"{one:.2f}" for one in measured)
+        print(f"{name}: {statistics.median(measured or [0]):.2f} s ({each})")
 
 
 def programs(folder: Path, task: Task, settings: Settings) -> dict[str, Callable[[], float]]:

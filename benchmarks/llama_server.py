@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from specedit.bench.peers import PeerOptions, PeerRun, Task, stops
+from specedit.bench.speed import WARM_UP
 from specedit.errors import ModelError, UsageError
 from specedit.models.resolve import present
 
@@ -77,7 +78,9 @@ class LlamaServer:
         lines = (version.stdout + version.stderr).splitlines()
         self.note = next((line for line in lines if line.startswith("version")), "llama-server")
 
-    def run(self, task: Task, way: str) -> PeerRun:
+    def run(self, task: Task, way: str) -> PeerRun | None:
+        if task.id == WARM_UP.id:
+            return None  # nothing of it would remain
         with self.serving(*self.start_of(way)) as address:
             return self.answer(address, task)
 
@@ -124,7 +127,7 @@ class LlamaServer:
         }
         left = 0
         if task.dictated:
-            text = self._tokenizer.decode(list(task.answer))
+            text = b"".join(map(self._tokenizer.piece, task.answer)).decode()
             request["grammar"], left = f"root ::= {json.dumps(text, ensure_ascii=False)}", len(text)
         ends = stops(self._tokenizer, task)
         tokens: list[int] = []
