@@ -6,6 +6,7 @@ python -m benchmarks.picture .assets/run.svg
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import tempfile
 from io import StringIO
 from pathlib import Path
 
+from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.text import Text
 
@@ -35,7 +37,9 @@ def main(picture: str) -> None:
     console = Console(record=True, width=COLUMNS, file=StringIO(), force_terminal=True)
     console.print(Text(f"$ specedit {' '.join(WORDS)}\n", style="bold"))
     console.print(Text.from_ansi(done.stderr.decode().replace("\r", "")), end="")
-    console.save_svg(picture, title="specedit", unique_id="run")
+    # without the fonts of a web server, which a README does not load
+    form = re.sub(r"\s*@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
+    console.save_svg(picture, title="specedit", unique_id="run", code_format=form)
 
 
 if __name__ == "__main__":
