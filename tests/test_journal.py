@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,25 @@ def test_one_file_that_changed_since_leaves_all_of_them_as_they_are(
     done = undo(store, partly=True)
     assert [o.status for o in done.files] == ["refused", "restored", "refused"]
     assert (a.read_bytes(), b.read_bytes(), c.exists()) == (b"mine", b"old\r\n", False)
+
+
+def test_of_two_changes_at_once_the_one_that_lost_is_not_in_the_way_of_undo(
+    tmp_path: Path, store: Path
+) -> None:
+    files = [file(tmp_path, name, b"old") for name in "abc"]
+    held = [Source.from_bytes(str(one), b"old", one) for one in files]
+
+    class Second(Recorder):
+        def _begin(self, texts: Sequence[tuple[Source, bytes]]) -> None:
+            super()._begin(texts)
+            Recorder(store, "edit").write_all([(one, b"theirs") for one in held])
+
+    with pytest.raises(InputError, match="changed on disk"):
+        Second(store, "rename").write_all([(one, b"mine") for one in held])
+    assert {one.read_bytes() for one in files} == {b"theirs"}
+    assert [one.command for one in journal.runs(store)] == ["edit"]
+    undo(store)
+    assert {one.read_bytes() for one in files} == {b"old"}
 
 
 def test_a_refused_file_can_still_be_undone_later(tmp_path: Path, store: Path) -> None:

@@ -107,6 +107,7 @@ class Recorder:
         for source, _ in texts:
             replacement.check_writable(source)
             _unchanged(source)
+        written = 0
         try:
             self._run = replace(self._run, moves=tuple(moves))
             with undisturbed():
@@ -114,6 +115,7 @@ class Recorder:
             for (source, after), entry in zip(texts, self._run.files, strict=True):
                 with alone(self._store), undisturbed():
                     replacement.replace(source, after, draft_of(self._run, entry))
+                written += 1
             if not self._run.tree:
                 with alone(self._store), undisturbed():
                     if moves:
@@ -123,7 +125,7 @@ class Recorder:
                     self._finish()
         except BaseException:
             if not self._run.tree:
-                self._revert()
+                self._revert(written)
             raise
 
     def add(self, path: Path, before: bytes, after: bytes) -> Entry:
@@ -201,14 +203,19 @@ class Recorder:
         shutil.rmtree(self._run.path, ignore_errors=True)
         self._run = replace(self._run, files=())
 
-    def _revert(self) -> None:
-        """Restore the files of a change that cannot be written whole; those that another program
-        has changed meanwhile stay, and in the journal."""
+    def _revert(self, written: int) -> None:
+        """Restore the files of a change that cannot be written whole: the `written` ones, and the
+        next if its write was cut off. Those that another program has changed since stay, and in
+        the journal."""
         with undisturbed(), alone(self._store):
             self._lock.release()
-            if self._run.files:
-                revert(self._run, partly=True)
-            self._run = replace(self._run, files=())
+            files = self._run.files
+            touched = files[:written] + tuple(filter(_is_begun, files[written : written + 1]))
+            if touched:
+                revert(replace(self._run, files=touched), partly=True)
+                self._run = replace(self._run, files=())
+            elif files:
+                self._remove()
 
     def _drop_unwritten(self, entry: Entry, before: bytes, after: bytes) -> None:
         """A write that did not happen leaves the journal; a torn one stays, to be undone."""
@@ -226,6 +233,14 @@ class Recorder:
     def _save(self, files: tuple[Entry, ...]) -> None:
         self._run = replace(self._run, files=files)
         save(self._run)
+
+
+def _is_begun(entry: Entry) -> bool:
+    """Whether a file holds something of its new text."""
+    with contextlib.suppress(OSError):
+        now = digest(regular.read(Path(entry.path)))
+        return now == entry.after_sha256 or (entry.torn and now != entry.before_sha256)
+    return False
 
 
 def _unchanged(source: Source) -> Path:
