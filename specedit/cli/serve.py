@@ -187,8 +187,9 @@ def _listening(record: ServerRecord) -> None:
     say(f"listening on {record.address} (process {record.pid})")
     if record.url:
         say(f"OpenAI clients: base_url={record.url}/v1")
-    if record.token:
+    if record.token and record.url:
         say("TCP clients send the token as their API key")
+        say(f"agents find tools at {record.url}/mcp")
 
 
 def _table(state: dict[str, Any]) -> str:

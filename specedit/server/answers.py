@@ -66,19 +66,18 @@ async def openai_chunks(
 
 
 async def started(items: Items) -> Items:
-    """The same items, from the moment that the engine runs the ticket or a beat has passed. An
-    earlier error is raised: it is still a status code, and not a line in a stream."""
-    first: list[Item | None] = []
-    while not first or isinstance(first[-1], Loading | Ready):
-        first.append(await anext(items))
-    if isinstance(last := first[-1], Ended) and last.error is not None:
+    """The items from the moment that the engine runs the ticket or a beat has passed. An earlier
+    error is raised: it is still a status code, and not a line in a stream."""
+    first = await anext(items)
+    while isinstance(first, Loading | Ready):
+        first = await anext(items)
+    if isinstance(first, Ended) and first.error is not None:
         await items.aclose()
-        raise last.error
+        raise first.error
 
     async def joined() -> Items:
         async with aclosing(items):
-            for item in first:
-                yield item
+            yield first
             async for item in items:
                 yield item
 

@@ -6,6 +6,7 @@ write, or that was edited since, is never overwritten.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
@@ -69,10 +70,6 @@ def _refuse_edited(hook: Path, then: str) -> None:
         )
 
 
-def _is_there(path: Path) -> bool:
-    return path.exists() or path.is_symlink()
-
-
 def install(root: Path) -> list[str]:
     """Write the hook; returns what was done, a line each."""
     if (elsewhere := git.hooks_path(root)) is not None:
@@ -86,8 +83,8 @@ def install(root: Path) -> list[str]:
     hook, aside = folder / NAME, folder / ASIDE
     _refuse_edited(hook, "install again")
     lines = []
-    if _is_there(hook) and not _is_ours(hook):
-        if _is_there(aside):
+    if os.path.lexists(hook) and not _is_ours(hook):
+        if os.path.lexists(aside):
             raise UsageError(
                 f"neither {hook} nor {aside} was written by specedit; both were left unchanged.",
                 hint="Merge the two files, or delete one of them, then install again.",
@@ -103,18 +100,18 @@ def uninstall(root: Path) -> list[str]:
     """Delete our hook and restore the previous one; returns what was done, a line each."""
     folder = git.hooks_folder(root)
     hook, aside = folder / NAME, folder / ASIDE
-    if _is_there(hook) and not _is_ours(hook):
-        previous = f" The previous hook is {aside}." if _is_there(aside) else ""
+    if os.path.lexists(hook) and not _is_ours(hook):
+        previous = f" The previous hook is {aside}." if os.path.lexists(aside) else ""
         raise UsageError(
             f"{hook} was not written by specedit; it was left unchanged.{previous}",
             hint="Another tool may have replaced the hook: look at the file.",
         )
     _refuse_edited(hook, "uninstall again")
     lines = []
-    if _is_there(hook):
+    if os.path.lexists(hook):
         hook.unlink()
         lines.append(f"deleted {hook}")
-    if _is_there(aside):
+    if os.path.lexists(aside):
         aside.rename(hook)
         lines.append(f"restored the previous hook: {hook}")
     return lines or [f"{folder} has no hook of specedit"]

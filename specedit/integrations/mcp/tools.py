@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,18 +12,19 @@ from typing import Any
 from specedit.edit.apply.apply_plan import changes_of, parts_of, plan_apply
 from specedit.edit.job import plan_edit
 from specedit.edit.refining import part_of
-from specedit.errors import UsageError
+from specedit.errors import InputError, UsageError
 from specedit.files.journal import JournalRun, home, runs
 from specedit.files.recorder import Wish
 from specedit.files.recovery import recover
 from specedit.files.undo import undo as put_back
-from specedit.files.worktree import real
+from specedit.files.worktree import real, top_of
 from specedit.integrations.mcp import schemas
 from specedit.integrations.mcp.agent_call import AGENT, Call, cut
-from specedit.integrations.mcp.schemas import ToolResult
-from specedit.integrations.mcp.symbol_rename import renamed
+from specedit.integrations.mcp.schemas import ToolResult, ToRename
 from specedit.integrations.mcp.workspace import Workspace
 from specedit.models.resolve import local
+from specedit.rename.tree import Tree, plan
+from specedit.rename.tree_rename import Target
 from specedit.settings import resolve
 from specedit.syntax.identifiers import split_member
 from specedit.version import VERSION
@@ -36,15 +38,79 @@ def find_places(call: Call, to: schemas.ToFind) -> ToolResult:
     """List every place of a symbol as path:line:column, by syntax and imports rather than by text;
     `undecided` says which are uncertain. No model runs."""
     unused = f"{split_member(to.name)[1].strip('`')}_renamed"
-    wanted = schemas.ToRename(**to.model_dump(), new_name=unused)
-    result = renamed(call, wanted, lists=True)
+    wanted = ToRename(**to.model_dump(), new_name=unused)
+    result = rename_symbol(call, wanted, lists=True)
     return result if result.status == "refused" else result.model_copy(update={"status": "ok"})
 
 
-def rename_symbol(call: Call, to: schemas.ToRename) -> ToolResult:
+def rename_symbol(call: Call, to: ToRename, *, lists: bool = False) -> ToolResult:
     """Rename a symbol in all files of the git work tree (code, imports, comments): all of them or
     none. Look at `undecided`: uncertain places, renamed or left. No model runs by default."""
-    return renamed(call, to)
+    root, place = call.workspace.root_of(to.path)
+    if not place.exists():
+        raise InputError("no such file", file=to.path)
+    settings = call.settings(root, scope=to.scope, no_model=not to.ask_model)
+    tree = _tree(root, place)
+    path = tree.path(str(place))
+    paths = tree.holding(to.name, derived=to.scope == "derived") if tree.tracks else [path]
+    target = None
+    if place.is_file():
+        line = to.line
+        if not line:
+            declared = tree.rename_in(paths, to.name, to.new_name, settings).declared
+            line = _line_in(path, to.name, declared)
+        target = _target(tree, path, split_member(to.name)[1], line)
+    result = tree.rename_in(paths, to.name, to.new_name, settings, target)
+    if not lists:  # only then is the new name used
+        tree.refuse_taken(result, settings)
+    if not to.ask_model:
+        result = result.without_doubtful(tree.project)
+    names = [tree.shown(one) for one in {**result.files, **result.undecided}]
+    planner = partial(plan, tree, result, settings=settings)
+    wish, writes = Wish(f"{to.name} to {to.new_name}"), to.write and not lists
+    return call.run("rename", root, names, planner, settings, wish, writes=writes)
+
+
+def _tree(root: Path, place: Path) -> Tree:
+    """The files that a rename may change: those of the root that git knows, or of a work tree in
+    the root that the place is in. Outside of git: the file alone."""
+    top = top_of(place if place.is_dir() else place.parent)
+    if top is not None:
+        return Tree.within(top if top.is_relative_to(root) else root, root)
+    if place.is_dir():
+        raise UsageError(f"{place} is in no git work tree.", hint="`path` names a file of one.")
+    return Tree.of_files([str(place)], root)
+
+
+def _line_in(path: str, name: str, declared: Sequence[tuple[str, int, str]]) -> int:
+    """The line of a file that declares a name; an error unless there is one such line."""
+    lines = [line for where, line, _ in declared if where == path]
+    if len(lines) == 1:
+        return lines[0]
+    if lines:
+        problem = f"declares `{name}` {len(lines)} times; `line` chooses one: {_some(lines)}"
+        raise InputError(problem, file=path)
+    places = _some([f"{where}:{line}" for where, line, _ in declared])
+    raise InputError(f"does not declare `{name}`; declared: {places or 'nowhere'}", file=path)
+
+
+def _target(tree: Tree, path: str, name: str, line: int) -> Target:
+    """The first use of a name in a line of a file."""
+    if (text := tree.project.text(path)) is None:
+        raise InputError("not text, or ignored by git", file=path)
+    lines = text.split("\n")
+    use = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
+    match = use.search(lines[line - 1]) if line <= len(lines) else None
+    if match is None:
+        known = _some([number for number, one in enumerate(lines, 1) if use.search(one)])
+        problem = f"line {line} has no `{name}`; lines that have it: {known or 'none'}"
+        raise InputError(problem, file=path)
+    start = sum(len(one) + 1 for one in lines[: line - 1]) + match.start()
+    return Target(path, start, start + len(name))
+
+
+def _some(values: Sequence[object]) -> str:
+    return ", ".join(map(str, values[:20])) + (", …" if len(values) > 20 else "")
 
 
 def apply_change(call: Call, to: schemas.ToApply) -> ToolResult:
@@ -124,7 +190,7 @@ class AgentTool:
 
 TOOLS = {
     "find_places": AgentTool(find_places, schemas.ToFind, writes=False),
-    "rename_symbol": AgentTool(rename_symbol, schemas.ToRename, writes=True),
+    "rename_symbol": AgentTool(rename_symbol, ToRename, writes=True),
     "apply_change": AgentTool(apply_change, schemas.ToApply, writes=True),
     "edit_symbol": AgentTool(edit_symbol, schemas.ToEdit, writes=True),
     "undo": AgentTool(undo, schemas.NoArguments, writes=True),
