@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from hypothesis import settings
 
 FULL = os.environ.get("TEST_EFFORT") == "full"
-FEW = 20
+FEW = 10
 Case = TypeVar("Case")
 
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 import torch
+from effort import ends
 from exact_models import kernels_here, save
 from git_repository import Repository
 from pathspec import GitIgnoreSpec
@@ -288,7 +289,7 @@ def test_a_texts_own_ids_may_be_guessed_and_are_forgotten(
 # -- learning --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ends(KINDS))
 def test_training_lowers_the_loss_and_raises_acceptance(
     kind: str, learnt: tuple[Rows, Rows], weights: Any
 ) -> None:
