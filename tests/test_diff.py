@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from specedit.edit.hunk_choice import applied, part_of
+from specedit.syntax import lines
 from specedit.syntax.diff import Hunk, counts, hunks, patch, word_spans
 
 TEXT = st.lists(st.sampled_from(["a", "b", "", "x y", "  z", "é"]), max_size=14).map("\n".join)
@@ -132,3 +134,26 @@ def test_git_takes_a_patch_of_any_encoding(repository: Path, encoding: str) -> N
 
 def test_no_change_is_no_patch() -> None:
     assert patch("a", b"x", b"x") == b""
+
+
+@examples(200)
+@given(
+    before=st.lists(st.sampled_from("\nabcdefgh"), max_size=30),
+    after=st.lists(st.sampled_from("\nabcdefgh"), max_size=30),
+    careful=st.sampled_from([0, 20, 1_000_000]),
+)
+def test_opcodes_alternate_and_make_one_text_of_the_other(
+    before: list[str], after: list[str], careful: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "CAREFUL", careful)
+        codes = lines.opcodes(before, after)
+    made = [before[a:b] if tag == "equal" else after[c:d] for tag, a, b, c, d in codes]
+    assert [line for part in made for line in part] == after
+    assert [end for _, _, end, _, _ in codes[-1:]] == [len(before)][: len(codes)]
+    for (tag, _, b, _, d), (following, a, _, c, _) in pairwise(codes):
+        assert (b, d) == (a, c) and (tag == "equal") != (following == "equal")
+    for tag, a, b, c, d in codes:
+        assert (tag == "equal") == (before[a:b] == after[c:d])
+        assert tag != "insert" or a == b
+        assert tag != "delete" or c == d

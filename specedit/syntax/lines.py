@@ -2,35 +2,78 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from difflib import SequenceMatcher
 
-CAREFUL = 4_000_000  # lines x lines up to which every repeated line is worth comparing
+CAREFUL = 100_000  # lines x lines up to which each line is compared with every equal one
 
 Opcode = tuple[str, int, int, int, int]
+Block = tuple[int, int, int]  # where equal lines start in both texts, and how many there are
 
 
-def opcodes(before: Sequence[object], after: Sequence[object]) -> list[Opcode]:
-    """difflib's opcodes; the common start and end are compared first, because edits are small."""
-    start = 0
-    shorter = min(len(before), len(after))
+def opcodes(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[Opcode]:
+    """difflib's opcodes. Its time grows with the square of the blank lines, so large texts are
+    aligned by the lines that occur once in both before it sees them."""
+    codes: list[Opcode] = []
+    i = j = 0
+    for a, b, size in [*_blocks(before, after, 0, 0), (len(before), len(after), 0)]:
+        if i < a or j < b:
+            tag = "insert" if i == a else "delete" if j == b else "replace"
+            codes.append((tag, i, a, j, b))
+        i, j = a + size, b + size
+        if size and codes and codes[-1][0] == "equal":
+            _, a, _, b, _ = codes.pop()
+        if size:
+            codes.append(("equal", a, i, b, j))
+    return codes
+
+
+def _blocks(
+    before: Sequence[Hashable], after: Sequence[Hashable], a: int, b: int
+) -> Iterator[Block]:
+    """Equal runs of two texts that start at the lines `a` and `b` of larger ones, in order."""
+    start, shorter = 0, min(len(before), len(after))
     while start < shorter and before[start] == after[start]:
         start += 1
     end = 0
     while end < shorter - start and before[-1 - end] == after[-1 - end]:
         end += 1
     old, new = before[start : len(before) - end], after[start : len(after) - end]
-    careless = len(old) * len(new) > CAREFUL
-    matcher = SequenceMatcher(None, old, new, autojunk=careless)
-    codes: list[Opcode] = [("equal", 0, start, 0, start)] if start else []
-    codes += [
-        (tag, a + start, b + start, c + start, d + start)
-        for tag, a, b, c, d in matcher.get_opcodes()
-    ]
-    if end:
-        codes.append(("equal", len(before) - end, len(before), len(after) - end, len(after)))
-    return codes
+    yield a, b, start
+    anchors = _anchors(old, new) if len(old) * len(new) > CAREFUL else []
+    if anchors:
+        i = j = 0
+        for x, y in [*anchors, (len(old), len(new))]:
+            yield from _blocks(old[i:x], new[j:y], a + start + i, b + start + j)
+            i, j = x, y
+    elif old and new:
+        matcher = SequenceMatcher(None, old, new, autojunk=len(old) * len(new) > CAREFUL)
+        for x, y, size in matcher.get_matching_blocks():
+            yield a + start + x, b + start + y, size
+    yield a + len(before) - end, b + len(after) - end, end
+
+
+def _anchors(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int, int]]:
+    """Lines that occur once in each text, as many as stand in the same order in both."""
+    once = {line for line, count in Counter(new).items() if count == 1}
+    place = {line: y for y, line in enumerate(new) if line in once}
+    counts = Counter(old)
+    pairs = [(x, place[line]) for x, line in enumerate(old) if counts[line] == 1 and line in place]
+    tails: list[int] = []  # of increasing sequences of each length, the smallest last place
+    ends: list[int] = []  # which pair has that place
+    previous: list[int] = []
+    for index, (_, y) in enumerate(pairs):
+        at = bisect_left(tails, y)
+        previous.append(ends[at - 1] if at else -1)
+        tails[at : at + 1], ends[at : at + 1] = [y], [index]
+    chain: list[tuple[int, int]] = []
+    index = ends[-1] if ends else -1
+    while index >= 0:
+        chain.append(pairs[index])
+        index = previous[index]
+    return chain[::-1]
 
 
 def changed_runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
