@@ -116,11 +116,13 @@ REQUIRED = {  # a file, the place of a name, and what requires the name
         "required by error",
     ),
     "go-init": ("a.go", "package a\nfunc |init() {}\n", "the language"),
+    "csharp-explicit": ("A.cs", "class A : IB { object IB.|Size { get; } }", "by IB"),
     "typescript-literal": ("a.ts", "const a: ProxyHandler<B> = { |get() {} }", "ProxyHandler<B>"),
     "typescript": ("a.ts", "class A extends B { override |f() {} }", "overrides"),
 }
 MAY_BE = {
     "java-public": ("A.java", "class A implements B { public int |size() {} }", "by B"),
+    "csharp-property": ("A.cs", "class A : IB { public int |Size { get; } }", "by IB"),
     "csharp-public": ("A.cs", "class A : IB { public int |Size() {} }", "by IB"),
     "java-file": ("A.java", "public class |A {}", "by the name of its file"),
     "go-interface": (

@@ -8,6 +8,7 @@ from specedit.scoping.languages.csharp_namespaces import CSharpNamespaces
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.scope import Declared
 from specedit.scoping.scopes import Scopes
+from specedit.scoping.typing import Typing
 from specedit.scoping.uses import UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
@@ -23,6 +24,13 @@ class CSharp(CSharpNamespaces):
     def module_of(self, scopes: Scopes, imported: Declared) -> str:
         named = imported.node.named_children()
         return scopes.text(named[-1]) if len(named) > 1 else ""
+
+    def required_by(self, typing: Typing, one: Declared) -> tuple[str, bool] | None:
+        """The interface that an explicit implementation names."""
+        named = one.node.first("explicit_interface_specifier")
+        if named is None or any(up.module is None for up in typing.named_type(named) or ()):
+            return super().required_by(typing, one)
+        return typing.scopes.text(named).rstrip(". "), True
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         parent = leaf.parent

@@ -139,7 +139,8 @@ class Rules(Tables):
             return "what it overrides", True
         known = {up.name for up in above}
         bases = [base for up in (one.owner, *above) for base in up.bases if base not in known]
-        may_be = one.kind == "method" and self.implementing & words and "static" not in words
+        sort = one.kind == "method" or (one.kind == "field" and not self.fields_hide)
+        may_be = sort and self.implementing & words and "static" not in words
         return (bases[0], False) if bases and may_be else None
 
     # other files: `project` knows them

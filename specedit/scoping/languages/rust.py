@@ -13,7 +13,7 @@ from specedit.scoping.meaning import Meaning, Rewrite, means_member
 from specedit.scoping.scope import Declared
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
-from specedit.scoping.uses import UNKNOWN, Uses
+from specedit.scoping.uses import METHOD, UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
 
@@ -114,6 +114,8 @@ class Rust(RustModules):
         path = uses.typing.receiver(leaf) if "scoped" in parent.type else None
         if path is not None and path.type in ("crate", "self", "super"):
             return [uses.member(uses.typing.type_of(path))]
+        if leaf.place == "field_expression.field" and _is_added(uses, leaf):
+            return [(UNKNOWN, METHOD)]
         if leaf.place == "macro_invocation.macro":
             return [uses.bare(leaf, "macro")]
         return None
@@ -184,6 +186,16 @@ def _bounds(node: Branch, text: Text) -> Iterator[Branch | None]:
 
 _AROUND = places("generic_type scoped_type_identifier reference_type")  # a class's name
 _PATTERNS = places("let_declaration let_condition match_pattern for_expression parameter")
+
+
+def _is_added(uses: Uses, leaf: Branch) -> bool:
+    """Whether a trait of these files may add a called method to a type of another crate."""
+    owners = [one.owner for one in uses.declared if one.owner is not None]
+    adds = any(owner.early and owner.node.part("trait") is not None for owner in owners)
+    if not adds or not uses.typing.is_called(leaf):
+        return False
+    known = uses.typing.type_of(uses.typing.receiver(leaf))
+    return known is not None and all(owner.module is not None for owner in known)
 
 
 def _matched(uses: Uses, leaf: Branch) -> Hashable:
