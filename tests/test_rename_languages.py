@@ -49,6 +49,7 @@ WORDS = {one.name for one in fields(Tables) if one.type == "bool"} | {
         "self_types",
         "inferred",
         "allocates",
+        "listed",
         "implementing",
         "starts",
         "wrappers",

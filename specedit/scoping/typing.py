@@ -86,6 +86,8 @@ class Typing(TypeNames):
         if owners and all(owner.module is not None for owner in owners):
             return owners if name[:1].isupper() or not self.is_called(leaf) else None
         result = self.members(owners, name)
+        if leaf.parent is not None and leaf.parent.type in self.rules.calls:
+            result = [self._overload(one, leaf.parent) for one in result[:1]]
         if not result and (kept := self._kept(owners, name, deep)) is not None:
             return kept
         if not result:
@@ -121,6 +123,7 @@ class Typing(TypeNames):
             if receiver is not None:
                 return self._type_of_member(callee, deep)
             declared = self.resolved(self.lookup(self.scopes.label(callee), callee, "call"))
+            declared = self._overload(declared, node) if declared is not None else None
             return self.type_of_declared(declared, deep + 1) if declared else None
         if callee.type in self.rules.names:
             declared = self.resolved(self.lookup(self.scopes.label(callee), callee, "call"))
@@ -131,6 +134,17 @@ class Typing(TypeNames):
                 return self.type_of_declared(declared, deep + 1)
             return None
         return self.type_of(callee, deep + 1)
+
+    def _overload(self, one: Declared, call: Branch) -> Declared:
+        """Of methods of one name, the first that takes as many arguments as a call has."""
+        listed = call.part(self.rules.listed)
+        if listed is None or one.owner is None:
+            return one
+        for other in one.owner.members.get(one.name, ()):
+            taken = other.node.part("parameters")
+            if taken is not None and len(taken.named_children()) == len(listed.named_children()):
+                return other
+        return one
 
     def type_of_declared(self, one: Declared, deep: int = 0) -> Known:
         if deep > DEEP:

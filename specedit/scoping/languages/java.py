@@ -45,8 +45,12 @@ class Java(Rules):
         return True
 
     def bases_of(self, node: Branch, text: Text) -> list[str]:
-        """The body of an enum's constant extends the enum."""
-        if node.parent is None or node.parent.type != "enum_constant":
+        """The body of an enum's constant extends the enum, that of `new A() {…}` extends A."""
+        made = node.parent if node.type == "class_body" else None
+        if made is not None and (typed := made.part("type")) is not None:
+            names = [one for one in typed.walk(ARGUMENTS) if one.type in self.names]
+            return [text(one) for one in names[-1:]]
+        if made is None or made.type != "enum_constant":
             return []
         named = next((up.part("name") for up in node.up() if up.type == "enum_declaration"), None)
         return [text(named)] if named is not None else []
@@ -88,6 +92,7 @@ class Java(Rules):
                 yield result
 
 
+ARGUMENTS = places("type_arguments")
 APART = places("private static")  # what says that a method is its own class's alone
 RULES = Java(
     overriding=places("@Override"),
@@ -144,6 +149,7 @@ RULES = Java(
     bases=places("superclass super_interfaces extends_interfaces"),
     bare_members=True,
     overloads=True,
+    listed="arguments",
     methods_apart=True,
     members_apart=True,
     field_reads=places("field_access.field"),

@@ -73,6 +73,7 @@ class Tables:
     passes_on: frozenset[str] = NONE  # expressions of the type of what is in them
     casts: frozenset[str] = NONE
     builds: frozenset[str] = NONE  # expressions that make an instance of the type they name
+    listed: str = ""  # the field of a call's arguments, where methods may be overloaded
     allocates: frozenset[str] = NONE  # functions that give what their first argument names (Go)
     loops: frozenset[str] = NONE
     indexes: frozenset[str] = NONE  # expressions that take one out of many
