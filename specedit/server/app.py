@@ -21,6 +21,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from specedit.edit.plan import Plan
+from specedit.edit.report import ModelLine
 from specedit.errors import ServerError, SpeceditError, TooLong
 from specedit.files import stored
 from specedit.server import protocol
@@ -166,7 +167,8 @@ class Api:
 
     async def _status(self, request: Request) -> Response:
         worker, record = self.worker, self.record
-        line = worker.loaded.line if worker.loaded else None
+        line = worker.loaded.line if worker.loaded else ModelLine(self.settings.model)
+        prefixes = worker.loaded.prefixes if worker.loaded else None
         return JSONResponse(
             {
                 "pid": record.pid,
@@ -175,32 +177,21 @@ class Api:
                 "address": record.address,
                 "url": record.url or None,
                 "background": record.background,
-                "model": {
-                    "name": line.name if line else self.settings.model,
-                    "engine": line.engine if line else "",
-                    "device": line.device if line else "",
-                    "threads": line.threads if line else 0,
-                    "exact": line.exact if line else False,
-                },
+                "model": _fields(line, "name", "engine", "device", "threads", "exact"),
                 "memory_bytes": _resident_bytes(),
                 "uptime_s": round(time.time() - self.created, 1),
                 "idle_s": round(worker.idle_s(), 1),
-                "cache": {**self._cache(), "limit_bytes": self.settings.cache_bytes},
+                "cache": {
+                    **_fields(prefixes, "entries", "bytes", "hits", "misses"),
+                    "limit_bytes": self.settings.cache_bytes,
+                },
                 "requests": {
-                    "answered": worker.counts.answered,
-                    "cancelled": worker.counts.cancelled,
-                    "refused": worker.counts.refused,
-                    "passes": worker.counts.passes,
+                    **_fields(worker.counts, "answered", "cancelled", "refused", "passes"),
                     "running": int(worker.running),
                     "queued": worker.queued,
                 },
             }
         )
-
-    def _cache(self) -> dict[str, int]:
-        prefixes = self.worker.loaded.prefixes if self.worker.loaded else None
-        names = ("entries", "bytes", "hits", "misses")
-        return {name: getattr(prefixes, name) if prefixes else 0 for name in names}
 
     async def _agents(self, request: Request) -> ASGIApp:
         """A message of an agent's client; the SDK's app gets the body that was read here."""
@@ -227,6 +218,10 @@ async def _error(request: Request, error: Exception) -> Response:
             headers = tuple((error.headers or {}).items())
             return respond(RefusedError(error.status_code, message, headers=headers))
     return PlainTextResponse("", 499)  # ClientGoneError
+
+
+def _fields(value: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(value, name, 0) for name in names}
 
 
 def make_app(api: Api, host: str) -> Access:
