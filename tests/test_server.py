@@ -163,6 +163,14 @@ def test_roles_and_parts_become_messages(server: Running) -> None:
 
 # --- refusals
 
+
+def test_a_body_that_is_no_object_is_refused_in_a_sentence(server: Running) -> None:
+    answer = server.ask("POST", "/v1/chat/completions", [])  # type: ignore[arg-type]
+    assert answer.status == 400
+    wanted = "The body of the request is invalid: Input should be an object"
+    assert answer.json["error"]["message"] == wanted
+
+
 REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "n": ({"n": 2}, "n", "invalid_value"),
     "logprobs": ({"logprobs": True}, "logprobs", "unsupported_parameter"),

@@ -128,6 +128,13 @@ def test_a_run_without_a_model_has_no_table_of_zeros() -> None:
     assert "passes" not in message(Report("rename", (REFUSED, REFUSED)), verbose=True)
 
 
+def test_tries_that_no_test_judged_have_no_table() -> None:
+    tries = tuple(Try(n, figures=FIGURES, noted="the answer changes nothing") for n in (1, 2))
+    assert "greedy" not in message(Report("edit", (replace(EDITED, tries=tries),)))
+    judged = tuple(replace(one, test_s=1.0) for one in tries)
+    assert message(Report("edit", (replace(EDITED, tries=judged),))).count("greedy") == 2
+
+
 @pytest.mark.parametrize(("identical", "words"), [(True, "the same text"), (False, "ANOTHER TEXT")])
 def test_a_comparison_says_what_was_measured(identical: bool, words: str) -> None:
     one = Compared(11.2, 12.4, 127, identical, 4.148, 3.18)

@@ -34,9 +34,10 @@ def check_writable(source: Source) -> Path:
     except OSError as error:
         raise InputError("gone from the disk; nothing was written", file=source.name) from error
     if not mode & 0o222 or not os.access(path, os.W_OK):  # root may write anything: ask the mode
-        raise InputError(
-            "read-only", file=source.name, hint=f"chmod u+w {source.name!r} to edit it."
-        )
+        hint = f"chmod u+w {source.name!r} to edit it."
+        if mode & 0o222:
+            hint = "Its owner or the file system does not let you write it."
+        raise InputError("read-only", file=source.name, hint=hint)
     return path
 
 

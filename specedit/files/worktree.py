@@ -57,7 +57,7 @@ def check_within(name: str | Path, allowed: Path | None = None) -> None:
     target = beyond(name)
     if target is not None and target != allowed:
         raise InputError(
-            f"a link to {target}, which is outside its work tree",
+            f"a link to {target}, which is outside its work tree or in its .git",
             file=os.fspath(name),
             hint="Name that file itself if it is the one to edit; at a terminal you are asked.",
         )

@@ -216,6 +216,8 @@ def refuse(error: ErrorDetails) -> NoReturn:
     """Raise OpenAI's refusal for an error of a field."""
     param = _path(error["loc"])
     message = error["msg"]
+    if not param and error["type"] != "json_invalid":
+        raise RefusedError(400, f"The body of the request is invalid: {message}")
     match error["type"]:
         case "json_invalid":
             raise RefusedError(400, f"The body of the request is not JSON: {message}")

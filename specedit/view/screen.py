@@ -159,7 +159,9 @@ class Screen:
         if self._kinds and not settings.quiet:
             self._print(diff_view.legend(self._console, self._kinds))
         if not_done:
-            names = ", ".join(code.name(n) for n in not_done)
+            names = ", ".join(code.name(n) for n in not_done[: summary.NAMED])
+            if len(not_done) > summary.NAMED:
+                names += f" and {len(not_done) - summary.NAMED} more"
             self._print(Text(f"{why}; nothing half-written. Not done: {names}", "red"))
         verbose, quiet = settings.verbose, settings.quiet
         summary.show(self._console, report, verbose=verbose, quiet=quiet)

@@ -14,7 +14,7 @@ from specedit.view import code, tries
 from specedit.view.colours import count, say, seconds
 
 SEVERAL = 3  # files, beyond which those that share a reason share a line
-NAMED = 8  # of them that it names
+NAMED = 8  # files that a line names
 NOTES = ("skipped", "stays", "by-rule")  # why a file was left as it is, or decided by rule
 NOT_PREPARING = ("Loading", WAITING)  # steps that every run may have
 ONCE = 5.0  # seconds of preparation that are reported

@@ -78,9 +78,9 @@ def whole(report: Report) -> Sequence[Try]:
 
 
 def table(report: Report) -> Table | None:
-    """A row for each try, if there was more than one."""
+    """A row for each try, if a test judged more than one: else their lines say all."""
     rows = whole(report)
-    if len(rows) < 2:
+    if len(rows) < 2 or not any(one.test_s for one in rows):
         return None
     shown = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=True)
     for name in ("try", "", "passes", "reused", "model", "test"):
