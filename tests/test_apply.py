@@ -12,7 +12,15 @@ import pytest
 from command_line import Done
 from git_repository import Repository
 
+from specedit.edit.apply.apply_plan import changes_of, parts_of, plan_apply
+from specedit.edit.job import Job
+from specedit.edit.plan import Plan
+from specedit.edit.regions.assemble import plan_of
+from specedit.files.source import Source
+from specedit.settings import Settings
+
 Run = Callable[..., Done]
+Play = Callable[..., Path]
 
 SHOP = """import os
 import sys
@@ -171,11 +179,120 @@ def test_a_new_method_stands_behind_the_one_it_is_shown_with(inside: Run, repo: 
     assert repo.read("a.ts") == head + "3;\n  }\n\n  baz() {\n    return 4;\n  }\n}\n"
 
 
-def test_a_lost_definition_is_noted_and_refused_with_strict(inside: Run, repo: Repository) -> None:
-    change = MERGED["lines-that-both-sides-show-removed"][0].encode()
-    done = inside("apply", "shop.py", "--strict", stdin=change)
-    assert done.returncode == 2 and b"Cart.total" in done.stderr and repo.read("shop.py") == SHOP
-    assert b"Cart.total" in inside("apply", "shop.py", stdin=change).stderr
+def test_guarantee_11_a_snippet_that_shows_both_sides_removes_what_it_names(
+    inside: Run, repo: Repository
+) -> None:
+    change, wanted = MERGED["lines-that-both-sides-show-removed"]
+    done = inside("apply", "shop.py", "--strict", stdin=change.encode())
+    assert (done.returncode, repo.read("shop.py")) == (0, wanted), done.stderr.decode()
+    assert b"removes Cart.total" in done.stderr
+    inside("undo")
+    done = inside("apply", "shop.py", "--json", stdin=change.encode())
+    (finding,) = objects(done)["files"][0]["findings"]
+    assert finding["kind"] == "lost-definition" and "Cart.total" in finding["text"]
+
+
+# One line without a neighbour: it may replace `print(item)`, or stand beside it.
+DOUBTFUL = "# ...\n            print(item, end='')\n# ...\n"
+READINGS = {  # what the model writes behind the new line, what the file becomes
+    "replaced": ("        return True\n", ("print(item)", "print(item, end='')")),
+    "beside": (
+        "            print(item)\n        return True\n",
+        ("            print(item)", "            print(item, end='')\n            print(item)"),
+    ),
+}
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"], ids=["lf", "crlf"])
+@pytest.mark.parametrize("name", READINGS)
+def test_the_model_decides_between_readings(
+    inside: Run, repo: Repository, script: Play, name: str, ending: str
+) -> None:
+    path = repo.root / "shop.py"
+    path.write_bytes(SHOP.replace("\n", ending).encode())
+    answer, change = READINGS[name]
+    script(answer=f"{answer}```")
+    for flag, code in (("--check", 1), ("--diff", 0)):
+        assert inside("apply", "shop.py", flag, stdin=DOUBTFUL.encode()).returncode == code
+    assert path.read_bytes() == SHOP.replace("\n", ending).encode()
+    done = inside("apply", "shop.py", "--json", stdin=DOUBTFUL.encode())
+    (file,) = objects(done)["files"]
+    assert path.read_bytes() == changed(change).replace("\n", ending).encode()
+    assert [one["how"] for one in file["parts"]] == ["model"]
+    assert "the model decided" in done.stderr.decode() and file["passes"] > 0
+    assert inside("undo").returncode == 0
+    assert path.read_bytes() == SHOP.replace("\n", ending).encode()
+
+
+ANSWERS = {  # none of them follows a reading
+    "it-writes-something-else": "            print()\n        return True\n```",
+    "it-stops": "```",
+    "it-writes-nothing": "",
+    "it-keeps-elisions": "            # ... existing code ...\n        return True\n```",
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_answer_that_follows_no_reading_is_refused(
+    inside: Run, repo: Repository, script: Play, name: str
+) -> None:
+    script(answer=ANSWERS[name])
+    done = inside("apply", "shop.py", "--json", stdin=DOUBTFUL.encode())
+    assert done.returncode == 2 and repo.read("shop.py") == SHOP
+    (finding,) = [one for one in objects(done)["files"][0]["findings"] if one["places"]]
+    assert finding["kind"] == "ambiguous"
+    assert [one["line"] for one in finding["places"]] == [29]
+    assert b"may replace this line, or stand beside it (line 29)" in done.stderr
+
+
+def test_the_other_parts_are_merged_and_are_not_open(
+    inside: Run, repo: Repository, script: Play
+) -> None:
+    script(answer="        return True\n```")
+    both = f"{MERGED['import-between-its-neighbours'][0]}{DOUBTFUL}"
+    done = inside("apply", "shop.py", "--json", stdin=both.encode())
+    wanted = changed(("import os\n", "import os\nimport re\n"), READINGS["replaced"][1])
+    assert repo.read("shop.py") == wanted, done.stderr.decode()
+    parts = objects(done)["files"][0]["parts"]
+    assert [one["how"] for one in parts] == ["matched", "model"]
+
+
+def test_a_model_that_was_trained_to_merge_has_its_own_prompt(
+    inside: Run, repo: Repository, script: Play
+) -> None:
+    script(answer="        return True\n</updated-code>")
+    done = inside("apply", "shop.py", "--model", "fastapply-1.5b", stdin=DOUBTFUL.encode())
+    assert repo.read("shop.py") == changed(READINGS["replaced"][1]), done.stderr.decode()
+    (asked,) = of_job(Settings(model="fastapply-1.5b", engine="scripted"))
+    assert asked.messages[1].content.startswith("Merge all changes from the <update> snippet")
+    assert "<update>            print" not in asked.messages[1].content
+    assert asked.opening.startswith("<updated-code>") and asked.stop == ("</updated-code>",)
+    (row,) = [line for line in inside("model", "list").stdout.split(b"\n") if b"fastapply" in line]
+    assert b"Apache-2.0" in row and b"untested" in row
+
+
+def of_job(settings: Settings) -> list[Plan]:
+    """The questions about DOUBTFUL."""
+    source = Source.from_bytes("shop.py", SHOP.encode())
+    job = plan_apply(source, parts_of(changes_of(DOUBTFUL), "shop.py"), settings)
+    assert isinstance(job, Job)
+    return [plan_of(job, [], one) for one in job.regions]
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [(["--no-model"], "--no-model"), ([], "specedit model pull")],
+    ids=["not-wanted", "not-here"],
+)
+def test_without_a_model_what_is_doubtful_is_refused(
+    inside: Run, repo: Repository, script: Play, flags: list[str], message: str
+) -> None:
+    calls = script(answer="        return True\n```") if flags else None
+    done = inside("apply", "shop.py", *flags, stdin=DOUBTFUL.encode())
+    text = done.stderr.decode()
+    assert done.returncode == 2 and repo.read("shop.py") == SHOP
+    assert "(line 29); show more lines around it" in text and message in text
+    assert calls is None or not calls.exists()
 
 
 REFUSED = {  # change, part of the message
@@ -325,7 +442,36 @@ def test_a_change_of_5000_lines_is_merged(inside: Run, repo: Repository) -> None
     assert done.returncode == 0 and repo.read("large.py") == new, done.stderr.decode()
 
 
-def test_the_python_api_merges_and_writes(repo: Repository) -> None:
+NAMED = {
+    "diff": "--- LICENSE\n+++ LICENSE\n@@ -1,1 +1,1 @@\n-old\n+new\n",
+    "fence": "```LICENSE\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n```\n",
+    "above": "LICENSE\n```\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n```\n",
+    "snippet": "**LICENSE**\n```text\nfirst\nnew\nlast\n```\n",
+}
+
+
+@pytest.mark.parametrize("path", ["LICENSE", ".gitignore", ".eslintrc.js"])
+@pytest.mark.parametrize("form", NAMED)
+def test_a_change_names_files_without_a_dot_or_with_one_in_front(
+    inside: Run, repo: Repository, form: str, path: str
+) -> None:
+    repo.write(path, "first\nold\nlast\n")
+    done = inside("apply", "-", stdin=NAMED[form].replace("LICENSE", path).encode())
+    assert repo.read(path) == "first\nnew\nlast\n", done.stderr.decode()
+    again = inside("apply", stdin=NAMED[form].replace("LICENSE", "NOTHERE").encode())
+    assert again.returncode == 2
+
+
+@pytest.mark.parametrize("piped", [True, False])
+def test_a_change_that_is_too_large_is_named(inside: Run, repo: Repository, piped: bool) -> None:
+    change = "x = 2\n" * 400_000
+    repo.write("change.py", change)
+    rest = {"stdin": change.encode()} if piped else {}
+    done = inside("apply", "shop.py", *([] if piped else ["change.py"]), **rest)
+    assert done.returncode == 2 and b"The change has 2.4 million characters" in done.stderr
+
+
+def test_the_python_api_merges_and_writes(repo: Repository, script: Play) -> None:
     from specedit import Editor
 
     with Editor() as editor:
@@ -333,3 +479,7 @@ def test_the_python_api_merges_and_writes(repo: Repository) -> None:
         assert edit.changed and repo.read("shop.py") == SHOP
         assert editor.write(edit).written and repo.read("shop.py") == TOTAL
         assert editor.apply(REFUSED["two-places"][0], "shop.py").status == "refused"
+    script(answer="        return True\n```")
+    with Editor() as editor:
+        edit = editor.apply(DOUBTFUL, "shop.py")
+        assert [one.how for one in edit.parts] == ["model"]

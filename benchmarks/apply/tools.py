@@ -12,14 +12,15 @@ from typing import Any
 
 from benchmarks.apply.cases import Case
 from specedit import Editor
-from specedit.edit.apply import merge
 from specedit.edit.apply.apply_plan import changes_of, parts_by_file, plan_apply
+from specedit.edit.apply.change import read_change
+from specedit.edit.apply.merging import merge_parts
 from specedit.edit.report import Edit
 from specedit.errors import SpeceditError
 from specedit.files.source import Source
 from specedit.settings import Settings
 
-SETTINGS = Settings()
+SETTINGS = Settings(no_model=True)
 PROMPT = "Merge this change into the file. Where it elides code, the file's own lines stay.\n\n"
 
 
@@ -38,7 +39,8 @@ Tool = Callable[[Case], Answer]
 def merged(case: Case) -> Answer:
     """specedit's merge alone: without the checks, the model and the file names of a change."""
     source = _source(case)
-    result = merge(source.text, case.change, source.name)
+    parts = [part for one in read_change(case.change) for part in one.parts]
+    result = merge_parts(source.text, parts, source.name)
     how = tuple(part.how for part in result.parts)
     if result.text is None:
         return Answer(None, "; ".join(one.reason for one in result.ambiguous), how)
@@ -111,17 +113,25 @@ def _run(case: Case, folder: Path, command: list[str]) -> Answer:
 def rewritten(settings: dict[str, Any]) -> Iterator[Tool]:
     """The model rewrites the whole file, with the file as the prediction."""
     with Editor(**settings, whole=True) as editor:
+        yield lambda case: _answer(lambda: editor.edit(PROMPT + case.change, _source(case)))
 
-        def run(case: Case) -> Answer:
-            try:
-                edit = editor.edit(PROMPT + case.change, _source(case))
-            except SpeceditError as error:
-                return Answer(None, str(error))
-            if edit.status == "refused":
-                return Answer(None, "; ".join(map(str, edit.problems)))
-            return Answer(edit.after, "", ("model",))
 
-        yield run
+@contextmanager
+def decided(settings: dict[str, Any]) -> Iterator[Tool]:
+    """`specedit apply`: the model decides between the readings of a snippet."""
+    with Editor(**settings) as editor:
+        yield lambda case: _answer(lambda: editor.apply(case.change, _source(case)))
+
+
+def _answer(ask: Callable[[], Edit]) -> Answer:
+    try:
+        edit = ask()
+    except SpeceditError as error:
+        return Answer(None, str(error))
+    how = tuple(part.how for part in edit.parts) or ("model",)
+    if edit.status == "refused":
+        return Answer(None, "; ".join(map(str, edit.problems)), how)
+    return Answer(edit.after, "", how)
 
 
 def _source(case: Case) -> Source:

@@ -51,6 +51,8 @@ NAMED = 8  # definitions that a message names
 _EMPTIES = re.compile(r"(?i)\b(empty|delete|remove|clear)\b")
 UNREADABLE = 10  # syntax errors before the edit; then the grammar does not fit the file
 
+LOST = "lost definitions the instruction does not take away:"
+
 CHECKS: tuple[Callable[[Change], Iterator[Finding]], ...] = (
     undefined_names,
     changes_elsewhere,
@@ -198,7 +200,7 @@ def _lost(change: Change) -> Iterator[Finding]:
     if names := lost_definitions(change):
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         named = ", ".join(names[:NAMED])
-        text = f"lost definitions the instruction does not take away: {named}{more}"
+        text = f"{LOST} {named}{more}"
         yield _refusal("lost-definition", text)
         return
     for check in (shortened_definitions, repeated_definitions, lost_lines):

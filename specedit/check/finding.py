@@ -63,6 +63,8 @@ WARNINGS = DEFAULT.keys() | {  # notes that a reader should look at twice
     "left",  # the name itself stands in comments or strings, where the scope does not reach
     "undecided",  # of a rename: what a place means cannot be told, so it stays
     "elsewhere",  # other files use what was renamed, and were not named
+    "lost-definition",  # of `apply`: the change removes it
+    "decided",  # of `apply`: which reading the model chose
     "disagreed",  # of a rename: a mention that the model left as it was
     "uncommitted",  # the file's text before was in no commit
 }

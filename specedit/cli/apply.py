@@ -36,7 +36,7 @@ def apply(
     *,
     resolved: Resolved,
 ) -> int:
-    """Merge a snippet, SEARCH/REPLACE blocks or a diff into files, without a model."""
+    """Merge a snippet, SEARCH/REPLACE blocks or a diff into files."""
     from specedit.cli.targets import Targets, near, resolve_targets
     from specedit.cli.work import work
     from specedit.edit.apply.apply_plan import changes_of, left_out, parts_by_file, plan_apply
@@ -70,17 +70,17 @@ def apply(
 
 def _read(change: str | None) -> str:
     """The text of the change."""
+    from specedit.edit.apply.apply_plan import check_size
     from specedit.files.source import read
 
     if change not in (None, "-"):
         assert change is not None
-        if Path(change).is_file() and not Path(change).stat().st_size:
-            return ""
-        return read(change).text
+        size = Path(change).stat().st_size if Path(change).is_file() else 1
+        check_size(size // 4)  # the bytes of a character, at most
+        return read(change).text if size else ""
     if sys.stdin.isatty():
         raise UsageError("Which change?", hint="specedit apply FILE CHANGE, or pipe it to stdin")
-    data = sys.stdin.buffer.read()
     try:
-        return data.decode("utf-8-sig")
+        return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UsageError("The change is not UTF-8 text.") from None

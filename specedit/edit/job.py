@@ -6,6 +6,7 @@ they make. A question is a Plan alone: its answer is shown, and nothing is edite
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -75,6 +76,8 @@ class RegionJob:
     chance: float  # that the change belongs there
     why: str = ""  # why it is open to change
     insertion: Insertion | None = None  # the region is empty, and new code stands there
+    plan: Plan | None = None  # its own question, where it is not the Job's instruction,
+    settled: Callable[[str], str] = str  # and the region's text for an answer
 
     @property
     def lines(self) -> tuple[int, int]:

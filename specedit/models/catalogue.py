@@ -56,6 +56,7 @@ class Listed:
     parameters: float = 0.0  # in billions
     note: str = ""  # shown before the user chooses it
     drafter: str = ""  # the model that drafts for it best
+    merges: bool = False  # trained for `specedit apply` alone, with a prompt of its own
 
     @property
     def place(self) -> str:
@@ -114,6 +115,17 @@ CATALOGUE: tuple[Listed, ...] = (
             part_size=85 << 20,
         ),
         parameters=0.49,
+    ),
+    Listed(
+        name="fastapply-1.5b",
+        file="",
+        size=3_100_000_000,
+        sha256="",
+        licence="Apache-2.0",
+        hub="Kortix/FastApply-1.5B-v1.0",
+        parameters=1.54,
+        note="untested; trained for `specedit apply` alone",
+        merges=True,
     ),
     # Digests and sizes of the files that the makers keep on the hub, each as several independent
     # public projects pin them.
@@ -228,7 +240,8 @@ def rows(machine: Machine) -> list[Row]:
         share = SHARE * machine.memory or float("inf")
         fits = entry.memory_int4 <= share
         quick = entry.parameters <= PER_CORE * machine.cores
-        results.append(Row(entry, fits, entry.memory <= share, fits and quick and entry.free))
+        suits = fits and quick and entry.free and not entry.merges
+        results.append(Row(entry, fits, entry.memory <= share, suits))
     return results
 
 

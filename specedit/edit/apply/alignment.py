@@ -64,6 +64,9 @@ class Aligner:
         backward = self._backward.states[count - line, _MATCH, 1:][::-1]
         return forward + backward - self._costs.scores[line]
 
+    def may_match(self, line: int, at: int) -> bool:
+        return bool(self._costs.scores[line, at] > NO / 2)
+
     def path_through(self, line: int, at: int) -> list[AlignedLine]:
         """The best alignment that matches snippet line `line` with file line `at`."""
         count, length = len(self._costs.begins), self._costs.scores.shape[1]

@@ -6,15 +6,17 @@ Runs no model and writes nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
+from specedit.check.answer import LOST, Checks
 from specedit.check.finding import DEFAULT, NOTE, OFF, Finding, Spot, parsed_verdicts
 from specedit.edit.apply.change import ChangeHunk, FileChange, Part, read_change
-from specedit.edit.apply.merged import Ambiguity, Merged
-from specedit.edit.apply.merging import merge_parts
+from specedit.edit.apply.merged import Ambiguity, MergedPart
+from specedit.edit.apply.merging import merge_parts, merged_parts
+from specedit.edit.apply.model_merge import merge_job, open_regions, placed
 from specedit.edit.job import Job, job
 from specedit.edit.outcome import Judged, checks_of, guarded, outcome
 from specedit.edit.report import Edit
@@ -22,8 +24,10 @@ from specedit.edit.splice import whole
 from specedit.errors import InputError, UsageError
 from specedit.files.source import Source
 from specedit.files.worktree import is_inside, real, top_of
+from specedit.models.resolve import local
 from specedit.settings import Settings
 
+LARGEST = 2_000_000  # characters of a change; more takes minutes
 FORMS = "SEARCH/REPLACE blocks, a diff, or code with `...` for what stays"
 _LOST = ("lost-definition", "lost-lines")
 _OFF = (
@@ -35,10 +39,21 @@ _OFF = (
 )  # a change says what it does
 
 
+def check_size(characters: int) -> None:
+    """An error where a change is too large to be merged in seconds."""
+    if characters > LARGEST:
+        size = f"{characters / 1e6:.1f} million characters"
+        raise UsageError(
+            f"The change has {size}; the limit is {LARGEST / 1e6:.0f} million.",
+            hint="Split it into smaller changes.",
+        )
+
+
 def changes_of(change: str) -> list[FileChange]:
     """A change, read; an error where it has nothing that can be merged."""
     if not change.strip():
         raise UsageError("The change is empty.", hint=f"Pass {FORMS}.")
+    check_size(len(change))
     if "\0" in change:
         raise UsageError("The change is binary.", hint=f"Pass {FORMS}.")
     changes = read_change(change)
@@ -106,56 +121,101 @@ def _found(path: str) -> str:
 
 
 def plan_apply(source: Source, parts: Sequence[Part], settings: Settings) -> Job | Edit:
-    """Merge the parts of a change into a file. Where one has no single place, the file stays."""
+    """Merge the parts of a change into a file. The model decides between the readings of a snippet;
+    without a model, or where a part has no place, the file stays."""
     merged = merge_parts(source.text, parts, source.name)
-    if merged.text is None:
-        return _refused(source, merged.ambiguous)
-    planned = job(source, whole(source), "", settings, None)
-    return replace(
-        planned, known=merged.text, judge=partial(judged, source, parts, merged, settings)
-    )
-
-
-def judged(
-    source: Source, parts: Sequence[Part], merged: Merged, settings: Settings, _: str
-) -> Judged:
-    """The merged text, checked. A diff and a SEARCH block say what they remove; a snippet shows
-    what stands on both sides of it, so that a lost definition is only noted, without `strict`."""
-    checks = checks_of(settings)
     explicit = all(isinstance(part, ChangeHunk) for part in parts)
-    checks = replace(
+    judge = partial(_judged, source, _checks(settings, explicit))
+    if merged.text is not None:
+        planned = job(source, whole(source), "", settings, None)
+        return replace(planned, known=merged.text, judge=partial(_requested, judge, merged.parts))
+    findings = tuple(map(_finding, merged.ambiguous))
+    asked = merge_job(source, merged.doubtful, settings) if merged.doubtful else None
+    if asked is None or (why := _without_model(settings)):
+        edit = replace(outcome(source, source.text), status="refused")
+        note = (Finding("skipped", why),) if asked and why else ()
+        return edit.noting(*findings, *note)
+
+    def judge_answer(text: str) -> Judged:
+        assert merged.doubtful is not None
+        places = placed(asked.about.text, text, open_regions(merged.doubtful))
+        if places is None:
+            return Judged(text, findings)
+        changed = merged_parts(source.text.split("\n"), text.split("\n"), "matched")
+        by_model = [
+            replace(one, how="model")
+            if any(a < one.lines[1] and one.lines[0] <= b for a, b in places)
+            else one
+            for one in changed
+        ]
+        noted = tuple(_decided(one) for one in merged.ambiguous)
+        result = judge(tuple(by_model), text)
+        return replace(result, findings=(*noted, *result.findings))
+
+    return replace(asked, judge=judge_answer)
+
+
+def _without_model(settings: Settings) -> str:
+    """Why no model is asked; "" where one is."""
+    if settings.no_model:
+        return "a model could decide, and --no-model says not to ask one"
+    here = settings.engine != "scripted" and settings.server in ("auto", "off")
+    if not here or local(settings.model) is not None:
+        return ""
+    return f"a model could decide: specedit model pull {settings.model}"
+
+
+def _checks(settings: Settings, explicit: bool) -> Checks:
+    """What is merged is the caller's: what speaks against it is noted, unless the user chose. A
+    diff and a SEARCH block say what they remove."""
+    checks = checks_of(settings)
+    named = parsed_verdicts(settings.gate)
+    usual = dict.fromkeys(DEFAULT, NOTE) | dict.fromkeys(_OFF, OFF)
+    verdicts = {kind: one for kind, one in usual.items() if kind not in named}
+    return replace(
         checks,
         allow_extra=checks.allow_extra or explicit,
-        verdicts=_verdicts(checks.verdicts, parsed_verdicts(settings.gate)),
+        verdicts={**checks.verdicts, **verdicts},
     )
-    assert merged.text is not None
-    if merged.text == source.text:
+
+
+def _judged(source: Source, checks: Checks, parts: tuple[MergedPart, ...], text: str) -> Judged:
+    """The merged text, checked."""
+    if text == source.text:
         finding = Finding("skipped", "the change is in the file already")
-        return Judged(source.text, (finding,))
-    verdict = guarded(source, "", checks, merged.text)
-    findings = verdict.findings
-    if not settings.strict:
-        findings = tuple(
-            replace(one, refuses=one.refuses and one.kind not in _LOST) for one in findings
-        )
-    return replace(verdict, findings=findings, parts=merged.parts)
+        return Judged(text, (finding,))
+    return replace(guarded(source, "", checks, text), parts=parts)
 
 
-def _verdicts(chosen: Mapping[str, str], named: Mapping[str, str]) -> Mapping[str, str]:
-    """What is merged is the caller's: what speaks against it is noted, unless the user chose."""
-    usual = dict.fromkeys(DEFAULT, NOTE) | dict.fromkeys(_OFF, OFF)
-    return {**chosen, **{kind: one for kind, one in usual.items() if kind not in named}}
-
-
-def _refused(source: Source, ambiguous: Sequence[Ambiguity]) -> Edit:
-    """Nothing is written; each finding says what has no single place, and where it may belong."""
-    edit = replace(outcome(source, source.text), status="refused")
-    return edit.noting(*(_finding(one) for one in ambiguous))
+def _requested(
+    judge: Callable[[tuple[MergedPart, ...], str], Judged], parts: tuple[MergedPart, ...], text: str
+) -> Judged:
+    """The same where no model decided: lines that are gone are only noted, as the snippet shows
+    what stands on both sides of them."""
+    verdict = judge(parts, text)
+    findings = (
+        replace(one, refuses=False, text=one.text.replace(LOST, "removes"))
+        if one.kind in _LOST
+        else one
+        for one in verdict.findings
+    )
+    return replace(verdict, findings=tuple(findings))
 
 
 def _finding(one: Ambiguity) -> Finding:
+    return Finding("ambiguous", f"{_place(one)}; {one.hint}", _spots(one), refuses=True)
+
+
+def _decided(one: Ambiguity) -> Finding:
+    return Finding("decided", f"{_place(one)}; the model decided", _spots(one))
+
+
+def _place(one: Ambiguity) -> str:
     lines = ", ".join(f"{a}-{b}" if a < b else f"{a}" for a, b in one.places)
     where = f" (line{'s' * (len(one.places) > 1)} {lines})" if lines else ""
     shown = one.first if len(one.first) <= 60 else f"{one.first[:57]}..."
-    spots = tuple(Spot(a) for a, _ in one.places)
-    return Finding("ambiguous", f"`{shown}`: {one.reason}{where}", spots, refuses=True)
+    return f"`{shown}`: {one.reason}{where}"
+
+
+def _spots(one: Ambiguity) -> tuple[Spot, ...]:
+    return tuple(Spot(a) for a, _ in one.places)

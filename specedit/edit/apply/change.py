@@ -10,7 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 
+from specedit.errors import UsageError
+from specedit.syntax.languages import BY_NAME
 from specedit.syntax.lines import opcodes
 
 _SEARCH = re.compile(r"\s*[<\-]{5,9} ?(?:SEARCH|ORIGINAL|HEAD|OLD|BEFORE)\b.*", re.IGNORECASE)
@@ -28,7 +31,9 @@ _GIT_NOISE = re.compile(
     r"diff --git |index [0-9a-f]+\.\.|(?:old|new|deleted file|new file) mode |similarity index "
     r"|\*\*\* (?:Begin|End) Patch|\*\*\* End of File|Index: |={60,}$"
 )
-_PATH = re.compile(r"[\w@.~+\-][\w@.~+\- /\\()\[\]]*\.\w{1,12}|(?:[\w@.+\-]+/)+[\w@.+\-]+")
+_PATH = re.compile(
+    r"[\w@.~+\-][\w@.~+\-/\\()\[\]]*\.\w{1,12}|(?:[\w@.+\-]+/)+[\w@.+\-]+|\.\w[\w\-]*"
+)
 _NAMED = re.compile(r"(?i)(?:make|docker|container|gem|rake|vagrant|pip|just)file")
 _COMMENT_PATH = re.compile(
     r"\s*(?://|#|--|/\*|<!--|;)\s*(?:file(?:name)?:\s*)?(\S+?)\s*(?:\*/|-->)?\s*"
@@ -127,8 +132,6 @@ def _search_replace(lines: Sequence[str]) -> Iterator[FileChange]:
 
 
 def _next(lines: Sequence[str], at: int, pattern: re.Pattern[str]) -> int:
-    from specedit.errors import UsageError
-
     for number in range(at, len(lines)):
         if pattern.fullmatch(lines[number]):
             return number
@@ -163,24 +166,26 @@ def _path_above(lines: Sequence[str], at: int) -> str:
             if path := _path_in_info(match["info"]):
                 return path
         elif line.strip():
-            return path_in(line)
+            return _path_in(line)
     return ""
 
 
-def path_in(line: str) -> str:
-    """The path that a line of prose names and little else: `### src/a.py`, `**File: src/a.py**`."""
-    text = re.sub(r"(?i)^[\s#*>\-\d.)]*(?:file(?:name| ?path)?\s*:)?[\s*`\"']*", "", line.strip())
+def _path_in(line: str) -> str:
+    """The path that a line of prose names and little else: `### src/a.py`, `**File: src/a.py**`. A
+    word without dots is one if it is a file here: `LICENSE`."""
+    text = re.sub(
+        r"(?i)^[\s#*>\-]*(?:\d+[.)]\s+)?(?:file(?:name| ?path)?\s*:)?[\s*`\"']*", "", line
+    )
     text = re.sub(r"[`\"'*:]*(?:\s*\([^)]*\))?[\s:]*$", "", text)
-    return text if (_PATH.fullmatch(text) and " " not in text) or _NAMED.fullmatch(text) else ""
+    word = re.fullmatch(r"[\w@+\-]{1,60}", text)
+    known = _PATH.fullmatch(text) or _NAMED.fullmatch(text) or (word and Path(text).is_file())
+    return text if known else ""
 
 
 def _path_in_info(info: str) -> str:
     """The path on a fence: "python src/a.py", "python:src/a.py", "src/a.py", title="src/a.py"."""
-    for word in re.split(r"[\s:={}]+", info):
-        word = word.strip("\"'")
-        if ("." in word or "/" in word or _NAMED.fullmatch(word)) and path_in(word):
-            return word
-    return ""
+    words = (word.strip("\"'") for word in re.split(r"[\s:={}]+", info))
+    return next((word for word in words if word.lower() not in BY_NAME and _path_in(word)), "")
 
 
 def _is_diff(lines: Sequence[str]) -> bool:
@@ -283,7 +288,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[FileChange]:
             body = list(lines[start:number])
             path = _path_in_info(opening["info"]) or _path_above(lines, start - 1)
             first = _COMMENT_PATH.fullmatch(body[0]) if body and not path else None
-            if first and path_in(first[1]) and ("/" in first[1] or "." in first[1]):
+            if first and _PATH.fullmatch(first[1]) and _path_in(first[1]):
                 path, body = first[1], body[1:]
             language = re.split(r"[\s:{]", opening["info"])[0] if opening["info"] else ""
             yield FileChange(path, (_snippet(body, "" if language == path else language),))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
 from specedit.edit.apply.alignment import AlignedLine, Aligner
 from specedit.edit.apply.change import Snippet
 from specedit.edit.apply.elision import elided
-from specedit.edit.apply.merged import Ambiguity, Lines
+from specedit.edit.apply.merged import Ambiguity, Reading, Splice, joined
 from specedit.edit.apply.part_places import FileIndex, margin, squeezed
 from specedit.edit.apply.scoring import costs_of
 from specedit.edit.apply.similar import LIKE, likeness, weight
@@ -20,77 +20,84 @@ from specedit.syntax.outline import Symbol
 MARGIN = 0.6  # by which the best alignment must lead
 MOST = 60  # alternatives that are looked at
 BESIDE = "may replace this line, or stand beside it"
+NOWHERE = "shows no line of the file around it, so nothing says where it belongs"
+SHOW, SPLIT = "show the lines that change", "split the change"
 LARGEST = 2_000_000  # pairs of lines
 
 
 @dataclass(frozen=True)
 class Laid:
-    """The file with a snippet in it."""
+    """A snippet on a file's lines."""
 
-    lines: tuple[str, ...]
-    how: str
+    readings: tuple[Reading, ...] = ((),)  # the best first
+    refused: tuple[Ambiguity, ...] = ()  # why it cannot be laid at all
+
+    @property
+    def doubts(self) -> list[Ambiguity]:
+        return [doubt for one in self.readings[0] for doubt in one.doubts]
 
 
 def laid(
     snippet: Snippet, index: FileIndex, symbols: Sequence[Symbol], language: Language | None
-) -> Laid | list[Ambiguity]:
-    """The file's lines with the snippet, or why a part of it has no one place."""
+) -> Laid:
+    """What a snippet replaces, and what stands against it."""
     cut = elided(snippet.lines, "\n".join(index.lines))
     first = next((line.strip() for line in snippet.lines if line.strip()), "")
     if not any(line.strip() for line in cut.lines):
-        return [Ambiguity(first, "it shows nothing but elisions")]
+        return Laid(refused=(Ambiguity(first, "it shows nothing but elisions", hint=SHOW),))
     ready = prepared(cut, index, symbols, language)
-    if doubts := _dropped_members(ready, symbols):
-        return doubts
-    if (replaced := _replaced(ready, index)) is not None:
-        return replaced
+    if dropped := _dropped_members(ready, symbols):
+        return Laid(refused=tuple(dropped))
+    if (replaced := _replaced(ready)) is not None:
+        return Laid((replaced,))
     if len(ready.lines) * len(index.lines) > LARGEST:
-        return [Ambiguity(first, "too long to compare with this file")]
+        return Laid(refused=(Ambiguity(first, "too long to compare with this file", hint=SPLIT),))
     aligner = Aligner(costs_of(ready, index))
     path = aligner.path()
-    writer = _Writer(ready, index, symbols, language)
-    text, doubts = writer.written(path)
-    if doubts:
-        return doubts
-    other: dict[tuple[str, ...], tuple[int, int]] = {}
-    for line, at, _ in islice(aligner.alternatives(path, MARGIN), MOST):
-        again, _ = writer.written(aligner.path_through(line, at))
-        if again != text:
-            other.setdefault(tuple(again), (line, at))
-    if other:
-        return [_several(ready, path, other.values())]
-    exact = not ready.reindented and not ready.pairs and writer.all_equal(path)
-    return Laid(tuple(text), "exact" if exact else "matched")
+    writer = _Writer(ready, index, symbols)
+    best = writer.splices(path)
+    others = [
+        (line, at, aligner.path_through(line, at))
+        for line, at, _ in islice(aligner.alternatives(path, MARGIN), MOST)
+    ]
+    readings = {tuple(joined(index.lines, best)): best}
+    places: dict[int, set[int]] = {}  # of each chunk: the rows of other readings
+    chunks = ready.chunks()
+    for line, at, other in others:
+        splices = writer.splices(other)
+        if readings.setdefault(tuple(joined(index.lines, splices)), splices) is splices:
+            n = next(n for n, (start, end) in enumerate(chunks) if start <= line < end)
+            own = {path[line].at} if path[line].matched and n not in places else set()
+            places.setdefault(n, own).add(at)
+    for n, rows in places.items():
+        spans = tuple((row + 1, row + 1) for row in sorted(rows)[:8])
+        reason = f"fits {max(2, len(rows))} places equally"
+        doubt = Ambiguity(ready.lines[chunks[n][0]].strip(), reason, spans)
+        best[n] = replace(best[n], doubts=(*best[n].doubts, doubt))
+    if any(one.doubts for one in best):
+        for other in writer.edge_paths(path, aligner):
+            splices = writer.splices(other)
+            readings.setdefault(tuple(joined(index.lines, splices)), splices)
+    return Laid((tuple(best), *map(tuple, list(readings.values())[1:])))
 
 
-def _replaced(ready: Prepared, index: FileIndex) -> Laid | None:
-    """The file with whole definitions replaced, where the snippet shows nothing else."""
+def _replaced(ready: Prepared) -> Reading | None:
+    """Whole definitions replaced, where the snippet shows nothing else."""
     pairs = {(pair.own.first, pair.own.last): pair for pair in ready.pairs}
     if not set(ready.chunks()) <= pairs.keys():
         return None
     ordered = sorted(pairs.values(), key=lambda pair: pair.old.first_line)
     if any(one.old.last_line >= two.old.first_line for one, two in pairwise(ordered)):
         return None
-    result: list[str] = []
-    at = 0
-    for pair in ordered:
-        result += index.lines[at : pair.old.first_line - 1]
-        result += ready.lines[pair.own.first : pair.own.last]
-        at = pair.old.last_line
-    return Laid((*result, *index.lines[at:]), "matched")
-
-
-def _several(ready: Prepared, path: Sequence[AlignedLine], others: object) -> Ambiguity:
-    line, _ = next(iter(others))  # type: ignore[call-overload]
-    chunk = next((a, b) for a, b in ready.chunks() if a <= line < b)
-    first = next(x.strip() for x in ready.lines[chunk[0] :] if x.strip())
-    places: list[Lines] = []
-    own = path[line]
-    rows = [own.at] if own.matched else []
-    rows += [at for n, at in others if chunk[0] <= n < chunk[1]]  # type: ignore[attr-defined]
-    for row in sorted(set(rows)):
-        places.append((row + 1, row + 1))
-    return Ambiguity(first, f"fits {max(2, len(places))} places equally", tuple(places[:8]))
+    return tuple(
+        Splice(
+            pair.old.first_line - 1,
+            pair.old.last_line,
+            ready.lines[pair.own.first : pair.own.last],
+            "matched",
+        )
+        for pair in ordered
+    )
 
 
 def _dropped_members(ready: Prepared, symbols: Sequence[Symbol]) -> list[Ambiguity]:
@@ -108,26 +115,19 @@ def _dropped_members(ready: Prepared, symbols: Sequence[Symbol]) -> list[Ambigui
             and one.kind in ("function", "method", "class", "interface", "enum")
         ]
         if lost := [one for one in inner if one not in names]:
-            reason = f"shows `{pair.old.qualified}` without `{', '.join(lost[:4])}` and no elision"
+            reason = f"shows `{pair.old.qualified}` without `{', '.join(lost[:4])}` or `...`"
             place = (pair.old.first_line, pair.old.last_line)
-            result.append(Ambiguity(ready.lines[pair.own.first].strip(), reason, (place,)))
+            result.append(Ambiguity(ready.lines[pair.own.first].strip(), reason, (place,), SHOW))
     return result
 
 
 class _Writer:
-    """Writes the text of an alignment, and finds what stands against it."""
+    """What the chunks of an alignment replace, and what stands against each."""
 
-    def __init__(
-        self,
-        ready: Prepared,
-        index: FileIndex,
-        symbols: Sequence[Symbol],
-        language: Language | None,
-    ) -> None:
+    def __init__(self, ready: Prepared, index: FileIndex, symbols: Sequence[Symbol]) -> None:
         self._ready = ready
         self._index = index
         self._symbols = symbols
-        self._language = language
         self._bound = {pair.own.first for pair in ready.pairs}
         self._bound |= {pair.own.last - 1 for pair in ready.pairs}
 
@@ -135,48 +135,39 @@ class _Writer:
         same = self._ready.lines[n].rstrip() == self._index.lines[step.at].rstrip()
         return step.matched and same
 
-    def all_equal(self, path: Sequence[AlignedLine]) -> bool:
-        return all(not step.matched or self._equal(n, step) for n, step in enumerate(path))
-
-    def written(self, path: Sequence[AlignedLine]) -> tuple[list[str], list[Ambiguity]]:
-        """The new text's lines, and the chunks that have no sure place."""
+    def splices(self, path: Sequence[AlignedLine]) -> list[Splice]:
+        """One for each chunk."""
         ready, old = self._ready, self._index.lines
-        result: list[str] = []
-        doubts: list[Ambiguity] = []
-        at = 0
+        equal = all(not step.matched or self._equal(n, step) for n, step in enumerate(path))
+        how = "exact" if equal and not (ready.reindented or ready.pairs) else "matched"
+        result: list[Splice] = []
+        at, above = 0, ""  # file lines that are done, and the line above
         for start, end in ready.chunks():
             steps = path[start:end]
+            doubts: list[Ambiguity] = []
             floating = not any(step.matched for step in steps)
             head = self._place_of_new(start, end, path) if floating else steps[0].at
+            before, behind = ready.blanks[start][0], ready.blanks[end - 1][1]
             if head is None:
-                reason = "shows no line of the file around it, so nothing says where it belongs"
-                doubts.append(Ambiguity(ready.lines[start].strip(), reason))
-                head = max(at, steps[0].at)
+                doubts.append(Ambiguity(ready.lines[start].strip(), NOWHERE))
+                head = steps[0].at
+            elif floating:
+                before = before or 1
             head = max(at, head)
-            result += old[at:head]
-            at = head
+            above = old[head - 1] if head > at else above
             if not floating:
-                doubts += self._edges(start, end, path)
-            if not steps[0].matched:
-                blanks = ready.blanks[start][0]
-                if floating and not blanks and result and result[-1].strip():
-                    blanks = self._separation()
-                if result and result[-1].strip():
-                    result += [""] * blanks
-            for n in range(start, end):
-                step = path[n]
-                if step.matched:
-                    at = step.at + 1
-                    result.append(ready.lines[n])
-                else:
-                    at = max(at, step.at) if not floating else at
-                    result.append(ready.lines[n])
-            if not steps[-1].matched and at < len(old) and old[at].strip():
-                result += [""] * ready.blanks[end - 1][1]
-        return [*result, *old[at:]], doubts
-
-    def _separation(self) -> int:
-        return 1
+                doubts += [doubt for doubt, *_ in self._edges(start, end, path)]
+            if steps[0].matched or not above.strip():
+                before = 0
+            at = max(head, *(step.at + 1 for step in steps if step.matched), head)
+            if not floating:
+                at = max(at, *(step.at for step in steps))
+            if steps[-1].matched or at >= len(old) or not old[at].strip():
+                behind = 0
+            lines = (*[""] * before, *ready.lines[start:end], *[""] * behind)
+            above = lines[-1]
+            result.append(Splice(head, at, lines, how, tuple(doubts)))
+        return result
 
     def _place_of_new(self, start: int, end: int, path: Sequence[AlignedLine]) -> int | None:
         """Where a chunk of new lines alone goes: whole definitions stand last in their class, or
@@ -213,9 +204,28 @@ class _Writer:
                 return last - 1 if closing else last
         return None
 
-    def _edges(self, start: int, end: int, path: Sequence[AlignedLine]) -> list[Ambiguity]:
+    def edge_paths(
+        self, path: Sequence[AlignedLine], aligner: Aligner
+    ) -> Iterator[list[AlignedLine]]:
+        """The other reading of each line that is unsure at the end of a chunk, and of all that may
+        stand beside a line like them."""
+        beside = list(path)
+        for start, end in self._ready.chunks():
+            for _, n, rows in self._edges(start, end, path):
+                if path[n].matched:
+                    alone = [*path[:n], _unmatched(path[n], n == start < end - 1), *path[n + 1 :]]
+                    beside[n] = alone[n]
+                    yield alone
+                for row in rows if not path[n].matched else ():
+                    if aligner.may_match(n, row):
+                        yield aligner.path_through(n, row)
+        yield beside
+
+    def _edges(
+        self, start: int, end: int, path: Sequence[AlignedLine]
+    ) -> list[tuple[Ambiguity, int, Sequence[int]]]:
         """What is unsure at the open ends of a chunk: whether a line there replaces one like it, or
-        stands beside it."""
+        stands beside it. Each with its line, and the file lines that it may be or replace."""
         ready, old = self._ready, self._index.lines
         solid = [
             n
@@ -226,39 +236,46 @@ class _Writer:
         head = range(start, (strong or [end])[0])
         tail = range((strong[-1] + 1) if strong else end, end)
         result = []
+
+        def unsure(n: int, reason: str, rows: Sequence[int]) -> None:
+            places = tuple((row + 1, row + 1) for row in rows)
+            result.append((Ambiguity(ready.lines[n].strip(), reason, places), n, rows))
+
         for n in [*head, *tail]:
             step = path[n]
-            line = ready.lines[n]
             unlike = step.matched and not self._equal(n, step) and n not in self._bound
-            if unlike and not same_head(line, old[step.at]):
-                result.append(Ambiguity(line.strip(), BESIDE, ((step.at + 1, step.at + 1),)))
+            if unlike and not same_head(ready.lines[n], old[step.at]):
+                unsure(n, BESIDE, [step.at])
         fresh = {n for one in ready.fresh for n in range(one.first, one.last)}
         for n in {start, end - 1} - fresh:
             if not path[n].matched and ready.lines[n].rstrip() in self._index.rows(1):
-                rows = self._index.rows(1)[ready.lines[n].rstrip()]
-                places = tuple((row + 1, row + 1) for row in rows[:8])
-                result.append(Ambiguity(ready.lines[n].strip(), "may be new, or this line", places))
+                rows = self._index.rows(1)[ready.lines[n].rstrip()][:8]
+                unsure(n, "may be new, or this line", rows)
         news = [n for n in head if not path[n].matched and n not in fresh]
         if news and strong and not path[start].matched:
             row = path[strong[0]].at
-            result += self._beside(news, range(max(0, row - len(news) - 1), row))
+            for n, like in self._beside(news, range(max(0, row - len(news) - 1), row)):
+                unsure(n, BESIDE, [like])
         news = [n for n in tail if not path[n].matched and n not in fresh]
         if news and strong and not path[end - 1].matched:
             row = path[strong[-1]].at + 1
-            result += self._beside(news, range(row, min(len(old), row + len(news) + 1)))
+            for n, like in self._beside(news, range(row, min(len(old), row + len(news) + 1))):
+                unsure(n, BESIDE, [like])
         return result
 
-    def _beside(self, news: Sequence[int], rows: range) -> list[Ambiguity]:
+    def _beside(self, news: Sequence[int], rows: range) -> list[tuple[int, int]]:
+        """The first new line that is like one of these file lines, and that one."""
+        lines, old = self._ready.lines, self._index.lines
         for n in news:
-            line = self._ready.lines[n]
-            if weight(line) < 0.6:
-                continue
-            for row in rows:
-                if weight(self._index.lines[row]) < 0.6:
-                    continue
-                if likeness(line, self._index.lines[row]) >= LIKE:
-                    return [Ambiguity(line.strip(), BESIDE, ((row + 1, row + 1),))]
+            for row in rows if weight(lines[n]) >= 0.6 else ():
+                if weight(old[row]) >= 0.6 and likeness(lines[n], old[row]) >= LIKE:
+                    return [(n, row)]
         return []
+
+
+def _unmatched(step: AlignedLine, behind: bool) -> AlignedLine:
+    """A line beside the one that it was matched with."""
+    return AlignedLine(step.at + behind, False)
 
 
 def same_head(one: str, other: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 Lines = tuple[int, int]  # from 1, both in
@@ -12,7 +13,7 @@ class MergedPart:
     """A part of the change that was placed."""
 
     lines: Lines  # in the new text
-    how: str  # "exact" | "matched"
+    how: str  # "exact" | "matched" | "model"
 
 
 @dataclass(frozen=True)
@@ -22,12 +23,52 @@ class Ambiguity:
     first: str  # the part's first line
     reason: str
     places: tuple[Lines, ...] = ()  # lines of the file where it may belong
+    hint: str = "show more lines around it"  # what to do now
+
+
+@dataclass(frozen=True)
+class Splice:
+    """File lines [first, last) that new lines replace. Where there are `doubts`, it is one of
+    several readings."""
+
+    first: int
+    last: int
+    lines: tuple[str, ...]
+    how: str
+    doubts: tuple[Ambiguity, ...] = ()
+
+
+Reading = tuple[Splice, ...]  # in order; none overlaps another
+
+
+@dataclass(frozen=True)
+class Doubtful:
+    """A snippet with several readings: a model may decide between them."""
+
+    lines: tuple[str, ...]  # of the file, with every other part of the change
+    readings: tuple[Reading, ...]  # the best first
 
 
 @dataclass(frozen=True)
 class Merged:
-    """`text` is None where a part has no single place."""
+    """`text` is None where a part has no single place; `doubtful` is what a model may decide."""
 
     text: str | None
     parts: tuple[MergedPart, ...] = ()
     ambiguous: tuple[Ambiguity, ...] = ()
+    doubtful: Doubtful | None = None
+
+
+def joined(
+    lines: Sequence[str], splices: Sequence[Splice], first: int = 0, last: int | None = None
+) -> list[str]:
+    """The file lines [first, last) with the splices that begin there. `splices` are in order, and
+    none of them overlaps another or the range's ends."""
+    end = len(lines) if last is None else last
+    result: list[str] = []
+    at = first
+    for one in splices:
+        if first <= one.first < end or one.first == end == len(lines):
+            result += [*lines[at : one.first], *one.lines]
+            at = one.last
+    return [*result, *lines[at:end]]

@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from specedit.edit.apply.change import ChangeHunk, replace_hunk
 from specedit.edit.apply.indentation import Margins
-from specedit.edit.apply.merged import Ambiguity
+from specedit.edit.apply.merged import Ambiguity, Splice
 from specedit.edit.apply.part_places import FileIndex, HunkPlace, equal_places, margin, squeezed
 from specedit.edit.apply.similar import similar_places
 from specedit.syntax.outline import Symbol
 
 FEW = 8  # places that a message lists
-
-
-@dataclass(frozen=True)
-class Splice:
-    """File lines [first, last) that new lines replace."""
-
-    first: int
-    last: int
-    lines: tuple[str, ...]
-    how: str
 
 
 def splices(
@@ -47,7 +37,8 @@ def splices(
         if one.last > two.first:
             first = two.lines[0] if two.lines else index.lines[two.first]
             reason = "overlaps with another part of the change"
-            doubts.append(Ambiguity(first.strip(), reason, ((one.first + 1, two.last),)))
+            place = ((one.first + 1, two.last),)
+            doubts.append(Ambiguity(first.strip(), reason, place, "make one part of both"))
     return ordered, doubts
 
 
@@ -167,15 +158,18 @@ def _spliced(hunk: ChangeHunk, found: Sequence[HunkPlace], index: FileIndex) -> 
         there = equal_places(index, hunk.new) if new and hunk.new != hunk.old else []
         lines = tuple((one.first + 1, one.last + 1) for one in there[:FEW])
         if there and any(sign == "+" and text.strip() for sign, text in hunk.lines):
-            return Ambiguity(first, "its lines are not in the file, and the new ones are", lines)
-        what = "its lines are not in the file" if any(x.strip() for x in hunk.old) else NO_CONTEXT
-        return Ambiguity(first, what)
+            reason = "its lines are not in the file, and the new ones are"
+            return Ambiguity(first, reason, lines, "is it applied already?")
+        shows = any(line.strip() for line in hunk.old)
+        return Ambiguity(first, MISSING if shows else NO_CONTEXT, hint=QUOTE)
     if len(found) > 1:
         lines = tuple((one.first + 1, one.last + 1) for one in found[:FEW])
         return Ambiguity(first, f"fits {len(found)} places equally", lines)
     return _filled(hunk, found[0], index, first)
 
 
+MISSING = "its lines are not in the file"
+QUOTE = "quote the lines as the file has them"
 NO_CONTEXT = "it shows no line of the file, so nothing says where it belongs"
 
 
@@ -199,12 +193,13 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
         row = next(rows)
         if row is None:
             if sign == "-" and text.strip():
-                return Ambiguity(first, f"it removes a line that is not there: {text.strip()[:60]}")
+                reason = f"it removes a line that is not there: {text.strip()[:60]}"
+                return Ambiguity(first, reason, hint=QUOTE)
             continue
         skipped = [line for line in index.lines[at:row] if line.strip()]
         if gone and sign == "-" and skipped:
             reason = "it removes lines around one that it does not show"
-            return Ambiguity(first, reason, ((at + 1, row + 1),))
+            return Ambiguity(first, reason, ((at + 1, row + 1),), QUOTE)
         result += index.lines[at:row] if not (gone and sign == "-") else ()
         at = row + 1
         gone = sign == "-"

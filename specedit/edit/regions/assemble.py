@@ -52,6 +52,16 @@ def answer_regions(work: Job, backend: Backend) -> Generator[Event, None, tuple[
 def plan_of(work: Job, blocks: Sequence[Block], target: RegionJob) -> Plan:
     """The Plan of one region: the Job's own, with the region's text and context."""
     source = work.about
+    if (own := target.plan) is not None:
+        messages = prompt.with_feedback(own.messages, work.feedback) if work.feedback else None
+        prediction = None if work.plan.prediction is None else own.prediction
+        return replace(
+            own,
+            messages=messages or own.messages,
+            prediction=prediction,
+            draft=work.plan.draft,
+            sampling=work.plan.sampling,
+        )
     text = dedented(taken(source, target.region))
     marks = prompt.fence(text)
     earlier = [part_of_changed(source.text, target.region, one) for one in work.plan.predictions]
@@ -116,7 +126,7 @@ def _asked(
         except StopIteration as end:
             answer, figures = end.value
             place = target.insertion
-            text = answer.text
+            text = target.settled(answer.text)
             if place is not None:
                 text = placed(work.about, place, text)
             elif target.blocks[0].kind == TARGET:

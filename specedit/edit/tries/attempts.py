@@ -172,6 +172,9 @@ def with_all_tries(edit: Edit, tries: Sequence[Try]) -> Edit:
 
 
 UNCHANGED = (NOTHING, "whitespace")  # kinds of finding of an answer without a change
+# Another answer would be cut off as well, and each takes the longest time; where a part of a change
+# belongs, the model is asked once.
+LAST = ("cut-off", "ambiguous")
 
 
 def checked_tries(
@@ -197,8 +200,8 @@ def checked_tries(
             yield Tried(tries[-1], max_tries(settings))
         if passed or job.known is not None:  # there is no other answer
             break
-        if any(one.kind == "cut-off" for one in edit.findings):
-            break  # the next answer would be cut off as well, and each takes the longest time
+        if any(one.kind in LAST for one in edit.findings):
+            break
         earlier.append(as_earlier(answered, unchanged))
     kept = [n for n, one in enumerate(tries) if one.kept or one.noted]
     at = next((n for n in kept if tries[n].kept), kept[0] if kept else 0)

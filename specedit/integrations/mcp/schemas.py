@@ -55,6 +55,7 @@ class ToApply(Arguments):
             max_length=500_000,
         ),
     ]
+    ask_model: bool = False
     write: Write = False
 
 

@@ -114,10 +114,10 @@ def _some(values: Sequence[object]) -> str:
 
 
 def apply_change(call: Call, to: schemas.ToApply) -> ToolResult:
-    """Merge a change that you wrote into one file: line numbers and white space may be wrong. Each
-    part must have one place, or nothing is written. Returns the diff. No model runs."""
+    """Merge your change into one file: line numbers and white space may be wrong. Each
+    part must have one place, or (slow) a model decides with `ask_model`. Returns the diff."""
     root, name = _file(call, to.path)
-    settings = call.settings(root, no_model=True)
+    settings = call.settings(root, no_model=not to.ask_model)
     parts = parts_of(changes_of(to.change), name, root)
     planner = partial(plan_apply, parts=parts, settings=settings)
     return call.run("apply", root, [name], planner, settings, Wish("a change"), writes=to.write)

@@ -1,0 +1,179 @@
+"""The model decides between the readings of a snippet: its question, and what its answer means.
+
+A few lines around each doubtful part are open; all other parts are merged already. The answer is
+given up to the first line in which two readings differ, and the best reading is its prediction. The
+reading that the answer follows until all agree again is written, so that every line of the part is
+there and no reading's other lines are lost; an answer that follows none is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+
+from specedit.edit import prompt
+from specedit.edit.apply.merged import Doubtful, Splice, joined
+from specedit.edit.job import Job, RegionJob, expected, job
+from specedit.edit.plan import Plan
+from specedit.edit.regions.blocks import Block
+from specedit.edit.splice import dedented, indentation, region_of, whole
+from specedit.files.source import Source
+from specedit.models import catalogue
+from specedit.settings import Settings
+
+ABOVE, BELOW = 10, 3  # lines open around what the readings change
+MOST = 150  # lines of one region
+END = "\n"  # behind the last line of an answer
+
+_Lines = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OpenRegion:
+    """Lines of the text in which every other part is merged, that the model writes anew."""
+
+    first: int  # from 0
+    before: _Lines
+    readings: tuple[_Lines, ...]  # the best first
+    shown: _Lines  # the doubtful parts as the change shows them
+    why: str
+
+    @property
+    def given(self) -> int:
+        """Lines with which all readings begin."""
+        return _common(self.readings)
+
+    def settled(self, answer: str) -> str:
+        """The text of the reading that an answer follows until all agree again; of none, or of
+        several, the text that was there."""
+        tails = [(*(line.strip() for line in one[self.given :]), END) for one in self.readings]
+        same = min(_common([one[::-1] for one in tails]), *map(len, tails))
+        written = (*(line.strip() for line in answer.rstrip().split("\n") if answer.strip()), END)
+        followed = [
+            one
+            for one, tail in zip(self.readings, tails, strict=True)
+            if written[: len(tail) - same + 1] == tail[: len(tail) - same + 1]
+        ]
+        return _text(followed[0] if len(followed) == 1 else self.before)
+
+
+def _common(texts: Sequence[_Lines]) -> int:
+    """Lines with which all texts begin."""
+    return sum(1 for _ in takewhile(lambda row: len(set(row)) == 1, zip(*texts, strict=False)))
+
+
+def _text(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def open_regions(doubtful: Doubtful) -> list[OpenRegion]:
+    """What the doubtful parts open, in order; nothing where a region would be too large, or has one
+    reading alone."""
+    best, lines = doubtful.readings[0], doubtful.lines
+    sure = [one for one in best if not one.doubts]
+    spans: list[tuple[int, int, tuple[Splice, ...]]] = []
+    for n, part in enumerate(best):
+        if not part.doubts:
+            continue
+        own = [reading[n] for reading in doubtful.readings]
+        first = max(0, min(one.first for one in own) - ABOVE)
+        last = min(len(lines), max(one.last for one in own) + BELOW)
+        for reading in doubtful.readings:
+            for one in reading:  # a region ends beside another part, not in it
+                first = one.first if one.first < first < one.last else first
+                last = one.last if one.first < last < one.last else last
+        parts: tuple[Splice, ...] = (part,)
+        while spans and spans[-1][1] >= first:
+            start, end, before = spans.pop()
+            first, last, parts = min(start, first), max(end, last), (*before, *parts)
+        spans.append((first, last, parts))
+    result = []
+    for first, last, parts in spans:
+        readings = (tuple(joined(lines, one, first, last)) for one in doubtful.readings)
+        region = OpenRegion(
+            len(joined(lines, sure, 0, first)),
+            tuple(joined(lines, sure, first, last)),
+            tuple(dict.fromkeys(readings)),
+            tuple(line for part in parts for line in part.lines),
+            "; ".join(doubt.reason for part in parts for doubt in part.doubts),
+        )
+        depths = {indentation(_text(one)) for one in (region.before, *region.readings)}
+        if last - first > MOST or len(region.readings) < 2 or len(depths) > 1:
+            return []
+        result.append(region)
+    return result
+
+
+def merge_job(source: Source, doubtful: Doubtful, settings: Settings) -> Job | None:
+    """The question to the model, without its judge; None where there is no good one."""
+    regions = open_regions(doubtful)
+    if not regions:
+        return None
+    text = "\n".join(joined(doubtful.lines, [s for s in doubtful.readings[0] if not s.doubts]))
+    text += "\n" if source.text.endswith("\n") else ""
+    about = Source.from_bytes(source.name, source.encode(text), source.path)
+    planned = job(about, whole(about), "", settings, expected(about, whole(about), settings))
+    listed, jobs = catalogue.find(settings.model), []
+    own_form = listed is not None and listed.merges
+    for one in regions:
+        lines = (one.first + 1, one.first + len(one.before))
+        place, blocks = region_of(about, lines), (Block(*lines),)
+        plan = _plan(planned.plan, source.name, one, own_form)
+        jobs.append(RegionJob(place, blocks, 1.0, one.why, plan=plan, settled=one.settled))
+    return replace(
+        planned,
+        source=source,
+        original=about,
+        divisible=False,
+        regions=tuple(jobs),
+        partial=True,  # what stands behind the doubtful lines is not used
+    )
+
+
+def _plan(planned: Plan, name: str, region: OpenRegion, own_form: bool) -> Plan:
+    """The question about one region: its lines, and the change. `own_form`: the model was trained
+    to merge, with a prompt of its own."""
+    before, best = (dedented(_text(one)) for one in (region.before, region.readings[0]))
+    change = dedented(_text(region.shown))
+    marks = prompt.fence(before + change)
+    given = "".join(best.splitlines(keepends=True)[: region.given])
+    words = f"Merge this change into the code:\n\n{marks}\n{change}{marks}"
+    rest = best.removeprefix(given)
+    longest = max(len(_text(one[region.given :]).encode()) for one in region.readings)
+    planned = replace(planned, max_tokens=planned.max_tokens or longest // 2 + 64, least=rest)
+    if own_form:
+        tag, end = prompt.UPDATED
+        return replace(
+            planned,
+            messages=prompt.merging(before, change),
+            opening=tag + given,
+            closing="",
+            stop=(end,),
+            prediction=rest + end,
+        )
+    return replace(
+        planned,
+        messages=prompt.messages(name, before, words, part=prompt.A_PART),
+        opening=prompt.opening(marks) + given,
+        closing=marks,
+        prediction=rest,
+    )
+
+
+def placed(before: str, text: str, regions: Sequence[OpenRegion]) -> list[tuple[int, int]] | None:
+    """The lines [first, last) of each region in the merged text; None where one of them is none of
+    its readings, or anything else differs."""
+    old, new = before.split("\n"), text.split("\n")
+    result: list[tuple[int, int]] = []
+    at = done = 0
+    for one in regions:
+        start = at + one.first - done
+        if new[at:start] != old[done : one.first]:
+            return None
+        fitting = [own for own in one.readings if tuple(new[start : start + len(own)]) == own]
+        if not fitting:
+            return None
+        at, done = start + max(map(len, fitting)), one.first + len(one.before)
+        result.append((start, at))
+    return result if new[at:] == old[done:] else None
