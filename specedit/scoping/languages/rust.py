@@ -74,20 +74,6 @@ class Rust(RustModules):
             node = node.parent
         return "::".join(text)
 
-    def is_import_of(self, scopes: Scopes, imported: Declared, other: Declared) -> bool:
-        """`use self::x` brings in what this file itself defines."""
-        path = imported.leaf.parent
-        while path is not None and path.type in ("use_list", "scoped_use_list", "use_as_clause"):
-            path = path.parent if path.part("path") is None else path
-            if path is not None and path.part("path") is not None:
-                break
-        start = path.part("path") if path is not None else None
-        if start is None:
-            return False
-        last = scopes.text(start).replace("crate::", "").split("::")[-1]
-        owner = other.owner.name if other.owner is not None else ""
-        return last == owner or (not owner and last in ("self", "super", "crate"))
-
     def is_conditional(self, node: Branch, text: Text) -> bool:
         """`#[cfg(...)] let x`: one of several that stand for each other."""
         around = node.parent.children if node.parent is not None else ()

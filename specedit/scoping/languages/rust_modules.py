@@ -113,6 +113,8 @@ def follow(project: Project, place: Place, path: list[str]) -> Iterator[Declared
     if len(path) < 2:
         if _crates(project).get(path[0]) and (module := project.module(_crates(project)[path[0]])):
             yield module
+        else:
+            yield from _in(project, place, path[0])
         return
     if path[-1] == "self":
         path = path[:-1]
@@ -120,7 +122,7 @@ def follow(project: Project, place: Place, path: list[str]) -> Iterator[Declared
     if within is not None:
         yield from _in(project, within, path[-1])
         return
-    for holder in follow(project, place, path[:-1]) if len(path) > 2 else ():  # `Kind::One`
+    for holder in follow(project, place, path[:-1]):  # `Kind::One`
         home = project.at(holder.home)
         for owner in home.scopes.owners if home is not None else ():
             if owner.node is holder.node:
