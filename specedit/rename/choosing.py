@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
 from specedit.errors import UsageError
@@ -91,8 +90,7 @@ def choose(
     if chosen and not any(one.declared for one in chosen) and chosen[0].kind != "label":
         message = f"nothing in this file declares `{old}`; rename it where it is declared, too"
         notes.append(Doubt(message))
-    notes += _overrides(chosen, typing) + _overloads(chosen, typing)
-    notes += _cycles(chosen, typing)
+    notes += _overloads(chosen, typing) + _cycles(chosen, typing)
     notes += [
         Doubt(stays_as_parameter(leaf, old), (leaf.line,))
         for _, leaf in stored_parameters(chosen, candidates, typing.rules)
@@ -197,23 +195,6 @@ def describe(one: Meaning) -> str:
 def lines_text(lines: list[int]) -> str:
     shown = ", ".join(map(str, lines[:5])) + ("…" if len(lines) > 5 else "")
     return f"{'line' if len(lines) == 1 else 'lines'} {shown}"
-
-
-def _overrides(chosen: list[Meaning], typing: Typing) -> list[Doubt]:
-    """Members that override something this file does not show."""
-    results = []
-    for one in chosen:
-        for declared in one.declared:
-            node = declared.node
-            head = typing.scopes.data[node.start : declared.leaf.start]
-            if declared.owner is None or not re.search(rb"\boverride\b|@Override\b", head):
-                continue
-            above = typing.above(declared.owner)
-            if not any(declared.name in base.members for base in above):
-                line = declared.leaf.line
-                message = f"`{declared.name}` overrides a member of a type outside this file"
-                results.append(Doubt(f"line {line}: {message}", (line,)))
-    return results
 
 
 def _cycles(chosen: list[Meaning], typing: Typing) -> list[Doubt]:

@@ -152,6 +152,12 @@ class Project:
     def is_module(self, owner: Owner) -> bool:
         return owner.node.parent is None and owner.module is None
 
+    def members_of(self, one: Declared, name: str) -> list[Declared]:
+        """What a class declares under a name."""
+        home = self.at(one.home)
+        owners = home.class_of(one) if home is not None else ()
+        return [each for owner in owners for each in owner.members.get(name, ())]
+
     def top_level(self, path: str, name: str) -> list[Declared]:
         """What a file declares under a name where other files can see it."""
         typing = self.typing(path)

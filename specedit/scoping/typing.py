@@ -7,12 +7,11 @@ callers decide what unknown is worth.
 from __future__ import annotations
 
 from specedit.scoping.scope import FUNCTIONS, Declared, Owner
-from specedit.scoping.type_names import TypeNames
-from specedit.scoping.written import DEEP, Known, type_part
+from specedit.scoping.written import DEEP, Known, WrittenTypes, type_part
 from specedit.syntax.branch import Branch, first_of, last_of
 
 
-class Typing(TypeNames):
+class Typing(WrittenTypes):
     """Classes of expressions, on top of what names mean."""
 
     def word(self, node: Branch) -> Owner | None:

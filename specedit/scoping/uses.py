@@ -86,14 +86,7 @@ class Uses:
     def bare(self, leaf: Branch, hint: str) -> Hashable:
         """What a name means that stands for itself."""
         result = self.typing.lookup(self.name, leaf, hint)
-        if result is None and hint == "type":
-            result = self._outer_type()
         return result if result is not None else (FREE, hint if self.rules.methods_apart else "")
-
-    def _outer_type(self) -> Declared | None:
-        """A type nested elsewhere in this file, named without its path."""
-        types = [one for one in self.declared if one.kind in ("class", "namespace")]
-        return types[0] if len(types) == 1 else None
 
     def own(self, leaf: Branch) -> Hashable:
         """The class around a place that repeats its name."""

@@ -34,10 +34,7 @@ class CSharpNamespaces(Rules):
         for _, static, used in USING.findall(text):
             if static:
                 for holder in _named(project, used):
-                    home = project.at(holder.home)
-                    for owner in home.scopes.owners if home is not None else ():
-                        if owner.node is holder.node:
-                            yield from owner.members.get(name, ())
+                    yield from project.members_of(holder, name)
 
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
         """A type of a namespace, by a qualified name."""

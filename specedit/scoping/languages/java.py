@@ -191,12 +191,7 @@ STARS = re.compile(r"^\s*import\s+(static\s+)?([\w.]+)\.\*\s*;", re.MULTILINE)
 def _members(project: Project, outer: str, name: str) -> Iterator[Declared]:
     """What a type has under a name: a nested type, a static member."""
     holder = _type(project, outer)
-    home = project.at(holder.home) if holder is not None else None
-    if holder is None or home is None:
-        return
-    for owner in home.scopes.owners:
-        if owner.node is holder.node:
-            yield from owner.members.get(name, ())
+    yield from project.members_of(holder, name) if holder is not None else ()
 
 
 def _type(project: Project, path: str, deep: int = 0) -> Declared | None:

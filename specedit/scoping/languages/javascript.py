@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 
-from specedit.scoping.languages import javascript_moves as moves
 from specedit.scoping.languages.javascript_modules import JavaScriptModules
 from specedit.scoping.languages.javascript_objects import (
     given_to_callback,
@@ -12,6 +11,7 @@ from specedit.scoping.languages.javascript_objects import (
     taken_apart,
     type_of_literal,
 )
+from specedit.scoping.languages.javascript_paths import moved_imports
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Meaning, Rewrite, means_member
@@ -69,7 +69,7 @@ class JavaScript(JavaScriptModules):
     def moved_imports(
         self, project: Project, here: Typing, moved: Mapping[str, str]
     ) -> Iterator[Rewrite]:
-        return moves.moved_imports(project, moved, here)
+        return moved_imports(project, moved, here)
 
     def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
         if leaf.type in SHORTHANDS and _is_required(uses, leaf):

@@ -49,7 +49,7 @@ class RustModules(Rules):
         if around is None or "scoped" not in around.type or node.field != "path":
             return None
         path = here.scopes.text(node).replace(" ", "").split("::")
-        first = here.scopes.text(_first(node))
+        first = path[0]
         if first not in WORDS:
             if here.lookup(first, node, "type") is not None or len(path) > 1:
                 return None
@@ -123,10 +123,7 @@ def follow(project: Project, place: Place, path: list[str]) -> Iterator[Declared
         yield from _in(project, within, path[-1])
         return
     for holder in follow(project, place, path[:-1]):  # `Kind::One`
-        home = project.at(holder.home)
-        for owner in home.scopes.owners if home is not None else ():
-            if owner.node is holder.node:
-                yield from owner.members.get(path[-1], ())
+        yield from project.members_of(holder, path[-1])
 
 
 def _real(project: Project, home: Typing, owner: Owner) -> Iterator[Owner]:
@@ -134,12 +131,6 @@ def _real(project: Project, home: Typing, owner: Owner) -> Iterator[Owner]:
     for known in (home.type_of_declared(declared) or ()) if declared is not None else ():
         if not known.early and known.module is None:
             yield known
-
-
-def _first(node: Branch) -> Branch:
-    while (path := node.part("path")) is not None:
-        node = path
-    return node
 
 
 def _joined(here: Typing, path: Branch) -> str:
