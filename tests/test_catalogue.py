@@ -57,7 +57,6 @@ def test_parts_are_named_as_they_are_published() -> None:
         ("qwen2.5-coder-1.5b", "qwen2.5-coder-1.5b"),
         ("qwen-coder-0.5b", "qwen2.5-coder-0.5b"),
         ("QWEN2.5-coder-05b", "qwen2.5-coder-0.5b"),
-        ("gpt-4", "qwen2.5-coder-1.5b"),
     ],
 )
 def test_the_nearest_name(name: str, first: str) -> None:

@@ -112,13 +112,13 @@ def test_absent_and_offline_says_how_to_get_it(
     ("model", "said"),
     [
         ("qwen-coder-0.5b", "the nearest: qwen2.5-coder-0.5b"),
-        ("", "no model is named"),
+        ("", "no model is named ''\n"),
         ("nowhere/at/all", "no such model file or folder"),
         ("./folder", "no such model file or folder"),
         ("missing.gguf", "no such model file or folder"),
         ("models/missing.gguf", "no such model file or folder"),
         ("~nobody-is-called-so/m", "no such model file or folder"),
-        pytest.param("m" * 300, "no model is named", id="too long a name"),
+        pytest.param("m" * 300, r"no model is named 'm+'\n", id="too long a name"),
     ],
 )
 def test_an_unknown_name(model: str, said: str, no_network: None, home: Path) -> None:

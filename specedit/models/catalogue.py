@@ -203,8 +203,8 @@ def find(name: str) -> Listed | None:
 
 
 def nearest(name: str) -> list[str]:
-    """Catalogue names near to `name`, best first; all names if none is near."""
-    return difflib.get_close_matches(name.lower(), names(), n=3, cutoff=0.4) or names()
+    """Catalogue names near to `name`, best first."""
+    return difflib.get_close_matches(name.lower(), names(), n=3, cutoff=0.4)
 
 
 SHARE = 0.75  # of the machine's memory that a model may take

@@ -112,8 +112,9 @@ def unknown(model: str) -> ModelError:
             f"no such model file or folder: {model}",
             hint="A hub id is written owner/name, or owner/name:file.gguf for one GGUF file.",
         )
+    near = ", ".join(catalogue.nearest(model))
     return ModelError(
-        f"no model is named {model!r}; the nearest: {', '.join(catalogue.nearest(model))}",
+        f"no model is named {model!r}" + (f"; the nearest: {near}" if near else ""),
         hint="See `specedit model list`; a path to a GGUF file or folder, or a hub id, works too.",
     )
 
