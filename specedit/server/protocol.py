@@ -102,7 +102,10 @@ def _instance(kind: type[T], data: object) -> T:
     try:
         return stored.typed(kind, data)
     except stored.WrongShapeError as error:
-        raise ServerError(f"What crossed the socket is not a {kind.__name__}: {error}.") from None
+        raise ServerError(
+            f"What crossed the socket is not a {kind.__name__}: {error}.",
+            hint="specedit serve stop ends a server of another build.",
+        ) from None
 
 
 def error_json(error: SpeceditError) -> dict[str, Any]:

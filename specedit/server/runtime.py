@@ -19,6 +19,7 @@ import re
 import socket
 import stat
 import sys
+import zlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -27,9 +28,11 @@ from specedit.files import atomic, stored
 from specedit.files.lock import Lock
 from specedit.settings import Settings
 from specedit.settings.checks import spelled_as_path
+from specedit.version import VERSION
 
 LONGEST_SOCKET_PATH = 100  # sun_path holds 108 bytes on Linux, 104 on macOS
 UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
+PACKAGE = Path(__file__).parent.parent
 OF_ENGINE = ("engine", "device", "threads", "precision", "weights")  # settings that it depends on
 _ADDRESS = re.compile(r"unix:.+|http://(?:\[[0-9a-fA-F:.]+\]|[^\s/:]+):\d{1,5}", re.DOTALL)
 
@@ -151,7 +154,19 @@ def identity(settings: Settings) -> dict[str, str]:
         "home": variables["SPECEDIT_HOME"],
         "script": variables["SPECEDIT_SCRIPT"] if settings.engine == "scripted" else "",
         "kernel": os.environ.get("SPECEDIT_KERNEL", ""),
+        "build": _build(),
     }
+
+
+def _build() -> str:
+    """Which build of this version is installed, by the digests of its modules; "" in a clone."""
+    place = PACKAGE.parent / f"specedit-{VERSION}.dist-info/RECORD"
+    try:
+        lines = place.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    own = "\n".join(one for one in lines if one.startswith("specedit/") and ".py," in one)
+    return f"{zlib.crc32(own.encode()):08x}"
 
 
 def _resolved(model: str) -> str:
