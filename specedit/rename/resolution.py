@@ -14,7 +14,7 @@ from specedit.rename.guess import Doubt
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, meanings_over
 from specedit.scoping.project import Project
-from specedit.scoping.scope import FUNCTIONS, Declared
+from specedit.scoping.scope import FUNCTIONS, Declared, Home
 from specedit.scoping.scopes import PLAIN
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, FIELD, FOREIGN, FREE, METHOD, MODULE, UNKNOWN
@@ -41,14 +41,21 @@ class ResolvedName:
             if id(leaf) in wanted
         }
         self._grouped: dict[int, tuple[int, dict[str, list[Branch]]]] = {}
+        self._imports: dict[int, dict[Home | None, list[Declared]]] = {}  # of a meaning, by file
 
     def path_of(self, leaf: Branch) -> str:
         return self._paths[id(leaf)]
 
     def here(self, path: str, meanings: Iterable[Meaning]) -> list[Meaning]:
-        """Of these meanings, what stands in one file."""
-        cut = [(one, self._by_path(one).get(path)) for one in meanings]
-        return [replace(one, leaves=leaves) for one, leaves in cut if leaves]
+        """Of these meanings, what stands in one file, without what others import."""
+        home = self.typings[path].scopes
+        result = []
+        for one in meanings:
+            if leaves := self._by_path(one).get(path):
+                known = self._imports[id(one)]
+                declared = [*known.get(None, ()), *known.get(home, ())]
+                result.append(replace(one, leaves=leaves, declared=declared))
+        return result
 
     def _by_path(self, one: Meaning) -> dict[str, list[Branch]]:
         """A meaning's leaves by file; counted again where it got more of them."""
@@ -58,6 +65,11 @@ class ResolvedName:
             for leaf in one.leaves:
                 result.setdefault(self._paths[id(leaf)], []).append(leaf)
             self._grouped[id(one)] = (len(one.leaves), result)
+            imports: dict[Home | None, list[Declared]] = {}
+            for each in one.declared:
+                key = each.home if each.kind in ("import", "module", "export") else None
+                imports.setdefault(key, []).append(each)
+            self._imports[id(one)] = imports
         return result
 
     def doubt(self, path: str, text: str, lines: Iterable[int] = ()) -> None:

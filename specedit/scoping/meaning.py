@@ -91,6 +91,7 @@ class _Sorting:
             if one.kind != "import" and one.member_of not in (None, *meaning.owners):
                 assert one.member_of is not None
                 meaning.owners.append(one.member_of)
+        owner_of = {key: owner for uses in self.uses for key, owner in uses.owner_of.items()}
         for leaf, key in self.leaves:
             root = self._root(key)
             kind = str(root[0]) if isinstance(root, tuple) else UNKNOWN
@@ -104,7 +105,7 @@ class _Sorting:
             if (id(meaning), id(leaf)) not in seen:
                 seen.add((id(meaning), id(leaf)))
                 meaning.leaves.append(leaf)
-            owner = next((u.owner_of[key] for u in self.uses if key in u.owner_of), None)
+            owner = owner_of.get(key)
             if owner is not None and owner not in meaning.owners:
                 meaning.owners.append(owner)
         kept = [one for one in results.values() if one.leaves]
@@ -168,10 +169,10 @@ class _Sorting:
 
     def _join_import(self, one: Declared) -> None:
         """An import of what this file itself defines."""
-        for other in self.declared:
-            if other is one or other.kind == "import" or other.kind in ("local", "parameter"):
+        for other in _scopes(one).declarations(self.name):
+            if other is one or other.kind in ("import", "local", "parameter"):
                 continue
-            if one.home is other.home and self.rules.is_import_of(_scopes(one), one, other):
+            if self.rules.is_import_of(_scopes(one), one, other):
                 self._join(other, one)
 
     def _join_files(self, typing: Typing) -> None:
