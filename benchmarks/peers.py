@@ -1,30 +1,42 @@
 """`specedit bench` with more peers: int4, OpenVINO GenAI, and llama.cpp's server.
 
-    python -m benchmarks.peers CASES.jsonl --against 'specedit*,openvino-*,q4_0-*' --out a.json
-    python -m benchmarks.peers --table a.json b.json
+    python -m benchmarks.peers CASES.jsonl --against 'specedit*,openvino-*,q4_0-*' --out a.jsonl
+    python -m benchmarks.peers --table a.jsonl b.jsonl
 
-`--against` takes patterns of names; `--list` prints the names. LLAMA_FOLDER is where
-`benchmarks.llama_server` built. Further programs are added to MORE: each has a module with
-`open_peer`, as `openvino.py`.
+`--against` takes patterns of names; `--list` prints the names. Each run is a line of `--out`, so an
+interrupted measurement loses one run. LLAMA_FOLDER is where `benchmarks.llama_server` built.
+Further programs are added to MORE: each has a module with `open_peer`, as `openvino.py`.
 """
 
 from __future__ import annotations
 
 import json
 import statistics
-import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import asdict, replace
 from fnmatch import fnmatch
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import parser, part, resolved, run
+from benchmarks.common import HALVES, parser, part, resolved, rows, run
 from benchmarks.llama_server import WAYS
 from specedit.bench import speed
 from specedit.bench.cases import read_cases
-from specedit.bench.peers import NAMES, OWN, PLAIN, PREDICTED, TORCH, PeerName, PeerOptions, own
-from specedit.bench.result import BenchResult
+from specedit.bench.peers import (
+    NAMES,
+    OWN,
+    PLAIN,
+    PREDICTED,
+    TORCH,
+    PeerName,
+    PeerOptions,
+    Task,
+    own,
+)
+from specedit.bench.process import PeerProcess
+from specedit.settings import Settings
 
 OPENVINO = ("benchmarks.openvino", "openvino_genai", "pip install openvino-genai")
 MORE = [
@@ -48,13 +60,13 @@ def open_peer(options: PeerOptions) -> own.Own:
 def main() -> int:
     made = parser(__doc__, cases=False)
     made.add_argument("cases", type=Path, nargs="?", metavar="CASES", help="default: new text")
-    made.add_argument("--half", choices=("all", "even", "odd"), default="all")
+    made.add_argument("--half", choices=HALVES, default="all")
     made.add_argument("--first", type=int, default=0, help="only the first N of them")
     made.add_argument("--against", default="*", help="patterns of names, with commas")
     made.add_argument("--rounds", type=int, default=3)
     made.add_argument("--own", action="store_true", help="each peer writes its own answer")
     made.add_argument("--limit", type=int, default=0, help="maximum tokens of an answer")
-    made.add_argument("--out", type=Path)
+    made.add_argument("--out", type=Path, help="add a line for each run")
     made.add_argument("--list", action="store_true", help="print the names of the peers")
     made.add_argument("--table", type=Path, nargs="+", help="print the figures of such results")
     options = made.parse_args()
@@ -66,48 +78,71 @@ def main() -> int:
     settings = resolved(options)
     new = [case for case in speed.built_in() if not case.before]
     cases = part(read_cases(options.cases, "instruction") if options.cases else new, options)
-    result = BenchResult(settings.model, speed.threads_of(settings))
-    asked = speed.SpeedOptions(options.rounds, options.own, options.limit)
-    result.speeds = speed.measure(cases, [NAMES[0], *names], settings, asked, lambda text: None)
-    result.show()
-    if options.out is not None:
-        options.out.write_text(json.dumps(result.json(), indent=2), encoding="utf-8")
-    print(result.conclusion, file=sys.stderr)
+    words = speed.words(settings)
+    tasks = [words.task(c, settings, own=options.own, limit=options.limit) for c in cases]
+    for row in runs(tasks, [NAMES[0], *names], settings, options.rounds):
+        print(json.dumps(row), flush=True)
+        if options.out is not None:
+            with options.out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
     return 0
+
+
+def runs(
+    tasks: list[Task], names: list[PeerName], settings: Settings, rounds: int
+) -> Iterator[dict[str, Any]]:
+    """Every task by every peer in turn, after one of each to warm up."""
+    warm_up = speed.words(settings).task(speed.WARM_UP, settings, own=False)
+    window = max(len(task.prompt) + task.limit for task in [*tasks, warm_up]) + 64
+    options = PeerOptions(settings, speed.threads_of(settings), window)
+    opened: dict[tuple[str, bool], PeerProcess] = {}
+    with ExitStack() as stack:
+        for name in names:
+            if name.process not in opened:
+                opened[name.process] = PeerProcess(name, options)
+                stack.callback(opened[name.process].close)
+            opened[name.process].call("run", warm_up, name.way)
+        for task, _, name in product(tasks, range(rounds), names):
+            process = opened[name.process]
+            row: dict[str, Any] = {"case": task.id, "peer": name.name, "prompt": len(task.prompt)}
+            if (one := process.call("run", task, name.way)) is None:
+                yield {**row, "problem": process.problem}
+            else:
+                row |= {**asdict(one), "tokens": len(one.tokens), "total_s": one.total_s}
+                yield {**row, "peak_mb": process.peak_mb}
 
 
 def table(results: list[Path]) -> Iterator[str]:
     """A line for each peer: its figures over the cases that it shares with specedit."""
-    read = [json.loads(path.read_text(encoding="utf-8")) for path in results]
-    cases = [case["peers"] for one in read for case in one["cases"]]
-    peers = {peer["name"]: peer for one in read for peer in one["peers"]}
-    memory = {
-        name: max(p["peak_mb"] for one in read for p in one["peers"] if p["name"] == name)
-        for name in peers
-    }
+    every: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    for row in (row for path in results for row in rows(path)):
+        every.setdefault(row["peer"], {}).setdefault(row["case"], []).append(row)
     heads = (
         *("peer", "cases", "seconds", "times specedit", "first token, s", "ms a token"),
         *("tokens a pass", "peak MB"),
     )
     yield f"| {' | '.join(heads)} |"
     yield f"|{'---|' * len(heads)}"
-    for name, peer in peers.items():
-        pairs: list[tuple[Any, Any]] = [(c[OWN], c[name]) for c in cases if name in c]
-        if not pairs:
-            yield f"| {name} | 0 | {peer['skipped']} |"
+    for peer, cases in every.items():
+        done = [case for case in cases if case in every[OWN] and "total_s" in cases[case][0]]
+        if not done:
+            yield f"| {peer} | 0 | {next(iter(cases.values()))[0].get('problem', '')} |"
             continue
-        rows = [row for _, row in pairs]
-        times = statistics.geometric_mean(row["total_s"] / mine["total_s"] for mine, row in pairs)
-        tokens, passes = sum(r["tokens"] for r in rows), sum(r["passes"] or 0 for r in rows)
+
+        def medians(what: str, peer: str = peer, done: list[str] = done) -> list[float]:
+            return [statistics.median(row[what] for row in every[peer][case]) for case in done]
+
+        total, passes, tokens = medians("total_s"), sum(medians("passes")), sum(medians("tokens"))
+        times = [one / own for one, own in zip(total, medians("total_s", OWN), strict=True)]
         cells = [
-            f"{sum(r['total_s'] for r in rows):.1f}",
-            f"{times:.2f}",
-            f"{statistics.median(r['prefill_s'] for r in rows):.2f}",
-            f"{1000 * sum(r['decode_s'] for r in rows) / tokens:.0f}",
+            f"{sum(total):.1f}",
+            f"{statistics.geometric_mean(times):.2f}",
+            f"{statistics.median(medians('prefill_s')):.2f}",
+            f"{1000 * sum(medians('decode_s')) / tokens:.0f}",
             f"{tokens / passes:.1f}" if passes else "",
-            f"{memory[name]:.0f}",
+            f"{max(medians('peak_mb')):.0f}",
         ]
-        yield f"| {name} | {len(rows)} | {' | '.join(cells)} |"
+        yield f"| {peer} | {len(done)} | {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

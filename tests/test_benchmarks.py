@@ -16,7 +16,7 @@ import pytest
 from endpoint import listening, stream
 from warm_server import Running, running
 
-from benchmarks import common, load, quality, sandbox
+from benchmarks import common, load, peers, quality, sandbox
 from benchmarks.rename import cases as renames
 from specedit.bench.cases import Case
 from specedit.errors import InputError, ServerError, UsageError
@@ -308,32 +308,43 @@ def test_both_engines_judge_the_same_places(tmp_path: Path) -> None:
 # -- peers -----------------------------------------------------------------------------------------
 
 
-def test_results_are_drawn_the_same_every_time_and_summed_in_a_table(tmp_path: Path) -> None:
+def test_results_of_peers_are_drawn_the_same_every_time(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from benchmarks import peers, plots
+    from benchmarks import plots
 
-    def measured(seconds: float, passes: int | None) -> dict[str, Any]:
-        times = {"total_s": seconds, "prefill_s": seconds / 4, "decode_s": 3 * seconds / 4}
-        return {**times, "tokens": 30, "passes": passes}
-
-    both = {"specedit": measured(1.0, 3), "other": measured(4.0, None)}
     result = {
         "machine": {"processor": "p", "threads": 2},
         **{"model": "m", "date": "2026-11-23", "widths": {}},
-        "cases": [{"changed": 0.1, "lines": 50, "peers": both}],
-        "peers": [
-            {"name": "specedit", "peak_mb": 9, "skipped": ""},
-            {"name": "other", "peak_mb": 8, "skipped": ""},
-            {"name": "absent", "peak_mb": 0, "skipped": "not installed: pip install it"},
-        ],
+        "cases": [{"changed": 0.1, "lines": 50, "peers": {}}],
     }
+    result["cases"][0]["peers"] = {"specedit": {"total_s": 1.0}, "other": {"total_s": 4.0}}
     drawn = [path.read_bytes() for path in plots.draw(result, tmp_path / "a")]
     assert drawn == [path.read_bytes() for path in plots.draw(result, tmp_path / "b")]
     assert len(drawn) == 4  # two plots, SVG and PNG
-    path = tmp_path / "result.json"
-    path.write_text(json.dumps(result))
+
+
+def test_runs_of_peers_are_summed_in_a_table(tmp_path: Path) -> None:
+    def row(peer: str, seconds: float, passes: int) -> dict[str, Any]:
+        times = {"total_s": seconds, "prefill_s": seconds / 4, "decode_s": 3 * seconds / 4}
+        return {"case": "c", "peer": peer, **times, "tokens": 30, "passes": passes, "peak_mb": 9}
+
+    absent = {"case": "c", "peer": "absent", "problem": "not installed: pip install it"}
+    others = [row("other", seconds, 0) for seconds in (3.0, 4.0, 9.0)]
+    path = written(tmp_path / "runs.jsonl", row("specedit", 1.0, 3), *others, absent)
     assert list(peers.table([path]))[2:] == [
         "| specedit | 1 | 1.0 | 1.00 | 0.25 | 25 | 10.0 | 9 |",
-        "| other | 1 | 4.0 | 4.00 | 1.00 | 100 |  | 8 |",
+        "| other | 1 | 4.0 | 4.00 | 1.00 | 100 |  | 9 |",
         "| absent | 0 | not installed: pip install it |",
     ]
+
+
+def test_every_peer_writes_each_case_and_each_run_is_a_line(
+    script: Script, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    script(answer=f"{RIGHT}```")
+    cases, out = written(tmp_path / "cases.jsonl", CASE | {"after": RIGHT}), tmp_path / "runs.jsonl"
+    more = ("--against", "specedit-plain", "--rounds", "2", "--out", out)
+    run_script(peers, monkeypatch, cases, *more)
+    done = common.rows(out)
+    assert [row["peer"] for row in done] == ["specedit", "specedit-plain"] * 2
+    assert done[0]["tokens"] == done[1]["tokens"] == done[1]["passes"] > done[0]["passes"]
