@@ -181,8 +181,7 @@ def test_a_peer_whose_process_ends_leaves_the_others(
 
     monkeypatch.setattr(PeerProcess, "call", call)
     chosen = settings(answer="x\n```")
-    options = speed.SpeedOptions(rounds=1)
-    speeds = speed.measure(generated(["line"], [20]), names, chosen, options, lambda text: None)
+    speeds = speed.measure(generated(["line"], [20]), names, chosen, lambda text: None, rounds=1)
     assert [m.peer for m in speeds.rows[0].measured] == ["specedit"]
     assert [bool(line.skipped) for line in speeds.peers] == [False, True]
     assert "ended with exit code" in speeds.peers[1].skipped
@@ -191,7 +190,7 @@ def test_a_peer_whose_process_ends_leaves_the_others(
 def test_when_no_peer_opens_the_reason_is_reported(settings: Callable[..., Settings]) -> None:
     names = [PeerName("specedit", "no_such_module", PLAIN)]
     with pytest.raises(ModelError, match=r"specedit: .*no_such_module"):
-        speed.measure([], names, settings(answer="x"), speed.SpeedOptions(), lambda text: None)
+        speed.measure([], names, settings(answer="x"), lambda text: None)
 
 
 # -- arithmetic ------------------------------------------------------------------------------------
@@ -331,7 +330,7 @@ def test_an_interrupted_run_shows_the_cases_that_were_done(
         return real(task, *others)
 
     monkeypatch.setattr(speed, "alternate", once)
-    cases, options = generated(["line"], [20, 30]), speed.SpeedOptions(rounds=1)
+    cases = generated(["line"], [20, 30])
     chosen = settings(answer="x\n```")
-    speeds = speed.measure(cases, NAMES[:1], chosen, options, lambda text: None)
+    speeds = speed.measure(cases, NAMES[:1], chosen, lambda text: None, rounds=1)
     assert speeds.interrupted and [row.case.id for row in speeds.rows] == ["line-20"]

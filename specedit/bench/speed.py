@@ -82,15 +82,6 @@ class SpeedRow:
         return other.seconds() / own.seconds()
 
 
-@dataclass(frozen=True)
-class SpeedOptions:
-    """What to measure, and how often."""
-
-    rounds: int = 3
-    own: bool = False  # each peer writes its own answer
-    limit: int = 0  # tokens of an answer; 0: all of it
-
-
 @dataclass
 class Speeds:
     """Everything one run measured. Interrupted, it holds the cases that were done."""
@@ -104,12 +95,16 @@ def measure(
     cases: Sequence[Case],
     names: Sequence[PeerName],
     settings: Settings,
-    options: SpeedOptions,
     progress: Progress,
+    *,
+    rounds: int = 3,
+    own: bool = False,
+    limit: int = 0,
 ) -> Speeds:
-    """Every case by every peer, in turn."""
+    """Every case by every peer, in turn. `own`: each peer writes its own answer; `limit`: tokens of
+    an answer (0: all of it)."""
     model, speeds = words(settings), Speeds()
-    tasks = [model.task(c, settings, own=options.own, limit=options.limit) for c in cases]
+    tasks = [model.task(c, settings, own=own, limit=limit) for c in cases]
     warm_up = model.task(WARM_UP, settings, own=False)
     window = max(len(t.prompt) + t.limit for t in [*tasks, warm_up]) + 64
     opened = PeerOptions(settings, threads_of(settings), window)
@@ -127,7 +122,7 @@ def measure(
                 progress(f"{name.name}: warming up")
                 processes[name.process].call("run", warm_up, name.way)
             for case, task in zip(cases, tasks, strict=True):
-                measured = alternate(task, names, processes, options.rounds, progress)
+                measured = alternate(task, names, processes, rounds, progress)
                 speeds.rows.append(SpeedRow(case, task, measured))
         except KeyboardInterrupt:
             if not speeds.rows:

@@ -98,8 +98,9 @@ def bench(
             else:
                 chosen = chosen or _generated(kinds, lines)[: first or None]
                 names = selected(against)
-            options = speed.SpeedOptions(rounds, own, limit)
-            result.speeds = speed.measure(chosen, names, settings, options, progress)
+            result.speeds = speed.measure(
+                chosen, names, settings, progress, rounds=rounds, own=own, limit=limit
+            )
             if cost:
                 dollars = _numbers(prices, float)
                 result.cost = speed.hosted_bill(result.speeds.rows, settings, *dollars)
