@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from command_line import Done
 from git_repository import Repository
 
 from specedit.edit.apply.apply_plan import changes_of, parts_of, plan_apply
+from specedit.edit.apply.part_places import FileIndex
 from specedit.edit.job import Job
 from specedit.edit.plan import Plan
 from specedit.edit.regions.assemble import plan_of
@@ -341,6 +342,25 @@ def test_bad_input_is_an_error_and_nothing_is_written(
     assert b"in the instruction" not in done.stderr, "a change has none"
     assert b"try 1" not in done.stderr, "there is no other answer"
     assert repo.read("shop.py") == SHOP and repo.git("status", "--short") == ""
+
+
+def test_equal_parts_are_looked_for_once_and_refused_in_one_line(
+    inside: Run, repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[Sequence[str]] = []
+    runs = FileIndex.runs
+
+    def counted(index: FileIndex, wanted: Sequence[str], level: int) -> list[int]:
+        looked.append(wanted)
+        return runs(index, wanted, level)
+
+    monkeypatch.setattr(FileIndex, "runs", counted)
+    repo.write("many.py", "return y\n" * 40)
+    change = "<<<<<<< SEARCH\nreturn y\n=======\nreturn z\n>>>>>>> REPLACE\n" * 40
+    done = inside("apply", "many.py", "--no-model", stdin=change.encode())
+    assert done.returncode == 2
+    assert done.stderr.count(b"fits 40 places equally") == 1
+    assert len(looked) <= 2 * 40  # `_loose` looks once for each
 
 
 def test_a_change_that_was_taken_for_the_file_is_named(inside: Run, repo: Repository) -> None:

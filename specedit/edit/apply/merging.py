@@ -44,7 +44,7 @@ def merge_parts(text: str, parts: Sequence[Part], name: str) -> Merged:
             done += result.readings[0]
     doubts = [doubt for _, result in waiting for doubt in result.doubts]
     if refused or len(waiting) > 1:
-        return Merged(None, (), (*refused, *doubts))
+        return Merged(None, (), tuple(dict.fromkeys((*refused, *doubts))))
     for one, result in waiting:
         result = _laid(one, lines, language) if done else result
         return Merged(None, (), tuple(doubts), Doubtful(tuple(lines), result.readings))

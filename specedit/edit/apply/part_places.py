@@ -45,6 +45,7 @@ class FileIndex:
         self.lines = lines
         self._keys: dict[int, list[str]] = {}
         self._rows: dict[int, dict[str, list[int]]] = {}
+        self.equal: dict[tuple[str, ...], list[HunkPlace]] = {}  # of parts that are looked for
 
     def keys(self, level: int) -> list[str]:
         if level not in self._keys:
@@ -105,6 +106,13 @@ def _with_blanks(
 
 def equal_places(index: FileIndex, wanted: Sequence[str]) -> list[HunkPlace]:
     """All places that are equal, by the strictest comparison that finds one."""
+    key = tuple(wanted)
+    if key not in index.equal:
+        index.equal[key] = _equal_places(index, wanted)
+    return index.equal[key]
+
+
+def _equal_places(index: FileIndex, wanted: Sequence[str]) -> list[HunkPlace]:
     for level in range(len(KEYS)):
         starts = index.runs(wanted, level)
         if starts:
