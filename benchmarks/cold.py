@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -61,14 +62,21 @@ def main() -> None:
     task = speed.words(settings).task(case, settings, own=True, limit=1)
     starts = {**programs(folder, task, settings), **servers(folder, task, settings)}
     chosen = {name: start for name, start in starts.items() if not wanted or name in wanted}
-    seconds: dict[str, list[float]] = {name: [] for name in chosen}
+    measured: dict[str, list[tuple[float, float]]] = {name: [] for name in chosen}
     with suppress(KeyboardInterrupt):  # then the rounds that were done count
         for _ in range(ROUNDS + 1):
             for name, start in chosen.items():
-                seconds[name].append(start())
-    for name, (_, *measured) in seconds.items():  # the first round only fills the page cache
-        each = " ".join(f"{one:.2f}" for one in measured)
-        print(f"{name}: {statistics.median(measured or [0]):.2f} s ({each})")
+                used = processor_seconds()
+                measured[name].append((start(), processor_seconds() - used))
+    for name, rounds in measured.items():  # the first round only fills the page cache
+        wall, used = (statistics.median(one) for one in zip(*(rounds[1:] or rounds), strict=True))
+        print(f"{name}: {wall:.2f} s, {used:.2f} processor seconds, {len(rounds)} rounds")
+
+
+def processor_seconds() -> float:
+    """Of all processes that this one ran until they ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def programs(folder: Path, task: Task, settings: Settings) -> dict[str, Callable[[], float]]:

@@ -72,6 +72,7 @@ class LlamaServer:
         if not (self._folder / SERVER).exists():
             raise UsageError(f"LLAMA_FOLDER has no {SERVER}: python -m benchmarks.llama_server")
         self._options, self._tokenizer = options, tokenizer
+        self._pid, self._cpu_s = 0, 0.0
         version = subprocess.run(
             [self._folder / SERVER, "--version"], capture_output=True, text=True, check=True
         )
@@ -94,6 +95,10 @@ class LlamaServer:
             flags = flags.format(draft=present(settings.draft_model).path)
         return gguf, flags.split()
 
+    def cpu_s(self) -> float:
+        """Processor seconds of the last answer, without loading."""
+        return self._cpu_s
+
     @contextmanager
     def serving(self, gguf: Path, flags: list[str]) -> Iterator[str]:
         """A server on a free port until the end of the block."""
@@ -107,6 +112,7 @@ class LlamaServer:
         log = self._folder / "server.log"
         with log.open("wb") as out:
             process = subprocess.Popen(command, stdout=out, stderr=out)
+        self._pid = process.pid
         try:
             yield _ready(process, f"http://127.0.0.1:{port}", log)
         finally:
@@ -132,6 +138,7 @@ class LlamaServer:
         ends = stops(self._tokenizer, task)
         tokens: list[int] = []
         timings: dict[str, Any] = {}
+        used = cpu_s(self._pid)
         started = done = time.perf_counter()
         first: float | None = None
         for event in _events(f"{address}/completion", request):
@@ -144,11 +151,18 @@ class LlamaServer:
             timings = event.get("timings") or timings
             if left <= 0 if task.dictated else any(map(ends, ids)):
                 break
+        self._cpu_s = cpu_s(self._pid) - used
         proposed, accepted = (int(timings.get(name, 0)) for name in ("draft_n", "draft_n_accepted"))
         first, passes = first or done, len(tokens) - accepted
         return PeerRun(
             first - started, done - first, tuple(tokens), passes, proposed, accepted, early=1
         )
+
+
+def cpu_s(pid: int) -> float:
+    """Processor seconds of a process until now (Linux)."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _ready(process: subprocess.Popen[bytes], address: str, log: Path) -> str:

@@ -4,7 +4,8 @@
     python -m benchmarks.peers --table a.jsonl b.jsonl
 
 `--against` takes patterns of names; `--list` prints the names. Each run is a line of `--out`, so an
-interrupted measurement loses one run. LLAMA_FOLDER is where `benchmarks.llama_server` built.
+interrupted measurement loses one run. Processor seconds with `--set threads=1` compare on a busy
+machine too. LLAMA_FOLDER is where `benchmarks.llama_server` built.
 Further programs are added to MORE: each has a module with `open_peer`, as `openvino.py`.
 """
 
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import HALVES, parser, part, resolved, rows, run
-from benchmarks.llama_server import WAYS
+from benchmarks.llama_server import WAYS, cpu_s
 from specedit.bench import speed
 from specedit.bench.cases import read_cases
 from specedit.bench.peers import (
@@ -38,6 +39,7 @@ from specedit.bench.peers import (
 from specedit.bench.process import PeerProcess
 from specedit.settings import Settings
 
+LLAMA_SERVER = "benchmarks.llama_server"
 OPENVINO = ("benchmarks.openvino", "openvino_genai", "pip install openvino-genai")
 MORE = [
     PeerName("specedit-int4", "benchmarks.peers", PREDICTED),
@@ -48,7 +50,7 @@ MORE = [
         PeerName(f"openvino-lookup-{n}", OPENVINO[0], str(n), *OPENVINO[1:], lookup=True)
         for n in (5, 10, 20, 32, 64, 128)
     ),
-    *(PeerName(way, "benchmarks.llama_server", way) for way in WAYS),
+    *(PeerName(way, LLAMA_SERVER, way) for way in WAYS),
 ]
 
 
@@ -105,11 +107,14 @@ def runs(
         for task, _, name in product(tasks, range(rounds), names):
             process = opened[name.process]
             row: dict[str, Any] = {"case": task.id, "peer": name.name, "prompt": len(task.prompt)}
+            used = 0.0 if process.problem else cpu_s(process.pid)
             if (one := process.call("run", task, name.way)) is None:
                 yield {**row, "problem": process.problem}
-            else:
-                row |= {**asdict(one), "tokens": len(one.tokens), "total_s": one.total_s}
-                yield {**row, "peak_mb": process.peak_mb}
+                continue
+            server = name.module == LLAMA_SERVER
+            used = process.call("cpu_s") if server else cpu_s(process.pid) - used
+            row |= {**asdict(one), "tokens": len(one.tokens), "total_s": one.total_s}
+            yield {**row, "cpu_s": used, "peak_mb": process.peak_mb}
 
 
 def table(results: list[Path]) -> Iterator[str]:
@@ -118,8 +123,8 @@ def table(results: list[Path]) -> Iterator[str]:
     for row in (row for path in results for row in rows(path)):
         every.setdefault(row["peer"], {}).setdefault(row["case"], []).append(row)
     heads = (
-        *("peer", "cases", "seconds", "times specedit", "first token, s", "ms a token"),
-        *("tokens a pass", "peak MB"),
+        *("peer", "cases", "seconds", "times specedit", "processor seconds", "times specedit"),
+        *("first token, s", "ms a token", "tokens a pass", "peak MB"),
     )
     yield f"| {' | '.join(heads)} |"
     yield f"|{'---|' * len(heads)}"
@@ -132,11 +137,13 @@ def table(results: list[Path]) -> Iterator[str]:
         def medians(what: str, peer: str = peer, done: list[str] = done) -> list[float]:
             return [statistics.median(row[what] for row in every[peer][case]) for case in done]
 
-        total, passes, tokens = medians("total_s"), sum(medians("passes")), sum(medians("tokens"))
-        times = [one / own for one, own in zip(total, medians("total_s", OWN), strict=True)]
-        cells = [
-            f"{sum(total):.1f}",
-            f"{statistics.geometric_mean(times):.2f}",
+        passes, tokens = sum(medians("passes")), sum(medians("tokens"))
+        cells = []
+        for what in ("total_s", "cpu_s"):
+            pairs = zip(medians(what), medians(what, OWN), strict=True)
+            times = statistics.geometric_mean(one / own for one, own in pairs)
+            cells += [f"{sum(medians(what)):.1f}", f"{times:.2f}"]
+        cells += [
             f"{statistics.median(medians('prefill_s')):.2f}",
             f"{1000 * sum(medians('decode_s')) / tokens:.0f}",
             f"{tokens / passes:.1f}" if passes else "",

@@ -326,14 +326,15 @@ def test_results_of_peers_are_drawn_the_same_every_time(tmp_path: Path) -> None:
 def test_runs_of_peers_are_summed_in_a_table(tmp_path: Path) -> None:
     def row(peer: str, seconds: float, passes: int) -> dict[str, Any]:
         times = {"total_s": seconds, "prefill_s": seconds / 4, "decode_s": 3 * seconds / 4}
+        times["cpu_s"] = 2 * seconds
         return {"case": "c", "peer": peer, **times, "tokens": 30, "passes": passes, "peak_mb": 9}
 
     absent = {"case": "c", "peer": "absent", "problem": "not installed: pip install it"}
     others = [row("other", seconds, 0) for seconds in (3.0, 4.0, 9.0)]
     path = written(tmp_path / "runs.jsonl", row("specedit", 1.0, 3), *others, absent)
     assert list(peers.table([path]))[2:] == [
-        "| specedit | 1 | 1.0 | 1.00 | 0.25 | 25 | 10.0 | 9 |",
-        "| other | 1 | 4.0 | 4.00 | 1.00 | 100 |  | 9 |",
+        "| specedit | 1 | 1.0 | 1.00 | 2.0 | 1.00 | 0.25 | 25 | 10.0 | 9 |",
+        "| other | 1 | 4.0 | 4.00 | 8.0 | 4.00 | 1.00 | 100 |  | 9 |",
         "| absent | 0 | not installed: pip install it |",
     ]
 

@@ -51,6 +51,10 @@ class PeerProcess:
             self.close()
             raise
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid or 0
+
     def call(self, method: str, *arguments: Any) -> Any:
         """What a method of the peer returns; None once the process has ended."""
         if self.problem:
