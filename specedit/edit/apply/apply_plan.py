@@ -30,13 +30,7 @@ from specedit.settings import Settings
 LARGEST = 2_000_000  # characters of a change; more takes minutes
 FORMS = "SEARCH/REPLACE blocks, a diff, or code with `...` for what stays"
 _LOST = ("lost-definition", "lost-lines")
-_OFF = (
-    "elsewhere",
-    "renamed",
-    "whitespace",
-    "unreachable",
-    "question",
-)  # a change says what it does
+_OFF = ("elsewhere", "renamed", "whitespace", "unreachable", "question")  # it says what it does
 
 
 def check_size(characters: int) -> None:
@@ -148,7 +142,7 @@ def plan_apply(source: Source, parts: Sequence[Part], settings: Settings) -> Job
             else one
             for one in changed
         ]
-        noted = tuple(_decided(one) for one in merged.ambiguous)
+        noted = tuple(_finding(one, decided=True) for one in merged.ambiguous)
         result = judge(tuple(by_model), text)
         return replace(result, findings=(*noted, *result.findings))
 
@@ -202,20 +196,11 @@ def _requested(
     return replace(verdict, findings=tuple(findings))
 
 
-def _finding(one: Ambiguity) -> Finding:
-    return Finding("ambiguous", f"{_place(one)}; {one.hint}", _spots(one), refuses=True)
-
-
-def _decided(one: Ambiguity) -> Finding:
-    return Finding("decided", f"{_place(one)}; the model decided", _spots(one))
-
-
-def _place(one: Ambiguity) -> str:
+def _finding(one: Ambiguity, decided: bool = False) -> Finding:
+    """What is ambiguous, where, and what to do now; or that the model decided it."""
     lines = ", ".join(f"{a}-{b}" if a < b else f"{a}" for a, b in one.places)
     where = f" (line{'s' * (len(one.places) > 1)} {lines})" if lines else ""
     shown = one.first if len(one.first) <= 60 else f"{one.first[:57]}..."
-    return f"`{shown}`: {one.reason}{where}"
-
-
-def _spots(one: Ambiguity) -> tuple[Spot, ...]:
-    return tuple(Spot(a) for a, _ in one.places)
+    text = f"`{shown}`: {one.reason}{where}; {'the model decided' if decided else one.hint}"
+    spots = tuple(Spot(a) for a, _ in one.places)
+    return Finding("decided" if decided else "ambiguous", text, spots, refuses=not decided)

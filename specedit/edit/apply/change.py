@@ -141,11 +141,7 @@ def _next(lines: Sequence[str], at: int, pattern: re.Pattern[str]) -> int:
     raise UsageError(f"A SEARCH block of the change has no `{what}` (line {at + 1} on).")
 
 
-def replace_hunk(
-    old: Sequence[str],
-    new: Sequence[str],
-    line: int | None = None,
-) -> ChangeHunk:
+def replace_hunk(old: Sequence[str], new: Sequence[str], line: int | None = None) -> ChangeHunk:
     """Old lines and the lines that replace them, as one hunk."""
     result: list[tuple[str, str]] = []
     for tag, a, b, c, d in opcodes(old, new):
@@ -204,17 +200,8 @@ def _fenced_diff(lines: Sequence[str]) -> bool:
     )
 
 
-@dataclass
-class _Reading:
-    """A diff while it is read."""
-
-    path: str = ""
-    creates: bool = False
-    deletes: bool = False
-
-
 def _diff(lines: Sequence[str]) -> Iterator[FileChange]:
-    state, hunk, head = _Reading(), list[tuple[str, str]](), _HUNK.match("@@")
+    file, hunk, head = FileChange("", ()), list[tuple[str, str]](), _HUNK.match("@@")
     fenced = _fenced_diff(lines)
     inside = not fenced
 
@@ -227,7 +214,7 @@ def _diff(lines: Sequence[str]) -> Iterator[FileChange]:
             line = int(head[1]) if head[1] else None
             section = head["section"].strip()
             part = ChangeHunk(tuple(hunk), line, section.strip("@ "), numbered=line is not None)
-            yield FileChange(state.path, (part,), state.creates, state.deletes)
+            yield replace(file, parts=(part,))
         hunk = []
 
     number = 0
@@ -239,21 +226,22 @@ def _diff(lines: Sequence[str]) -> Iterator[FileChange]:
             yield from finish()
             inside = not inside
             if inside:
-                state = _Reading(_path_in_info(fence["info"]) or _path_above(lines, number - 1))
+                path = _path_in_info(fence["info"]) or _path_above(lines, number - 1)
+                file = FileChange(path, ())
         elif not inside:
             continue
         elif (old := _OLD_FILE.match(line)) and (new := _NEW_FILE.match(following)):
             yield from finish()
-            state = _files(old["path"].strip(), new["path"].strip())
-            if state.deletes:
-                yield FileChange(state.path, (), deletes=True)
+            file = _files(old["path"].strip(), new["path"].strip())
+            if file.deletes:
+                yield file
             number += 1
         elif patch := _PATCH_FILE.fullmatch(line):
             yield from finish()
             kind = patch["kind"]
-            state = _Reading(patch["path"].strip(), kind == "Add", kind == "Delete")
+            file = FileChange(patch["path"].strip(), (), kind == "Add", kind == "Delete")
             if kind != "Update":
-                yield FileChange(state.path, (), state.creates, state.deletes)
+                yield file
         elif _GIT_NOISE.match(line):
             yield from finish()
         elif match := _HUNK.fullmatch(line):
@@ -268,10 +256,9 @@ def _diff(lines: Sequence[str]) -> Iterator[FileChange]:
     yield from finish()
 
 
-def _files(old: str, new: str) -> _Reading:
-    paths = [re.sub(r"^[abciow]/", "", one) for one in (old, new)]
+def _files(old: str, new: str) -> FileChange:
     creates, deletes = old == "/dev/null", new == "/dev/null"
-    return _Reading(paths[0] if deletes else paths[1], creates, deletes)
+    return FileChange(re.sub(r"^[abciow]/", "", old if deletes else new), (), creates, deletes)
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[FileChange]:

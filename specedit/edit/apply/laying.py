@@ -178,30 +178,19 @@ class _Writer:
         covered = {
             n for one in ready.shown if start <= one.first for n in range(one.first, one.last)
         }
-        if (
-            any(
-                ready.lines[n].strip()
-                and n not in covered
-                and ready.lines[n].strip()[0] not in "#/*@["
-                for n in range(start, end)
-            )
-            or not covered
-        ):
+        rest = [ready.lines[n].strip() for n in range(start, end) if n not in covered]
+        if not covered or any(line and line[0] not in "#/*@[" for line in rest):
             return None
         depth = len(margin(ready.lines[start]))
         if not depth:
             return len(self._index.lines)
         for n in range(start - 1, -1, -1):
             if ready.lines[n].strip() and len(margin(ready.lines[n])) < depth:
-                if not path[n].matched:
+                row = path[n].at + 1 if path[n].matched else 0
+                ends = [s.last_line for s in self._symbols if s.first_line <= row <= s.last_line]
+                if not ends:
                     return None
-                row = path[n].at
-                inner = [s for s in self._symbols if s.first_line <= row + 1 <= s.last_line]
-                if not inner:
-                    return None
-                last = inner[-1].last_line
-                closing = self._index.lines[last - 1].strip()[:1] == "}"
-                return last - 1 if closing else last
+                return ends[-1] - (self._index.lines[ends[-1] - 1].strip()[:1] == "}")
         return None
 
     def edge_paths(
@@ -213,9 +202,8 @@ class _Writer:
         for start, end in self._ready.chunks():
             for _, n, rows in self._edges(start, end, path):
                 if path[n].matched:
-                    alone = [*path[:n], _unmatched(path[n], n == start < end - 1), *path[n + 1 :]]
-                    beside[n] = alone[n]
-                    yield alone
+                    beside[n] = AlignedLine(path[n].at + (n == start < end - 1), False)
+                    yield [*path[:n], beside[n], *path[n + 1 :]]
                 for row in rows if not path[n].matched else ():
                     if aligner.may_match(n, row):
                         yield aligner.path_through(n, row)
@@ -271,11 +259,6 @@ class _Writer:
                 if weight(old[row]) >= 0.6 and likeness(lines[n], old[row]) >= LIKE:
                     return [(n, row)]
         return []
-
-
-def _unmatched(step: AlignedLine, behind: bool) -> AlignedLine:
-    """A line beside the one that it was matched with."""
-    return AlignedLine(step.at + behind, False)
 
 
 def same_head(one: str, other: str) -> bool:

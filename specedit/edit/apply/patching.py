@@ -11,10 +11,13 @@ from specedit.edit.apply.change import ChangeHunk, replace_hunk
 from specedit.edit.apply.indentation import Margins
 from specedit.edit.apply.merged import Ambiguity, Splice
 from specedit.edit.apply.part_places import FileIndex, HunkPlace, equal_places, margin, squeezed
-from specedit.edit.apply.similar import similar_places
+from specedit.edit.apply.similar import likeness, similar_places
 from specedit.syntax.outline import Symbol
 
 FEW = 8  # places that a message lists
+MISSING = "its lines are not in the file"
+QUOTE = "quote the lines as the file has them"
+NO_CONTEXT = "it shows no line of the file, so nothing says where it belongs"
 
 
 def splices(
@@ -59,7 +62,7 @@ def _places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
     if found:
         return found
     trimmed = _without_outer_blanks(hunk)
-    if trimmed is not hunk and (found := equal_places(index, trimmed.old)):
+    if trimmed != hunk and (found := equal_places(index, trimmed.old)):
         head = next(n for n, line in enumerate(hunk.old) if line.strip())
         tail = len(hunk.old) - head - len(trimmed.old)
         return [HunkPlace((*[None] * head, *one.rows, *[None] * tail), "matched") for one in found]
@@ -81,12 +84,8 @@ def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -
 
 def _without_outer_blanks(hunk: ChangeHunk) -> ChangeHunk:
     """The hunk without blank context lines at its ends."""
-    lines = list(hunk.lines)
-    while lines and lines[0][0] == " " and not lines[0][1].strip():
-        del lines[0]
-    while lines and lines[-1][0] == " " and not lines[-1][1].strip():
-        del lines[-1]
-    return hunk if len(lines) == len(hunk.lines) else replace(hunk, lines=tuple(lines))
+    rows = [n for n, (sign, text) in enumerate(hunk.lines) if sign != " " or text.strip()]
+    return replace(hunk, lines=hunk.lines[rows[0] : rows[-1] + 1])
 
 
 def _decided(
@@ -153,24 +152,20 @@ def _in_section(
 
 def _spliced(hunk: ChangeHunk, found: Sequence[HunkPlace], index: FileIndex) -> Splice | Ambiguity:
     first = next((text.strip() for _, text in hunk.lines if text.strip()), "")
-    if not found:
-        new = [line for line in hunk.new if line.strip()]
-        there = equal_places(index, hunk.new) if new and hunk.new != hunk.old else []
-        lines = tuple((one.first + 1, one.last + 1) for one in there[:FEW])
-        if there and any(sign == "+" and text.strip() for sign, text in hunk.lines):
-            reason = "its lines are not in the file, and the new ones are"
-            return Ambiguity(first, reason, lines, "is it applied already?")
-        shows = any(line.strip() for line in hunk.old)
-        return Ambiguity(first, MISSING if shows else NO_CONTEXT, hint=QUOTE)
     if len(found) > 1:
-        lines = tuple((one.first + 1, one.last + 1) for one in found[:FEW])
-        return Ambiguity(first, f"fits {len(found)} places equally", lines)
-    return _filled(hunk, found[0], index, first)
+        return Ambiguity(first, f"fits {len(found)} places equally", _lines_of(found))
+    if found:
+        return _filled(hunk, found[0], index, first)
+    adds = any(sign == "+" and text.strip() for sign, text in hunk.lines)
+    if adds and (there := equal_places(index, hunk.new)):
+        reason = f"{MISSING}, and the new ones are"
+        return Ambiguity(first, reason, _lines_of(there), "is it applied already?")
+    shows = any(line.strip() for line in hunk.old)
+    return Ambiguity(first, MISSING if shows else NO_CONTEXT, hint=QUOTE)
 
 
-MISSING = "its lines are not in the file"
-QUOTE = "quote the lines as the file has them"
-NO_CONTEXT = "it shows no line of the file, so nothing says where it belongs"
+def _lines_of(places: Sequence[HunkPlace]) -> tuple[tuple[int, int], ...]:
+    return tuple((one.first + 1, one.last + 1) for one in places[:FEW])
 
 
 def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) -> Splice | Ambiguity:
@@ -184,11 +179,11 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
     result: list[str] = []
     rows = iter(place.rows)
     at = place.first
-    removed: list[int] = []  # file lines that the lines added next replace
+    removed: list[str] = []  # file lines that the lines added next replace
     gone = False  # the line before was removed
     for sign, text in hunk.lines:
         if sign == "+":
-            result.append(_indented(text, margins, removed, hunk, place, index))
+            result.append(_indented(text, margins, removed))
             continue
         row = next(rows)
         if row is None:
@@ -207,28 +202,15 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
             removed = []
             result.append(index.lines[row])
         else:
-            removed.append(row)
+            removed.append(index.lines[row])
     return Splice(place.first, at, tuple(result), place.how)
 
 
-def _indented(
-    text: str,
-    margins: Margins,
-    removed: list[int],
-    hunk: ChangeHunk,
-    place: HunkPlace,
-    index: FileIndex,
-) -> str:
+def _indented(text: str, margins: Margins, removed: Sequence[str]) -> str:
     """A new line with the file's indentation: of the line removed that it is like, if that tells
     more than the margins."""
-    if margins.same or margins.sure:
-        return margins.applied(text)
-    from difflib import SequenceMatcher
-
-    def likeness(row: int) -> float:
-        return SequenceMatcher(None, squeezed(index.lines[row]), squeezed(text)).ratio()
-
-    best = max(removed, key=likeness, default=None)
-    if best is not None and likeness(best) > 0.6:
-        return margin(index.lines[best]) + text.lstrip()
+    if not (margins.same or margins.sure) and removed:
+        best = max(removed, key=lambda line: likeness(line, text))
+        if likeness(best, text) > 0.6:
+            return margin(best) + text.lstrip()
     return margins.applied(text)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from specedit.edit.apply.definition_matches import Definition, counterpart, definitions, ends_itself
 from specedit.edit.apply.elision import Elided
@@ -49,32 +50,18 @@ def prepared(
     lines, gaps = list(cut.lines), list(cut.gaps)
     shown = _definitions(lines, gaps, language)
     matched = _matched(shown, lines, symbols, index)
-    pairs = [
-        Pair(one, old)
-        for one, old, _ in matched
-        if old is not None and _whole(one, lines, gaps, language)
-    ]
+    headers = [Pair(one, old) for one, old, _ in matched if old is not None]
+    pairs = _outermost([one for one in headers if _whole(one.own, lines, gaps, language)])
     fresh = [
         one
         for one, _, several in matched
         if not several and _whole(one, lines, gaps, language) and not _known(one, lines, index)
     ]
-    headers = [Pair(one, old) for one, old, _ in matched if old is not None]
-    pairs = _outermost(pairs)
     begins = {n for n, gap in enumerate(gaps[:-1]) if gap is not None} | {0}
     if not any(gap is not None for gap in gaps):
         begins |= _between_definitions(lines, pairs)
     moved = _indented(lines, begins, pairs, index)
-    return _without_edges(
-        lines,
-        begins,
-        gaps,
-        shown,
-        pairs,
-        fresh,
-        headers,
-        moved,
-    )
+    return _without_edges(lines, begins, gaps, shown, pairs, fresh, headers, moved)
 
 
 def _matched(
@@ -175,7 +162,7 @@ def _definitions(
         ):
             last -= 1
         if first < last:
-            result.append(Definition(first, last, one.name, one.qualified, one.kind))
+            result.append(replace(one, first=first, last=last))
     return result
 
 
@@ -202,18 +189,13 @@ def _between_definitions(lines: Sequence[str], pairs: Sequence[Pair]) -> set[int
     definitions that replace one, behind another such or behind what stands at the top."""
     result = set()
     before = 0
-    for number, pair in enumerate(sorted(pairs, key=lambda one: one.own.first)):
+    for pair in sorted(pairs, key=lambda one: one.own.first):
         start = pair.own.first
-        while (
-            start > before
-            and lines[start - 1].strip()
-            and weight(lines[start - 1])
-            and (lines[start - 1].strip()[0] in "#/*@[")
-        ):
+        while start > before and re.match(r"\s*[#/*@\[]", lines[start - 1]):
             start -= 1
         depth = len(margin(lines[pair.own.first]))
         inside = any(line.strip() and len(margin(line)) < depth for line in lines[before:start])
-        if start and not inside and (number or start > 0):
+        if start and not inside:
             result.add(start)
         before = pair.own.last
     return result
@@ -244,8 +226,7 @@ def _without_edges(
     heads = {kept[at] for one in starts if (at := bisect_left(kept, one)) < len(kept)}
 
     def again(one: Definition) -> Definition:
-        last = bisect_left(kept, one.last)
-        return Definition(new[one.first], last, one.name, one.qualified, one.kind)
+        return replace(one, first=new[one.first], last=bisect_left(kept, one.last))
 
     elisions: list[str | None] = [None] * (len(kept) + 1)
     for n, gap in enumerate(gaps):
