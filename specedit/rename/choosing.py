@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from specedit.errors import UsageError
 from specedit.rename.guess import Doubt
 from specedit.scoping.languages.rules import Rules
-from specedit.scoping.meaning import Meaning
+from specedit.scoping.meaning import Meaning, scopes_of
 from specedit.scoping.scope import FUNCTIONS, Declared
 from specedit.scoping.scopes import PLAIN
 from specedit.scoping.typing import Typing
@@ -110,17 +110,18 @@ def _elsewhere(
     return [
         one
         for one in candidates
-        if any(name in imported or not is_here(name) for name in _modules(one, typing))
+        if any(name in imported or not is_here(name) for name in modules_of(one, typing.rules))
     ]
 
 
-def _modules(one: Meaning, typing: Typing) -> list[str]:
+def modules_of(one: Meaning, rules: Rules) -> list[str]:
     """The modules that a meaning may come from."""
     if one.kind == FOREIGN:
         return [one.module] if one.module else []
-    if not one.declared or any(declared.kind != "import" for declared in one.declared):
+    if any(declared.kind not in ("import", "module") for declared in one.declared):
         return []
-    named = (typing.rules.module_of(typing.scopes, declared) for declared in one.declared)
+    imports = (declared for declared in one.declared if declared.kind == "import")
+    named = (rules.module_of(scopes_of(declared), declared) for declared in imports)
     return [module for module in named if module]
 
 

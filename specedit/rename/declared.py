@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
@@ -89,10 +88,7 @@ def _near(project: Project, name: str) -> str:
     for path in sorted(project.paths)[:2000]:
         if project.language(path) is not None:
             known.update(names.NAME.findall(project.text(path) or ""))
-    near = difflib.get_close_matches(name, sorted(known - {name}), n=3)
-    return (
-        f"Did you mean {', '.join(f'`{one}`' for one in near)}?" if near else "Check the spelling."
-    )
+    return names.near(name, known - {name})
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import PurePath
 
 from specedit.rename.guess import Place, RenameGuess, applied
@@ -49,21 +50,22 @@ def _foreign(
     built: Iterable[str],
     is_here: Callable[[str, str], bool],
 ) -> frozenset[int]:
-    results: set[int] = set()
-    for name in built:
-        key = ("foreign", id(typings), name)
-        if key not in project.notes:
-            holding = {p: t for p, t in typings.items() if name in (project.text(p) or "")}
-            known = resolve_name(holding, name, "", is_here)
-            project.notes[key] = {
-                (p, leaf.start)
-                for p, parts in known.others.items()
-                for part in parts
-                if part.kind in (EXTERNAL, FOREIGN, "import")
-                for leaf in part.leaves
-            }
-        results |= {start for p, start in project.notes[key] if p == path}
-    return frozenset(results)
+
+    def places(name: str) -> set[tuple[str, int]]:
+        holding = {p: t for p, t in typings.items() if name in (project.text(p) or "")}
+        known = resolve_name(holding, name, "", is_here)
+        return {
+            (p, leaf.start)
+            for p, parts in known.others.items()
+            for part in parts
+            if part.kind in (EXTERNAL, FOREIGN, "import")
+            for leaf in part.leaves
+        }
+
+    found = (
+        project.remembered(("foreign", id(typings), name), partial(places, name)) for name in built
+    )
+    return frozenset(start for each in found for p, start in each if p == path)
 
 
 def derived_only(

@@ -16,7 +16,7 @@ from specedit.rename.resolution import ResolvedName
 from specedit.rename.rewritten import put
 from specedit.scoping.arguments import takes_any
 from specedit.scoping.languages import rules_of
-from specedit.scoping.meaning import Meaning, Rewrite, meanings, members_called
+from specedit.scoping.meaning import Meaning, Rewrite, has_sigil, meanings, members_called
 from specedit.scoping.project import Project
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared
 from specedit.scoping.typing import Typing
@@ -35,7 +35,7 @@ def refuse_keyword(new: str, language: Language) -> None:
 def refuse_reserved(new: str, language: Language, chosen: list[Meaning], typing: Typing) -> None:
     """An error where `new` would be a keyword at some place of the chosen meanings."""
     free = typing.rules.free_members
-    if not all(_has_sigil(one, typing) or (free and _is_member(one, typing)) for one in chosen):
+    if not all(has_sigil(one, typing) or (free and _is_member(one, typing)) for one in chosen):
         refuse_keyword(new, language)
 
 
@@ -63,11 +63,6 @@ def required(chosen: list[Meaning], typing: Typing) -> tuple[dict[int, str], dic
         if result is not None:
             (must if result[1] else may)[one.leaf.line] = result[0]
     return must, may
-
-
-def _has_sigil(one: Meaning, typing: Typing) -> bool:
-    """PHP, Bash: a variable, which a sign tells from a keyword."""
-    return all(typing.rules.has_sigil(leaf, typing.scopes.text) for leaf in one.leaves)
 
 
 def _is_member(one: Meaning, typing: Typing) -> bool:

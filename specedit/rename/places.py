@@ -21,7 +21,7 @@ from specedit.rename.new_name import (
 )
 from specedit.rename.rewritten import put, rewrites_for
 from specedit.scoping.languages import rules_of
-from specedit.scoping.meaning import Meaning, Rewrite, meanings
+from specedit.scoping.meaning import Meaning, Rewrite, has_sigil, meanings
 from specedit.scoping.typing import Typing
 from specedit.syntax import identifiers as names
 from specedit.syntax import trees
@@ -62,7 +62,7 @@ def rename_places(
         return _receiver(text, old, new, *rules.from_receiver(grow(text, dialect), data, new, line))
     results, typing = meanings(text, dialect, old.lstrip("$"))
     if old.startswith("$"):
-        results = [one for one in results if _has_sigil(one, typing)] or results
+        results = [one for one in results if has_sigil(one, typing)] or results
         old, new = old.lstrip("$"), new.lstrip("$")
     derives = scope == SCOPES[-1]
     chosen, notes = choose(results, typing, owner, line, old, is_here, derived=derives)
@@ -174,7 +174,10 @@ def _check(text: str, old: str, new: str, scope: str) -> None:
     if not any(
         one.lower() in text.lower() for one in names.sought(old, derived=scope == SCOPES[-1])
     ):
-        raise UsageError(f"`{old}` does not occur in the file", hint=_near(text, old))
+        raise UsageError(
+            f"`{old}` does not occur in the file",
+            hint=names.near(old, set(names.NAME.findall(text))),
+        )
 
 
 def check_names(old: str, new: str, scope: str) -> None:
@@ -188,20 +191,6 @@ def check_names(old: str, new: str, scope: str) -> None:
         raise UsageError(f"{old!r} is a blank, not a name")
     if old == new:
         raise UsageError(f"OLD and NEW are both {old!r}")
-
-
-def _near(text: str, old: str) -> str:
-    import difflib
-
-    known = sorted(set(names.NAME.findall(text)))
-    near = difflib.get_close_matches(old, known, n=3)
-    return (
-        f"Did you mean {', '.join(f'`{one}`' for one in near)}?" if near else "Check the spelling."
-    )
-
-
-def _has_sigil(one: Meaning, typing: Typing) -> bool:
-    return any(typing.rules.has_sigil(leaf, typing.scopes.text) for leaf in one.leaves)
 
 
 def _outside(data: bytes, levels: list[list[Rewrite]], taken: int, old: str) -> list[Outside]:

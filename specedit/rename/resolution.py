@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from specedit.rename.choosing import lines_text, stays_as_parameter, stored_parameters
+from specedit.rename.choosing import lines_text, modules_of, stays_as_parameter, stored_parameters
 from specedit.rename.guess import Doubt
 from specedit.scoping.languages.rules import Rules
-from specedit.scoping.meaning import Meaning, meanings_over
+from specedit.scoping.meaning import Meaning, has_sigil, meanings_over
 from specedit.scoping.project import Project
 from specedit.scoping.scope import FUNCTIONS, Declared, Home
 from specedit.scoping.scopes import PLAIN
@@ -102,7 +102,7 @@ def resolve_name(
     result = meanings_over(list(typings.values()), bare)
     one = ResolvedName(typings, [each for each in result if each.kind != "literal"])
     if name.startswith("$"):
-        own = [each for each in one.candidates if _has_sigil(each, next(iter(typings.values())))]
+        own = [each for each in one.candidates if has_sigil(each, next(iter(typings.values())))]
         one.candidates = own or one.candidates
     theirs = [each for each in one.candidates if _is_foreign(one, each, is_here)]
     ours = [each for each in one.candidates if each not in theirs]
@@ -259,29 +259,12 @@ def _is_foreign(one: ResolvedName, each: Meaning, is_here: Callable[[str, str], 
     typing = next(iter(one.typings.values()))
     imported = typing.rules.builtins | {PLAIN}
     path = one.path_of(each.leaves[0])
-    return any(name in imported or not is_here(name, path) for name in _modules(one, each) if name)
-
-
-def _modules(one: ResolvedName, each: Meaning) -> Iterator[str]:
-    """The modules that a meaning may come from."""
-    if each.kind == FOREIGN:
-        yield each.module
-    for declared in each.declared:
-        if declared.kind == "import":
-            typing = _typing(one, declared)
-            yield typing.rules.module_of(typing.scopes, declared) if typing is not None else ""
-
-
-def _typing(one: ResolvedName, declared: Declared) -> Typing | None:
-    return next((t for t in one.typings.values() if t.scopes is declared.home), None)
+    modules = modules_of(each, typing.rules)
+    return any(name in imported or not is_here(name, path) for name in modules)
 
 
 def _leaves(one: ResolvedName, each: Meaning) -> Iterator[tuple[str, Branch]]:
     return ((one.path_of(leaf), leaf) for leaf in each.leaves)
-
-
-def _has_sigil(one: Meaning, typing: Typing) -> bool:
-    return any(typing.rules.has_sigil(leaf, typing.scopes.text) for leaf in one.leaves)
 
 
 def resolves(rules: Rules) -> bool:

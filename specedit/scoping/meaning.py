@@ -138,7 +138,7 @@ class _Sorting:
         in_builds = {
             id(one.scope)
             for one in rebinding
-            if self.rules.is_conditional(one.node, _scopes(one).text)
+            if self.rules.is_conditional(one.node, scopes_of(one).text)
         }
         for one in self.declared:
             sort = self._sort(one)
@@ -169,10 +169,10 @@ class _Sorting:
 
     def _join_import(self, one: Declared) -> None:
         """An import of what this file itself defines."""
-        for other in _scopes(one).declarations(self.name):
+        for other in scopes_of(one).declarations(self.name):
             if other is one or other.kind in ("import", "local", "parameter"):
                 continue
-            if self.rules.is_import_of(_scopes(one), one, other):
+            if self.rules.is_import_of(scopes_of(one), one, other):
                 self._join(other, one)
 
     def _join_files(self, typing: Typing) -> None:
@@ -222,7 +222,7 @@ class _Sorting:
         """Fields hide where methods override; a field never overrides a method."""
         if isinstance(one, Declared) and isinstance(other, Declared):
             called = {one.kind, other.kind} <= FUNCTIONS
-            if called and not self.rules.overrides(one, other, _scopes(other).text):
+            if called and not self.rules.overrides(one, other, scopes_of(other).text):
                 return False
         if not (self.rules.fields_hide or self.rules.members_apart):
             return True
@@ -246,7 +246,7 @@ class _Sorting:
                 self._join(one, methods[0])
 
 
-def _scopes(one: Declared) -> Scopes:
+def scopes_of(one: Declared) -> Scopes:
     assert isinstance(one.home, Scopes)
     return one.home
 
@@ -267,6 +267,11 @@ class Rewrite:
     kind: str
     why: str = ""  # this is a place that is renamed
     undecided: bool = False  # a mention that may be ordinary language
+
+
+def has_sigil(one: Meaning, typing: Typing) -> bool:
+    """PHP, Bash: a variable, which a sign tells from every word of the language."""
+    return any(typing.rules.has_sigil(leaf, typing.scopes.text) for leaf in one.leaves)
 
 
 def means_member(one: Meaning) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 
 WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+|[^\W\d_A-Za-z]+")
@@ -86,6 +86,14 @@ def sought(old: str, *, derived: bool) -> tuple[str, ...]:
             if not any(known in one for known in results):
                 results.append(one)
     return (name, *results[1:])
+
+
+def near(name: str, known: Collection[str]) -> str:
+    """A hint: the known names that are most like one that is not known."""
+    import difflib
+
+    close = difflib.get_close_matches(name, sorted(known), n=3)
+    return f"Did you mean {', '.join(f'`{n}`' for n in close)}?" if close else "Check the spelling."
 
 
 def is_voiced(word: str) -> bool:

@@ -152,6 +152,7 @@ _INTERFACES = table(  # whose methods a type hardly has by chance
     error: Error
     sort.Interface: Len Less Swap
     http.ResponseWriter: Header Write WriteHeader
+    http.Hijacker: Hijack
     fs.FileInfo: Name Size Mode ModTime IsDir Sys
     flag.Value: String Set
     """
