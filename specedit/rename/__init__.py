@@ -6,7 +6,7 @@ Runs no model and writes nothing.
 * `places`: the places in one file, and its new text; `choosing`: which of a name's meanings
 * `tree`, `tree_rename`, `resolution`: a whole work tree, renamed at once; `declared`: its messages
 * `new_name`: keywords, taken names, captures; `rewritten`: the text at each place
-* `mentions`, `macros`: names outside of parsed code; `derived_names`: of a tree, and in prose
+* `mentions`: names outside of parsed code; `derived_names`: of a tree, and in prose
 * `modules`: whether what an import names is the project's own
 * `follow_imports`: files that move, and the imports of the others
 """

@@ -14,13 +14,12 @@ from specedit.errors import UsageError
 from specedit.rename.guess import Collision
 from specedit.rename.resolution import ResolvedName
 from specedit.rename.rewritten import put
-from specedit.scoping.arguments import takes_any
 from specedit.scoping.languages import rules_of
 from specedit.scoping.meaning import Meaning, Rewrite, has_sigil, meanings, members_called
 from specedit.scoping.project import Project
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared
 from specedit.scoping.typing import Typing
-from specedit.scoping.uses import EXTERNAL, FOREIGN, UNKNOWN
+from specedit.scoping.uses import EXTERNAL, FOREIGN, UNKNOWN, takes_any
 from specedit.syntax.branch import Branch
 from specedit.syntax.languages import Language
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from specedit.errors import UsageError
 from specedit.rename.choosing import choose, describe, lines_text
 from specedit.rename.guess import Collision, Doubt, Outside, Place, RenameGuess
-from specedit.rename.macros import macro_rewrites
-from specedit.rename.mentions import comment_rewrites, derived_rewrites, reach
+from specedit.rename.mentions import comment_rewrites, derived_rewrites, macro_rewrites, reach
 from specedit.rename.new_name import (
     captures,
     clashes,
