@@ -31,6 +31,8 @@ class Constants:
     risks: Numbers = (0.5, 0.5, 0.2, 0.1, 0.04, 0.008, 0.004, 0.002, 0.001, 0.0008, 0.0006, 0.0003)
     first_risk: float = 0.0011
     foreseen: float = 0.2
+    # The further probability of that in a line with a word of the instruction that few lines have.
+    named_line: float = 0.008
 
     # Learned rules: how often one is taken to have held before any trial (and to have failed once):
     # the word itself, a part of a longer one, another case; learned, or asked for. Of a context

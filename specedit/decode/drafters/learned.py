@@ -7,6 +7,7 @@ all its case variants. `Trust` counts how often a rule was right.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from specedit.engines.base import common
 
 MOST = 48  # ids of the longest change that is learned
 AROUND = 12  # ids around a change that are searched for the ends of its identifier
+FEW_LINES = 8  # with a word of the instruction: in more of them it is no sign of a change
+WORD = re.compile(rb"[A-Za-z_]\w{3,}")
 
 
 @dataclass
@@ -62,8 +65,10 @@ class Learned:
         self._ids = ids
         self._codec = codec
         self._requested: list[tuple[str, str]] = []
+        self._words_asked: set[bytes] = set()
         if codec is not None and instruction:
             text = b"".join(codec.piece(token) for token in instruction)
+            self._words_asked = set(WORD.findall(text))
             self._requested = renamed_words.requested_renames(text.decode("utf-8", "replace"))
         self.foreseen = any(new.encode() in self._text for _, new in self._requested)
         self.begin()
@@ -80,6 +85,21 @@ class Learned:
     @cached_property
     def _starts(self) -> list[int]:
         return list(accumulate(map(len, self._pieces), initial=0))
+
+    @cached_property
+    def named(self) -> set[int]:
+        """Positions in lines that have a word of the instruction, where few lines have it. Empty
+        where a rename is asked for: its rules know better."""
+        text, starts = self._text if self._words_asked and not self._requested else b"", self._starts
+        lines: dict[bytes, set[int]] = {}
+        for match in WORD.finditer(text):
+            if match[0] in self._words_asked:
+                lines.setdefault(match[0], set()).add(text.rfind(b"\n", 0, match.start()) + 1)
+        named: set[int] = set()
+        for start in {line for few in lines.values() if len(few) <= FEW_LINES for line in few}:
+            end = text.find(b"\n", start) + 1 or len(text)
+            named.update(range(bisect_right(starts, start) - 1, bisect_left(starts, end)))
+        return named
 
     def begin(self) -> None:
         self._context: dict[tuple[int, int], tuple[tuple[int, ...], Substitution]] = {}

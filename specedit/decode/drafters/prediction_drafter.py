@@ -228,13 +228,15 @@ class PredictionDrafter:
                 steps.append(Waypoint(rule.ids[n], sure or fitted.inside, after, rule, n))
                 run, sure = run + 1, None
             applied, at, sure = at, at + rule.span, None
-        alive, risks = 1.0, self._risks
+        alive, risks, named = 1.0, self._risks, self._learned.named
         while len(steps) < most and at < size and alive > LEAST:
             if sure is not None:
                 stay = sure
             else:
                 stay = 1 - (risks[run if run < len(risks) else -1] if self._edits else first)
             sure = None
+            if at in named:
+                stay *= 1 - fitted.named_line
             rule_here = self._learned.at(at) if at != applied else None
             if rule_here is not None and rule_here.ids and rule_here.chance >= 0.5:
                 chance = rule_here.chance

@@ -279,4 +279,5 @@ static void gemm4(const uint8_t *rows, size_t stride, int count, const int8_t *p
 #define VARIANT amx
 #define VARIANT_GEMM4 gemm4
 #define VARIANT_FEW TILE_ROWS
+#define VARIANT_ADD_VALUES add_values
 #include "rows.h"

@@ -122,3 +122,63 @@ static void gemm16(const int16_t *rows, size_t stride, int count, const int16_t 
     }
     _tile_release();
 }
+
+/* Weights of 16 rows times up to four blocks of a panel of values into tiles 0 to 3. */
+INLINE_BLOCK void tiles_values(
+    const uint8_t *weights, const int8_t *values, size_t block_step, int blocks) {
+#define ONE_BLOCK(b)                                                                                \
+    _tile_zero(b);                                                                                 \
+    if (b < blocks) {                                                                              \
+        _tile_loadd(4, weights + b * BLOCK, TILE);                                                 \
+        _tile_loadd(5, values + b * block_step, 64);                                               \
+        _tile_dpbusd(b, 4, 5);                                                                     \
+    }
+    ONE_BLOCK(0) ONE_BLOCK(1) ONE_BLOCK(2) ONE_BLOCK(3)
+#undef ONE_BLOCK
+}
+
+static void add_values(const uint8_t *weights, const float *units, int count, const int8_t *values,
+    int panels, int blocks, float *output) {
+    enum { FOUR = 4, UNITS = TILE / BLOCK };
+    int32_t sums[2][FOUR][TILE_ROWS * LANES] __attribute__((aligned(64)));
+    size_t block_step = (size_t)panels * BLOCK * LANES, stride = (size_t)panels * LANES;
+    int whole = count / TILE_ROWS * TILE_ROWS;
+    if (whole)
+        shape_tiles(TILE_ROWS, TILE_ROWS);
+    for (int r = 0; r < whole; r += TILE_ROWS)
+        for (int p = 0; p < panels; p++) {
+            const uint8_t *row = weights + (size_t)r * TILE;
+            const int8_t *value = values + (size_t)p * BLOCK * LANES;
+            float *to = output + (size_t)r * stride + p * LANES;
+            __m512 mixed[TILE_ROWS];
+            UNROLLED for (int q = 0; q < TILE_ROWS; q++) mixed[q] =
+                _mm512_loadu_ps(to + (size_t)q * stride);
+            tiles_values(row, value, block_step, blocks);
+            for (int b = 0; b < blocks; b += FOUR) {
+                int32_t(*now)[TILE_ROWS * LANES] = sums[b / FOUR & 1];
+                int many = blocks - b < FOUR ? blocks - b : FOUR;
+                _tile_stored(0, now[0], 64);
+                _tile_stored(1, now[1], 64);
+                _tile_stored(2, now[2], 64);
+                _tile_stored(3, now[3], 64);
+                if (b + FOUR < blocks) /* they multiply while the sums so far are added */
+                    tiles_values(row + (b + FOUR) * BLOCK, value + (size_t)(b + FOUR) * block_step,
+                        block_step, blocks - b - FOUR);
+                for (int f = 0; f < many; f++) {
+                    const float *unit = units + (size_t)r * UNITS + b + f;
+                    UNROLLED for (int q = 0; q < TILE_ROWS; q++) {
+                        __m512 sum = _mm512_cvtepi32_ps(_mm512_load_si512(now[f] + q * LANES));
+                        mixed[q] = _mm512_add_ps(
+                            mixed[q], _mm512_mul_ps(sum, _mm512_set1_ps(unit[q * UNITS])));
+                    }
+                }
+            }
+            UNROLLED for (int q = 0; q < TILE_ROWS; q++)
+                _mm512_storeu_ps(to + (size_t)q * stride, mixed[q]);
+        }
+    if (whole)
+        _tile_release();
+    if (whole < count)
+        vnni_add_values(weights + (size_t)whole * TILE, units + (size_t)whole * UNITS, count - whole,
+            values, panels, blocks, output + (size_t)whole * stride);
+}

@@ -137,17 +137,14 @@ static void tile_softmax(const specedit_model *m, thread_scratch *scratch, cache
         sum, maximum);
 }
 
-/* Adds a block's values, weighted for queries `from` to `to`. */
-static void add_value_block(const specedit_model *m, thread_scratch *scratch, cache_part part,
-    int block, int from, int to, float *output) {
-    int size = m->size, queries = to - from;
-    m->kernel->gemm8(scratch->weights + (size_t)from * TILE + (size_t)block * BLOCK, TILE, queries,
-        part.values + (size_t)block * BLOCK * size, (size_t)LANES * BLOCK, size / LANES, BLOCK,
-        scratch->sums, 0, 0, 0);
-    for (int q = 0; q < queries; q++)
-        m->kernel->add_values(scratch->sums + (size_t)q * LANES, (size_t)queries * LANES,
-            size / LANES, scratch->units[(size_t)(from + q) * (TILE / BLOCK) + block],
-            output + (size_t)(from + q) * size);
+/* Adds values from `block` to block `end`, weighted for queries `from` to `to`. */
+static void add_value_blocks(const specedit_model *m, const thread_scratch *scratch, cache_part part,
+    int block, int end, int from, int to, float *output) {
+    int size = m->size;
+    m->kernel->add_values(scratch->weights + (size_t)from * TILE + (size_t)block * BLOCK,
+        scratch->units + (size_t)from * (TILE / BLOCK) + block, to - from,
+        part.values + (size_t)block * BLOCK * size, size / LANES, end - block,
+        output + (size_t)from * size);
 }
 
 /* Rows `from` to `to` of a pass against one tile: sum, maximum and output of each of their queries. */
@@ -160,7 +157,7 @@ static void tile_of(specedit_model *m, thread_scratch *scratch, int layer, int h
     size_t at = query_at(m, head, from);
     k->gemm16(m->queries + at * size, size, rows, part.keys, (size_t)LANES * size,
         (keys + LANES - 1) / LANES, size, scratch->scores);
-    int padded = (keys + BLOCK - 1) / BLOCK * BLOCK, blocks = padded / BLOCK;
+    int padded = (keys + BLOCK - 1) / BLOCK * BLOCK;
     for (int r = 0; r < rows; r++) {
         int seen = seen_of(m, from + r / per_kv, tile);
         memset(output + (size_t)r * size, 0, (size_t)size * sizeof(float));
@@ -173,8 +170,7 @@ static void tile_of(specedit_model *m, thread_scratch *scratch, int layer, int h
         }
         tile_softmax(m, scratch, part, at, r, rows, seen, padded, &sum[r], &maximum[r]);
     }
-    for (int b = 0; b < blocks; b++)
-        add_value_block(m, scratch, part, b, 0, rows, output);
+    add_value_blocks(m, scratch, part, 0, padded / BLOCK, 0, rows, output);
 }
 
 /* The same for rows of a tree that see different keys of the tile: first the positions before the pass,
@@ -211,14 +207,14 @@ static void tile_of_tree(specedit_model *m, thread_scratch *scratch, int layer, 
                 &sum[q], &maximum[q]);
     }
     memset(output, 0, (size_t)rows * size * sizeof(float));
-    for (int b = 0; b < blocks; b++)
-        add_value_block(m, scratch, part, b, 0, rows, output);
+    add_value_blocks(m, scratch, part, 0, blocks, 0, rows, output);
     for (int row = from, r = 0; row < to; row++, r += per_kv) {
         EACH_ANCESTOR(one, to_at, slot, row, tile)
         cache_move_value(
             own, to_at, cache_part_of(m->cache, slot / TILE, layer, head), slot % TILE, size);
-        for (int b = blocks; b * BLOCK < seen_of(m, row, tile); b++)
-            add_value_block(m, scratch, own, b, r, r + per_kv, output);
+        int end = (seen_of(m, row, tile) + BLOCK - 1) / BLOCK;
+        if (end > blocks)
+            add_value_blocks(m, scratch, own, blocks, end, r, r + per_kv, output);
     }
 }
 

@@ -250,6 +250,72 @@ static gemm16_block_function *const GEMM16_FOUR[] = {
 static gemm16_block_function *const GEMM16_ONE[] = {
     0, gemm16_1_1, gemm16_2_1, gemm16_3_1, gemm16_4_1, gemm16_5_1, gemm16_6_1};
 
+/* R rows of softmax weights by P panels of values: a block's sums are added as floats in registers */
+INLINE_BLOCK void add_values_block(const int R, const int P, const uint8_t *weights,
+    const float *units, const int8_t *values, size_t block_step, int blocks, float *output,
+    size_t stride) {
+    __m512 mixed[6][2];
+    UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) mixed[r][p] =
+        _mm512_loadu_ps(output + (size_t)r * stride + p * LANES);
+    for (int b = 0; b < blocks; b++) {
+        const int8_t *block = values + (size_t)b * block_step;
+        __m512i sum[6][2];
+        UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) sum[r][p] =
+            _mm512_setzero_si512();
+        for (int i = 0; i < BLOCK; i += 4) {
+            __m512i value[2];
+            UNROLLED for (int p = 0; p < P; p++) value[p] =
+                _mm512_loadu_si512(block + (size_t)p * BLOCK * LANES + i * LANES);
+            UNROLLED for (int r = 0; r < R; r++) {
+                __m512i four = four_of(weights + (size_t)r * TILE + b * BLOCK + i);
+                UNROLLED for (int p = 0; p < P; p++) sum[r][p] =
+                    _mm512_dpbusd_epi32(sum[r][p], four, value[p]);
+            }
+        }
+        UNROLLED for (int r = 0; r < R; r++) {
+            __m512 unit = _mm512_set1_ps(units[(size_t)r * (TILE / BLOCK) + b]);
+            UNROLLED for (int p = 0; p < P; p++) mixed[r][p] = _mm512_add_ps(
+                mixed[r][p], _mm512_mul_ps(_mm512_cvtepi32_ps(sum[r][p]), unit));
+        }
+    }
+    UNROLLED for (int r = 0; r < R; r++) UNROLLED for (int p = 0; p < P; p++) _mm512_storeu_ps(
+        output + (size_t)r * stride + p * LANES, mixed[r][p]);
+}
+
+#define ADD_VALUES(R)                                                                               \
+    static void add_values_##R##_2(const uint8_t *weights, const float *units,                     \
+        const int8_t *values, size_t block_step, int blocks, float *output, size_t stride) {       \
+        add_values_block(R, 2, weights, units, values, block_step, blocks, output, stride);        \
+    }                                                                                              \
+    static void add_values_##R##_1(const uint8_t *weights, const float *units,                     \
+        const int8_t *values, size_t block_step, int blocks, float *output, size_t stride) {       \
+        add_values_block(R, 1, weights, units, values, block_step, blocks, output, stride);        \
+    }
+typedef void add_values_block_function(const uint8_t *weights, const float *units,
+    const int8_t *values, size_t block_step, int blocks, float *output, size_t stride);
+
+ADD_VALUES(1) ADD_VALUES(2) ADD_VALUES(3) ADD_VALUES(4) ADD_VALUES(5) ADD_VALUES(6)
+
+static add_values_block_function *const ADD_VALUES_TWO[] = {0, add_values_1_2, add_values_2_2,
+    add_values_3_2, add_values_4_2, add_values_5_2, add_values_6_2};
+static add_values_block_function *const ADD_VALUES_ONE[] = {0, add_values_1_1, add_values_2_1,
+    add_values_3_1, add_values_4_1, add_values_5_1, add_values_6_1};
+
+static void vnni_add_values(const uint8_t *weights, const float *units, int count,
+    const int8_t *values, int panels, int blocks, float *output) {
+    size_t block_step = (size_t)panels * BLOCK * LANES, stride = (size_t)panels * LANES;
+    for (int p = 0, many; p < panels; p += many) {
+        many = panels - p >= 2 ? 2 : 1;
+        for (int r = 0, now; r < count; r += now) {
+            int left = count - r, groups = (left + 5) / 6;
+            now = (left + groups - 1) / groups;
+            (many == 2 ? ADD_VALUES_TWO : ADD_VALUES_ONE)[now](weights + (size_t)r * TILE,
+                units + (size_t)r * (TILE / BLOCK), values + (size_t)p * BLOCK * LANES, block_step,
+                blocks, output + (size_t)r * stride + p * LANES, stride);
+        }
+    }
+}
+
 static void vnni_gemm16(const int16_t *rows, size_t stride, int count, const int16_t *panel,
     size_t step, int panels, int inputs, int32_t *sums) {
     size_t sums_step = (size_t)count * LANES;

@@ -192,8 +192,10 @@ static void with_softmax(const kernel *k, numbers *n, int round, unsigned char *
 }
 
 static void with_add_values(const kernel *k, numbers *n, int round, unsigned char *to) {
-    memcpy(to, n->start, WIDE * sizeof(float));
-    k->add_values(n->sums, (size_t)LANES * (1 + (round & 1)), 1 + round % PANELS, n->row_scales[0],
+    int panels = 1 + round % PANELS, most = INPUTS * PANELS / BLOCK / panels;
+    int blocks = 1 + round / 3 % (most < TILE / BLOCK ? most : TILE / BLOCK);
+    memcpy(to, n->start, sizeof n->start);
+    k->add_values(n->rows, n->scales, 1 + 7 * round % (ROWS / 2), n->panels, panels, blocks,
         (float *)to);
 }
 

@@ -260,9 +260,18 @@ static void softmax(const int32_t *scores, size_t step, int keys, int padded, fl
     *sum = folded(lane);
 }
 
-static void add_values(const int32_t *sums, size_t step, int panels, float unit, float *mixed) {
-    for (int i = 0; i < panels * LANES; i++)
-        mixed[i] = mixed[i] + (float)sums[(size_t)(i / LANES) * step + i % LANES] * unit;
+static void add_values(const uint8_t *weights, const float *units, int count, const int8_t *values,
+    int panels, int blocks, float *output) {
+    int32_t sums[LANES];
+    for (int b = 0; b < blocks; b++)
+        for (int r = 0; r < count; r++)
+            for (int p = 0; p < panels; p++) {
+                gemm8(weights + (size_t)r * TILE + b * BLOCK, TILE, 1,
+                    values + (size_t)(b * panels + p) * BLOCK * LANES, 0, 1, BLOCK, sums, 0, 0, 0);
+                float *to = output + (size_t)(r * panels + p) * LANES;
+                for (int i = 0; i < LANES; i++)
+                    to[i] = to[i] + (float)sums[i] * units[(size_t)r * (TILE / BLOCK) + b];
+            }
 }
 
 static void merge(float sum, float most, const float *mixed, int count, float *row_sum,

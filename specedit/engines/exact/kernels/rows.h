@@ -320,67 +320,112 @@ static void rows_quantize8(const float *head, int count, int8_t *out, float *sca
     }
 }
 
+/* 64 numbers from 0 to 255, rounded to bytes */
+INLINE void store_codes(uint8_t *to, const floats number[BLOCK / LANES]) {
+#if defined(__AVX512BW__)
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    __m512i low = _mm512_packus_epi32(
+        _mm512_cvtps_epi32((__m512)number[0]), _mm512_cvtps_epi32((__m512)number[1]));
+    __m512i high = _mm512_packus_epi32(
+        _mm512_cvtps_epi32((__m512)number[2]), _mm512_cvtps_epi32((__m512)number[3]));
+    _mm512_storeu_si512(to, _mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high)));
+#else
+    for (int v = 0; v < BLOCK / LANES; v++) {
+        small found = __builtin_convertvector((ints)(number[v] + MAGIC), small);
+        memcpy(to + v * LANES, &found, sizeof found);
+    }
+#endif
+}
+
+/* A block's weights and their scale; its first `keys` numbers count, the others may be anything. */
+INLINE float block_weights(const float *score, int keys, float highest, const float *value_scales,
+    floats *total, uint8_t *weights) {
+    static const ints lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    floats weight[BLOCK / LANES], unit = all(0.0f);
+    for (int v = 0; v < BLOCK / LANES; v++) {
+        floats part = power(load(score + v * LANES) - highest);
+        floats times = load(value_scales + v * LANES);
+        if (keys < BLOCK) {
+            ints seen = lanes < keys - v * LANES;
+            part = (floats)(seen & (ints)part);
+            times = (floats)(seen & (ints)times);
+        }
+        *total = *total + part;
+        weight[v] = part * times;
+        unit = larger(weight[v], unit);
+    }
+    float largest = largest_of(unit), steps = 255.0f / largest;
+    int some = largest >= TINY;
+    for (int v = 0; v < BLOCK / LANES; v++)
+        weight[v] = weight[v] * (some ? steps : 0.0f);
+    store_codes(weights, weight);
+    return some ? largest / 255.0f : 0.0f;
+}
+
 static void rows_softmax(const int32_t *scores, size_t step, int keys, int padded, float query_scale,
     const float *key_scales, const float *value_scales, uint8_t *weights, float *units, float *sum,
     float *most) {
     static const ints lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    float kept[TILE] __attribute__((aligned(64)));
+    float score[TILE] __attribute__((aligned(64)));
     const floats nothing = all(-__builtin_inff());
     floats top = nothing;
-    int full = keys / LANES, whole = (keys + LANES - 1) / LANES;
-    for (int v = 0; v < whole; v++) {
-        floats score = to_floats(load_ints(scores + (size_t)v * step));
-        score = score * (load(key_scales + v * LANES) * query_scale);
-        if (v == full) {
-            ints seen = lanes < keys - v * LANES;
-            score = (floats)((seen & (ints)score) | (~seen & (ints)nothing));
-        }
-        store(kept + v * LANES, score);
-        top = larger(score, top);
+    int full = keys / LANES, b = 0;
+    for (int v = 0; v < full; v++) {
+        floats one = to_floats(load_ints(scores + (size_t)v * step))
+            * (load(key_scales + v * LANES) * query_scale);
+        store(score + v * LANES, one);
+        top = larger(one, top);
     }
-    floats highest = all(*most = largest_of(top)), total = all(0.0f);
-    for (int b = 0; b * BLOCK < padded; b++) {
-        floats unit = all(0.0f), weight[BLOCK / LANES];
-        for (int v = 0; v < BLOCK / LANES; v++) {
-            int at = b * (BLOCK / LANES) + v;
-            floats part = all(0.0f);
-            if (at < whole) {
-                part = power(load(kept + at * LANES) - highest);
-                if (at == full) {
-                    ints seen = lanes < keys - at * LANES;
-                    part = (floats)(seen & (ints)part);
-                }
-                total = total + part;
-                part = part * load(value_scales + at * LANES);
-                if (at == full) { /* memory behind the last key may hold anything */
-                    ints seen = lanes < keys - at * LANES;
-                    part = (floats)(seen & (ints)part);
-                }
-            }
-            weight[v] = part;
-            unit = larger(part, unit);
-        }
-        float largest = largest_of(unit);
-        units[b] = largest / 255.0f;
-        floats steps = all(255.0f / largest);
-        if (!(largest >= TINY)) {
-            units[b] = 0.0f;
-            steps = all(0.0f);
-        }
-        for (int v = 0; v < BLOCK / LANES; v++) {
-            ints shifted = (ints)(weight[v] * steps + MAGIC);
-            small found = __builtin_convertvector(shifted, small);
-            memcpy(weights + b * BLOCK + v * LANES, &found, sizeof found);
-        }
+    if (keys % LANES) {
+        floats one = to_floats(load_ints(scores + (size_t)full * step))
+            * (load(key_scales + full * LANES) * query_scale);
+        ints seen = lanes < keys - full * LANES;
+        one = (floats)((seen & (ints)one) | (~seen & (ints)nothing));
+        store(score + full * LANES, one);
+        top = larger(one, top);
+    }
+    for (int v = (keys + LANES - 1) / LANES; v * LANES < padded; v++)
+        store(score + v * LANES, nothing);
+    float highest = *most = largest_of(top);
+    floats total = all(0.0f);
+    for (; (b + 1) * BLOCK <= keys; b++)
+        units[b] = block_weights(score + b * BLOCK, BLOCK, highest, value_scales + b * BLOCK, &total,
+            weights + b * BLOCK);
+    if (b * BLOCK < keys) {
+        units[b] = block_weights(score + b * BLOCK, keys - b * BLOCK, highest,
+            value_scales + b * BLOCK, &total, weights + b * BLOCK);
+        b++;
+    }
+    for (; b * BLOCK < padded; b++) {
+        units[b] = 0.0f;
+        memset(weights + b * BLOCK, 0, BLOCK);
     }
     *sum = sum_of(total);
 }
 
-static void rows_add_values(const int32_t *sums, size_t step, int panels, float unit, float *mixed) {
-    for (int p = 0; p < panels; p++)
-        store(mixed + p * LANES,
-            load(mixed + p * LANES) + to_floats(load_ints(sums + (size_t)p * step)) * unit);
+#ifndef VARIANT_ADD_VALUES
+#define VARIANT_ADD_VALUES rows_add_values
+static void rows_add_values(const uint8_t *weights, const float *units, int count,
+    const int8_t *values, int panels, int blocks, float *output) {
+    enum { TOGETHER = 16, MOST_PANELS = 2 * MAX_HALF / LANES };
+    int32_t sums[TOGETHER * MOST_PANELS * LANES] __attribute__((aligned(64)));
+    for (int from = 0, now; from < count; from += now) {
+        now = count - from < TOGETHER ? count - from : TOGETHER;
+        for (int b = 0; b < blocks; b++) {
+            gemm8(weights + (size_t)from * TILE + b * BLOCK, TILE, now,
+                values + (size_t)b * panels * BLOCK * LANES, BLOCK * LANES, panels, BLOCK, sums, 0, 0,
+                0);
+            for (int r = 0; r < now; r++)
+                for (int p = 0; p < panels; p++) {
+                    float *to = output + (size_t)((from + r) * panels + p) * LANES;
+                    store(to, load(to)
+                            + to_floats(load_ints(sums + (size_t)(p * now + r) * LANES))
+                                * units[(size_t)(from + r) * (TILE / BLOCK) + b]);
+                }
+        }
+    }
 }
+#endif
 
 static void rows_merge(float sum, float most, const float *mixed, int count, float *row_sum,
     float *row_maximum, float *row_output) {
@@ -462,6 +507,6 @@ static float rows_top(const float *row, int count, int most, float sharp, float 
 const kernel KERNEL_NAME(VARIANT) = {
     QUOTED(VARIANT), gemm8, VARIANT_GEMM4, VARIANT_FEW, expand, gemm16, VARIANT_BEGIN, VARIANT_END,
     rows_quantize, rows_rms_norm, rows_widen_bf16, rows_store, rows_add, rows_swiglu, rows_logits, rows_rope,
-    rows_quantize16, rows_quantize8, rows_softmax, rows_add_values, rows_merge, rows_divide,
+    rows_quantize16, rows_quantize8, rows_softmax, VARIANT_ADD_VALUES, rows_merge, rows_divide,
     rows_silu, rows_top,
 };

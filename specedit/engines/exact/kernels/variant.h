@@ -106,8 +106,11 @@ typedef struct {
     void (*softmax)(const int32_t *scores, size_t step, int keys, int padded, float query_scale,
         const float *key_scales, const float *value_scales, uint8_t *weights, float *units,
         float *sum, float *maximum);
-    /* output[16 p + o] += unit * sums[p][o] */
-    void (*add_values)(const int32_t *sums, size_t step, int panels, float unit, float *output);
+    /* adds what `count` rows of weights give of some blocks of 64 values, block after block:
+     * output[r][16 p + o] += units[r][b] * sum over i of weights[r][64 b + i] * value i of b.
+     * Rows of weights are TILE apart, of units TILE / BLOCK; a block is `panels` panels of 16. */
+    void (*add_values)(const uint8_t *weights, const float *units, int count, const int8_t *values,
+        int panels, int blocks, float *output);
     /* merges a tile's (sum, maximum, output) into a row's: online softmax */
     void (*merge)(float sum, float maximum, const float *output, int count, float *row_sum,
         float *row_maximum, float *row_output);
