@@ -32,7 +32,7 @@ class Constants:
     first_risk: float = 0.0011
     foreseen: float = 0.2
     # The further probability of that in a line with a word of the instruction that few lines have.
-    named_line: float = 0.008
+    named_line: float = 0.016
 
     # Learned rules: how often one is taken to have held before any trial (and to have failed once):
     # the word itself, a part of a longer one, another case; learned, or asked for. Of a context

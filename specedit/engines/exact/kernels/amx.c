@@ -14,7 +14,6 @@
 
 enum {
     FEW = 5,       /* fewer rows than this waste more of a tile than they save, */
-    FEW_SHORT = 8, /* of a product of 64 inputs these, */
     FEW4 = 5,      /* of a product with weights of 4 bits these, */
     SHORT = 256,   /* and fewer inputs more time on reading and writing sums */
 };
@@ -173,55 +172,9 @@ static void tiles_of_four4(const uint8_t *rows, size_t stride, const int8_t *pan
     _tile_stored(3, sums + 3 * sums_step, 64);
 }
 
-/* 64 inputs (the values of a block of keys): each tile of rows is read once for all panels */
-static void tiles_short(const uint8_t *rows, size_t stride, int count, const int8_t *panel,
-    size_t step, int panels, int32_t *sums) {
-    size_t sums_step = (size_t)count * LANES;
-    int shaped = 0;
-    for (int r = 0, now; r < count; r += now) {
-        now = count - r < TILE_ROWS ? count - r : TILE_ROWS;
-        if (now != shaped)
-            shape_tiles(now, now);
-        shaped = now;
-        _tile_loadd(4, rows + (size_t)r * stride, (long)stride);
-        int32_t *to = sums + (size_t)r * LANES;
-        int p = 0;
-        for (; p + 4 <= panels; p += 4, to += 4 * sums_step) { /* four are active */
-            const int8_t *at = panel + (size_t)p * step;
-            _tile_zero(0);
-            _tile_loadd(6, at, 64);
-            _tile_dpbusd(0, 4, 6);
-            _tile_zero(1);
-            _tile_loadd(7, at + step, 64);
-            _tile_dpbusd(1, 4, 7);
-            _tile_zero(2);
-            _tile_loadd(6, at + 2 * step, 64);
-            _tile_dpbusd(2, 4, 6);
-            _tile_zero(3);
-            _tile_loadd(7, at + 3 * step, 64);
-            _tile_dpbusd(3, 4, 7);
-            _tile_stored(0, to, 64);
-            _tile_stored(1, to + sums_step, 64);
-            _tile_stored(2, to + 2 * sums_step, 64);
-            _tile_stored(3, to + 3 * sums_step, 64);
-        }
-        for (; p < panels; p++, to += sums_step) {
-            _tile_zero(0);
-            _tile_loadd(6, panel + (size_t)p * step, 64);
-            _tile_dpbusd(0, 4, 6);
-            _tile_stored(0, to, 64);
-        }
-    }
-    _tile_release();
-}
-
 static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
     int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
     int lines) {
-    if (count >= FEW_SHORT && inputs == 64 && !lines) {
-        tiles_short(rows, stride, count, panel, step, panels, sums);
-        return;
-    }
     if (count < FEW || inputs < SHORT || panels % 2) {
         vnni_gemm8(
             rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines);
