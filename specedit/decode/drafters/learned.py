@@ -75,7 +75,6 @@ class Learned:
 
     @cached_property
     def _pieces(self) -> list[bytes]:
-        """Computed at the first change: a prediction without divergence does not need it."""
         return [self._codec.piece(token) for token in self._ids] if self._codec else []
 
     @cached_property
@@ -90,7 +89,9 @@ class Learned:
     def named(self) -> set[int]:
         """Positions in lines that have a word of the instruction, where few lines have it. Empty
         where a rename is asked for: its rules know better."""
-        text, starts = self._text if self._words_asked and not self._requested else b"", self._starts
+        if self._requested or not self._words_asked:
+            return set()
+        text, starts = self._text, self._starts
         lines: dict[bytes, set[int]] = {}
         for match in WORD.finditer(text):
             if match[0] in self._words_asked:
