@@ -87,13 +87,13 @@ class Scopes(Home):
     def _open(self) -> None:
         """Scopes and owners, outer before inner; leaves in reading order."""
         rules = self.rules
-        message = rules.prepare(self.root, self.text)
+        rules.prepare(self.root, self.text)
         named = type(rules).names_in is not Rules.names_in
         shows = type(rules).shown is not Rules.shown
         by_parent = {key.partition("<")[0] for key in rules.scopes if "<" in key}
         for node in self.root.walk():
             parent, type_ = node.parent, node.type
-            for leaf, name in rules.names_in(node, self.text, message) if named else ():
+            for leaf, name in rules.names_in(node, self.text) if named else ():
                 self._leaves.append(leaf)
                 self._names.append(name)
             if type_ in rules.names:

@@ -11,20 +11,21 @@ from specedit.syntax.branch import Branch
 
 
 class Bash(Rules):
-    def prepare(self, root: Branch, text: Text) -> frozenset[str]:
+    def prepare(self, root: Branch, text: Text) -> None:
+        keyed = keyed_arrays(root, text)
         for node in root.walk():
             tell_functions(node, text)
-        return keyed_arrays(root, text)
+            array = node.part("name") if node.type == "subscript" else None
+            if array is not None and text(array) in keyed:
+                node.field = KEYED
 
     def is_name(self, node: Branch) -> bool:
         if node.type == "word":  # a command's arguments are words, too
             return node.place in ("command_name.", "function_definition.name")
         return super().is_name(node)
 
-    def names_in(
-        self, node: Branch, text: Text, known: frozenset[str]
-    ) -> Iterator[tuple[Branch, str]]:
-        yield from ((leaf, text(leaf)) for leaf in shell_names(node, text, known))
+    def names_in(self, node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:
+        yield from ((leaf, text(leaf)) for leaf in shell_names(node, text))
 
     def has_sigil(self, leaf: Branch, text: Text) -> bool:
         return leaf.type == "variable_name"
@@ -49,6 +50,7 @@ RULES = Bash(
 )
 
 
+KEYED = "keyed"  # the field of an index of words
 SET, READ = "set", "read"  # the field of a name that is made up here
 BUILTINS = table(  # options with an argument, those whose argument is a name, operands: names
     """
@@ -64,13 +66,13 @@ _ASSIGNS = re.compile(r"\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)")
 _PLAIN = frozenset({"word", "string_content", "raw_string"})
 
 
-def shell_names(node: Branch, text: Text, keyed: frozenset[str]) -> Iterator[Branch]:
-    """Names in the words right under `node`; an index of a `keyed` array is a plain word."""
+def shell_names(node: Branch, text: Text) -> Iterator[Branch]:
+    """Names in the words right under `node`; an index of a KEYED array is a plain word."""
     if node.type == "command":
         yield from _arguments(node, text)
     elif node.type == "word" and _is_tested(node, text):
         yield from list(_names(node, text, READ))[:1]
-    elif node.type == "word" and (_is_counted(node) or _is_index(node, text, keyed)):
+    elif node.type == "word" and (_is_counted(node) or _is_index(node)):
         yield from _names(node, text, READ)
 
 
@@ -159,12 +161,11 @@ def _is_counted(word: Branch) -> bool:
     return False
 
 
-def _is_index(word: Branch, text: Text, keyed: frozenset[str]) -> bool:
+def _is_index(word: Branch) -> bool:
     """`${a[i]}` where `a` is numbered."""
     for up in word.up():
         if up.type == "subscript":
-            array = up.part("name")
-            return array is not None and text(array) not in keyed
+            return up.field != KEYED
         if not up.type.endswith("_expression"):
             return False
     return False

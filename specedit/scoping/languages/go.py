@@ -18,9 +18,7 @@ from specedit.syntax.branch import Branch
 
 
 class Go(Rules):
-    def names_in(
-        self, node: Branch, text: Text, known: frozenset[str]
-    ) -> Iterator[tuple[Branch, str]]:
+    def names_in(self, node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:
         """An import without a name of its own is called as its path's last part."""
         holder = node.parent
         if node.place == "import_spec.path" and holder is not None and not holder.part("name"):

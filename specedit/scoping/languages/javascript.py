@@ -27,9 +27,7 @@ SHORTHANDS = places("shorthand_property_identifier shorthand_property_identifier
 
 
 class JavaScript(JavaScriptModules):
-    def names_in(
-        self, node: Branch, text: Text, known: frozenset[str]
-    ) -> Iterator[tuple[Branch, str]]:
+    def names_in(self, node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:
         """`o["name"]` and `{"name": 1}` name the member."""
         if node.type == "string_fragment" and _is_key(node):
             yield node, text(node)

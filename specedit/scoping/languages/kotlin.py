@@ -15,9 +15,7 @@ _DOLLAR = re.compile(r"\$([^\W\d]\w*)")
 
 
 class Kotlin(Rules):
-    def names_in(
-        self, node: Branch, text: Text, known: frozenset[str]
-    ) -> Iterator[tuple[Branch, str]]:
+    def names_in(self, node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:
         """`"$name"`, which the grammar leaves as text."""
         if node.type == "string_literal":
             for match in _DOLLAR.finditer(text(node)):

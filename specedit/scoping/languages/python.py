@@ -21,9 +21,7 @@ from specedit.syntax.branch import Branch
 
 
 class Python(PythonModules):
-    def names_in(
-        self, node: Branch, text: Text, known: frozenset[str]
-    ) -> Iterable[tuple[Branch, str]]:
+    def names_in(self, node: Branch, text: Text) -> Iterable[tuple[Branch, str]]:
         """Names that stand in quotes: `__all__`, and annotations."""
         return python_strings.names_in(node, text) if node.type == "string_content" else ()
 

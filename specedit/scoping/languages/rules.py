@@ -29,9 +29,8 @@ class Rules(Tables):
 
     # reading the tree
 
-    def prepare(self, root: Branch, text: Text) -> frozenset[str]:
-        """What the file says about its names before any is read; `names_in` gets it back."""
-        return frozenset()
+    def prepare(self, root: Branch, text: Text) -> None:
+        """Marks what the grammar does not tell, before any name is read."""
 
     def is_name(self, node: Branch) -> bool:
         """Whether a leaf of `names` is a whole name."""
@@ -41,9 +40,7 @@ class Rules(Tables):
         """The name a leaf carries, without what only says of which kind it is."""
         return text(leaf)
 
-    def names_in(
-        self, node: Branch, text: Text, known: frozenset[str]
-    ) -> Iterable[tuple[Branch, str]]:
+    def names_in(self, node: Branch, text: Text) -> Iterable[tuple[Branch, str]]:
         """Names that the grammar does not tell as such, each as a leaf of its own."""
         return ()
 

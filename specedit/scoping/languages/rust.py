@@ -25,9 +25,7 @@ class Rust(RustModules):
             node.parent is None or node.parent.type not in ("lifetime", "label")
         )
 
-    def names_in(
-        self, node: Branch, text: Text, known: frozenset[str]
-    ) -> Iterator[tuple[Branch, str]]:
+    def names_in(self, node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:
         yield from ((leaf, text(leaf)) for leaf in formatted(node, text))
         holder = node.parent.parent if node.type == "self" and node.parent is not None else None
         path = holder.part("path") if holder is not None else None
