@@ -192,7 +192,8 @@ def lines_of(text: str, selected: str, near: int | None = None) -> tuple[int, in
     results = list(_places(text, wanted))
     if not results:
         raise InputError(
-            "The selected text is not in the file.", hint="Save the file, then select it again."
+            "The selected text is not in the file.",
+            hint="Save the file first, or quote the lines as it has them.",
         )
     if near is None and len(results) > 1:
         lines = ", ".join(str(first) for first, _ in results)
