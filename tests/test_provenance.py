@@ -121,9 +121,9 @@ def test_seconds_add_up(events: list[Written], data: st.DataObject) -> None:
 
 
 @given(runs(), st.text(st.sampled_from("ab\n"), max_size=8))
-def test_parts_keep_their_text_where_it_ends_up(events: list[Written], head: str) -> None:
+def test_parts_keep_their_text_where_more_follows(events: list[Written], tail: str) -> None:
     answer = prov.of(events)
-    placed = answer.onto(head + answer.text, len(head))
+    placed = answer.onto(answer.text + tail)
     assert [placed.text[p.start : p.end] for p in placed.parts] == [
         answer.text[p.start : p.end] for p in answer.parts
     ]

@@ -88,8 +88,7 @@ def every_command() -> Any:
     _register()
     command: Any = typer.main.get_command(app)
     for name in LONG:
-        for parameter in command.commands[name].params:
-            parameter.hidden = False
+        _show_every_option(command.commands[name])
     return command
 
 
@@ -98,9 +97,10 @@ def run(arguments: Sequence[str]) -> int:
     _register(*(name for name in arguments[:1] if name in COMMANDS))
     if "undo" not in arguments[:1]:  # which chooses its run first
         recover()
-    command = typer.main.get_command(app)
+    command: Any = typer.main.get_command(app)
     if arguments[:1] and arguments[0] in LONG and HELP_ALL in arguments:
-        arguments = _with_every_option(command, arguments)
+        _show_every_option(command.commands[arguments[0]])
+        arguments = ["--help" if word == HELP_ALL else word for word in arguments]
     code = _ended(command, arguments)
     if code not in (DONE, WOULD_CHANGE) and is_filter(command, arguments):
         copy_stdin()  # guarantee 5
@@ -121,13 +121,11 @@ def recover(but: str | None = None) -> None:
             say(line)
 
 
-def _with_every_option(command: Any, arguments: Sequence[str]) -> list[str]:
-    """The command line for a command's --help, with every option shown."""
-    subcommand = command.commands[arguments[0]]
-    subcommand.epilog = None  # it names --help-all
-    for parameter in subcommand.params:
+def _show_every_option(command: Any) -> None:
+    """Let --help show what --help-all does."""
+    command.epilog = None  # it names --help-all
+    for parameter in command.params:
         parameter.hidden = False
-    return ["--help" if word == HELP_ALL else word for word in arguments]
 
 
 def _ended(command: Any, arguments: Sequence[str]) -> int:

@@ -177,11 +177,8 @@ def allowed_links(names: Iterable[str]) -> dict[str, Path]:
     links = {name: target for name in names if (target := beyond(name)) is not None}
     if not links or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return {}
-    return {name: target for name, target in links.items() if _confirmed(name, target)}
-
-
-def _confirmed(name: str, target: Path) -> bool:
-    return confirmed(f"{name} is a link to {target}, outside its work tree. Edit that file?")
+    question = "{} is a link to {}, outside its work tree. Edit that file?"
+    return {name: to for name, to in links.items() if confirmed(question.format(name, to))}
 
 
 def confirmed(question: str) -> bool:

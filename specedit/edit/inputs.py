@@ -1,8 +1,8 @@
-"""The inputs of a session: files by name, or standard input; each is read when its turn comes."""
+"""What a session is asked for, and its inputs: files by name, or standard input."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,8 @@ from specedit.files.source import Source
 from specedit.files.worktree import check_within, in_work_tree
 
 if TYPE_CHECKING:
+    from specedit.edit.backend import Backend
+    from specedit.files.recorder import Wish
     from specedit.settings import Settings
 
 # Plans the Job of one source; an Edit where there is nothing to ask a model.
@@ -35,6 +37,24 @@ class Input:
     def of_source(cls, source: Source) -> Input:
         """A text that was read already."""
         return cls(source.name, lambda: source)
+
+
+@dataclass(eq=False)
+class Request:
+    """What a session does: a command over its inputs.
+
+    `writes`: files are journalled and written; otherwise Edits are only returned, and what is
+    tried in the work tree is taken out. `together`: all files are one change, so that nothing is
+    written if one of them cannot be edited."""
+
+    command: str
+    inputs: Sequence[Input]
+    planner: Planner
+    backend: Backend
+    settings: Settings
+    writes: bool = False
+    wish: Wish | None = None
+    together: bool = False
 
 
 def of_files(

@@ -216,7 +216,6 @@ class Report:
     edits: tuple[Edit, ...]
     model: ModelLine | None = None
     server: str | None = None
-    wall_s: float = 0.0
 
     @property
     def figures(self) -> Figures:

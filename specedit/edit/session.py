@@ -2,19 +2,18 @@
 
 Each input is read, planned, asked about, checked, journalled and written. Everything that happens
 is yielded; nothing here depends on flags, git or the terminal. With the setting `test`, the user's
-command judges each try (`edit.tries.tested`), otherwise the checks alone do (`edit.tries.checked`).
+command judges each try (`tries.tested`), otherwise the checks alone do (`tries.attempts`).
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass, replace
 
 from specedit.check.finding import Finding
 from specedit.edit.backend import Backend, Event, Ready
-from specedit.edit.inputs import Input, Planner
+from specedit.edit.inputs import Input, Planner, Request
 from specedit.edit.job import Job, Planned
 from specedit.edit.outcome import as_written, failed, guarded, outcome, with_others_failed
 from specedit.edit.report import Edit, ModelLine, Report, TryItem
@@ -22,7 +21,7 @@ from specedit.edit.tries.attempts import checked_tries
 from specedit.edit.tries.tested import tested_tries
 from specedit.errors import FileError, NotDefined
 from specedit.files.journal import home
-from specedit.files.recorder import Recorder, Wish
+from specedit.files.recorder import Recorder
 from specedit.files.replacement import check_writable
 from specedit.files.source import Source
 from specedit.settings import Settings
@@ -39,40 +38,21 @@ class Proposed:
 Item = Planned | Event | Proposed | TryItem | Edit
 
 
-class EditSession:
+@dataclass(eq=False)
+class EditSession(Request):
     """Iterate it once: each input's last item is its Edit, and an input that fails does not stop
     the others.
 
-    `writes`: files are journalled and written; otherwise Edits are only returned. `together`: all
-    files are one change, so that nothing is written if one of them cannot be edited. `alone`: the
-    instruction is for this one input, so that an answer without a change is asked for again. The
-    caller that sees a `Proposed` may `replace_text` and may `skip_rest`."""
+    `alone`: the instruction is for this one input, so that an answer without a change is asked for
+    again (None: where there is one). The caller that sees a `Proposed` may `replace_text` and may
+    `skip_rest`."""
 
-    def __init__(
-        self,
-        command: str,
-        inputs: Sequence[Input],
-        planner: Planner,
-        backend: Backend,
-        settings: Settings,
-        *,
-        writes: bool = False,
-        wish: Wish | None = None,
-        together: bool = False,
-        alone: bool | None = None,
-    ) -> None:
-        self._command = command
-        self._inputs = inputs
-        self._planner = planner
-        self._backend = backend
-        self._settings = settings
-        self._writes = writes
-        self._wish = wish
-        self._together = together
-        self._alone = len(inputs) == 1 if alone is None else alone
-        tested = bool(settings.test)
-        self._recorder = Recorder(home(), command, wish) if writes and not tested else None
-        self._started = time.perf_counter()
+    alone: bool | None = None
+
+    def __post_init__(self) -> None:
+        self._alone = len(self.inputs) == 1 if self.alone is None else self.alone
+        writes = self.writes and not self.settings.test
+        self._recorder = Recorder(home(), self.command, self.wish) if writes else None
         self._model: ModelLine | None = None
         self._edits: list[Edit] = []
         self._chosen_text: str | None = None
@@ -80,22 +60,17 @@ class EditSession:
         self._pending: list[tuple[Input, Source, Edit]] = []
 
     @property
-    def command(self) -> str:
-        return self._command
-
-    @property
     def names(self) -> list[str]:
-        return [one.name for one in self._inputs]
+        return [one.name for one in self.inputs]
 
     @property
     def not_done(self) -> list[str]:
-        pending = self._together and self._recorder is not None  # nothing of it is written yet
+        pending = self.together and self._recorder is not None  # nothing of it is written yet
         return self.names if pending else self.names[len(self._edits) :]
 
     def report(self) -> Report:
         """The results so far."""
-        wall_s = time.perf_counter() - self._started
-        return Report(self._command, tuple(self._edits), self._model, self._backend.server, wall_s)
+        return Report(self.command, tuple(self._edits), self._model, self.backend.server)
 
     def replace_text(self, text: str) -> None:
         """Write this text instead of the one that was just proposed."""
@@ -106,7 +81,7 @@ class EditSession:
         self._skip_reason = why
 
     def __iter__(self) -> Generator[tuple[str, Item], None, None]:
-        items = self._tested() if self._settings.test else self._untested()
+        items = tested_tries(self) if self.settings.test else self._untested()
         with closing(items):  # a try is taken out of the work tree at once
             for name, item in items:
                 if isinstance(item, Ready):
@@ -116,33 +91,21 @@ class EditSession:
                 yield name, item
         self._write_pending()
 
-    def _tested(self) -> Generator[tuple[str, Item], None, None]:
-        return tested_tries(
-            self._command,
-            self._inputs,
-            self._planner,
-            self._backend,
-            self._settings,
-            wish=self._wish,
-            writes=self._writes,
-            together=self._together,
-        )
-
     def _untested(self) -> Generator[tuple[str, Item], None, None]:
-        for one in self._inputs:
+        for one in self.inputs:
             if self._skip_reason:
                 skipped = Finding("skipped", self._skip_reason)
                 yield one.name, Edit(one.name, "unchanged", findings=(skipped,))
                 continue
             try:
                 source = one.read()
-                if self._writes:
+                if self.writes:
                     check_writable(source)
-                job = self._planner(source)
+                job = self.planner(source)
                 if isinstance(job, Edit):
                     yield one.name, job
                     continue
-                tries = checked_tries(job, self._backend, self._settings, alone=self._alone)
+                tries = checked_tries(job, self.backend, self.settings, alone=self._alone)
                 for item in tries:
                     if isinstance(item, Planned):
                         job = item.job
@@ -170,7 +133,7 @@ class EditSession:
     def _written(self, one: Input, source: Source, edit: Edit) -> Edit:
         if self._recorder is None or not edit.changed:
             return edit
-        if self._together:
+        if self.together:
             self._pending.append((one, source, edit))
             return edit
         self._recorder.write(source, edit.after)
@@ -192,7 +155,7 @@ class EditSession:
             else as_written(edit, one.uncommitted)
             for one, _, edit in self._pending
         }
-        self._together = False
+        self._recorder = None  # there is nothing more to write
         self._edits = [written.get(one.path, one) for one in self._edits]
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from specedit.syntax.outline import Symbol
 
 AROUND = 60  # lines of context shown on each side of a region
+LISTED = 40  # definitions that an error lists
 
 
 @dataclass(frozen=True)
@@ -126,13 +127,13 @@ def named_symbol(source: Source, instruction: str) -> Symbol | None:
     return min(named, key=lambda one: one.last_line - one.first_line, default=None)
 
 
-def symbol_names(source: Source, most: int = 40) -> str:
-    """What a person may name with --symbol, in one line."""
+def symbol_names(source: Source) -> str:
+    """What the user may name with --symbol, in one line."""
     from specedit.syntax import trees as syntax
 
     names = list(dict.fromkeys(s.qualified for s in syntax.symbols(source.text, source.language)))
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return (", ".join(names[:most]) + more) or "nothing that tree-sitter can name"
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return (", ".join(names[:LISTED]) + more) or "nothing that tree-sitter can name"
 
 
 def _symbol_lines(source: Source, name: str) -> tuple[int, int]:

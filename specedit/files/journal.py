@@ -10,7 +10,6 @@ process holds a lock on that file, so that a killed run differs from one at work
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import json
 import os
@@ -23,7 +22,7 @@ from pathlib import Path
 
 from specedit.errors import InputError, UsageError
 from specedit.files import atomic, regular
-from specedit.files.lock import Lock
+from specedit.files.lock import UNLOCKABLE, Lock
 from specedit.files.startup import JOURNAL, UNFINISHED
 from specedit.files.startup import home as home
 
@@ -126,7 +125,7 @@ def alone(store: Path) -> Iterator[None]:
             )
     except OSError as error:
         # A network's file system may know no locks; each file is compared before it is replaced.
-        if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP):
+        if error.errno not in UNLOCKABLE:
             raise unwritable(store, error) from error
     try:
         yield
@@ -211,14 +210,12 @@ def pick(store: Path, name: str | None) -> JournalRun:
     result = runs(store)
     if not result:
         raise UsageError("There is nothing to undo.", hint=f"No run is in {store / 'journal'}.")
-    if name is None:
-        return result[0]
-    for run in result:
-        if run.name == name:
-            return run
-    raise UsageError(
-        f"There is no run {name!r} to undo.", hint="`specedit undo --list` names them."
-    )
+    run = next((one for one in result if name in (None, one.name)), None)
+    if run is None:
+        raise UsageError(
+            f"There is no run {name!r} to undo.", hint="`specedit undo --list` names them."
+        )
+    return run
 
 
 def save(run: JournalRun) -> None:

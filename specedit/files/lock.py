@@ -7,17 +7,18 @@ deleting it while others wait would let two processes hold two files of one name
 from __future__ import annotations
 
 import contextlib
+import errno
 import math
 import os
 import sys
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 
 from specedit.files import regular
 
 PAUSE = 0.01  # seconds between two tries, where a wait has an end
+UNLOCKABLE = (errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)  # there are no locks
 
 
 class Lock:
@@ -67,12 +68,7 @@ class Lock:
         self.take(math.inf)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
 

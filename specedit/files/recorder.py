@@ -31,6 +31,7 @@ from specedit.files.journal import (
     unwritable,
 )
 from specedit.files.lock import Lock
+from specedit.files.moves import make
 from specedit.files.recovery import finish
 from specedit.files.source import Source
 from specedit.files.startup import JOURNAL, undisturbed
@@ -118,10 +119,7 @@ class Recorder:
                 written += 1
             if not self._run.tree:
                 with alone(self._store), undisturbed():
-                    if moves:
-                        from specedit.files.moves import make  # git takes 0.1 s to import
-
-                        make(moves)
+                    make(moves)
                     self._finish()
         except BaseException:
             if not self._run.tree:

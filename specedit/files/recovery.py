@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from specedit.errors import SpeceditError
-from specedit.files import regular, replacement
+from specedit.files import moves, regular, replacement
 from specedit.files.journal import (
     JournalRun,
     alone,
@@ -117,14 +117,10 @@ def _named(run: JournalRun) -> str:
 
 def _is_whole(run: JournalRun) -> bool:
     """Whether every file has its new text, and its new name."""
-    places = {entry: Path(entry.path) for entry in run.files}
-    if run.moves:
-        from specedit.files.moves import are_made, place  # git takes 0.1 s to import
-
-        if not are_made(run.moves):
-            return False
-        places = {entry: place(entry.path, run.moves) for entry in run.files}
+    if not moves.are_made(run.moves):
+        return False
+    places = [(moves.place(entry.path, run.moves), entry.after_sha256) for entry in run.files]
     try:
-        return all(digest(regular.read(at)) == one.after_sha256 for one, at in places.items())
+        return all(digest(regular.read(path)) == after for path, after in places)
     except OSError:
         return False

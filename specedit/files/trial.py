@@ -7,7 +7,6 @@ the next command reverts it.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import time
@@ -15,19 +14,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from specedit.errors import InputError, UsageError
 from specedit.files import atomic, regular, replacement
 from specedit.files.journal import alone
-from specedit.files.lock import Lock
+from specedit.files.lock import UNLOCKABLE, Lock
 from specedit.files.recorder import Recorder, Wish
 from specedit.files.recovery import unfinished
 from specedit.files.replacement import put_back
 from specedit.files.source import Source
 from specedit.files.startup import undisturbed
-
-UNLOCKABLE = (errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
 
 
 @dataclass(frozen=True)
@@ -76,12 +72,7 @@ class Trial:
             )
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         try:
             self.take_out()
         finally:

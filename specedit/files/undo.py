@@ -12,7 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from specedit.errors import InputError, UsageError
-from specedit.files import regular, replacement
+from specedit.files import moves, regular, replacement
 from specedit.files.journal import (
     Entry,
     JournalRun,
@@ -87,7 +87,7 @@ def forget(store: Path, name: str | None = None) -> JournalRun:
 
 def revert(run: JournalRun, *, partly: bool = False) -> Undone:
     """`undo` of one run, for a caller that holds `alone`."""
-    moved = _taken_back_moves(run)
+    moved = moves.take_back(run.moves)
     results = list(_looked_at(run))
     steps = [one for one in results if isinstance(one, _Step)]
     if partly or not any(isinstance(o, Outcome) and o.status == REFUSED for o in results):
@@ -103,7 +103,7 @@ def revert(run: JournalRun, *, partly: bool = False) -> Undone:
         outcomes = [Outcome(o.entry.path, LEFT) if isinstance(o, _Step) else o for o in results]
     outcomes.reverse()  # as the run wrote them
     if moved and not partly and any(one.status == REFUSED for one in outcomes):
-        _made_again(moved)
+        moves.make(moved)
     elif moved:
         back = {old for old, _ in moved}
         same = (one.status == AS_BEFORE and one.path in back for one in outcomes)
@@ -117,20 +117,6 @@ def revert(run: JournalRun, *, partly: bool = False) -> Undone:
     elif not left:
         shutil.rmtree(run.path, ignore_errors=True)
     return Undone(run, tuple(outcomes))
-
-
-def _taken_back_moves(run: JournalRun) -> list[tuple[str, str]]:
-    if not run.moves:
-        return []
-    from specedit.files.moves import take_back  # git takes 0.1 s to import
-
-    return take_back(run.moves)
-
-
-def _made_again(moved: Sequence[tuple[str, str]]) -> None:
-    from specedit.files.moves import make
-
-    make(moved)
 
 
 def is_mixed(now: bytes, before: bytes, after: bytes) -> bool:

@@ -9,8 +9,8 @@ the report. Only the user chooses it, or a repository that the user trusts.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
-from dataclasses import Field, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from functools import cache, partial
 from typing import Any, get_type_hints
 
@@ -151,14 +151,9 @@ class Settings:
     from_repository: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
 
-def table() -> Iterator[Field[Any]]:
-    """Every setting."""
-    return (f for f in fields(Settings) if f.metadata)
-
-
 @cache
 def _known() -> dict[str, Mapping[str, Any]]:
-    return {f.name: f.metadata for f in table()}
+    return {one.name: one.metadata for one in fields(Settings) if one.metadata}
 
 
 @cache

@@ -72,11 +72,11 @@ class Provenance:
             results[p.kind] = results.get(p.kind, 0) + min(end, p.end) - max(start, p.start)
         return results
 
-    def onto(self, text: str, start: int = 0) -> Provenance:
-        """The parts at their places in `text`, which holds the answer, from `start` or otherwise by
-        lines. Lines of the answer that are not in `text` are lost, with their seconds."""
-        if text.startswith(self.text, start):
-            return Provenance(text, tuple(_shifted(self.parts, start)))
+    def onto(self, text: str) -> Provenance:
+        """The parts at their places in `text`, which holds the answer's lines. Those that are not
+        in `text` are lost, with their seconds."""
+        if text.startswith(self.text):
+            return Provenance(text, self.parts)
         return Provenance(text, tuple(self._by_lines(text)))
 
     def _by_lines(self, text: str) -> Iterator[Part]:
@@ -136,7 +136,3 @@ def kinds_of(chunk: Chunk, following: Chunk | None) -> tuple[str, str]:
         return drafted, FREE
     continues = following.source == chunk.source and not following.resynced
     return drafted, drafted if continues else FREE
-
-
-def _shifted(parts: Iterable[Part], by: int) -> Iterator[Part]:
-    return (replace(p, start=p.start + by, end=p.end + by) for p in parts) if by else iter(parts)

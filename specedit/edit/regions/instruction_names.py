@@ -108,7 +108,6 @@ class Mention:
     symbol: Symbol
     before: str  # the instruction's text on both sides of the name
     behind: str
-    dotted: bool  # it is named with what it is a member of
 
     @property
     def everywhere(self) -> bool:
@@ -157,7 +156,7 @@ def mentions_of(symbols: Sequence[Symbol], instruction: str) -> list[Mention]:
             if not members and not _is_name(name, before, behind, held):
                 continue
             chosen = members or ([] if prefix and prefix[1] not in ("this", "self") else held)
-            mentions += [Mention(one, before, behind, bool(members)) for one in chosen]
+            mentions += [Mention(one, before, behind) for one in chosen]
     return mentions
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from specedit.check.finding import Finding
 from specedit.edit.attempt import Answered
-from specedit.edit.backend import Backend, Event
-from specedit.edit.inputs import Input, Planner
+from specedit.edit.backend import Event
+from specedit.edit.inputs import Input, Request
 from specedit.edit.job import Job, Planned
 from specedit.edit.outcome import as_written, failed, keep, outcome, with_others_failed
 from specedit.edit.report import Baseline, Edit, Judgement, Judging, Tried, Try, TryItem
@@ -33,11 +33,9 @@ from specedit.edit.tries.verdicts import Failures, best, none_passes, whole_of
 from specedit.errors import FileError, UsageError
 from specedit.files import worktree
 from specedit.files.journal import home
-from specedit.files.recorder import Wish
 from specedit.files.replacement import check_writable
 from specedit.files.source import Source
 from specedit.files.trial import Settled, Trial
-from specedit.settings import Settings
 
 CHANGED_BY_TEST = "test-changed"  # the kind of a finding: the command wrote to a file of the try
 
@@ -61,28 +59,15 @@ class _TriedFile:
         return self.input.name
 
 
-def tested_tries(
-    command: str,
-    inputs: Sequence[Input],
-    planner: Planner,
-    backend: Backend,
-    settings: Settings,
-    *,
-    wish: Wish | None = None,
-    writes: bool = False,
-    together: bool = False,
-) -> Items:
-    """Everything that happens; each file's last item is its Edit.
-
-    `writes`: the try that passed stays; otherwise it is only returned, and the work tree is
-    unchanged. `together`: all files are one change."""
+def tested_tries(request: Request) -> Items:
+    """Everything that happens; each file's last item is its Edit."""
     files: list[_TriedFile] = []
     broken = ""
-    for one in inputs:
+    for one in request.inputs:
         try:
             source = one.read()
             check_writable(source)
-            planned = planner(source)
+            planned = request.planner(source)
         except FileError as problem:
             planned = failed(one.name, problem)
         if isinstance(planned, Job):
@@ -91,34 +76,26 @@ def tested_tries(
         if planned.status in ("refused", "failed"):
             broken = broken or planned.path
         yield one.name, planned
-    if broken and together:  # one change, of which a part cannot be done
+    if broken and request.together:  # one change, of which a part cannot be done
         for file in files:
             yield file.name, with_others_failed(Edit(file.name, "refused"), broken)
     elif files:
         root = root_of([file.source for file in files])
-        with Trial(home(), root, command, wish) as trial:
-            yield from _Tries(files, root, trial, backend, settings, writes=writes).items()
+        with Trial(home(), root, request.command, request.wish) as trial:
+            yield from _Tries(request, files, root, trial).items()
 
 
 class _Tries:
     """All files of a session through its tries."""
 
     def __init__(
-        self,
-        files: Sequence[_TriedFile],
-        root: Path,
-        trial: Trial,
-        backend: Backend,
-        settings: Settings,
-        *,
-        writes: bool,
+        self, request: Request, files: Sequence[_TriedFile], root: Path, trial: Trial
     ) -> None:
+        self._request = request
+        self._settings = request.settings
         self._files = files
         self._root = root
         self._trial = trial
-        self._backend = backend
-        self._settings = settings
-        self._writes = writes
         self._name = files[0].name  # of the file that items about all of them go with
         self._failures = Failures()
         self._before = Judgement(None)  # of the work tree as it was
@@ -139,7 +116,7 @@ class _Tries:
         for attempt in attempts(settings):
             yield self._name, trying(attempt, settings)
             for file in files:
-                answers = answer(file.job, attempt, file.earlier, self._backend, settings)
+                answers = answer(file.job, attempt, file.earlier, self._request.backend, settings)
                 answered = yield from _named(file.name, answers)
                 if attempt.number == 1:
                     file.job = answered.job
@@ -175,7 +152,7 @@ class _Tries:
         else:
             self._trial.put([(file.source, file.edits[-1].after) for file in changed])
             verdict = yield from self._run(whole.number)
-            if verdict.passed and self._writes:
+            if verdict.passed and self._request.writes:
                 self._keep(changed)
             else:
                 self._take_out(changed)
@@ -223,7 +200,7 @@ class _Tries:
         files, settings, at = self._files, self._settings, best(self._wholes)
         message = none_passes(self._wholes, settings.test, self._before)
         changed = [file for file in files if file.edits[at].changed]
-        if settings.keep_best and self._writes and changed and not self._wholes[at].refused:
+        if settings.keep_best and self._request.writes and changed and not self._wholes[at].refused:
             self._trial.put([(file.source, file.edits[at].after) for file in changed])
             for file, _ in _paired(changed, self._trial.keep()):
                 file.edits[at] = replace(file.edits[at], status="edited", written=True)
