@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from specedit.edit.plan import Message
 from specedit.files.source import Source, read
 from specedit.files.worktree import check_within
+from specedit.syntax import trees
 
 LONG = 6000  # characters of a file from which its signatures stand for it,
 SHARE = 8  # or, in a window that is known, those of the eighth part of it
@@ -211,8 +212,6 @@ def shown_beside(source: Source, long: int = LONG) -> Beside:
 
 def _signatures(source: Source) -> Iterator[str]:
     """The first lines of every definition, a gap where lines are left out."""
-    from specedit.syntax import trees
-
     lines = source.text.split("\n")
     last = 0
     for one in trees.symbols(source.text, source.language):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from specedit.check.placeholders import HERE
 from specedit.errors import InputError, UsageError
+from specedit.syntax import trees
 
 if TYPE_CHECKING:
     from specedit.files.source import Source
@@ -43,7 +44,8 @@ def region_of(
         lines = _symbol_lines(source, symbol)
     if not lines:
         return whole(source)
-    starts = _line_starts(source.text)
+    # Where each line begins; one more where the text ends in a newline.
+    starts = [0, *(newline.end() for newline in re.finditer("\n", source.text))]
     first, last = lines
     count = len(starts) - (1 if source.text.endswith("\n") else 0)
     if not 1 <= first <= last <= count:
@@ -116,12 +118,10 @@ def around(source: Source, region: Region, lines: int = AROUND) -> str:
 
 def named_symbol(source: Source, instruction: str) -> Symbol | None:
     """The smallest definition that an instruction names."""
-    from specedit.syntax import trees as syntax
-
     words = set(re.findall(r"[\w$]+(?:\.[\w$]+)*", instruction))
     named = [
         one
-        for one in syntax.symbols(source.text, source.language)
+        for one in trees.symbols(source.text, source.language)
         if one.name in words or one.qualified in words
     ]
     return min(named, key=lambda one: one.last_line - one.first_line, default=None)
@@ -129,17 +129,13 @@ def named_symbol(source: Source, instruction: str) -> Symbol | None:
 
 def symbol_names(source: Source) -> str:
     """What the user may name with --symbol, in one line."""
-    from specedit.syntax import trees as syntax
-
-    names = list(dict.fromkeys(s.qualified for s in syntax.symbols(source.text, source.language)))
+    names = list(dict.fromkeys(s.qualified for s in trees.symbols(source.text, source.language)))
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return (", ".join(names[:LISTED]) + more) or "nothing that tree-sitter can name"
 
 
 def _symbol_lines(source: Source, name: str) -> tuple[int, int]:
-    from specedit.syntax import trees as syntax
-
-    result = syntax.find_symbol(source.text, source.language, name)
+    result = trees.find_symbol(source.text, source.language, name)
     if len(result) > 1:  # a field of the same name is seldom the one to edit
         result = [one for one in result if one.kind not in ("value", "property")] or result
     if len(result) == 1 or _is_one(result, source):
@@ -159,27 +155,15 @@ def _symbol_lines(source: Source, name: str) -> tuple[int, int]:
 def _is_one(result: Sequence[Symbol], source: Source) -> bool:
     """Whether definitions are overloads, or a property's getter and setter: of one name, and with
     no other between them."""
-    from specedit.syntax import trees as syntax
-
     if len({one.qualified for one in result}) != 1:
         return False
     span = range(result[0].first_line, result[-1].last_line + 1)
     level = [
         one
-        for one in syntax.symbols(source.text, source.language)
+        for one in trees.symbols(source.text, source.language)
         if one.first_line in span and one.depth == result[0].depth
     ]
     return level == list(result)
-
-
-def _line_starts(text: str) -> list[int]:
-    """Where each line begins; one more when the text ends in a newline."""
-    starts = [0]
-    at = text.find("\n")
-    while at >= 0:
-        starts.append(at + 1)
-        at = text.find("\n", at + 1)
-    return starts
 
 
 def lines_of(text: str, selected: str, near: int | None = None) -> tuple[int, int]:

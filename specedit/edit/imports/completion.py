@@ -219,7 +219,8 @@ def _of_python(name: str, leaves: list[Branch], after: ParsedText) -> Iterator[I
         called = ("call.function", "decorator.", "type.")
         if not all(one.place in called for one in leaves):
             return
-    modules = standard_library.modules_offering(name)
+    offered = standard_library.offered_names
+    modules = [one for one in standard_library.FROM_MODULES if name in offered(one)]
     if name not in standard_library.CALLED and any(
         one.place in ("call.function", "attribute.object") for one in leaves
     ):

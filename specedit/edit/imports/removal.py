@@ -67,21 +67,18 @@ def _misplaced(before: ParsedText, text: str, tree: WorkTree) -> list[int]:
         if "comment" in one.type or "string" in one.type:
             last = one.line + after.text_of(one).rstrip("\n").count("\n")
             quoted.update(range(one.line - ("comment" in one.type), last))
-    first = next((n for n in range(end, len(lines)) if not _may_precede(lines[n], pattern)), end)
+    is_import = [pattern.fullmatch(line.strip()) is not None for line in lines]
+    below = (n for n in range(end, len(lines)) if lines[n].strip() and not is_import[n])
+    first = next(below, end)  # the first line that ends the imports at the top of the file
     return [
         number
         for number in range(first, len(lines))
-        if pattern.fullmatch(lines[number].strip())
+        if is_import[number]
         and lines[number].strip() not in known
         and number not in quoted
         and (before.language.name != "python" or _of_library(lines[number].strip()))
         and not (before.language.name == "python" and number in local)
     ]
-
-
-def _may_precede(line: str, pattern: re.Pattern[str]) -> bool:
-    """Whether a line does not end the imports at the top of a file."""
-    return not line.strip() or pattern.fullmatch(line.strip()) is not None
 
 
 def _of_library(line: str) -> bool:

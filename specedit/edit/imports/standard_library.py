@@ -82,11 +82,6 @@ def offered_names(module: str) -> frozenset[str]:
     return frozenset(names)
 
 
-def modules_offering(name: str) -> list[str]:
-    """The modules of FROM_MODULES that have a name, the preferred one first."""
-    return [module for module in FROM_MODULES if name in offered_names(module)]
-
-
 CSHARP_NAMESPACES = modules(
     """
     System: Console Math Exception ArgumentException ArgumentNullException DateTime TimeSpan Guid

@@ -156,15 +156,11 @@ def _one_answer(source: Source, done: Sequence[_Done]) -> Answer:
 
 
 def _figures(source: Source, done: Sequence[_Done], total_s: float, digest: str | None) -> Figures:
-    total = sum((one.figures for one in done), Figures())
     regions = []
-    for one in done:
-        before = taken(source, one.target.region)
-        changed = fitted(before, one.text) != before
-        target = one.target
-        regions.append(
-            EditedRegion(
-                target.lines, target.symbol, target.chance, changed, one.figures.passes, target.why
-            )
-        )
+    for target, text, figures in ((one.target, one.text, one.figures) for one in done):
+        before = taken(source, target.region)
+        changed = fitted(before, text) != before
+        about = target.lines, target.symbol, target.chance
+        regions.append(EditedRegion(*about, changed, figures.passes, target.why))
+    total = sum((one.figures for one in done), Figures())
     return replace(total, total_s=total_s, logits_digest=digest, regions=tuple(regions))

@@ -191,7 +191,7 @@ def evidence_of(text: str, blocks: Sequence[Block], instruction: str) -> list[Ev
         rows.append(
             (
                 float(named),
-                float(not named and bool(one.own_name) and _is_called(one.own_name, asked)),
+                float(not named and bool({one.own_name, one.own_name.strip("_")} & asked.names)),
                 float(bool(holders & (asked.code | {n for n in asked.names if n[:1].isupper()}))),
                 rarity[n],
                 quotes[n],
@@ -218,10 +218,6 @@ def _uses(blocks: Sequence[Block], names: Sequence[frozenset[str]]) -> list[tupl
         tuple(sorted({other for name in inside & few.keys() for other in few[name]} - {n}))
         for n, inside in enumerate(names)
     ]
-
-
-def _is_called(name: str, asked: Query) -> bool:
-    return name in asked.names or name.strip("_") in asked.names
 
 
 def _words(asked: Query, texts: Sequence[str]) -> tuple[list[float], list[float]]:

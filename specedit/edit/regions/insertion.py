@@ -142,12 +142,8 @@ def _enclosing(lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def _blank(lines: Sequence[str]) -> int:
-    count = 0
-    for line in lines:
-        if line.strip():
-            break
-        count += 1
-    return count
+    """How many lines at the beginning are blank."""
+    return next((n for n, line in enumerate(lines) if line.strip()), len(lines))
 
 
 def _without(new: list[str], known: Sequence[str]) -> list[str]:

@@ -32,8 +32,7 @@ class Failures:
     def text(self, whole: Try) -> str:
         """What a try that failed is to be told about."""
         at = whole.number if whole.same_as is None else whole.same_as
-        text = self._texts.get(at, whole.line)
-        return text
+        return self._texts.get(at, whole.line)
 
 
 def whole_of(parts: Sequence[Try], names: Sequence[str]) -> Try:
