@@ -12,6 +12,11 @@ import signal
 import sys
 from pathlib import Path
 
+from specedit.files.lock import lock_now
+
+if sys.platform == "linux":
+    import fcntl
+
 # The system, the file system or a container's seccomp filter (EPERM) does not support the call.
 # Where a permission is missing, the `rename` that follows says so.
 UNKNOWN = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EPERM)
@@ -44,64 +49,47 @@ def exchange(first: Path, second: Path) -> bool:
     raise OSError(number, os.strerror(number), str(second))
 
 
-if sys.platform == "win32":
-
-    def try_lock(handle: int) -> bool | None:
-        """None: a lock on Windows excludes readers as well."""
+def try_lock(handle: int) -> bool | None:
+    """Lock the file until `handle` closes. False: another process has the lock. None: the file
+    system has no locks, or (on Windows) they exclude readers as well."""
+    if sys.platform == "win32":
+        return None
+    try:
+        return lock_now(handle)
+    except OSError:
         return None
 
-else:
-    from specedit.files.lock import lock_now
 
-    def try_lock(handle: int) -> bool | None:
-        """Lock the file until `handle` closes. False: another process has the lock. None: the file
-        system has no locks."""
-        try:
-            return lock_now(handle)
-        except OSError:
-            return None
+def lease_against_writers(handle: int) -> bool | None:
+    """Keep other processes from opening the file for writing until `handle` closes, or
+    `release_lease`. False: it is open for writing. None: not supported, or not our file."""
+    return _lease(handle, readers=False)
 
 
-if sys.platform == "linux":
-    import fcntl
+def lease_against_all(handle: int) -> bool | None:
+    """The same for readers too, and for a handle that writes."""
+    return _lease(handle, readers=True)
 
-    def lease_against_writers(handle: int) -> bool | None:
-        """Keep other processes from opening the file for writing until `handle` closes, or
-        `release_lease`. False: it is open for writing. None: not supported, or not our file."""
-        return _lease(handle, fcntl.F_RDLCK)
 
-    def lease_against_all(handle: int) -> bool | None:
-        """The same for readers too, and for a handle that writes."""
-        return _lease(handle, fcntl.F_WRLCK)
+def _lease(handle: int, *, readers: bool) -> bool | None:
+    if sys.platform != "linux":
+        return None
+    try:
+        fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)  # the usual SIGIO ends a process
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_WRLCK if readers else fcntl.F_RDLCK)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
 
-    def is_lease_breaking(handle: int) -> bool:
-        """Whether another process waits to open the file."""
-        return fcntl.fcntl(handle, fcntl.F_GETLEASE) == fcntl.F_UNLCK
 
-    def release_lease(handle: int) -> None:
+def is_lease_breaking(handle: int) -> bool:
+    """Whether another process waits to open a file that we have a lease on."""
+    return sys.platform == "linux" and fcntl.fcntl(handle, fcntl.F_GETLEASE) == fcntl.F_UNLCK
+
+
+def release_lease(handle: int) -> None:
+    if sys.platform == "linux":
         with contextlib.suppress(OSError):
             fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
-
-    def _lease(handle: int, kind: int) -> bool | None:
-        try:
-            fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)  # the usual SIGIO ends a process
-            fcntl.fcntl(handle, fcntl.F_SETLEASE, kind)
-        except BlockingIOError:
-            return False
-        except OSError:
-            return None
-        return True
-
-else:
-
-    def lease_against_writers(handle: int) -> bool | None:
-        return None
-
-    def lease_against_all(handle: int) -> bool | None:
-        return None
-
-    def is_lease_breaking(handle: int) -> bool:
-        return False
-
-    def release_lease(handle: int) -> None:
-        pass

@@ -19,22 +19,24 @@ WIDE = 140  # columns from which old and new stand side by side
 
 @dataclass(frozen=True)
 class Sign:
-    """One kind of origin: its sign (and the sign for terminals without Unicode), its colours."""
+    """One kind of origin: its sign (and the sign for terminals without Unicode), its colours, and
+    what it means."""
 
     sign: str
     ascii: str
     style: str  # rich
     page: str  # CSS, on white and on black
+    meaning: str
 
 
 LOOKS = {
-    prov.COPIED: Sign("·", ".", "bright_black", "#8b949e"),
-    prov.FOUND: Sign("»", ">", "cyan", "#1b9aaa"),
-    prov.LOOKED: Sign("≈", "~", "magenta", "#a05bd6"),
-    prov.DRAFTED: Sign("◇", "d", "blue", "#3b7dd8"),
-    prov.BRANCHED: Sign("◈", "c", "bright_blue", "#5a67d8"),
-    prov.GUESSED: Sign("△", "h", "green", "#2da44e"),
-    prov.FREE: Sign("●", "*", "yellow", "#d98a00"),
+    prov.COPIED: Sign("·", ".", "bright_black", "#8b949e", "copied from the prediction"),
+    prov.FOUND: Sign("»", ">", "cyan", "#1b9aaa", "found again after a divergence"),
+    prov.LOOKED: Sign("≈", "~", "magenta", "#a05bd6", "looked up"),
+    prov.DRAFTED: Sign("◇", "d", "blue", "#3b7dd8", "drafted by a model"),
+    prov.BRANCHED: Sign("◈", "c", "bright_blue", "#5a67d8", "among a model's candidates"),
+    prov.GUESSED: Sign("△", "h", "green", "#2da44e", "guessed by heads"),
+    prov.FREE: Sign("●", "*", "yellow", "#d98a00", "decoded freely"),
 }
 
 

@@ -118,11 +118,11 @@ def show(console: Console, edit: Edit, provenance: prov.Provenance | None = None
 def legend(console: Console, kinds: Iterable[str]) -> Text:
     """What the margin's signs mean; only those that occur."""
     text = Text()
-    for kind in (k for k in prov.KINDS if k in set(kinds)):
+    for kind in (k for k in colours.LOOKS if k in set(kinds)):
         if text:
             text.append("   ")
         text.append(colours.sign(kind, console), colours.LOOKS[kind].style)
-        text.append(" " + prov.MEANINGS[kind], "dim")
+        text.append(" " + colours.LOOKS[kind].meaning, "dim")
     return text
 
 
@@ -229,8 +229,8 @@ def _margin(line: Line, frame: Frame) -> Text:
         a = start + (end - start) * cell // MARGIN
         b = start + (end - start) * (cell + 1) // MARGIN
         kinds = frame.provenance.kinds(a, max(b, a + 1))
-        if kinds:  # freely decoded text, the last of KINDS, is never hidden
-            kind = max(kinds, key=prov.KINDS.index)
+        if kinds:  # freely decoded text, the last of LOOKS, is never hidden
+            kind = max(kinds, key=list(colours.LOOKS).index)
             text.append(colours.sign(kind, frame.console), colours.LOOKS[kind].style)
         else:
             text.append(" ")

@@ -201,8 +201,8 @@ def _class(origin: str) -> str:
 
 def _legend(kinds: set[str]) -> str:
     items = "".join(
-        f'<li><span class="k-{kind}">&nbsp;ab&nbsp;</span> {prov.MEANINGS[kind]}</li>'
-        for kind in prov.KINDS
+        f'<li><span class="k-{kind}">&nbsp;ab&nbsp;</span> {look.meaning}</li>'
+        for kind, look in LOOKS.items()
         if kind in kinds
     )
     return f'<ul class="legend">{items}</ul>'

@@ -21,23 +21,12 @@ BRANCHED = "branched"  # among several candidates of a draft model
 GUESSED = "guessed"  # by heads on the model itself
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
-KINDS = (COPIED, FOUND, LOOKED, DRAFTED, BRANCHED, GUESSED, FREE)
 SOURCES = {  # drafters whose ids are all of one kind
     "lookup": LOOKED,
     "model": DRAFTED,
     "candidates": BRANCHED,
     **dict.fromkeys(("blockwise", "medusa", "chained"), GUESSED),
     FREE: FREE,
-}
-
-MEANINGS = {
-    COPIED: "copied from the prediction",
-    FOUND: "found again after a divergence",
-    LOOKED: "looked up",
-    DRAFTED: "drafted by a model",
-    BRANCHED: "among a model's candidates",
-    GUESSED: "guessed by heads",
-    FREE: "decoded freely",
 }
 
 
