@@ -70,7 +70,7 @@ def test_the_model_sees_the_original_and_everything_that_was_asked(
         "# 20", "# 2"
     )
     talk = conversation(home())
-    assert [turn.instruction for turn in talk.turns] == [
+    assert [run.instruction for run in talk.runs] == [
         *("Ten times as much", "no, keep the comments", "numbers in the comments")
     ]
     asked = talk.instruction("more")

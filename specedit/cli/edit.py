@@ -145,7 +145,7 @@ def refine(
         return plan_refine(source, instruction, earlier, settings, beside)
 
     targets = Targets(tuple(files or map(near, earlier.paths)))
-    wish = Wish(instruction, earlier.turns[0].part, earlier.last.name)
+    wish = Wish(instruction, earlier.runs[0].part, earlier.last.name)
     return work("refine", resolve_targets(targets, resolved), planner, wish)
 
 

@@ -123,7 +123,7 @@ def narrow(work: Job, settings: Settings, problem: TooLong) -> Job:
     lines = f"lines {best.first_line}:{best.last_line}"
     message = f"too long for the window: only {best.qualified} was edited ({lines})"
     note = Finding("narrowed", message, (Spot(best.first_line),))
-    told = (one for one in work.findings if one.kind != "whole")
+    others = (one for one in work.findings if one.kind != "whole")
     earlier = (part_of_changed(source.text, region, one) for one in work.plan.predictions)
     plan = replace(smaller.plan, predictions=tuple(dict.fromkeys(earlier)))
-    return replace(work, region=region, plan=plan, findings=(*told, note))
+    return replace(work, region=region, plan=plan, findings=(*others, note))

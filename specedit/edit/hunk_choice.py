@@ -91,7 +91,7 @@ NO_END = "\\ No newline at end of file"
 
 
 def shown(hunk: Hunk) -> str:
-    """What a person gets to edit."""
+    """The text that the user edits."""
     rows = []
     for line in hunk.lines:
         rows.append(f"{line.kind}{line.text}")

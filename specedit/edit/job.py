@@ -42,14 +42,14 @@ class Job:
     plan: Plan
     region: Region  # of `about`, that the answer replaces
     instruction: str
-    judge: Judge  # what of the whole new text may be written, and what is to be said of it
+    judge: Judge  # what of the whole new text may be written, and what is reported of it
     checks: Checks = field(default_factory=Checks)
-    tidies: bool = False  # changes of form alone that nobody asked for are reverted
+    tidies: bool = False  # changes of form alone that no one asked for are reverted
     divisible: bool = True  # where the file is too long, a part that the instruction names will do
     beside: tuple[Beside, ...] = ()  # files that the model is shown, read-only
     feedback: str = ""  # what was wrong with an earlier answer, if the model sees that
     regions: tuple[RegionJob, ...] = ()  # of a large file: the answer is theirs, and the rest stays
-    findings: tuple[Finding, ...] = ()  # said in the report, whatever happens
+    findings: tuple[Finding, ...] = ()  # in the report, whatever happens
     known: str | None = None  # the new text, where there is nothing to ask a model
     partial: bool = False  # an answer that is cut off counts as far as it goes
     original: Source | None = None  # what is asked about, where the file holds another text by now

@@ -12,7 +12,7 @@ from specedit.engines.base import GREEDY, Sampling
 
 @dataclass(frozen=True)
 class Message:
-    """One turn. Each segment is tokenised on its own, so that the ids of a file's text are the
+    """One message. Each segment is tokenised on its own, so that the ids of a file's text are the
     same in the prompt and in the prediction, and no content can form a special token."""
 
     role: str  # "system" | "user" | "assistant"
@@ -45,8 +45,8 @@ class Plan:
     nested: bool = False  # the answer is prose, and may hold code blocks of its own
     prediction: str | None = None  # the whole expected answer after `opening`, without `closing`
     predictions: tuple[str, ...] = ()  # further texts it may be like: tries, newest first
-    least: str = ""  # a text as long as the answer must have room for: too little is said at once
-    instruction: str = ""  # the person's own words, for the lookup drafter
+    least: str = ""  # a text as long as the answer: an error at once where that does not fit
+    instruction: str = ""  # the user's own words, for the lookup drafter
     draft: tuple[str, ...] = ("prediction", "lookup")
     max_tokens: int | None = None  # None: as much as the prompt deserves
     copies: bool = False  # the answer is the prompt's file, changed in places: hardly longer

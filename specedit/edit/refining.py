@@ -1,9 +1,9 @@
-"""Going on from an earlier run: the text as it was, everything that was asked of it, and more.
+"""An edit that continues an earlier run: the original text, all instructions, and a new one.
 
 The journal is the conversation: each run that refines names the one before it, back to the one that
 found the original. The model is shown that original and all instructions in their order, the newest
-last, and the earlier answer is its prediction; a turn for each would have a small model answer in
-prose.
+last, and the earlier answer is its prediction; a message for each would have a small model answer
+in prose.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from specedit.files.source import Source
 from specedit.files.worktree import real
 from specedit.settings import Settings
 
-COMMANDS = ("edit", "refine")  # whose runs can be gone on from
+COMMANDS = ("edit", "refine")  # whose runs can be continued
 MOST_TURNS = 8  # instructions that are shown: the first, and the newest
 MOST_CHARS = 4000  # of the instructions between
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """A run and those it goes on from, the first one first."""
+    """A run and those it continues, the first one first."""
 
-    turns: tuple[JournalRun, ...]
+    runs: tuple[JournalRun, ...]
 
     @property
     def last(self) -> JournalRun:
-        return self.turns[-1]
+        return self.runs[-1]
 
     @property
     def paths(self) -> list[str]:
@@ -46,7 +46,7 @@ class Conversation:
 
     def instruction(self, newest: str) -> str:
         """Everything that was asked, within bounds; the first and the newest always are."""
-        first, *between = [turn.instruction for turn in self.turns]
+        first, *between = [run.instruction for run in self.runs]
         kept: list[str] = []
         for text in reversed(between):
             if len(kept) + 2 >= MOST_TURNS or sum(map(len, kept)) + len(text) > MOST_CHARS:
@@ -57,10 +57,10 @@ class Conversation:
 
     def original(self, path: str) -> bytes:
         """What the file held before the first of the runs."""
-        for turn in self.turns:
-            for entry in turn.files:
+        for run in self.runs:
+            for entry in run.files:
                 if entry.path == path:
-                    return original(turn, entry)
+                    return original(run, entry)
         raise InputError("the last run did not edit it", file=path, hint="specedit undo --list")
 
     def after(self, path: str) -> str:
@@ -69,7 +69,7 @@ class Conversation:
 
 
 def conversation(store: Path, name: str | None = None) -> Conversation:
-    """The last run, or the one called `name`, and what it goes on from."""
+    """The last run, or the one called `name`, and the runs that it continues."""
     result = runs(store)
     if not result:
         raise UsageError(
@@ -87,16 +87,16 @@ def conversation(store: Path, name: str | None = None) -> Conversation:
         )
     if last.unfinished:
         raise UsageError("The last run was killed.", hint="specedit undo reverts it.")
-    turns = [last]
+    chain = [last]
     by = {run.name: run for run in result}
-    while turns[0].refines in by:
-        turns.insert(0, by[turns[0].refines])
-    return Conversation(tuple(turns))
+    while chain[0].refines in by:
+        chain.insert(0, by[chain[0].refines])
+    return Conversation(tuple(chain))
 
 
 def plan_refine(
     source: Source,
-    said: str,
+    newest: str,
     talk: Conversation,
     settings: Settings,
     beside: tuple[Beside, ...] = (),
@@ -112,9 +112,9 @@ def plan_refine(
             file=source.name,
             hint='specedit edit "what to do" FILE starts from the text as it is.',
         )
-    refuse_question(said, source.name, settings)
-    lines, symbol = _part(talk.turns[0].part, before.text)
-    instruction = talk.instruction(said)
+    refuse_question(newest, source.name, settings)
+    lines, symbol = _part(talk.runs[0].part, before.text)
+    instruction = talk.instruction(newest)
     job = plan_edit(before, instruction, settings, lines=lines, symbol=symbol, beside=beside)
     checks = job.checks
 
@@ -131,8 +131,8 @@ def plan_refine(
     return replace(job, source=source, original=before, plan=plan, judge=judge)
 
 
-def _part(said: str, text: str) -> tuple[tuple[int, int] | None, str | None]:
-    kind, _, what = said.partition(" ")
+def _part(part: str, text: str) -> tuple[tuple[int, int] | None, str | None]:
+    kind, _, what = part.partition(" ")
     if kind == "lines":
         first, _, last = what.partition(":")
         return (int(first), int(last)), None

@@ -116,7 +116,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the user's command said of a try: its exit code (None: it had to be ended), the line
+    """The user's command's verdict on a try: its exit code (None: it had to be ended), the line
     that says most of a failure, and how many failures it counted."""
 
     code: int | None
@@ -201,7 +201,7 @@ class Edit:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Said to the person, no obstacle."""
+        """What the user should know of it besides."""
         return tuple(one.text for one in self.findings if not one.refuses)
 
     def noting(self, *findings: Finding) -> Edit:
@@ -244,7 +244,7 @@ class Trying:
 
 @dataclass(frozen=True)
 class Judging:
-    """The command runs; `line` is the last that it said. Number 0: before anything is edited."""
+    """The command runs; `line` is the last of its output. Number 0: before anything is edited."""
 
     number: int
     command: str
@@ -253,7 +253,7 @@ class Judging:
 
 @dataclass(frozen=True)
 class Baseline:
-    """What the command said of the work tree as it was."""
+    """The verdict on the work tree as it was."""
 
     verdict: Judgement
     seconds: float

@@ -190,7 +190,7 @@ def lines_of(text: str, selected: str, near: int | None = None) -> tuple[int, in
 
 
 def _away(place: tuple[int, int], line: int) -> tuple[int, bool]:
-    """Lines between; of several places that hold the line, the one that begins there is meant."""
+    """Lines between; of several places that hold the line, the one that begins there."""
     return max(place[0] - line, line - place[1], 0), place[0] != line
 
 

@@ -154,7 +154,7 @@ def _under(lines: Lines, at: int) -> list[str]:
     return results[:4]
 
 
-# cargo: rustc's blocks, and what a panicking test said
+# cargo: rustc's blocks, and the message of a panicking test
 
 RUST = re.compile(r"^error(?:\[E\d+\])?: (?P<what>.+)$")
 ENDS = re.compile(r"^(?:could not compile|aborting due to|test failed|build failed)")

@@ -30,7 +30,7 @@ class Failures:
         return Judgement(ran.code, line, result.failed)
 
     def text(self, whole: Try) -> str:
-        """What a try that failed is to be told about."""
+        """The feedback for a try that failed."""
         at = whole.number if whole.same_as is None else whole.same_as
         return self._texts.get(at, whole.line)
 
