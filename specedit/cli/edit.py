@@ -228,13 +228,10 @@ def ask(
 
 
 def _read(name: str, stdin_filename: str) -> Source:
-    from specedit.files import source as sources
-    from specedit.files.worktree import check_within
+    from specedit.edit.inputs import of_files, of_stdin
 
     if name == "-":
-        return sources.Source.from_bytes(stdin_filename or "stdin", sys.stdin.buffer.read())
+        return of_stdin(sys.stdin.buffer.read(), stdin_filename).read()
     if stdin_filename:
         raise UsageError("--stdin-filename goes with `-`.")
-    source = sources.read(name)
-    check_within(name)
-    return source
+    return of_files([name])[0].read()

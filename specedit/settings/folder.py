@@ -116,13 +116,14 @@ def _with(text: str, name: str, value: Any) -> str:
     """The text with the line of one key replaced, added or removed."""
     spelled = re.escape(name).replace("_", "[-_]")
     line = re.compile(rf"""[ \t]*(["']?){spelled}\1[ \t]*=.*\n?""")
-    kept = [one for one in text.splitlines(keepends=True) if not line.fullmatch(one)]
+    lines = text.splitlines(keepends=True)
+    kept = [one for one in lines if not line.fullmatch(one)]
     if value is None:
         return "".join(kept)
-    at = next((n for n, o in enumerate(text.splitlines(keepends=True)) if line.fullmatch(o)), None)
+    at = next((n for n, one in enumerate(lines) if line.fullmatch(one)), len(kept))
     if kept and not kept[-1].endswith("\n"):
         kept[-1] += "\n"
-    kept.insert(len(kept) if at is None else at, f"{name} = {_toml(value)}\n")
+    kept.insert(at, f"{name} = {_toml(value)}\n")
     return "".join(kept)
 
 
