@@ -33,11 +33,6 @@ class Input:
     read: Callable[[], Source]
     uncommitted: bool = False  # its text is in no commit, so git cannot restore it
 
-    @classmethod
-    def of_source(cls, source: Source) -> Input:
-        """A text that was read already."""
-        return cls(source.name, lambda: source)
-
 
 @dataclass(eq=False)
 class Request:

@@ -174,12 +174,9 @@ def run_one(
     alone: bool = True,
 ) -> Generator[Planned | Event | TryItem | Edit, None, None]:
     """A session over one text that was read already; nothing is written, the Edit comes last."""
-    one = Input.of_source(source)
+    one = Input(source.name, lambda: source)
     session = EditSession(command, [one], planner, backend, settings, alone=alone)
     with closing(iter(session)) as items:
         for _, item in items:
             if not isinstance(item, Proposed):
                 yield item
-
-
-__all__ = ["EditSession", "Input", "Item", "Planner", "Proposed", "run_one"]
