@@ -35,7 +35,7 @@ class Input:
 
 
 @dataclass(eq=False)
-class Request:
+class SessionRequest:
     """What a session does: a command over its inputs.
 
     `writes`: files are journalled and written; otherwise Edits are only returned, and what is

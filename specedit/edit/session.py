@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from specedit.check.finding import Finding
 from specedit.edit.backend import Backend, Event, Ready
-from specedit.edit.inputs import Input, Planner, Request
+from specedit.edit.inputs import Input, Planner, SessionRequest
 from specedit.edit.job import Job, Planned
 from specedit.edit.outcome import as_written, failed, guarded, outcome, with_others_failed
 from specedit.edit.report import Edit, ModelLine, Report, TryItem
@@ -39,7 +39,7 @@ Item = Planned | Event | Proposed | TryItem | Edit
 
 
 @dataclass(eq=False)
-class EditSession(Request):
+class EditSession(SessionRequest):
     """Iterate it once: each input's last item is its Edit, and an input that fails does not stop
     the others.
 

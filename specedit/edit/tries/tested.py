@@ -14,7 +14,7 @@ from pathlib import Path
 from specedit.check.finding import Finding
 from specedit.edit.attempt import Answered
 from specedit.edit.backend import Event
-from specedit.edit.inputs import Input, Request
+from specedit.edit.inputs import Input, SessionRequest
 from specedit.edit.job import Job, Planned
 from specedit.edit.outcome import as_written, failed, keep, outcome, with_others_failed
 from specedit.edit.report import Baseline, Edit, Judgement, Judging, Tried, Try, TryItem
@@ -59,7 +59,7 @@ class _TriedFile:
         return self.input.name
 
 
-def tested_tries(request: Request) -> Items:
+def tested_tries(request: SessionRequest) -> Items:
     """Everything that happens; each file's last item is its Edit."""
     files: list[_TriedFile] = []
     broken = ""
@@ -89,7 +89,7 @@ class _Tries:
     """All files of a session through its tries."""
 
     def __init__(
-        self, request: Request, files: Sequence[_TriedFile], root: Path, trial: Trial
+        self, request: SessionRequest, files: Sequence[_TriedFile], root: Path, trial: Trial
     ) -> None:
         self._request = request
         self._settings = request.settings
