@@ -16,9 +16,11 @@ import pytest
 from endpoint import listening, stream
 from warm_server import Running, running
 
-from benchmarks import common, load, peers, quality, sandbox
+from benchmarks import common, llama_server, load, peers, quality, sandbox
 from benchmarks.rename import cases as renames
 from specedit.bench.cases import Case
+from specedit.bench.peers import PeerOptions, Task
+from specedit.edit.plan import Plan
 from specedit.errors import InputError, ServerError, UsageError
 from specedit.settings import Settings
 
@@ -349,3 +351,44 @@ def test_every_peer_writes_each_case_and_each_run_is_a_line(
     done = common.rows(out)
     assert [row["peer"] for row in done] == ["specedit", "specedit-plain"] * 2
     assert done[0]["tokens"] == done[1]["tokens"] == done[1]["passes"] > done[0]["passes"]
+
+
+FAKE_SERVER = """#!{python}
+import json, sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+if "--version" in sys.argv:
+    sys.exit(print("version: 9"))
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200); self.end_headers()
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.send_response(200); self.end_headers()
+        text = json.loads(asked["grammar"].removeprefix("root ::= "))
+        for at, letter in enumerate(text + "?"):
+            timings = {{"draft_n": 3 * at, "draft_n_accepted": at}}
+            event = {{"content": letter, "tokens": [at], "timings": timings}}
+            self.wfile.write(b"data: " + json.dumps(event).encode() + b"\\n\\n")
+HTTPServer(("127.0.0.1", int(sys.argv[sys.argv.index("--port") + 1])), Handler).serve_forever()
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_a_dictated_answer_of_llama_server_ends_with_its_text(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Letters:
+        def piece(self, token: int) -> bytes:
+            return bytes([token])
+
+    server = tmp_path / llama_server.SERVER
+    server.parent.mkdir(parents=True)
+    server.write_text(FAKE_SERVER.format(python=sys.executable))
+    server.chmod(0o755)
+    monkeypatch.setenv("LLAMA_FOLDER", str(tmp_path))
+    peer = llama_server.LlamaServer(PeerOptions(Settings(), 1, 64), Letters())
+    assert peer.note == "version: 9"
+    run = peer.run(Task("t", Plan(()), (1, 2), tuple(b'a"\n'), 3), "q4_0-plain")
+    assert run is not None and run.tokens == (0, 1, 2)  # not the letter behind the text
+    assert (run.passes, run.proposed, run.accepted) == (1, 6, 2)
+    assert peer.cpu_s() >= 0
