@@ -19,8 +19,7 @@ from specedit.errors import ModelError
 from specedit.files.lock import Lock
 from specedit.models import download
 from specedit.models.catalogue import Listed
-from specedit.models.download import FetchProgress
-from specedit.models.store import Slot
+from specedit.models.store import FetchProgress, Slot
 
 pytestmark = pytest.mark.tools
 

@@ -206,6 +206,28 @@ def test_too_little_memory_is_said_before_anything_is_converted_or_loaded(
     with pytest.raises(ModelError) as refused:
         catalogue.require_memory("large", 5 << 30)
     assert "--weights int4" in refused.value.hint and "qwen3-4b fits" in refused.value.hint
+    with pytest.raises(ModelError) as refused:
+        catalogue.require_memory("large", 5 << 30, four=True)
+    assert refused.value.hint == "Use a smaller model: qwen3-4b fits."
+
+
+@pytest.mark.parametrize("kind", ["gguf", "folder"])
+def test_auto_is_int4_where_int8_takes_too_much_of_the_memory(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if kind == "gguf":
+        files = made("tiny-qwen2", tmp_path / "made.gguf")
+    else:
+        files = save("qwen2, grouped, tied", tmp_path / "model")[1]
+    machine(monkeypatch, 16 << 30, 16 << 30)
+    assert converted_path(files, tmp_path).suffix == ".int8"
+    machine(monkeypatch, 0, 0)  # the system does not tell
+    assert converted_path(files, tmp_path).suffix == ".int8"
+    machine(monkeypatch, 300 << 20, 300 << 20)
+    engine = open_exact(files, store=tmp_path)
+    assert converted_path(files, tmp_path).suffix == ".int4"
+    assert "int8 takes more than three quarters of this machine's memory" in engine.info.note
+    assert converted_path(files, tmp_path, "int8").suffix == ".int8"
 
 
 def test_a_container_has_the_memory_of_its_limit(

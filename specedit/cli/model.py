@@ -82,7 +82,7 @@ def suggest(as_json: AsJson = False) -> None:
 
     def cells(row: Row) -> Sequence[str]:
         entry = row.entry
-        notes = [] if row.fits_int8 else ["needs --weights int4 here"]
+        notes = [] if row.fits_int8 else ["with weights of 4 bits here"]
         notes = notes if row.fits else ["too large for this machine"]
         return (
             f"{entry.name} *" if row is best else entry.name,
@@ -243,7 +243,7 @@ def _watched(steps: Iterator[Any]) -> Any:
     from rich import progress
     from rich.table import Column
 
-    from specedit.models.download import FetchProgress
+    from specedit.models.store import FetchProgress
     from specedit.view.colours import terminal
 
     def fixed() -> Column:

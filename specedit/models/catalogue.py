@@ -268,16 +268,16 @@ def _limits() -> Iterator[int]:
             yield int(Path(limit).read_text("ascii"))
 
 
-def require_memory(name: str, needed: int) -> str:
+def require_memory(name: str, needed: int, four: bool = False) -> str:
     """Refuse a model that this machine cannot hold. Returns a note where what is free now is less
-    than it needs: its passes then wait for the disk."""
+    than it needs: its passes then wait for the disk. `four`: its weights have 4 bits."""
     machine = this_machine(1)
     if 0 < machine.memory < needed:
         fitting = [row.entry.name for row in rows(machine) if row.fits and row.entry.free]
         raise ModelError(
             f"{name} needs {sized(needed)} of memory, and this machine has {sized(machine.memory)}",
-            hint="--weights int4 needs two thirds of that. "
-            + (f"Or use a smaller model: {fitting[-1]} fits." if fitting else ""),
+            hint=("" if four else "--weights int4 needs two thirds of that. ")
+            + (f"Use a smaller model: {fitting[-1]} fits." if fitting else ""),
         )
     if 0 < (free := _available()) < needed:
         return f"{sized(needed)} of memory needed, {sized(free)} free: passes wait for the disk"

@@ -8,7 +8,6 @@ is all that the next one needs. The digest decides whether the bytes are the mod
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import shutil
 import time
@@ -16,17 +15,14 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Literal
 
 from specedit.errors import ModelError
-from specedit.files import regular
 from specedit.files.lock import Lock
 from specedit.models import hub, package_index, store
 from specedit.models.catalogue import Listed
-from specedit.models.store import ModelFiles, Record, Slot
+from specedit.models.store import FetchProgress, ModelFiles, Record, Slot, folder_digest, hashed
 
 LOCK_SECONDS = 0.2  # between two attempts to take the lock
-BLOCK = 1 << 22
 SPACE = 64 << 20  # left free on the disk beside the model
 WEIGHTS = (".safetensors", ".json", ".jinja")
 FETCHED_ELSEWHERE = "another process downloaded it meanwhile"
@@ -36,27 +32,6 @@ RETRY = (
     "Check the network, the proxy, or pip's index, and run the same command again: "
     "the download continues where it stopped."
 )
-_TITLES = {
-    **{"wait": "Waiting for {name}", "fetch": "Fetching {name}"},
-    **{"verify": "Checking {name}", "convert": "Converting {name}"},
-}
-
-
-@dataclass(frozen=True)
-class FetchProgress:
-    """The state of a download: `done` of `total` bytes. A `note` is shown once."""
-
-    name: str
-    stage: Literal["wait", "fetch", "verify", "convert"]
-    done: int
-    total: int
-    source: str = ""  # "hub" or "index" while fetching
-    note: str = ""
-
-    @property
-    def title(self) -> str:
-        """The label of a progress bar."""
-        return _TITLES[self.stage].format(name=self.name)
 
 
 @dataclass(frozen=True)
@@ -283,23 +258,6 @@ def _filled(
         yield FetchProgress(title, "fetch", done, file.size, source)
     part.touch()  # an empty file has no bytes to stream
     return (yield from hashed(part, title))
-
-
-def hashed(path: Path, title: str) -> Generator[FetchProgress, None, str]:
-    """The SHA-256 of a file, with progress."""
-    state, done, size = hashlib.sha256(), 0, path.stat().st_size
-    with regular.reading(path) as file:
-        while block := file.read(BLOCK):
-            state.update(block)
-            done += len(block)
-            yield FetchProgress(title, "verify", done, size)
-    return state.hexdigest()
-
-
-def folder_digest(digests: dict[str, str]) -> str:
-    """One digest for a folder: of its files' digests in the order of their names."""
-    lines = "".join(f"{sha256}  {name}\n" for name, sha256 in sorted(digests.items()))
-    return hashlib.sha256(lines.encode("utf-8")).hexdigest()
 
 
 def _length(part: Path, size: int) -> int:

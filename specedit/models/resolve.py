@@ -25,16 +25,13 @@ from specedit.models.catalogue import Listed
 from specedit.models.compatibility import check_croppable
 from specedit.models.configuration import read_bytes
 from specedit.models.download import (
-    FetchProgress,
     Shards,
     dropped,
     fetch_from_hub,
     fetch_listed,
-    folder_digest,
-    hashed,
     hub_slot,
 )
-from specedit.models.store import ModelFiles, Record, Slot
+from specedit.models.store import FetchProgress, ModelFiles, Record, Slot, folder_digest, hashed
 
 _HUB_ID = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?::(?P<file>[\w./-]+\.gguf))?")
 

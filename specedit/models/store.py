@@ -12,19 +12,21 @@ not a model.
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePath
 from typing import Literal, TypeVar
 
 from specedit.errors import ModelError
-from specedit.files import atomic, stored
+from specedit.files import atomic, regular, stored
 
 P = TypeVar("P", bound=PurePath)
+BLOCK = 1 << 22
 _PART = re.compile(r"(?P<name>.+)-[0-9]{5}-of-(?P<count>[0-9]{5})\.gguf")
 
 
@@ -97,6 +99,41 @@ class Slot:
     def write(self, record: Record) -> None:
         text = json.dumps(asdict(record), indent=1) + "\n"
         atomic.whole(self.sidecar, text.encode("utf-8"))
+
+
+@dataclass(frozen=True)
+class FetchProgress:
+    """The state of a download: `done` of `total` bytes. A `note` is shown once."""
+
+    name: str
+    stage: Literal["wait", "fetch", "verify", "convert"]
+    done: int
+    total: int
+    source: str = ""  # "hub" or "index" while fetching
+    note: str = ""
+
+    @property
+    def title(self) -> str:
+        """The label of a progress bar."""
+        verbs = {"wait": "Waiting for", "fetch": "Fetching", "verify": "Checking"}
+        return f"{verbs.get(self.stage, 'Converting')} {self.name}"
+
+
+def hashed(path: Path, title: str) -> Generator[FetchProgress, None, str]:
+    """The SHA-256 of a file, with progress."""
+    state, done, size = hashlib.sha256(), 0, path.stat().st_size
+    with regular.reading(path) as file:
+        while block := file.read(BLOCK):
+            state.update(block)
+            done += len(block)
+            yield FetchProgress(title, "verify", done, size)
+    return state.hexdigest()
+
+
+def folder_digest(digests: dict[str, str]) -> str:
+    """One digest for a folder: of its files' digests in the order of their names."""
+    lines = "".join(f"{sha256}  {name}\n" for name, sha256 in sorted(digests.items()))
+    return hashlib.sha256(lines.encode("utf-8")).hexdigest()
 
 
 def parts_of(path: P) -> list[P]:

@@ -74,8 +74,11 @@ def open_exact(
     threads = threads or physical_cores()
     config = mapped.config
     size = sum(entry["nbytes"] for entry in mapped.entries.values())
-    scarce = require_memory(files.name, needed_memory(config, size))
-    about = f"{kind_of(weights)}, {precision}, {library.name}"
+    kind = kind_of(files, weights)
+    scarce = require_memory(files.name, needed_memory(config, size), kind == "int4")
+    about = f"{kind}, {precision}, {library.name}"
+    fitted = kind == "int4" and weights == "auto"
+    why = "int8 takes more than three quarters of this machine's memory" if fitted else ""
     info = EngineInfo(
         name="exact",
         device="cpu",
@@ -85,7 +88,7 @@ def open_exact(
         exact=True,
         trees=True,
         hidden=config.hidden,
-        note="; ".join(filter(None, (about, library.note, scarce))),
+        note="; ".join(filter(None, (about, why, library.note, scarce))),
     )
     passes = KernelPasses(library, mapped, threads, close=precision == "close")
     if not scarce:

@@ -46,13 +46,17 @@ class Checkpoint:
 def unsupported(files: ModelFiles) -> str | None:
     """Why the exact engine cannot run this model, in words; None when it can."""
     try:
-        if files.kind == "gguf":
-            _suitable(files.path, architecture.of_gguf(open_gguf(files.path, arrays=False)))
-        else:
-            _suitable(files.path, architecture.of_folder(files.path))
+        configuration_of(files)
     except ModelError as error:
         return error.message
     return None
+
+
+def configuration_of(files: ModelFiles) -> Architecture:
+    """The model's numbers; an error where the exact engine cannot run it."""
+    if files.kind == "gguf":
+        return _suitable(files.path, architecture.of_gguf(open_gguf(files.path, arrays=False)))
+    return _suitable(files.path, architecture.of_folder(files.path))
 
 
 def open_checkpoint(files: ModelFiles, parts: Sequence[Path] | None = None) -> Checkpoint:

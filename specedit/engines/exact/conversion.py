@@ -16,23 +16,24 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specedit.engines.exact.geometry import LANES, STEP, needed_memory
+from specedit.engines.exact.geometry import LANES, STEP, Geometry, bytes_of, needed_memory
 from specedit.engines.exact.weights import VERSION, Damaged, Writer, open_weights
 from specedit.errors import ModelError
 from specedit.files import atomic
 from specedit.files.lock import Lock
-from specedit.models.catalogue import require_memory
-from specedit.models.store import ModelFiles, require_space
+from specedit.models import catalogue
+from specedit.models.store import ModelFiles, parts_of, require_space
 
 if TYPE_CHECKING:
     from specedit.engines.exact.checkpoint import Checkpoint
     from specedit.engines.exact.weights import Array
 
-AUTO = "int8"  # what `auto` means
+# Of a GGUF file, int8 takes at most so many times its bytes in memory, and so many more.
+INT8_TIMES, INT8_MORE = 2, 1 << 30
 FOUR = ("Q4_0", "Q4_K")  # types of tensors that have 4 bits already
 MATRICES = ("qkv", "out", "gate_up", "down")
 BLOCK = 1 << 22  # numbers of a matrix that are converted at a time
@@ -60,14 +61,34 @@ def source_of(files: ModelFiles) -> str:
     return seen.hexdigest()
 
 
-def kind_of(weights: str) -> str:
-    """The kind of weights that a value of the setting means."""
-    return AUTO if weights == "auto" else weights
+def kind_of(files: ModelFiles, weights: str) -> str:
+    """The kind of weights that a value of the setting means: `auto` is int8, which is nearer to
+    the model, unless that takes more than its share of this machine's memory."""
+    if weights != "auto":
+        return weights
+    share = catalogue.SHARE * catalogue.this_machine(1).memory or float("inf")
+    try:
+        if files.kind == "gguf":  # reading its header takes 0.4 s
+            size = sum(part.stat().st_size for part in parts_of(files.path))
+            if INT8_TIMES * size + INT8_MORE <= share:
+                return "int8"
+        return "int8" if _needed_int8(files) <= share else "int4"
+    except (ModelError, OSError):  # the conversion says what is wrong
+        return "int8"
+
+
+@cache
+def _needed_int8(files: ModelFiles) -> int:
+    from specedit.engines.exact.checkpoint import configuration_of
+
+    config = configuration_of(files)
+    return needed_memory(config, bytes_of(Geometry.of(config).tensors(config)))
 
 
 def converted_path(files: ModelFiles, store: Path, weights: str = "auto") -> Path:
     stem = "".join(c if c.isalnum() or c in "-._" else "-" for c in files.name)
-    return store / "converted" / f"{stem}-{source_of(files)[:16]}-v{VERSION}.{kind_of(weights)}"
+    name = f"{stem}-{source_of(files)[:16]}-v{VERSION}.{kind_of(files, weights)}"
+    return store / "converted" / name
 
 
 def is_converted(files: ModelFiles, store: Path, weights: str = "auto") -> bool:
@@ -141,7 +162,8 @@ def _build(files: ModelFiles, path: Path, source: str) -> Iterator[ConvertProgre
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic.drafted(path, draft=draft) as file:
             writer = Writer(file, checkpoint.config, source, four)
-            require_memory(files.name, needed_memory(checkpoint.config, writer.total))
+            needed = needed_memory(checkpoint.config, writer.total)
+            catalogue.require_memory(files.name, needed, bool(four))
             done = sum(entry["nbytes"] for entry in writer.entries.values())
             lacking = writer.total - done
             require_space(path.parent, lacking, f"the converted weights of {files.name}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from specedit.models.architecture import Architecture
@@ -12,6 +13,8 @@ STEP = 64  # inputs of a product are a multiple of it
 BLOCK4 = 576  # bytes of STEP inputs of a panel of 4 bits
 GROUP_SIZE = 1792  # inputs of `down` that are quantized together,
 GROUP_SIZE4 = 896  # and in a file with matrices of 4 bits: half makes up for their error
+# bytes of a number
+DTYPES = {"int8": 1, "uint8": 1, "uint16": 2, "int32": 4, "float32": 4, "float64": 8}
 LIMITS = {  # of specedit.h, as they concern a model's numbers
     "layers": 400,
     "hidden": 1 << 16,
@@ -109,6 +112,10 @@ class Geometry:
 
 POSITIONS = 4096  # of a file of 200 lines, its prompt and its answer
 PROGRAM = 250_000_000  # bytes of Python, the buffers of passes and everything else
+
+
+def bytes_of(tensors: Mapping[str, tuple[str, tuple[int, ...]]]) -> int:
+    return sum(math.prod(shape) * DTYPES[dtype] for dtype, shape in tensors.values())
 
 
 def needed_memory(config: Architecture, weights: int) -> int:

@@ -24,8 +24,8 @@ from specedit.errors import ModelError
 from specedit.models.architecture import our_name
 from specedit.models.catalogue import require_memory
 from specedit.models.configuration import header_of
-from specedit.models.download import FetchProgress, Shards
-from specedit.models.store import ModelFiles, require_space
+from specedit.models.download import Shards
+from specedit.models.store import FetchProgress, ModelFiles, require_space
 
 Steps = Iterator[FetchProgress | Shards | ModelFiles]
 
@@ -88,7 +88,7 @@ def _filled(shards: Shards, draft: Path, source: str) -> Generator[FetchProgress
     with os.fdopen(handle, "r+b") as file:
         four = four_bits(checkpoint, draft)
         writer = Writer(file, checkpoint.config, source, four)
-        require_memory(files.name, needed_memory(checkpoint.config, writer.total))
+        require_memory(files.name, needed_memory(checkpoint.config, writer.total), bool(four))
         done = sum(entry["nbytes"] for entry in writer.entries.values())
         what = f"the converted weights of {files.name}"
         require_space(draft.parent, writer.total - done, what)

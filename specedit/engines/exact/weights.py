@@ -22,7 +22,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from specedit.engines.exact.geometry import LIMITS, Geometry, unsuitable
+from specedit.engines.exact.geometry import DTYPES, LIMITS, Geometry, unsuitable
 from specedit.files import regular
 from specedit.models.architecture import Architecture
 
@@ -36,8 +36,6 @@ VERSION = 3
 ALIGN = 4096
 POPULATE_READ = 22  # MADV_POPULATE_READ, which mmap does not name
 PREFIX = struct.Struct("<8sIQ32s")
-# bytes of a number
-DTYPES = {"int8": 1, "uint8": 1, "uint16": 2, "int32": 4, "float32": 4, "float64": 8}
 HEADER_ROOM = 1 << 20  # bytes before the tensors; the header is written there last
 WORDS_PER_ROW = 4093  # prime, so that a moved page changes the column sums
 BLOCK = 2048 * 8 * WORDS_PER_ROW  # bytes that are verified at a time
