@@ -80,3 +80,12 @@ def test_a_text_that_is_too_long_or_too_deep_is_not_looked_into() -> None:
 def test_an_edit_that_changes_nothing_is_never_refused(text: str, language: object) -> None:
     found = check_answer(text, text, language)  # type: ignore[arg-type]
     assert [one.kind for one in found] == ["nothing"] and not found[0].refuses
+
+
+@pytest.mark.parametrize(
+    "line", ['x, rest = x.partition(" ")', "x, y = y.f(x), x", "x, y = x.f(y).g(x)"]
+)
+def test_a_name_that_is_unpacked_from_a_call_of_itself_is_checked(line: str) -> None:
+    after = "def f(x, y):\n" + f"    {line}\n" * 9 + "    return x.g(y)\n"
+    before = "def f(x, y):\n    return 1\n"
+    assert not check_answer(before, after, BY_NAME["python"])

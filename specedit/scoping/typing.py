@@ -198,7 +198,8 @@ class Typing(WrittenTypes):
         if value.type not in self.rules.calls:
             return self.type_of(value, deep + 1) if number == 0 else None
         leaf = self.called_leaf(value)
-        called = self.called(leaf) if leaf is not None else None
+        # A step of 3: `x, y = x.f()` asks for the type of `x` again here and below.
+        called = self.called(leaf, deep + 3) if leaf is not None else None
         results = type_part(called, self.rules) if called is not None else None
         if results is not None:
             listed = results.named_children()
@@ -214,11 +215,11 @@ class Typing(WrittenTypes):
         names = [one for one in callee.walk() if one.type in self.rules.names] if callee else []
         return names[-1] if names else None
 
-    def called(self, leaf: Branch) -> Declared | None:
+    def called(self, leaf: Branch, deep: int = 0) -> Declared | None:
         """The declaration of what a call calls by this name."""
         name, receiver = self.scopes.label(leaf), self.receiver(leaf)
         if receiver is not None:
-            members = self.members(self.type_of(receiver) or (), name, True)
+            members = self.members(self.type_of(receiver, deep) or (), name, True)
             return self.resolved(members[0]) if members else None
         one = self.lookup(name, leaf, "call") or self.lookup(name, leaf, "type")
         return self.resolved(one)
