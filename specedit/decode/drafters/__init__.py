@@ -34,16 +34,12 @@ def check(names: Sequence[str]) -> None:
                 hint=f"Did you mean {near!r}? --draft takes {AUTO}, {NONE}, "
                 f"or some of {', '.join(NAMES)}.",
             )
-    if NONE in names and len(names) > 1:
-        raise UsageError(
-            f"--draft {joined} combines none with drafters",
-            hint="Use --draft none alone, or name the drafters only.",
-        )
-    if AUTO in names and len(names) > 1:
-        raise UsageError(
-            f"--draft {joined} combines {AUTO} with drafters",
-            hint=f"Use --draft {AUTO} alone, or name the drafters only.",
-        )
+    for alone in (NONE, AUTO):
+        if alone in names and len(names) > 1:
+            raise UsageError(
+                f"--draft {joined} combines {alone} with drafters",
+                hint=f"Use --draft {alone} alone, or name the drafters only.",
+            )
     if len(set(names)) < len(names):
         raise UsageError(f"--draft {joined} names a drafter twice", hint="Name each drafter once.")
 
