@@ -61,7 +61,10 @@ def bench(
         bool, typer.Option("--drafters", help="Compare drafters instead of programs")
     ] = False,
     engine_table: Annotated[
-        bool, typer.Option("--engine-table", help="Measure one forward pass by its width, no edits")
+        bool,
+        typer.Option(
+            "--engine-table", help="Measure forward passes of each width instead of edits"
+        ),
     ] = False,
     cost: Annotated[
         bool, typer.Option("--cost", help="Add what hosted predicted outputs would cost")
@@ -154,7 +157,9 @@ def replay(
     limit: Annotated[int, typer.Option(help="Replay only the first N cases (0: all)")] = 0,
     curve: Annotated[
         str | None,
-        typer.Option(metavar="A+Bw", help="Price a pass of width w in milliseconds, such as 70+6w"),
+        typer.Option(
+            metavar="A+Bw", help="Assume A+Bw milliseconds for a pass of width w, such as 70+6w"
+        ),
     ] = None,
     *,
     resolved: Resolved,

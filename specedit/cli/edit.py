@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 Context = Annotated[
     list[str] | None,
     typer.Option(
-        "--with", metavar="FILE", help="Show the model this file too, unchanged; repeat for more"
+        "--with",
+        metavar="FILE",
+        help="Show the model this file too, but do not change it; repeat for more",
     ),
 ]
 
@@ -63,12 +65,15 @@ def edit(
     since: Since = None,
     context: Context = None,
     anyway: Annotated[
-        bool, typer.Option("--anyway", help="Ask the model even where another program is exact")
+        bool,
+        typer.Option(
+            "--anyway", help="Use the model even if an installed formatter can do the edit"
+        ),
     ] = False,
     *,
     resolved: Resolved,
 ) -> int:
-    """Change files as instructed; `-` reads stdin and writes the new text to stdout."""
+    """Change files by an instruction; `-` edits stdin and prints the new text."""
     from specedit.cli.targets import STDIN, Targets, resolve_targets
     from specedit.cli.work import work
     from specedit.edit.job import plan_edit
@@ -124,7 +129,7 @@ def refine(
     *,
     resolved: Resolved,
 ) -> int:
-    """Continue the last edit: the same files, the earlier instructions, and a new one."""
+    """Repeat the last edit with a further instruction."""
     from specedit.cli.targets import Targets, near, resolve_targets
     from specedit.cli.undo import of_here
     from specedit.cli.work import work

@@ -21,7 +21,9 @@ def editor(
     ] = None,
     install: Annotated[
         bool,
-        typer.Option("--install", help="Write the snippet to its place, where that is one file"),
+        typer.Option(
+            "--install", help="Write the configuration to the editor's folder, if it is one file"
+        ),
     ] = False,
 ) -> int:
     """Print the configuration for an editor, or install it."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from specedit.models.head_store import HeadsEntry
 
 app = typer.Typer(
-    help="Train, list and remove heads: small additions to a model that draft.",
+    help="Train, list and remove heads: small layers that draft for a model.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -49,7 +49,9 @@ TITLES = {"read": "Reading", "answer": "Answering", "learn": "Learning", "write"
 @app.command()
 def train(
     paths: Paths = None,
-    minutes: Annotated[float, typer.Option(help="Train for this long, reading included")] = 30.0,
+    minutes: Annotated[
+        float, typer.Option(help="Train for this many minutes, with the time for reading")
+    ] = 30.0,
     model: Model = None,
     kind: Kind = "chained",
     threads: Annotated[int, typer.Option(help="Use this many CPU threads (0: one per core)")] = 0,
@@ -88,7 +90,7 @@ def train(
 
 @app.command("list")
 def list_heads(as_json: AsJson = False) -> None:
-    """List every file of heads: its model, its training texts, how often it is right."""
+    """List all heads: model, training texts, and how often they are right."""
     listed = list(entries(store_path()))
     if as_json:
         print(json.dumps([_json(entry) for entry in listed], indent=2))
@@ -127,10 +129,10 @@ def evaluate(
     paths: Paths = None,
     model: Model = None,
     kind: Kind = "chained",
-    places: Annotated[int, typer.Option(help="Measure on this many places")] = 20_000,
+    places: Annotated[int, typer.Option(help="Measure at this many positions")] = 20_000,
     as_json: AsJson = False,
 ) -> None:
-    """Measure how often the heads of a model are right on texts, by depth."""
+    """Measure how many of the ids that heads draft for these files are accepted."""
     require_torch("Evaluating heads")
     from specedit.heads.train import evaluate
 
@@ -156,7 +158,7 @@ def remove(
     model: Model = None,
     kind: Annotated[str | None, typer.Option(help="Delete only this kind")] = None,
 ) -> None:
-    """Delete a model's own heads and what they learnt from."""
+    """Delete a model's own heads and their training data."""
     from specedit.engines.exact.conversion import source_of
     from specedit.models.resolve import present
 

@@ -169,7 +169,7 @@ def _offer_drafter(target: str) -> None:
 
 @app.command()
 def verify(name: Name = None) -> None:
-    """Compare a model with its digest again, and read its converted weights."""
+    """Check a model's SHA-256 again, and its converted weights."""
     from specedit.engines.exact import conversion
     from specedit.models import resolve, store
 

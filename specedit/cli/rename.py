@@ -29,7 +29,10 @@ def rename(
         typer.Argument(metavar="[FILE...]", help="Files; without them: the whole work tree"),
     ] = None,
     line: Annotated[
-        int | None, typer.Option(metavar="N", help="Rename the one thing that line N of FILE names")
+        int | None,
+        typer.Option(
+            metavar="N", help="Rename only the definition that the name on line N of FILE refers to"
+        ),
     ] = None,
     dry_list: Annotated[
         bool,
@@ -43,7 +46,7 @@ def rename(
     *,
     resolved: Resolved,
 ) -> int:
-    """Rename an identifier: syntax gives the places in code, and the model decides mentions."""
+    """Rename an identifier in code, comments and documentation."""
     import gc
     from dataclasses import replace
 

@@ -32,7 +32,8 @@ def serve(
     background: Annotated[
         bool,
         typer.Option(
-            "--background", help="Return when the server listens; end it with `specedit serve stop`"
+            "--background",
+            help="Return when the server is ready; stop it with `specedit serve stop`",
         ),
     ] = False,
     host: Annotated[
@@ -45,17 +46,19 @@ def serve(
         ),
     ] = None,
     token: Annotated[
-        str, typer.Option(help="Require this API key from TCP clients", envvar="SPECEDIT_TOKEN")
+        str, typer.Option(help="Require this token from TCP clients", envvar="SPECEDIT_TOKEN")
     ] = "",
     socket_only: Annotated[
         bool,
-        typer.Option("--socket-only", help="Open no TCP port, only the socket of the command line"),
+        typer.Option(
+            "--socket-only", help="Open no TCP port, only the Unix socket for specedit's commands"
+        ),
     ] = False,
     idle_minutes: Annotated[
         float | None,
         typer.Option(
             min=0,
-            help="End after this many minutes without work (0: never)",
+            help="Stop after this many minutes without requests (0: never)",
             show_default="background: 30",
         ),
     ] = None,

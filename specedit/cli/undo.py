@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def undo(
     name: Annotated[
-        str | None, typer.Option("--run", metavar="RUN", help="Undo this run, named as in --list")
+        str | None, typer.Option("--run", metavar="RUN", help="Undo this run (a name from --list)")
     ] = None,
     listed: Annotated[
         bool, typer.Option("--list", help="List the runs that can be undone")

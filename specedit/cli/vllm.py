@@ -55,7 +55,7 @@ def manifest(
     kind: Annotated[str, typer.Argument(help="image (a Dockerfile), kubernetes or compose")],
     model: Annotated[str, typer.Option(help="Serve this model")] = "",
     image: Annotated[
-        str, typer.Option(help="Use the image that `manifest image` was built as")
+        str, typer.Option(help="Use this image, built from the Dockerfile of `manifest image`")
     ] = "",
     gpus: Annotated[int, typer.Option(min=1, help="Use this many GPUs per replica")] = 1,
     replicas: Annotated[int, typer.Option(min=1, help="Run this many servers")] = 1,
@@ -73,7 +73,7 @@ def manifest(
 
 @app.command()
 def check() -> int:
-    """Say whether the installed vLLM is a tested version, and what does not work in it."""
+    """Check that the installed vLLM is a tested version, and list what does not work."""
     from specedit.integrations.vllm.launch import installed, not_loading, warning
 
     vllm = installed()

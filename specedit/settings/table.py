@@ -77,7 +77,7 @@ class Settings:
     top_p: float = _open(1.0, "Sample among the most likely tokens with this total probability")
     sampling: str = _open(
         "coupled",
-        "Choose how drafts act on a sample: coupled keeps its text, rejection its distribution",
+        "Choose how samples use drafts: coupled keeps the text, rejection only its distribution",
         *("coupled", "rejection"),
     )
     seed: int = _open(0, "Sample with this seed")
@@ -86,10 +86,10 @@ class Settings:
     )
     profile: str = _restricted(
         "specedit",
-        "Send the prediction in the form that the server at a URL expects",
+        "Send the prediction in the format of this kind of server, with --server URL",
         *("specedit", "openai", "mistral", "fireworks", "cerebras", "vllm", "plain"),
     )
-    warm: bool = _restricted(False, "Start a server in the background and keep the model warm")
+    warm: bool = _restricted(False, "Keep the model in memory: start a server in the background")
     idle_minutes: float = _restricted(
         30.0, "End a background server after this many minutes without work"
     )
@@ -104,22 +104,24 @@ class Settings:
         "derived",
     )
     no_model: bool = _open(
-        False, "Load no model: decide mentions by rule (rename), refuse what is unsure (apply)"
+        False, "Load no model: rename mentions that are whole words, refuse ambiguous parts (apply)"
     )
     check: bool = _restricted(False, "Write nothing; exit 1 if a file would change")
     diff: bool = _restricted(False, "Write nothing; print a patch on stdout")
     json: bool = _restricted(False, "Print one JSON object on stdout")
     ask: bool = _restricted(False, "Show each hunk and ask before it is applied")
-    allow_extra: bool = _restricted(False, "Accept a lost definition, and a new name that is taken")
-    gate: str = _restricted("", "Choose what each kind of finding does: KIND=refuse|note|off, …")
-    strict: bool = _restricted(False, "Refuse an edit that would only get a note")
-    allow: str = _restricted("", "Only note these kinds of finding, comma-separated")
+    allow_extra: bool = _restricted(
+        False, "Accept a removed definition, and a new name that exists already"
+    )
+    gate: str = _restricted("", "Choose refuse, note or off for kinds of findings: KIND=note,…")
+    strict: bool = _restricted(False, "Refuse edits with notes, too")
+    allow: str = _restricted("", "Do not refuse for these kinds of findings, comma-separated")
     check_with: str = _restricted(
         "", "Check the new text with this program: ruff check {file}, or LANGUAGE: COMMAND per line"
     )
     clean_only: bool = _restricted(False, "Refuse files with uncommitted changes")
     test: str = _restricted(
-        "", "Judge the edit with this command: exit code 0 keeps it, any other asks again"
+        "", "Run this command on the edit: exit code 0 keeps it, any other asks again"
     )
     tries: int = _open(
         0,
@@ -129,21 +131,26 @@ class Settings:
     test_timeout: float = _open(
         300.0, "Stop the test command after this many seconds (0: no limit)", most=86400
     )
-    require_green: bool = _open(False, "Refuse when the test command fails before the edit")
-    keep_best: bool = _restricted(False, "Keep the best try when none passes the test command")
-    focus: str = _open(
-        "auto", "Edit only likely regions of a large file: auto, off, or a number of lines"
+    require_green: bool = _open(
+        False, "Refuse to edit if the test command already fails before the edit"
     )
-    whole: bool = _open(False, "Edit all of every file, as --focus off")
-    compare: bool = _open(False, "Run once more without drafts and measure both")
-    audit: bool = _open(False, "Compute a digest of the logits behind every token")
+    keep_best: bool = _restricted(
+        False, "If no try passes the test command, keep the one with the fewest failures"
+    )
+    focus: str = _open(
+        "auto",
+        "Edit only likely regions of large files: auto, off, or of files of more lines than this",
+    )
+    whole: bool = _open(False, "Let all of every file change, as --focus off")
+    compare: bool = _open(False, "Run again without drafts, and print both times")
+    audit: bool = _open(False, "Print a digest of the logits of every token")
     trace: str = _restricted(
         "", "Write one JSON line per pass to this file", paths=True, words=("",)
     )
     stdin_filename: str = _restricted("", "Assume this file name for standard input")
     quiet: bool = _restricted(False, "Print errors only")
     verbose: bool = _open(False, "Print the report as a table, and all notes")
-    margin: bool = _open(True, "Show in the diff where each quarter of a line came from")
+    margin: bool = _open(True, "Show beside the diff which drafter each part of a line came from")
     hook: list[dict[str, Any]] = _open(
         [], "Rules of the pre-commit hook, as [[tool.specedit.hook]]"
     )
