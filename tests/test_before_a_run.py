@@ -89,7 +89,7 @@ def test_such_an_instruction_needs_anyway(
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr == (
         b"specedit: `isort a.py` does this exactly, without a model.\n"
-        b"  --anyway asks the model all the same.\n"
+        b"  Run that command, or add --anyway to use the model.\n"
     )
     assert inside("edit", "Sort the imports", "a.py", "--anyway", cwd=tmp_path).returncode == 0
     assert place.read_text() == "import a\nimport b\n"

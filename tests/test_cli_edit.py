@@ -268,7 +268,7 @@ def test_a_part_that_one_file_has_not_leaves_the_others_done(
     ("arguments", "says"),
     [
         (["edit", "x"], "file"),
-        (["edit", "x", "-", "y"], "alone"),
+        (["edit", "x", "-", "y"], "cannot be combined"),
         (["edit", "x", "-", "--ask"], "--ask"),
         (["edit", "x", "y", "--engine", "exakt"], "exact"),
         (["edit", "x", "y", "--json", "--diff"], "--json"),
@@ -328,7 +328,7 @@ def test_a_file_that_changed_meanwhile_is_left_alone(
         assert running.stderr is not None
         message = running.stderr.read().decode()
     assert running.returncode == 2
-    assert "user.py: " + ("changed on disk" if text else "gone from the disk") in message
+    assert "user.py: " + ("changed on disk" if text else "deleted since it was read") in message
     assert "journal" not in message
     assert (file.read_bytes() if file.exists() else None) == text
 
@@ -376,7 +376,7 @@ def test_shells_get_their_completion(process: Run) -> None:
 def test_an_instruction_that_is_a_file_is_one_that_is_missing(specedit: Run, file: Path) -> None:
     done = specedit("edit", file)
     assert done.returncode == 2
-    assert b"The instruction is missing." in done.stderr and b"Which file?" not in done.stderr
+    assert b"The instruction is missing." in done.stderr and b"No file is named" not in done.stderr
 
 
 def test_the_nearest_file_is_named_with_its_folder(specedit: Run, tmp_path: Path) -> None:

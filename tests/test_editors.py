@@ -277,6 +277,6 @@ def test_the_names(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     assert capsysbinary.readouterr().out.decode().split() == editors.names()
     assert run(["editor", "nvim"]) == 0
     assert capsysbinary.readouterr().out.decode() == snippet("neovim")
-    with pytest.raises(UsageError, match="no snippet for 'emcas'") as caught:
+    with pytest.raises(UsageError, match="no configuration for the editor 'emcas'") as caught:
         editors.editor("emcas")
     assert "emacs" in caught.value.hint

@@ -194,7 +194,7 @@ def test_view_does_not_overwrite_the_trace_it_reads(
     place = trace(tmp_path / words[0], RUN)
     before = place.read_bytes()
     done = specedit("view", *words, cwd=tmp_path)
-    assert done.returncode == 2 and b"not a page that specedit made" in done.stderr
+    assert done.returncode == 2 and b"was not made by specedit" in done.stderr
     assert place.read_bytes() == before
 
 
@@ -205,7 +205,7 @@ def test_view_overwrites_no_page_that_is_not_its_own(
     (tmp_path / "run.html").write_text("<p>mine</p>", encoding="utf-8")
     done = specedit("view", "run.jsonl", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"not a page that specedit made" in done.stderr
+    assert b"was not made by specedit" in done.stderr
     assert (tmp_path / "run.html").read_text(encoding="utf-8") == "<p>mine</p>"
     assert specedit("view", "missing.jsonl", cwd=tmp_path).returncode == 2
 

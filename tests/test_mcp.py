@@ -490,7 +490,7 @@ def test_the_current_folder_of_the_server_plays_no_part(
         ("find_places", {"name": 3}, "valid string"),
         ("find_places", {"name": "a\x1b[31m"}, "should match pattern"),
         ("find_places", {"name": "`a\0b`"}, "should match pattern"),
-        ("find_places", {"name": "--open-files-in-pager"}, "Nothing in this work tree"),
+        ("find_places", {"name": "--open-files-in-pager"}, "is not declared in this work tree"),
         ("find_places", {"name": "a b"}, "is not an identifier"),
         ("find_places", {"name": "x", "line": -1}, "greater than or equal to 0"),
         ("find_places", {"name": "x", "line": True}, "valid integer"),

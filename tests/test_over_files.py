@@ -126,7 +126,7 @@ def test_nothing_chosen_is_done_at_once(desk: Hooked) -> None:
 def test_a_name_that_nothing_declares_is_refused_with_the_nearest(desk: Hooked, name: str) -> None:
     code, out, err = desk.specedit("rename", name, "New")
     assert (code, out) == (2, "") and desk.asked == 0 and touched(desk) == set()
-    assert f"Nothing in this work tree declares `{name}`." in err
+    assert f"`{name}` is not declared in this work tree." in err
     assert ("Did you mean `Old`" in err) == (name == "Ol")
 
 

@@ -246,7 +246,7 @@ def test_only_an_edit_is_refined(edited: Path, script: Script, inside: Specedit)
 
 def test_without_any_run_there_is_nothing_to_refine(inside: Specedit) -> None:
     done = inside("refine", "no")
-    assert done.returncode == 2 and "no run to go on from" in done.stderr.decode()
+    assert done.returncode == 2 and "no edit to refine" in done.stderr.decode()
     with pytest.raises(UsageError):
         conversation(home())
 

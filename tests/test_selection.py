@@ -34,8 +34,8 @@ def test_lines(selected: str, near: int | None, lines: tuple[int, int]) -> None:
 @pytest.mark.parametrize(
     ("selected", "near", "said"),
     [
-        ("", 1, "Nothing is selected"),
-        (" \n", 1, "Nothing is selected"),
+        ("", 1, "The selection is empty"),
+        (" \n", 1, "The selection is empty"),
         ("z", 1, "not in the file"),
         ("a = 1", None, "2 times, on lines 1, 4"),
     ],

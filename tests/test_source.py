@@ -181,7 +181,7 @@ def test_guarantee_3_a_file_that_changed_meanwhile_is_never_overwritten(tmp_path
         _write(seen, "two\n")
     assert path.read_text() == "somebody else's\n"
     path.unlink()
-    with pytest.raises(InputError, match="gone"):
+    with pytest.raises(InputError, match="deleted"):
         _write(seen, "two\n")
 
 

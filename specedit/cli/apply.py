@@ -79,7 +79,10 @@ def _read(change: str | None) -> str:
         check_size(size // 4)  # the bytes of a character, at most
         return read(change).text if size else ""
     if sys.stdin.isatty():
-        raise UsageError("Which change?", hint="specedit apply FILE CHANGE, or pipe it to stdin")
+        raise UsageError(
+            "The change is missing.",
+            hint="specedit apply FILE CHANGE, or pipe the change to stdin.",
+        )
     try:
         return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError:

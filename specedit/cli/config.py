@@ -38,11 +38,14 @@ def config(
     wanted, equals, value = (name or "").partition("=")
     wanted = wanted.strip().replace("-", "_")
     if not user and (unset or equals):
-        raise UsageError("Only --user settings are set from here.", hint="specedit config --user …")
+        raise UsageError(
+            "NAME=VALUE needs --user: only your own settings can be changed here.",
+            hint="specedit config --user …",
+        )
     if name is not None and wanted not in names():
         raise UsageError(f"There is no setting {wanted!r}.", hint=nearest(wanted, names()))
     if unset and (equals or not wanted):
-        raise UsageError("--unset takes the NAME of a setting.")
+        raise UsageError("--unset needs the NAME of a setting.")
     if equals or unset:
         _change(wanted, value if equals else None)
     elif user:

@@ -83,13 +83,13 @@ def edit(
 
     if not (files or staged or changed or since) and Path(instruction).is_file():
         raise UsageError(
-            f"What is to be done to {instruction}? The instruction is missing.",
+            f"The instruction is missing. {instruction} is a file.",
             hint=f'specedit edit "what to do" {instruction}',
         )
     chosen_lines = lines_range(lines)
     _check_encoding(instruction)
     if selected is not None and (chosen_lines or symbol):
-        raise UsageError("--selected, --lines and --symbol all name the part to edit; give one.")
+        raise UsageError("--selected, --lines and --symbol all name the part to edit; use one.")
     settings = resolved.values
     beside = _beside(context, settings)
 
@@ -112,7 +112,7 @@ def _refuse_exact(instruction: str, names: Sequence[str]) -> None:
     if names and (command := exact_command(instruction, names)) is not None:
         raise UsageError(
             f"`{command}` does this exactly, without a model.",
-            hint="--anyway asks the model all the same.",
+            hint="Run that command, or add --anyway to use the model.",
         )
 
 
@@ -139,9 +139,9 @@ def refine(
 
     _check_encoding(instruction)
     if not instruction.strip():
-        raise UsageError("The instruction is empty.", hint='specedit refine "what to do otherwise"')
+        raise UsageError("The instruction is empty.", hint='specedit refine "what to change now"')
     if files and "-" in files:
-        raise UsageError("refine continues an edit of files; `-` has no earlier run.")
+        raise UsageError("refine repeats an edit of files; `-` has no earlier run.")
     store, settings = home(), resolved.values
     earlier = conversation(store, of_here(runs(store)))
     beside = _beside(context, settings)
@@ -238,5 +238,5 @@ def _read(name: str, stdin_filename: str) -> Source:
     if name == "-":
         return of_stdin(sys.stdin.buffer.read(), stdin_filename).read()
     if stdin_filename:
-        raise UsageError("--stdin-filename goes with `-`.")
+        raise UsageError("--stdin-filename works only with `-`.")
     return of_files([name])[0].read()

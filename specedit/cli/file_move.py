@@ -36,7 +36,7 @@ def move(old: str, new: str, settings: Settings) -> int:
     from specedit.view.diff_view import show
 
     if settings.test or settings.ask:
-        raise UsageError("A move of a file takes neither --test nor --ask.")
+        raise UsageError("--test and --ask do not work when a file is moved.")
     tree, moved = _moved(old, new)
     for before, after in moved.items():
         check_free(tree.root / before, tree.root / after)
@@ -72,7 +72,7 @@ def _moved(old: str, new: str) -> tuple[Tree, dict[str, str]]:
 
     source, target = Path(old), Path(new)
     if source.is_symlink():
-        raise InputError("a symbolic link: git mv moves it", file=old)
+        raise InputError("a symbolic link; nothing was moved", file=old)
     if target.is_dir() or new.endswith("/"):
         target = target / source.name
     tree = Tree.around([old])

@@ -68,7 +68,7 @@ def train(
     if kind not in KINDS:
         raise UsageError(f"There is no kind of heads {kind!r}.", hint=nearest(kind, [*KINDS]))
     if not 0 < minutes <= 24 * 60:
-        raise UsageError("--minutes takes a number up to 1440.", hint="--minutes 30")
+        raise UsageError("--minutes must be more than 0 and at most 1440.", hint="--minutes 30")
     texts = read_texts(paths or [Path()])
     target, folder = _target(model, threads)
     hidden = target.weights.config.hidden

@@ -60,7 +60,7 @@ def rename(
     gc.disable()  # a tenth of the time went into looking through syntax trees
     if is_move(old, new):
         if files or line is not None or staged or changed or since:
-            raise UsageError("A move of a file takes no other file and no line.")
+            raise UsageError("When a file is moved, neither other files nor --line can be named.")
         return move(old, new, replace(resolved.values, check=resolved.values.check or dry_list))
     derived = resolved.values.scope == "derived"
     wanted = Targets(
@@ -94,7 +94,7 @@ def _refuse_kinds(resolved: Resolved) -> None:
         others = [one for one in kinds if one not in OF_RENAMES]
         if others and resolved.origins[flag] == "flag":
             raise UsageError(
-                f"--{flag} {others[0]}: a rename changes names and nothing else.",
+                f"--{flag} {others[0]}: this kind of finding does not occur in a rename.",
                 hint=f"The kinds of a rename are {' and '.join(OF_RENAMES)}.",
             )
 
@@ -125,7 +125,7 @@ def _planner(
             one(source), tree.elsewhere(source.name, old, line) if tree is not None else None
         )
     if line is not None:
-        raise UsageError("--line is about one file: name it.", hint="rename OLD NEW FILE --line N")
+        raise UsageError("--line needs the name of one file.", hint="rename OLD NEW FILE --line N")
     tree = tree or Tree.of_files(names)
     some = bool(targets.names) or targets.from_git
     result = tree.rename(names, old, new, settings, some=some)

@@ -114,8 +114,8 @@ def serve(
         addresses = ", ".join(dict.fromkeys([record.address, record.url or "no TCP"]))
         about = f"{addresses} (process {record.pid}, model {record.model})"
         raise ServerError(
-            f"A server is running already: {about}.",
-            hint="To start this one in its place: the same command with --replace.",
+            f"A server is already running: {about}.",
+            hint="To replace it, add --replace to this command.",
         ) from None
 
 

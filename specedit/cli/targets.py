@@ -59,8 +59,8 @@ def _settings(targets: Targets, resolved: Resolved) -> Settings:
     settings = resolved.values
     if resolved.origins["test"] == "flag" and not settings.test:
         raise UsageError(
-            "--test is empty: nothing would judge the edit.",
-            hint="Is a variable of the shell empty? SPECEDIT_TEST= is how to run without a test.",
+            "--test is empty, so the edit cannot be tested.",
+            hint="Is a shell variable empty? To run without a test, set SPECEDIT_TEST= to nothing.",
         )
     untestable = targets.names == STDIN or settings.ask or settings.compare
     if settings.test and untestable and resolved.origins["test"] != "flag":
@@ -74,25 +74,30 @@ def _refuse_conflicts(targets: Targets, settings: Settings) -> None:
     if "" in targets.names:
         raise UsageError("A file's name is empty.", hint="Is a variable of the shell empty?")
     if "-" in targets.names and not stdin:
-        raise UsageError("`-` reads stdin and stands alone.")
+        raise UsageError("`-` reads stdin and cannot be combined with other files.")
     if targets.names and targets.from_git:
-        raise UsageError("Name files, or let git choose them; not both.")
+        raise UsageError("Name files or use --staged, --changed or --since, not both.")
     if settings.json and settings.diff:
-        raise UsageError("--json and --diff both want stdout.", hint="--json holds the diff.")
+        raise UsageError(
+            "--json and --diff both print to stdout.",
+            hint="Use --json alone: it contains the diff.",
+        )
     if settings.ask and (settings.check or settings.diff or settings.json):
-        raise UsageError("--ask writes files; it does not go with --check, --diff or --json.")
+        raise UsageError(
+            "--ask writes files and cannot be combined with --check, --diff or --json."
+        )
     if settings.ask and stdin:
-        raise UsageError("--ask reads answers from stdin, and `-` reads the text from it.")
+        raise UsageError("--ask and `-` both read stdin. Name a file instead of `-`.")
     if settings.test and stdin:
-        raise UsageError("--test runs in a work tree with the edit in it; `-` has no file there.")
+        raise UsageError("--test needs a file in a work tree; `-` is not one.")
     if settings.test and settings.ask:
-        raise UsageError("--test and --ask both judge an edit.", hint="Give one of them.")
+        raise UsageError("--test and --ask cannot be combined.", hint="Use one of them.")
     if settings.test and settings.compare:
-        raise UsageError("--compare measures one answer, and --test may ask for several.")
+        raise UsageError("--compare measures one answer; it cannot be combined with --test.")
     if settings.stdin_filename and not stdin:
-        raise UsageError("--stdin-filename goes with `-`.")
+        raise UsageError("--stdin-filename works only with `-`.")
     if settings.server not in ("auto", "off") and settings.audit:
-        raise UsageError("--audit reads logits, which no remote server gives.")
+        raise UsageError("--audit needs logits, which remote servers do not send.")
 
 
 def _refuse_untested(settings: Settings, resolved: Resolved) -> None:
@@ -103,9 +108,9 @@ def _refuse_untested(settings: Settings, resolved: Resolved) -> None:
         if resolved.origins[name] == "flag":
             flag = f"--{name.replace('_', '-')}"
             if not resolved.values.test:
-                raise UsageError(f"{flag} goes with --test COMMAND.")
+                raise UsageError(f"{flag} works only with --test COMMAND.")
             other = "--ask" if settings.ask else "--compare" if settings.compare else "`-`"
-            raise UsageError(f"{flag} goes with a test, and {other} runs without one.")
+            raise UsageError(f"{flag} needs a test, and {other} runs none.")
 
 
 def _files_of(targets: Targets) -> list[str]:
@@ -113,7 +118,9 @@ def _files_of(targets: Targets) -> list[str]:
     if targets.names and not targets.from_git:
         return _once(one for name in targets.names for one in _expanded(name))
     if not targets.from_git and not targets.containing:
-        raise UsageError("Which file?", hint="Name files, `-`, or --staged, --changed, --since REF")
+        raise UsageError(
+            "No file is named.", hint="Name files, `-`, or --staged, --changed, --since REF"
+        )
     from specedit.files import git
 
     paths = git.choose(

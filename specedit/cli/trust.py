@@ -86,7 +86,7 @@ def trust(
 
     if listed:
         if path is not None or forget:
-            raise UsageError("--list takes no other argument.")
+            raise UsageError("--list cannot be combined with a path or --forget.")
         _list()
     elif forget:
         _forget(path or here())

@@ -41,9 +41,9 @@ def undo(
     from specedit.files.undo import undo as put_back
 
     if listed and (forget or name or partly):
-        raise UsageError("--list lists every run; it takes no other flag than --json.")
+        raise UsageError("--list lists every run; it can be combined only with --json.")
     if last and name:
-        raise UsageError("--run names one run, and --last the last one; give one of them.")
+        raise UsageError("--run and --last both choose a run; use one of them.")
     store = journal.home()
     runs = journal.runs(store)
     if name is None and not listed:
@@ -78,7 +78,7 @@ def of_here(runs: list[JournalRun]) -> str | None:
         return None
     raise UsageError(
         f"There is nothing to undo in {top}.",
-        hint=f"The last run was elsewhere: {runs[0].label}. `specedit undo --last` puts it back.",
+        hint=f"The last run was elsewhere: {runs[0].label}. `specedit undo --last` undoes it.",
     )
 
 

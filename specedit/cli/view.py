@@ -49,7 +49,7 @@ def _refuse_foreign(target: Path) -> None:
 
     if GENERATOR not in target.read_bytes()[:2000].decode("utf-8", "replace"):
         raise InputError(
-            f"{target}: exists, and is not a page that specedit made",
+            f"{target}: exists and was not made by specedit; nothing was written",
             hint=ELSEWHERE,
         )
 

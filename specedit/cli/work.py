@@ -208,7 +208,7 @@ class Follower(ExitStack):
         if not self._asks:
             say(message)
         elif not confirmed(f"{message} Continue?"):
-            raise UsageError("Not started; nothing was changed.")
+            raise UsageError("Cancelled; nothing was changed.")
 
     def _ask(self, proposed: Proposed) -> None:
         chosen = self._screen.ask(proposed.job.source, proposed.edit)

@@ -39,7 +39,7 @@ def decode(
     for which it is true. Without drafters this is plain decoding.
     """
     if not prompt:
-        raise UsageError("an empty prompt has no answer", hint="give at least one token.")
+        raise UsageError("the prompt is empty", hint="give at least one token.")
     widths.begin()
     for drafter in drafters:
         drafter.begin(prompt)

@@ -126,7 +126,7 @@ def refuse_question(instruction: str, name: str, settings: Settings) -> None:
     """An error where an instruction asks for an answer, unless the user allows it."""
     if is_question(instruction) and checks_of(settings).verdicts[QUESTION] == REFUSE:
         raise UsageError(
-            "This asks for an answer, not for an edit.",
+            "The instruction is a question, not an edit.",
             hint=f"specedit ask QUESTION {name} answers it; --allow question edits.",
         )
 

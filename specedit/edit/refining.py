@@ -73,7 +73,7 @@ def conversation(store: Path, name: str | None = None) -> Conversation:
     result = runs(store)
     if not result:
         raise UsageError(
-            "There is no run to go on from.", hint='specedit edit "what to do" FILE begins one.'
+            "There is no edit to refine.", hint='specedit edit "what to do" FILE begins one.'
         )
     last = next((run for run in result if run.name == name), result[0])
     if last.command not in COMMANDS or not last.instruction:
@@ -82,9 +82,7 @@ def conversation(store: Path, name: str | None = None) -> Conversation:
             hint="specedit undo --list names the runs.",
         )
     if last.unfinished and last.at_work:
-        raise UsageError(
-            "The last run is at work at this moment.", hint="Wait until it is done, or end it."
-        )
+        raise UsageError("The last run is still running.", hint="Wait until it is done, or end it.")
     if last.unfinished:
         raise UsageError("The last run was killed.", hint="specedit undo reverts it.")
     chain = [last]
@@ -108,7 +106,7 @@ def plan_refine(
     before = Source.from_bytes(source.name, talk.original(path), source.path)
     if digest(source.data) != talk.after(path):
         raise InputError(
-            "changed since the run that is to be refined; nothing was asked",
+            "changed since the last edit; nothing was refined",
             file=source.name,
             hint='specedit edit "what to do" FILE starts from the text as it is.',
         )

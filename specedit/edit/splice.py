@@ -39,7 +39,7 @@ def region_of(
 ) -> Region:
     """The characters of whole lines that a flag names; the whole file without one."""
     if lines and symbol:
-        raise UsageError("--lines and --symbol both name the part to edit; give one.")
+        raise UsageError("--lines and --symbol both name the part to edit; use one.")
     if symbol:
         lines = _symbol_lines(source, symbol)
     if not lines:
@@ -172,7 +172,7 @@ def lines_of(text: str, selected: str, near: int | None = None) -> tuple[int, in
     wanted = selected.replace("\r\n", "\n").replace("\r", "\n")
     if not wanted.strip():
         raise UsageError(
-            "Nothing is selected.", hint="Select what to edit, or edit the whole file."
+            "The selection is empty.", hint="Select what to edit, or edit the whole file."
         )
     results = list(_places(text, wanted))
     if not results:
@@ -184,7 +184,7 @@ def lines_of(text: str, selected: str, near: int | None = None) -> tuple[int, in
         lines = ", ".join(str(first) for first, _ in results)
         raise InputError(
             f"The selected text is in the file {len(results)} times, on lines {lines}.",
-            hint="--near LINE says which one is meant.",
+            hint="Choose one with --near LINE.",
         )
     return min(results, key=lambda place: _away(place, near or place[0]))
 

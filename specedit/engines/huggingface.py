@@ -35,7 +35,7 @@ def pick_device(wanted: str) -> str:
     if wanted == "auto":
         return next(d for d in ("cuda", "mps", "cpu") if has[d])
     if not has[wanted]:
-        raise UsageError(f"This torch sees no {wanted} device.", hint="Use --device cpu, or auto.")
+        raise UsageError(f"torch finds no {wanted} device.", hint="Use --device cpu, or auto.")
     return wanted
 
 

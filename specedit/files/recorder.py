@@ -186,7 +186,9 @@ class Recorder:
         try:
             mode, shared = stat.S_IMODE(path.stat().st_mode), replacement.is_shared(path)
         except OSError as error:
-            raise InputError("gone from the disk; nothing was written", file=str(path)) from error
+            raise InputError(
+                "deleted since it was read; nothing was written", file=str(path)
+            ) from error
         blob, self._count = str(self._count), self._count + 1
         path = path.resolve()
         return Entry(str(path), digest(before), digest(after), mode, len(before), blob, shared)

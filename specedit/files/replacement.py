@@ -32,7 +32,9 @@ def check_writable(source: Source) -> Path:
     try:
         mode = path.stat().st_mode
     except OSError as error:
-        raise InputError("gone from the disk; nothing was written", file=source.name) from error
+        raise InputError(
+            "deleted since it was read; nothing was written", file=source.name
+        ) from error
     if not mode & 0o222 or not os.access(path, os.W_OK):  # root may write anything: ask the mode
         hint = f"chmod u+w {source.name!r} to edit it."
         if mode & 0o222:
@@ -207,7 +209,7 @@ def _write_through(path: Path, source: Source, after: bytes) -> None:
                 raise InputError(
                     f"half-written: {error.strerror}",
                     file=source.name,
-                    hint="`specedit undo` puts back what it held.",
+                    hint="`specedit undo` restores its text.",
                 ) from error
             raise
     if path.stat().st_mode != status.st_mode:  # writing clears set-id bits; an owner sets them

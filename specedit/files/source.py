@@ -150,7 +150,7 @@ def _check_lines(name: str, raw: str) -> None:
         raise InputError(
             f"a line of {longest:,} characters; the limit is {LONGEST:,}",
             file=name,
-            hint="No model's window holds it. Is this a generated or minified file?",
+            hint="No context window can hold it. Is this a generated or minified file?",
         )
 
 
@@ -158,7 +158,7 @@ def _too_large(name: str, size: int) -> InputError:
     return InputError(
         f"{size / 1e6:.1f} MB is too large; the limit is {LARGEST / 1e6:.1f} MB",
         file=name,
-        hint="No model's window holds it. Split the file, or edit the part by hand.",
+        hint="No context window can hold it. Split the file, or edit it by hand.",
     )
 
 

@@ -59,7 +59,7 @@ class Trial:
             free = True
         if not free:
             raise UsageError(
-                f"Another run of specedit tries an edit in {self._root} at this moment.",
+                f"Another run of specedit is testing an edit in {self._root}.",
                 hint="Wait until it is done, or end it. Nothing was changed.",
             )
         here = str(self._root)
@@ -67,8 +67,8 @@ class Trial:
         if left is not None:
             self._lock.release()
             raise UsageError(
-                f"A try of {left.label} is still in {self._root}: that run was killed.",
-                hint=f"specedit undo --run {left.name} takes it out. Nothing was changed.",
+                f"{left.label} was killed during a test; its edit is still in {self._root}.",
+                hint=f"specedit undo --run {left.name} restores the files. Nothing was changed.",
             )
         return self
 

@@ -131,7 +131,7 @@ def _check_over(run: JournalRun) -> None:
     """An error where the run's process still writes or tests, and needs the originals."""
     if run.unfinished and run.at_work:
         raise UsageError(
-            f"The run of {run.label} is at work at this moment.",
+            f"The run of {run.label} is still running.",
             hint="Wait until it is done, or end it; then run specedit undo again.",
         )
 

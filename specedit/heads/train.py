@@ -75,7 +75,7 @@ def train(
         yield from _read(target, texts, store, started, seconds * READING)
         if not store.places:
             raise UsageError(
-                "Not one text was read in that time.", hint="Give it longer: --minutes 30"
+                "No file could be read in that time.", hint="Use a longer time: --minutes 30"
             )
         yield from _learn(target, store, folder, sizes, likely, started + seconds, seconds)
     finally:

@@ -80,7 +80,7 @@ def refuse_nothing(
         if used
         else _near(project, name)
     )
-    raise UsageError(f"Nothing in this work tree declares `{name}`.", hint=hint)
+    raise UsageError(f"`{name}` is not declared in this work tree.", hint=hint)
 
 
 def _near(project: Project, name: str) -> str:

@@ -187,7 +187,7 @@ def check_names(old: str, new: str, scope: str) -> None:
         if not SHAPE.fullmatch(name):
             raise UsageError(f"{name!r} is not an identifier")
     if old.strip("'`$@") == "_":
-        raise UsageError(f"{old!r} is a blank, not a name")
+        raise UsageError(f"{old!r} cannot be renamed: in code it is not a name")
     if old == new:
         raise UsageError(f"OLD and NEW are both {old!r}")
 

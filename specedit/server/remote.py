@@ -90,7 +90,7 @@ class RemoteBackend:
 
     def run(self, plan: Plan) -> Iterator[Event]:
         if plan.audit:
-            raise UsageError("--audit reads logits, which no remote server gives.")
+            raise UsageError("--audit needs logits, which remote servers do not send.")
         body = json.dumps(request_json(plan, self._settings.model, self._profile)).encode()
         name = self._settings.model
         yield Ready(ModelLine(name, engine="remote", device=self._host), 0.0)

@@ -49,7 +49,7 @@ def serve(
     check_options(options)
     lock = folder.lock("server.lock")
     if not lock.take(LOCK_S):
-        raise RunningError("A server is running already.", hint="specedit serve status")
+        raise RunningError("A server is already running.", hint="specedit serve status")
     try:
         with listening_sockets(options, folder) as (sockets, address, url):
             token = options.token or ("" if UNIX_SOCKETS else secrets.token_urlsafe(24))

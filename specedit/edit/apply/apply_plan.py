@@ -52,7 +52,7 @@ def changes_of(change: str) -> list[FileChange]:
         raise UsageError("The change is binary.", hint=f"Pass {FORMS}.")
     changes = read_change(change)
     if not changes:
-        raise UsageError("The change has nothing to merge.", hint=f"Pass {FORMS}.")
+        raise UsageError("The change contains nothing to merge.", hint=f"Pass {FORMS}.")
     for one in changes:
         if one.creates or one.deletes:
             what = "creates" if one.creates else "deletes"
@@ -110,7 +110,7 @@ def _found(path: str) -> str:
         if place.is_file():
             return os.path.relpath(place)
     raise InputError(
-        "the change names a file that is not there", file=path, hint="specedit apply FILE CHANGE"
+        "the change names a file that does not exist", file=path, hint="specedit apply FILE CHANGE"
     )
 
 

@@ -219,7 +219,7 @@ def root_of(sources: Sequence[Source]) -> Path:
     tops = {worktree.top_of(worktree.real(source.path or source.name).parent) for source in sources}
     if len(tops) > 1:
         raise UsageError(
-            "--test runs in one work tree, and the files are in several.",
+            "--test runs in one work tree, but the files are in several.",
             hint="Run it once for each of them.",
         )
     return tops.pop() or sources[0].root.absolute()

@@ -68,7 +68,7 @@ def editor(name: str) -> Setup:
     known = [*names(), *(setup.alias for setup in EDITORS if setup.alias)]
     near = difflib.get_close_matches(name.lower(), known, n=1)
     hint = f"Did you mean {near[0]}?" if near else f"There is: {', '.join(names())}."
-    raise UsageError(f"There is no snippet for {name!r}.", hint=hint)
+    raise UsageError(f"There is no configuration for the editor {name!r}.", hint=hint)
 
 
 def snippet(setup: Setup) -> str:
