@@ -92,7 +92,7 @@ def test_a_rename_is_a_preview_until_write_and_undo_restores_it(
         undone = await agent.does("undo")
         assert undone["status"] == "undone" and len(undone["files"]) == 2
         assert contents(repo.root) == before
-        assert "nothing here" in await agent.fails("undo")
+        assert "left to undo" in await agent.fails("undo")
 
     talk(work, mode=mode)
 
@@ -392,7 +392,7 @@ def test_roots_can_change_and_several_need_a_path(
         await agent.does("rename_symbol", **wanted)
         agent.roots = (second.root,)
         assert "outside" in await agent.fails("find_places", name="x", path=str(repo.root))
-        assert "nothing here" in await agent.fails("undo")
+        assert "left to undo" in await agent.fails("undo")
         await agent.does("rename_symbol", **wanted)
         agent.roots = (repo.root, second.root)
         assert str(second.root) in await agent.fails("find_places", name="email")
@@ -556,7 +556,7 @@ def test_undo_leaves_the_runs_of_the_user_alone(
     assert done.returncode == 0
 
     async def work(agent: Agent) -> None:
-        assert "nothing here" in await agent.fails("undo")
+        assert "left to undo" in await agent.fails("undo")
 
     talk(work)
     assert "email" in repo.read("shop/user.py")

@@ -142,7 +142,7 @@ def _file(call: Call, path: str) -> tuple[Path, str]:
 def undo(call: Call, _: schemas.NoArguments) -> ToolResult:
     """Restore the files that the last change of these tools wrote. Again: the change before."""
     if (run := _last_run(call.workspace)) is None:
-        raise UsageError("There is no change of these tools to undo here.")
+        raise UsageError("There is no change of these tools left to undo here.")
     done = put_back(home(), run.name)
     files = [one.path for one in done.files]
     if not done.refused:
