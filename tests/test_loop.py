@@ -77,7 +77,7 @@ def test_the_window_is_never_exceeded() -> None:
 
 
 def test_a_prompt_is_needed() -> None:
-    with pytest.raises(UsageError, match="empty prompt"):
+    with pytest.raises(UsageError, match="prompt is empty"):
         list(decode(ScriptedEngine([]), [], drafters=(), widths=Widths(), ends=bool, limit=9))
 
 

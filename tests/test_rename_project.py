@@ -251,7 +251,7 @@ def test_a_keyword_is_refused(desk: Hooked) -> None:
 
 def test_a_line_needs_its_file(desk: Hooked) -> None:
     code, _, err = desk.specedit(*CODE, "--line", "3")
-    assert code == 2 and "--line is about one file" in err
+    assert code == 2 and "--line needs the name of one file" in err
 
 
 def test_a_member_of_one_class_leaves_what_may_be_another_s() -> None:
