@@ -23,15 +23,19 @@ PATCHES = (".diff", ".patch")
 ALL = "To change these files too, leave out FILE: specedit apply < CHANGE"
 
 
-@settings_options("no_model", *(name for name in SHARED if name != "stdin_filename"), asks=True)
+# Of an edit alone: where it may change, how often it asks, what it expects.
+EDIT_ONLY = ("stdin_filename", "tries", "keep_best", "whole", "focus", "prediction")
+
+
+@settings_options("no_model", *(name for name in SHARED if name not in EDIT_ONLY), asks=True)
 def apply(
     file: Annotated[
         str | None,
-        typer.Argument(metavar="[FILE]", help="The file; without it: those that CHANGE names"),
+        typer.Argument(metavar="FILE", help="The file; without it: those that CHANGE names"),
     ] = None,
     change: Annotated[
         str | None,
-        typer.Argument(metavar="[CHANGE]", help="The file of the change; `-` or none: stdin"),
+        typer.Argument(metavar="CHANGE", help="The file of the change; `-` or none: stdin"),
     ] = None,
     *,
     resolved: Resolved,

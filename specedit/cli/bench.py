@@ -35,7 +35,7 @@ def bench(
     cases: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[CASES]",
+            metavar="CASES",
             help="JSON lines with instruction, before and after; without it: generated files",
         ),
     ] = None,

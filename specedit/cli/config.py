@@ -20,7 +20,7 @@ from specedit.settings.table import about
 def config(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="One setting; with --user, NAME=VALUE sets it"),
+        typer.Argument(metavar="NAME", help="One setting; with --user, NAME=VALUE sets it"),
     ] = None,
     user: Annotated[
         bool,

@@ -42,12 +42,10 @@ Context = Annotated[
 
 @settings_options(*SHARED, asks=True)
 def edit(
-    instruction: Annotated[str, typer.Argument(help="What to do, in words")],
+    instruction: Annotated[str, typer.Argument(metavar="INSTRUCTION", help="What to do, in words")],
     files: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="FILE...", help="Files, or a folder of them; `-` is stdin to stdout"
-        ),
+        typer.Argument(metavar="FILE", help="Files, or a folder of them; `-` is stdin to stdout"),
     ] = None,
     lines: Annotated[str | None, typer.Option(metavar="A:B", help="Edit these lines only")] = None,
     symbol: Annotated[
@@ -118,12 +116,12 @@ def _refuse_exact(instruction: str, names: Sequence[str]) -> None:
 
 @settings_options(*(name for name in SHARED if name != "stdin_filename"), asks=True)
 def refine(
-    instruction: Annotated[str, typer.Argument(help="What to do differently, or in addition")],
+    instruction: Annotated[
+        str, typer.Argument(metavar="INSTRUCTION", help="What to do differently, or in addition")
+    ],
     files: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[FILE...]", help="Files; without them: all that the last edit changed"
-        ),
+        typer.Argument(metavar="FILE", help="Files; without them: all that the last edit changed"),
     ] = None,
     context: Context = None,
     *,
@@ -176,7 +174,7 @@ def _check_encoding(instruction: str) -> None:
     "stdin_filename",
 )
 def ask(
-    question: Annotated[str, typer.Argument(help="The question, in words")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in words")],
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="The file that it is about; `-` is stdin")
     ],

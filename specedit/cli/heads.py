@@ -36,7 +36,7 @@ SHARED = 0.625  # inner width of chained heads, of the hidden width: 7.4 MB at 1
 SEPARATE = 0.25  # of heads with weights of their own for every depth: 3.2 MB
 Paths = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="[PATH]...", help="Folders or files that git tracks (default: .)"),
+    typer.Argument(metavar="PATH", help="Folders or files that git tracks (default: .)"),
 ]
 Model = Annotated[
     str | None,

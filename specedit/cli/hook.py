@@ -62,7 +62,7 @@ def uninstall() -> int:
 def run(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE...]", help="Files to check (default: the staged files)"),
+        typer.Argument(metavar="FILE", help="Files to check (default: the staged files)"),
     ] = None,
 ) -> int:
     """Apply the rules to the staged files; print the diff and exit 1 if a rule changes one."""

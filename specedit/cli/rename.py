@@ -22,11 +22,16 @@ if TYPE_CHECKING:
 
 @settings_options("scope", "no_model", *SHARED, asks=True)
 def rename(
-    old: Annotated[str, typer.Argument(help="The identifier, or Class.member; or a file to move")],
-    new: Annotated[str, typer.Argument(help="The new name, or the file's new place")],
+    old: Annotated[
+        str,
+        typer.Argument(metavar="OLD", help="The identifier, or Class.member; or a file to move"),
+    ],
+    new: Annotated[
+        str, typer.Argument(metavar="NEW", help="The new name, or the file's new place")
+    ],
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FILE...]", help="Files; without them: the whole work tree"),
+        typer.Argument(metavar="FILE", help="Files; without them: the whole work tree"),
     ] = None,
     line: Annotated[
         int | None,

@@ -216,7 +216,7 @@ def _table(state: dict[str, Any]) -> str:
 @settings_options(*ENGINE, "focus", "whole", "quiet")
 def warm(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="Files, named as the edit will name them")
+        list[str], typer.Argument(metavar="FILE", help="Files, named as the edit will name them")
     ],
     *,
     resolved: Resolved,

@@ -72,7 +72,7 @@ def trust(
     path: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[PATH]", help="A path in the repository (default: the current folder)"
+            metavar="PATH", help="A path in the repository (default: the current folder)"
         ),
     ] = None,
     listed: Annotated[
