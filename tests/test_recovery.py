@@ -130,7 +130,7 @@ def test_another_process_neither_reverts_nor_undoes_a_change_at_work(
     os.read(reached[0], 1)
     assert recover(store) == [] and held(tree) == [NEW, OLD, OLD]
     for refused in (undo, forget):
-        with pytest.raises(UsageError, match="at work"):
+        with pytest.raises(UsageError, match="still running"):
             refused(store)
     os.write(go[1], b".")
     assert ended(pid) == 0 and held(tree) == [NEW] * len(NAMES)

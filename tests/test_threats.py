@@ -30,13 +30,13 @@ PROOFS = {
         "test_trust.py::test_a_trusted_repository_is_believed_until_it_says_something_else",
         "test_trust.py::test_trust_is_of_a_place_and_a_table_however_it_is_laid_out",
     ),
-    "Asking": (
+    "The question": (
         "test_consent.py::test_yes_is_kept_until_the_table_changes",
         "test_consent.py::test_anything_but_yes_is_no_and_is_not_asked_again",
         "test_consent.py::test_background_commands_ask_nothing",
     ),
-    "Silence": ("test_trust.py::test_only_the_users_own_quiet_keeps_the_line_back",),
-    "Escapes": (
+    "`quiet`": ("test_trust.py::test_only_the_users_own_quiet_keeps_the_line_back",),
+    "Terminal escapes": (
         "test_terminal.py::test_names_and_settings_of_a_repository_are_shown_and_not_obeyed",
         "test_terminal.py::test_the_question_about_a_link_shows_the_whole_of_both_names",
     ),
@@ -44,7 +44,7 @@ PROOFS = {
         "test_trust.py::test_a_path_that_a_trusted_repository_gives_stays_inside_it",
         "test_fuzz_settings.py::test_any_trusted_table_is_taken_or_refused_and_leads_nowhere",
     ),
-    "Names": ("test_trust.py::test_a_folder_by_a_models_name_is_not_that_model",),
+    "Model names": ("test_trust.py::test_a_folder_by_a_models_name_is_not_that_model",),
     "Invalid settings": (
         "test_settings.py::test_a_mistake_is_named_with_the_way_out",
         "test_fuzz_settings.py::test_any_pyproject_is_read_or_refused_and_none_has_power",
@@ -62,8 +62,8 @@ PROOFS = {
         "test_trust.py::test_a_key_goes_only_to_a_server_that_the_user_named",
         "test_remote.py::test_a_vendors_key_goes_to_the_vendor_only",
     ),
-    "A redirect": ("test_remote.py::test_a_redirect_is_not_followed",),
-    "Its answer": (
+    "A server's redirect": ("test_remote.py::test_a_redirect_is_not_followed",),
+    "A server's answer": (
         "test_remote.py::test_an_answer_has_an_end",
         "test_remote.py::test_an_answer_that_is_kept_alive_for_ever_has_an_end",
         "test_fuzz_http.py::test_any_stream_is_an_answer_or_our_error",
@@ -82,12 +82,12 @@ PROOFS = {
         "test_serve_cli.py::test_the_token_of_a_background_server_is_in_no_command_line",
         "test_server.py::test_a_token_is_asked_of_tcp_but_not_of_the_socket",
     ),
-    "A stranger's request": (
+    "Any request": (
         "test_fuzz_http.py::test_any_body_is_a_request_or_refused",
         "test_fuzz_wire.py::test_any_line_is_a_plan_or_refused",
         "test_server.py::test_a_body_that_is_too_large_is_refused",
     ),
-    "Modules": (
+    "Python modules": (
         "test_trust.py::test_modules_in_the_current_folder_are_not_ours",
         "test_hook_native.py::test_modules_that_lie_in_the_repository_are_not_run_by_its_hook",
     ),
