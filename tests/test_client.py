@@ -310,16 +310,18 @@ def test_a_server_with_other_kernels_is_left_alone(
 def test_a_server_of_another_build_of_this_version_is_not_asked(
     server: Running, place: RuntimeFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record = tmp_path / f"specedit-{__version__}.dist-info/RECORD"
-    record.parent.mkdir()
-    record.write_text("specedit/errors.py,sha256=one,100\n")
+    module = tmp_path / "specedit/errors.py"
+    module.parent.mkdir()
+    module.write_text("one = 1\n")
     assert processes.find(SETTINGS)[0] is not None
-    monkeypatch.setattr(runtime, "PACKAGE", tmp_path / "specedit")
+    monkeypatch.setattr(runtime, "PACKAGE", module.parent)
     assert processes.find(SETTINGS)[0] is None
-    record.write_text("../bin/specedit,sha256=two,1\nspecedit/errors.py,sha256=one,100\n")
     one = runtime.identity(SETTINGS)
-    record.write_text("specedit/errors.py,sha256=one,100\nspecedit/a.pyc,,\n")
+    (module.parent / "__pycache__").mkdir()
+    (module.parent / "__pycache__/errors.py").write_text("compiled")
     assert runtime.identity(SETTINGS) == one
+    module.write_text("one = 10\n")
+    assert runtime.identity(SETTINGS) != one
 
 
 def test_what_a_dead_server_left_is_not_believed(place: RuntimeFolder) -> None:

@@ -165,7 +165,8 @@ def test_roles_and_parts_become_messages(server: Running) -> None:
 
 
 def test_a_body_that_is_no_object_is_refused_in_a_sentence(server: Running) -> None:
-    answer = server.ask("POST", "/v1/chat/completions", [])  # type: ignore[arg-type]
+    kind = {"Content-Type": "application/json"}
+    answer = server.ask("POST", "/v1/chat/completions", b"[]", kind)
     assert answer.status == 400
     wanted = "The body of the request is invalid: Input should be an object"
     assert answer.json["error"]["message"] == wanted

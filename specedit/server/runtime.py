@@ -28,7 +28,6 @@ from specedit.files import atomic, stored
 from specedit.files.lock import Lock
 from specedit.settings import Settings
 from specedit.settings.checks import spelled_as_path
-from specedit.version import VERSION
 
 LONGEST_SOCKET_PATH = 100  # sun_path holds 108 bytes on Linux, 104 on macOS
 UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
@@ -159,14 +158,14 @@ def identity(settings: Settings) -> dict[str, str]:
 
 
 def _build() -> str:
-    """Which build of this version is installed, by the digests of its modules; "" in a clone."""
-    place = PACKAGE.parent / f"specedit-{VERSION}.dist-info/RECORD"
-    try:
-        lines = place.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        return ""
-    own = "\n".join(one for one in lines if one.startswith("specedit/") and ".py," in one)
-    return f"{zlib.crc32(own.encode()):08x}"
+    """Which build of this version runs, by the names and sizes of its modules: the same in a clone
+    and in what is installed from it."""
+    sizes = []
+    for folder, folders, names in os.walk(PACKAGE):
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        modules = sorted(name for name in names if name.endswith(".py"))
+        sizes += [(name, Path(folder, name).stat().st_size) for name in modules]
+    return f"{zlib.crc32(repr(sizes).encode()):08x}"
 
 
 def _resolved(model: str) -> str:
