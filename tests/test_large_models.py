@@ -209,6 +209,10 @@ def test_too_little_memory_is_said_before_anything_is_converted_or_loaded(
     with pytest.raises(ModelError) as refused:
         catalogue.require_memory("large", 5 << 30, four=True)
     assert refused.value.hint == "Use a smaller model: qwen3-4b fits."
+    machine(monkeypatch, 2 << 30, 2 << 30)
+    with pytest.raises(ModelError) as refused:
+        catalogue.require_memory("large", 5 << 30, four=True)
+    assert refused.value.hint == "Use a smaller model: qwen2.5-coder-1.5b fits."
 
 
 @pytest.mark.parametrize("kind", ["gguf", "folder"])

@@ -69,6 +69,11 @@ class Listed:
         return self.licence in FREE
 
     @property
+    def general(self) -> bool:
+        """Whether it can be suggested: for every use, and for edits by instruction."""
+        return self.free and not self.merges
+
+    @property
     def memory(self) -> int:
         """Approximate bytes in memory on the exact engine, with weights of 8 bits, the program and
         the KV cache of one large file: 7.2 GB measured for 7.62 billion parameters."""
@@ -240,7 +245,7 @@ def rows(machine: Machine) -> list[Row]:
         share = SHARE * machine.memory or float("inf")
         fits = entry.memory_int4 <= share
         quick = entry.parameters <= PER_CORE * machine.cores
-        suits = fits and quick and entry.free and not entry.merges
+        suits = fits and quick and entry.general
         results.append(Row(entry, fits, entry.memory <= share, suits))
     return results
 
@@ -273,7 +278,7 @@ def require_memory(name: str, needed: int, four: bool = False) -> str:
     than it needs: its passes then wait for the disk. `four`: its weights have 4 bits."""
     machine = this_machine(1)
     if 0 < machine.memory < needed:
-        fitting = [row.entry.name for row in rows(machine) if row.fits and row.entry.free]
+        fitting = [row.entry.name for row in rows(machine) if row.fits and row.entry.general]
         raise ModelError(
             f"{name} needs {sized(needed)} of memory, and this machine has {sized(machine.memory)}",
             hint=("" if four else "--weights int4 needs two thirds of that. ")
