@@ -193,7 +193,7 @@ def choose(
     before: str, after: str, ask: Callable[[Question], str], edit: Edited | None = None
 ) -> Chosen:
     """`before` with the hunks that were answered y or a. An answer that is not a key asks again;
-    the end of the answers is for `ask` to raise or to answer q. Without `edit` there is no e."""
+    at the end of its input `ask` raises or answers q. Without `edit` the key e is not offered."""
     left, done = hunks(before, after), 0
     parts: list[Cut] = []
     key, help_, why = "", False, ""

@@ -69,8 +69,8 @@ class Fences:
 class Unfenced:
     """The text inside the block that an endpoint writes itself: our own engine has it opened.
 
-    What comes before the opening fence is no part of the answer, nor is the closing line and what
-    follows it. A plan without a closing line has no block."""
+    The answer ends before the closing line. Text in front of the opening fence does not belong to
+    it. A plan without a closing line has no block."""
 
     def __init__(self, closing: str, *, nested: bool = False) -> None:
         self._closing = closing

@@ -21,7 +21,7 @@ from specedit.engines.base import common
 
 MOST = 48  # ids of the longest change that is learned
 AROUND = 12  # ids around a change that are searched for the ends of its identifier
-FEW_LINES = 8  # with a word of the instruction: in more of them it is no sign of a change
+FEW_LINES = 8  # a word of the instruction in more lines than this does not predict a change
 WORD = re.compile(rb"[A-Za-z_]\w{3,}")
 
 

@@ -124,15 +124,15 @@ def plan_apply(source: Source, parts: Sequence[Part], settings: Settings) -> Job
         planned = job(source, whole(source), "", settings, None)
         return replace(planned, known=merged.text, judge=partial(_requested, judge, merged.parts))
     findings = tuple(map(_finding, merged.ambiguous))
-    asked = merge_job(source, merged.doubtful, settings) if merged.doubtful else None
-    if asked is None or (why := _without_model(settings)):
+    regions = open_regions(merged.doubtful) if merged.doubtful else []
+    why = _without_model(settings) if regions else ""
+    if merged.doubtful is None or not regions or why:
         edit = replace(outcome(source, source.text), status="refused")
-        note = (Finding("skipped", why),) if asked and why else ()
-        return edit.noting(*findings, *note)
+        return edit.noting(*findings, *([Finding("skipped", why)] if why else ()))
+    asked = merge_job(source, merged.doubtful, regions, settings)
 
     def judge_answer(text: str) -> Judged:
-        assert merged.doubtful is not None
-        places = placed(asked.about.text, text, open_regions(merged.doubtful))
+        places = placed(asked.about.text, text, regions)
         if places is None:
             return Judged(text, findings)
         changed = merged_parts(source.text.split("\n"), text.split("\n"), "matched")

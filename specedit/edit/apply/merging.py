@@ -45,7 +45,8 @@ def merge_parts(text: str, parts: Sequence[Part], name: str) -> Merged:
     doubts = [doubt for _, result in waiting for doubt in result.doubts]
     if refused or len(waiting) > 1:
         return Merged(None, (), tuple(dict.fromkeys((*refused, *doubts))))
-    for one, result in waiting:
+    if waiting:
+        [(one, result)] = waiting
         result = _laid(one, lines, language) if done else result
         return Merged(None, (), tuple(doubts), Doubtful(tuple(lines), result.readings))
     how = "matched" if any(one.how == "matched" for one in done) else "exact"

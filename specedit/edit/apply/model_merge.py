@@ -105,11 +105,10 @@ def open_regions(doubtful: Doubtful) -> list[OpenRegion]:
     return result
 
 
-def merge_job(source: Source, doubtful: Doubtful, settings: Settings) -> Job | None:
-    """The question to the model, without its judge; None where there is no good one."""
-    regions = open_regions(doubtful)
-    if not regions:
-        return None
+def merge_job(
+    source: Source, doubtful: Doubtful, regions: Sequence[OpenRegion], settings: Settings
+) -> Job:
+    """The Job that asks the model about each region. It has no judge."""
     text = "\n".join(joined(doubtful.lines, [s for s in doubtful.readings[0] if not s.doubts]))
     text += "\n" if source.text.endswith("\n") else ""
     about = Source.from_bytes(source.name, source.encode(text), source.path)

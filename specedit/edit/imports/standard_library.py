@@ -108,7 +108,7 @@ CSHARP_IMPLICIT = words(  # namespaces that `ImplicitUsings` of a project makes 
     "System System.IO System.Linq System.Collections.Generic System.Net.Http System.Threading",
     "System.Threading.Tasks",
 )
-NODE_MEMBERS = {  # members of Node.js's modules that are told from those of a variable
+NODE_MEMBERS = {  # members of Node.js's modules whose names a variable's members rarely have
     "path": words(
         "join resolve dirname basename extname relative sep normalize isAbsolute parse posix win32"
     ),
