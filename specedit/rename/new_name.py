@@ -70,7 +70,7 @@ def _is_member(one: Meaning, typing: Typing) -> bool:
         return False
     if typing.rules.bare_members:
         return all(
-            id(leaf) in typing.scopes.by_leaf or typing.receiver(leaf) is not None
+            id(leaf) in typing.scopes.by_leaf or typing.rules.receiver(leaf) is not None
             for leaf in one.leaves
         )
     return one.is_member or one.kind in (UNKNOWN, EXTERNAL, FOREIGN)
@@ -111,7 +111,7 @@ def _bare(leaf: Branch, one: Meaning, typing: Typing) -> bool:
         return True
     if leaf.place in typing.rules.keys or leaf.type in typing.rules.shorthands:
         return False
-    return leaf.place not in typing.rules.members or typing.receiver(leaf) is None
+    return leaf.place not in typing.rules.members or typing.rules.receiver(leaf) is None
 
 
 def _said(one: Meaning, before: list[Branch], new: str) -> tuple[int, str]:

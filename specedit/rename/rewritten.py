@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from specedit.scoping.meaning import Meaning, Rewrite
+from specedit.scoping.meaning import Meaning, Rewrite, means_member
 from specedit.scoping.scope import Declared
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
@@ -48,8 +48,13 @@ def rewrites_for(
 def _rewrite(
     leaf: Branch, one: Meaning, split: bool, typing: Typing, old: str, new: str
 ) -> Rewrite:
-    message = typing.rules.rewrite(leaf, one, split, typing.scopes.text, old, new)
-    return message if message is not None else Rewrite(leaf.start, leaf.end, old, new, "code")
+    special = typing.rules.rewrite(leaf, one, split, typing.scopes.text, old, new)
+    if special is not None:
+        return special
+    written = new
+    if split and typing.rules.is_shorthand(leaf):
+        written = f"{new}: {old}" if means_member(one) else f"{old}: {new}"
+    return Rewrite(leaf.start, leaf.end, old, written, "code")
 
 
 def _reason(declared: Declared | None, one: Meaning) -> str:

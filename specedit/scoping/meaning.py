@@ -39,11 +39,8 @@ class Meaning:
 def meanings(text: str, language: Language, name: str) -> tuple[list[Meaning], Typing]:
     """The meanings of `name`, those with a declaration first, then in reading order."""
     typing = Project.of_text(text, language)
-    result = _Sorting([typing], name).groups()
-    if typing.rules.sigils:
-        result += _Sorting([typing], "$" + name).groups()
-        result.sort(key=lambda one: (not one.declared, one.leaves[0].start))
-    return result, typing
+    result = meanings_over([typing], name)
+    return sorted(result, key=lambda one: (not one.declared, one.leaves[0].start)), typing
 
 
 def meanings_over(typings: Sequence[Typing], name: str) -> list[Meaning]:

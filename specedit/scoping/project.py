@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
@@ -43,7 +43,7 @@ class Project:
         self._roots: dict[int, Typing] = {}  # of a tree's root
         self._modules: dict[str, Declared] = {}
         self._packages: dict[int, str] = {}  # of an owner: the folder it stands for
-        self._asked: set[tuple[str, int, str]] = set()  # what is being found out just now
+        self._asked: set[Hashable] = set()  # what is being found out just now
         self._imported: dict[int, list[Declared] | None] = {}
         self.notes: dict[object, Any] = {}
 
@@ -197,16 +197,15 @@ class Project:
     def shared(self, here: Lookup, name: str, at: Branch) -> list[Declared]:
         """What other files show in this one without naming it in an import."""
         assert isinstance(here, Typing)
-        return self._once("shared", here, name, here.rules.shared(self, here, name, at))
+        return self.once(("shared", id(here), name), here.rules.shared(self, here, name, at))
 
     def declared_elsewhere(self, owner: Owner, name: str) -> list[Declared]:
         """What a module or a namespace has under a name that it does not declare itself."""
         home = self.at(owner.home)
         if home is None or owner.module is not None:
             return []
-        return self._once(
-            "declared_elsewhere", owner, name, home.rules.declared_elsewhere(self, owner, name)
-        )
+        mark = ("declared elsewhere", id(owner), name)
+        return self.once(mark, home.rules.declared_elsewhere(self, owner, name))
 
     def parts(self, owner: Owner) -> Iterable[Owner]:
         """The other parts of a class, which stand elsewhere."""
@@ -221,9 +220,8 @@ class Project:
         known: tuple[Owner, ...] = self.notes[key]
         return known
 
-    def _once(self, what: str, key: object, name: str, found: Iterator[Declared]) -> list[Declared]:
+    def once(self, mark: Hashable, found: Iterator[Declared]) -> list[Declared]:
         """An answer that asks for itself on the way is empty there."""
-        mark = (what, id(key), name)
         if mark in self._asked:
             return []
         self._asked.add(mark)

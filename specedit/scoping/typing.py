@@ -78,7 +78,7 @@ class Typing(WrittenTypes):
         return result if result is not None else self.rules.narrowed(self, leaf, deep + 1)
 
     def _type_of_member(self, leaf: Branch, deep: int) -> Known:
-        owners = self.type_of(self.receiver(leaf), deep + 1)
+        owners = self.type_of(self.rules.receiver(leaf), deep + 1)
         if owners is None:
             return None
         name = self.scopes.label(leaf)
@@ -118,7 +118,7 @@ class Typing(WrittenTypes):
             listed = last_of(node)
             return self.named_type(first_of(listed), deep + 1) if listed is not None else None
         if callee.parent is node and callee.place in self.rules.members:
-            receiver = self.receiver(callee)
+            receiver = self.rules.receiver(callee)
             if receiver is not None:
                 return self._type_of_member(callee, deep)
             declared = self.resolved(self.lookup(self.scopes.label(callee), callee, "call"))
@@ -217,7 +217,7 @@ class Typing(WrittenTypes):
 
     def called(self, leaf: Branch, deep: int = 0) -> Declared | None:
         """The declaration of what a call calls by this name."""
-        name, receiver = self.scopes.label(leaf), self.receiver(leaf)
+        name, receiver = self.scopes.label(leaf), self.rules.receiver(leaf)
         if receiver is not None:
             members = self.members(self.type_of(receiver, deep) or (), name, True)
             return self.resolved(members[0]) if members else None

@@ -41,18 +41,23 @@ class Uses:
         if leaf.type in rules.labels or leaf.place in rules.labels:
             return [("label", id(self.function(leaf)))]
         declared = self.scopes.by_leaf.get(id(leaf))
+        if rules.is_shorthand(leaf):
+            variable = declared if declared is not None else self.bare(leaf, "value")
+            return [variable, rules.shorthand_member(self, leaf)]
         if declared is not None:
             return rules.means_declared(self, leaf, declared)
         message = rules.means(self, leaf)
         if message is not None:
             return self._read_elsewhere(leaf) or message if message == [(MODULE, "")] else message
+        if leaf.place in rules.literal_members:
+            return [self.member_of_literal(leaf)]
         if leaf.place in rules.own_names:
             return [self.own(leaf)]
         if (how := rules.keys.get(leaf.place)) is not None:
             key = parameter_named(leaf, self.typing, self.declared) if how == "argument" else None
             if key is not None or how != "argument":
                 return [key or (UNKNOWN, "")]
-        receiver = self.typing.receiver(leaf) if leaf.place in rules.members else None
+        receiver = self.typing.rules.receiver(leaf) if leaf.place in rules.members else None
         if receiver is not None:
             called = self.typing.is_called(leaf)
             key = self.member(self.typing.type_of(receiver), called)
@@ -120,6 +125,13 @@ class Uses:
         self.owner_of[key] = own[0]
         return key
 
+    def member_of_literal(self, leaf: Branch) -> Hashable:
+        """What the name means as a member of the type that a literal or a pattern names."""
+        kind, _, field = self.rules.literal_members.get(leaf.place, "?.").rpartition(".")
+        holders = (up for up in leaf.up() if kind in ("", up.type))
+        typed = next((part for up in holders if (part := up.part(field)) is not None), None)
+        return self.member(self.typing.named_type(typed))
+
     def member_here(self, leaf: Branch) -> Hashable:
         """What the name means as a member of the class around a place."""
         owner = self.typing.enclosing(leaf)
@@ -157,7 +169,7 @@ def parameter_named(leaf: Branch, typing: Typing, declared: list[Declared]) -> H
 
 def _of_the_called(leaf: Branch, typing: Typing, declared: list[Declared]) -> Hashable:
     """Over many files: the parameter of what is called, wherever that is declared."""
-    receiver = typing.receiver(leaf)
+    receiver = typing.rules.receiver(leaf)
     if receiver is not None and typing.type_of(receiver) is None:
         return UNKNOWN_CALL
     called = typing.called(leaf)

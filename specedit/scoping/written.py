@@ -34,13 +34,9 @@ class WrittenTypes(Lookup):
     def member_leaf(self, node: Branch) -> Branch | None:
         """The name after the dot, when `node` is a member access."""
         for child in reversed(node.children):
-            if child.place in self.rules.members and self.receiver(child) is not None:
+            if child.place in self.rules.members and self.rules.receiver(child) is not None:
                 return child
         return None
-
-    def receiver(self, leaf: Branch) -> Branch | None:
-        """What stands before the dot of a member access."""
-        return self.rules.receiver(leaf)
 
     def is_called(self, leaf: Branch) -> bool:
         """Whether the member after the dot is called."""
@@ -92,7 +88,7 @@ class WrittenTypes(Lookup):
         if node.type in self.rules.names:
             declared = self.lookup(self.scopes.label(node), node)
         elif (leaf := self.member_leaf(node)) is not None:
-            owners = self.type_of(self.receiver(leaf))
+            owners = self.type_of(self.rules.receiver(leaf))
             result = self.members(owners or (), self.scopes.label(leaf))
             declared = result[0] if result else None
         if declared is None or (typed := type_part(declared, self.rules)) is not None:

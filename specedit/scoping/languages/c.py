@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.languages.tables import places, table
@@ -12,7 +12,6 @@ from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
-from specedit.scoping.uses import Uses
 from specedit.syntax.branch import Branch
 
 
@@ -30,13 +29,6 @@ class C(Rules):
         if node.type in _TAGGED and node.part("body") is None:
             return None
         return kind, where
-
-    def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
-        if leaf.place == "field_designator.":  # `{.name = 1}`
-            holder = next((up for up in leaf.up() if up.part("type") is not None), None)
-            typed = holder.part("type") if holder is not None else None
-            return [uses.member(uses.typing.named_type(typed))]
-        return None
 
     def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
         """What the included files declare, and what the linker takes for the same."""
@@ -119,6 +111,7 @@ RULES = C(
     ),
     members=table("field_expression.field: argument"),
     keys=table("field_designator.: literal"),
+    literal_members=table("field_designator.: .type"),
     calls=table("call_expression: function"),
     type_names=places("type_identifier"),
     labels=places("statement_identifier"),

@@ -97,7 +97,7 @@ def _repeats_class(uses: Uses, leaf: Branch) -> bool:
         owner = uses.typing.enclosing(leaf)
         return owner is not None and owner.name == uses.name
     if leaf.place == "qualified_identifier.name":
-        scope = uses.typing.receiver(leaf)
+        scope = uses.typing.rules.receiver(leaf)
         return scope is not None and uses.scopes.text(scope) == uses.name
     return False
 

@@ -41,10 +41,6 @@ class CSharp(CSharpNamespaces):
             return [_member_of_built(uses, parent)]
         if parent.type == "with_initializer" and parent.children[0] is leaf and around is not None:
             return [uses.member(uses.typing.type_of(around.named_children()[0]))]
-        if leaf.place == "subpattern.":
-            patterns = (up for up in leaf.up() if up.type == "recursive_pattern")
-            typed = next((one.part("type") for one in patterns), None)
-            return [uses.member(uses.typing.named_type(typed))]
         return None
 
     def receiver(self, leaf: Branch) -> Branch | None:
@@ -120,6 +116,7 @@ RULES = CSharp(
         subpattern.: pattern
         """
     ),
+    literal_members=table("subpattern.: recursive_pattern.type"),
     calls=table(
         """
         invocation_expression: function

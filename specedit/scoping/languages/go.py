@@ -11,7 +11,6 @@ from specedit.scoping.languages.tables import places, table
 from specedit.scoping.meaning import Meaning, Rewrite
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
-from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import UNKNOWN, Uses
 from specedit.syntax.branch import Branch
@@ -50,10 +49,6 @@ class Go(Rules):
             if every and one.name in methods.split() and one.node.type != "method_elem":
                 return interface, True
         return ("an interface of the standard library", False) if one.name in _STANDARD else None
-
-    def module_of(self, scopes: Scopes, imported: Declared) -> str:
-        path = imported.node.part("path")
-        return scopes.text(path).strip('"`') if path is not None else ""
 
     def shared(self, project: Project, here: Typing, name: str, at: Branch) -> Iterator[Declared]:
         path = project.path(here.scopes)
@@ -203,6 +198,7 @@ RULES = Go(
         qualified_type.name: package
         """
     ),
+    module_paths=places("interpreted_string_literal raw_string_literal"),
     keys=table("literal_element.: literal"),
     calls=table("call_expression: function"),
     type_names=places("type_identifier"),

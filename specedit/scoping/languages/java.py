@@ -32,10 +32,6 @@ class Java(Rules):
             return "field", where
         return kind, where
 
-    def module_of(self, scopes: Scopes, imported: Declared) -> str:
-        path = imported.node.first("scoped_identifier", "identifier")
-        return scopes.text(path) if path is not None else ""
-
     def overrides(self, one: Declared, other: Declared, text: Text) -> bool:
         """A private or a static method neither overrides nor is overridden."""
         for each in (one, other):
@@ -135,6 +131,7 @@ RULES = Java(
         scoped_type_identifier.: <
         """
     ),
+    module_paths=places("scoped_identifier identifier"),
     keys=table("element_value_pair.key: attribute"),
     calls=table(
         """

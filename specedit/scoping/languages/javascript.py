@@ -14,7 +14,7 @@ from specedit.scoping.languages.javascript_objects import (
 from specedit.scoping.languages.javascript_paths import moved_imports
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, table
-from specedit.scoping.meaning import Meaning, Rewrite, means_member
+from specedit.scoping.meaning import Rewrite
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
@@ -22,8 +22,6 @@ from specedit.scoping.typing import Typing
 from specedit.scoping.uses import MODULE, UNKNOWN, Uses
 from specedit.scoping.written import Known
 from specedit.syntax.branch import Branch
-
-SHORTHANDS = places("shorthand_property_identifier shorthand_property_identifier_pattern")
 
 
 class JavaScript(JavaScriptModules):
@@ -69,16 +67,17 @@ class JavaScript(JavaScriptModules):
     ) -> Iterator[Rewrite]:
         return moved_imports(project, moved, here)
 
-    def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
-        if leaf.type in SHORTHANDS and _is_required(uses, leaf):
-            return [uses.all([declared, _shorthand_member(uses, leaf)])]
-        if leaf.type in SHORTHANDS:
-            return [declared, _shorthand_member(uses, leaf)]
-        return [declared]
+    def shorthand_member(self, uses: Uses, leaf: Branch) -> Hashable:
+        if leaf.type == "shorthand_property_identifier":
+            owners = uses.typing.type_of(leaf.parent)
+            return uses.member(owners) if owners else (UNKNOWN, "")
+        member = _destructured(uses, leaf)
+        declared = uses.scopes.by_leaf.get(id(leaf))
+        if declared is not None and _is_required(uses, leaf):
+            uses.join(declared, member)
+        return member
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
-        if leaf.type in SHORTHANDS:
-            return [uses.bare(leaf, "value"), _shorthand_member(uses, leaf)]
         if _is_foreign(leaf):
             return [(MODULE, "")]
         if leaf.type == "string_fragment":
@@ -110,15 +109,6 @@ class JavaScript(JavaScriptModules):
 
     def owner_of_literal(self, typing: Typing, literal: Branch) -> Known:
         return owner_of_literal(typing, literal)
-
-    def rewrite(
-        self, leaf: Branch, one: Meaning, split: bool, text: Text, old: str, new: str
-    ) -> Rewrite | None:
-        """A shorthand that names two things is spelled out when only one of them is renamed."""
-        if not split or leaf.type not in SHORTHANDS:
-            return None
-        written = f"{new}: {old}" if means_member(one) else f"{old}: {new}"
-        return Rewrite(leaf.start, leaf.end, old, written, "code")
 
 
 _FREE = places("Record Partial Pick Omit Object object any unknown")  # have members of any name
@@ -164,13 +154,6 @@ def _is_required(uses: Uses, leaf: Branch) -> bool:
     if value is None or uses.scopes.scope_of(leaf) is not uses.scopes.file:
         return False
     return uses.typing.word(value) is not None
-
-
-def _shorthand_member(uses: Uses, leaf: Branch) -> Hashable:
-    if leaf.type == "shorthand_property_identifier":
-        owners = uses.typing.type_of(leaf.parent)
-        return uses.member(owners) if owners else (UNKNOWN, "")
-    return _destructured(uses, leaf)
 
 
 def _destructured(uses: Uses, leaf: Branch) -> Hashable:
@@ -229,7 +212,9 @@ RULES = JavaScript(
     ),
     labels=places("statement_identifier"),
     quoted=places("string_fragment"),
-    shorthands=SHORTHANDS,
+    shorthands=places(
+        "shorthand_property_identifier shorthand_property_identifier_pattern",
+    ),
     exports=places("export_statement"),
     assigned=places("assignment_expression.right"),
     bases=places("class_heritage"),

@@ -34,7 +34,7 @@ class JavaScriptModules(Rules):
             return list(_default(project, place))
         holder = imported.leaf.parent
         name = holder.part("name") if holder is not None and holder.part("alias") else imported.leaf
-        return list(given_out(project, place, here.scopes.text(name or imported.leaf)))
+        return given_out(project, place, here.scopes.text(name or imported.leaf))
 
     def named(self, project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
         """`x` of `import {x as y}` and `export {x} from "./m"`; `y` of `export {x as y}`."""
@@ -77,16 +77,9 @@ class JavaScriptModules(Rules):
             yield from given_out(project, project.path(owner.home), name)
 
 
-def given_out(project: Project, place: str, name: str) -> Iterator[Declared]:
+def given_out(project: Project, place: str, name: str) -> list[Declared]:
     """What a module gives out under a name."""
-    mark = ("gives", place, name)
-    if mark in project.notes:
-        return
-    project.notes[mark] = True
-    try:
-        yield from _given_out(project, place, name)
-    finally:
-        del project.notes[mark]
+    return project.once(("gives", place, name), _given_out(project, place, name))
 
 
 def _given_out(project: Project, place: str, name: str) -> Iterator[Declared]:
@@ -120,7 +113,7 @@ def _given_out(project: Project, place: str, name: str) -> Iterator[Declared]:
                 yield from given_out(project, there, name)
             elif text(space).split()[-1] == name and (module := project.module(there)) is not None:
                 yield module
-    holder = exported_object(typing)
+    holder = next((one for one in _assigned(typing) if one.type == "object"), None)
     if holder is not None and (scope := typing.scopes.by_node.get(id(holder))) and scope.owner:
         yield from scope.owner.members.get(name, ())
 
@@ -177,7 +170,3 @@ def _assigned(typing: Typing) -> Iterator[Branch]:
                 continue
             if typing.scopes.text(left) == "module.exports":
                 yield right
-
-
-def exported_object(typing: Typing) -> Branch | None:
-    return next((one for one in _assigned(typing) if one.type == "object"), None)

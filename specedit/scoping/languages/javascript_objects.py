@@ -77,7 +77,7 @@ def given_to_callback(typing: Typing, declared: Declared | None, deep: int) -> K
     callee = call.part("function") if call is not None else None
     member = typing.member_leaf(callee) if callee is not None else None
     if member is not None and at == 0 and typing.scopes.label(member) in EACH:
-        return typing.element_of(typing.receiver(member), deep)
+        return typing.element_of(typing.rules.receiver(member), deep)
     wanted = _parameter_type(typing, arguments, function)
     while wanted is not None and wanted.type in typing.rules.around_types:
         wanted = first_of(wanted)
@@ -118,8 +118,8 @@ def _parameter_type(typing: Typing, arguments: Branch, node: Branch) -> Branch |
         declared = typing.resolved(typing.lookup(typing.scopes.label(callee), callee, "call"))
     elif (member := typing.member_leaf(callee)) is not None:
         if typing.scopes.label(member) in ADDS:
-            return typing.element(typing.type_written(typing.receiver(member)))
-        owners = typing.type_of(typing.receiver(member))
+            return typing.element(typing.type_written(typing.rules.receiver(member)))
+        owners = typing.type_of(typing.rules.receiver(member))
         result = typing.members(owners or (), typing.scopes.label(member))
         declared = result[0] if result else None
     if declared is None:

@@ -34,10 +34,6 @@ class Kotlin(Rules):
             return None
         return kind, where
 
-    def module_of(self, scopes: Scopes, imported: Declared) -> str:
-        path = imported.node.first("qualified_identifier")
-        return scopes.text(path) if path is not None else ""
-
     def names_argument(self, leaf: Branch) -> bool:
         holder = leaf.parent  # `f(x)` is positional, `f(x = 1)` names the parameter
         return holder is not None and (holder.children[0] is not leaf or len(holder.children) > 1)
@@ -77,6 +73,7 @@ RULES = Kotlin(
     ),
     patterns=places("multi_variable_declaration. qualified_identifier. variable_declaration."),
     members=table("navigation_expression.: <"),
+    module_paths=places("qualified_identifier"),
     keys=table("value_argument.: argument"),
     calls=table("call_expression: <"),
     type_places=places("user_type."),

@@ -7,7 +7,6 @@ from collections.abc import Hashable
 from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, table
 from specedit.scoping.scope import Declared
-from specedit.scoping.scopes import Scopes
 from specedit.scoping.uses import Uses
 from specedit.syntax.branch import Branch
 
@@ -24,10 +23,6 @@ class Php(Rules):
     def has_sigil(self, leaf: Branch, text: Text) -> bool:
         variable = leaf.parent is not None and leaf.parent.type == "variable_name"
         return variable or _is_braced(leaf)
-
-    def module_of(self, scopes: Scopes, imported: Declared) -> str:
-        path = imported.node.first("qualified_name", "name")
-        return scopes.text(path) if path is not None else ""
 
     def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
         if declared.node.type == "anonymous_function_use_clause":
@@ -94,6 +89,7 @@ RULES = Php(
         qualified_name.: <
         """
     ),
+    module_paths=places("qualified_name name"),
     keys=table("argument.name: argument"),
     calls=table(
         """

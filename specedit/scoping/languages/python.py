@@ -62,10 +62,9 @@ class Python(PythonModules):
         return outer
 
     def constructs(self, parameter: Declared, owner: Owner) -> bool:
-        made = ("__init__", "__new__", "__call__")
         return parameter.scope is not None and any(
             one.node is parameter.scope.node
-            for name in made[:2]
+            for name in ("__init__", "__new__")
             for one in owner.members.get(name, ())
         )
 

@@ -15,7 +15,7 @@ from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
-ENDS = (".py", ".pyi", ".pyw")
+ENDS = (".py", ".pyi")
 
 
 class PythonModules(Rules):
@@ -80,12 +80,7 @@ def from_stars(project: Project, place: str, name: str) -> Iterator[Declared]:
     typing = project.typing(place)
     if typing is None or name.startswith("_"):
         return
-    key = ("stars", place)
-    if key not in project.notes:
-        project.notes[key] = list(_stars(typing))
-    modules = project.notes[key]
-    assert isinstance(modules, list)
-    for module in modules:
+    for module in project.remembered(("stars", place), lambda: list(_stars(typing))):
         yield from named_in(project, resolve(project, typing, module), name)
 
 
@@ -143,7 +138,7 @@ def _roots(project: Project, folder: str) -> Iterator[str]:
 
 
 def _file(project: Project, place: str) -> str | None:
-    for end in ENDS[:2]:
+    for end in ENDS:
         if place + end in project.paths:
             return place + end
         if (inside := posixpath.join(place, "__init__" + end)) in project.paths:

@@ -99,7 +99,8 @@ class Rules(Tables):
 
     def module_of(self, scopes: Scopes, imported: Declared) -> str:
         """The module that an import takes its name from, as it is written there."""
-        return ""
+        path = imported.node.first(*self.module_paths)
+        return scopes.text(path).strip("'\"`") if path is not None else ""
 
     def brings(self, call: Branch, text: Text) -> str | None:
         """The module that a call gives: `require("x")`."""
@@ -178,6 +179,10 @@ class Rules(Tables):
 
     # uses
 
+    def is_shorthand(self, leaf: Branch) -> bool:
+        """Whether a place names a member and a variable at once."""
+        return leaf.type in self.shorthands or leaf.place in self.shorthands
+
     def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
         """What the place of a declaration means."""
         return [declared]
@@ -189,6 +194,10 @@ class Rules(Tables):
     def names_argument(self, leaf: Branch) -> bool:
         """Whether a name at an "argument" place is the parameter's, not the value."""
         return True
+
+    def shorthand_member(self, uses: Uses, leaf: Branch) -> Hashable:
+        """The member that a shorthand names beside the variable."""
+        return uses.member_of_literal(leaf)
 
     def inherited(self, uses: Uses, owner: Owner) -> Hashable | None:
         """What a member means that no class in the file declares."""

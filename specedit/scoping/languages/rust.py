@@ -79,23 +79,12 @@ class Rust(RustModules):
         before = around[at - 1] if at else None
         return before is not None and before.type == "attribute_item" and "cfg" in text(before)
 
-    def means_declared(self, uses: Uses, leaf: Branch, declared: Declared) -> list[Hashable]:
-        if leaf.type == "shorthand_field_identifier":
-            return [declared, _matched(uses, leaf)]
-        return [declared]
-
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         parent = leaf.parent
         assert parent is not None
-        if leaf.place == "shorthand_field_initializer.":
-            return [uses.bare(leaf, "value"), _built(uses, parent)]
-        if leaf.place == "field_initializer.field":
-            return [_built(uses, parent)]
-        if leaf.place == "field_pattern.name":
-            return [_matched(uses, leaf)]
         if parent.type == "token_tree":
             return [in_macro(uses, leaf)]
-        path = uses.typing.receiver(leaf) if "scoped" in parent.type else None
+        path = uses.typing.rules.receiver(leaf) if "scoped" in parent.type else None
         if path is not None and path.type in ("crate", "self", "super"):
             return [uses.member(uses.typing.type_of(path))]
         if leaf.place == "field_expression.field" and _is_added(uses, leaf):
@@ -115,9 +104,6 @@ class Rust(RustModules):
             kind = text(parent.until(leaf.start))  # `ref x`, `mut x` move with the name
             rest = f"{new}: {kind}{old}" if means_member(one) else f"{old}: {kind}{new}"
             return Rewrite(parent.start, leaf.end, kind + old, rest, "code")
-        if split and parent.type == "shorthand_field_initializer":
-            written = f"{new}: {old}" if means_member(one) else f"{old}: {new}"
-            return Rewrite(leaf.start, leaf.end, old, written, "code")
         if leaf.place in ("field_pattern.pattern", "field_initializer.value"):
             name = parent.part("name") or parent.part("field")
             if name is not None and text(name) == new:  # `x: x` is written `x`
@@ -178,21 +164,8 @@ def _is_added(uses: Uses, leaf: Branch) -> bool:
     adds = any(owner.early and owner.node.part("trait") is not None for owner in owners)
     if not adds or not uses.typing.is_called(leaf):
         return False
-    known = uses.typing.type_of(uses.typing.receiver(leaf))
+    known = uses.typing.type_of(uses.typing.rules.receiver(leaf))
     return known is not None and all(owner.module is not None for owner in known)
-
-
-def _matched(uses: Uses, leaf: Branch) -> Hashable:
-    """The member that a pattern names."""
-    patterns = (up for up in leaf.up() if up.type == "struct_pattern")
-    typed = next((one.part("type") for one in patterns), None)
-    return uses.member(uses.typing.named_type(typed))
-
-
-def _built(uses: Uses, node: Branch) -> Hashable:
-    """The member that `A { name: 1 }` sets."""
-    built = next((up for up in node.up() if up.type == "struct_expression"), None)
-    return uses.member(uses.typing.named_type(built.part("name"))) if built else (UNKNOWN, "")
 
 
 RULES = Rust(
@@ -246,6 +219,12 @@ RULES = Rust(
         field_pattern.name: pattern
         """
     ),
+    literal_members=table(
+        """
+        field_initializer.field shorthand_field_initializer.: struct_expression.name
+        field_pattern.name: struct_pattern.type
+        """
+    ),
     calls=table("call_expression: function"),
     type_names=places("type_identifier lifetime"),
     type_places=places("scoped_identifier.path"),
@@ -255,7 +234,7 @@ RULES = Rust(
     field_reads=places("field_expression.field"),
     in_order=True,
     strings=places("string_literal raw_string_literal char_literal"),
-    shorthands=places("shorthand_field_identifier"),
+    shorthands=places("shorthand_field_identifier shorthand_field_initializer."),
     adds_to=places("impl_item"),
     constants=places("enum_variant"),
     starts=places("main"),

@@ -183,29 +183,22 @@ def _taken_in(project: Project, at: Place, name: str) -> Place | None:
 
 def _in(project: Project, place: Place, name: str) -> Iterator[Declared]:
     """What a module has under a name."""
-    mark = ("rust", place[0], id(place[1]), name)
     typing = project.typing(place[0])
-    if typing is None or mark in project.notes:
+    if typing is None:
         return
-    project.notes[mark] = True
-    try:
-        results = [
-            one
-            for one in typing.scopes.declarations(name)
-            if one.scope is not None
-            and one.scope.kind in ("file", "namespace")
-            and _is_of(one, place[1])
-        ]
-        for one in results:
-            if one.kind == "import":
-                imported = project.imported_declarations(typing, one)
-                yield from imported or (one,)
-            else:
-                yield one
-        if not results:
-            yield from typing.rules.shared(project, typing, name, place[1] or typing.scopes.root)
-    finally:
-        del project.notes[mark]
+    results = [
+        one
+        for one in typing.scopes.declarations(name)
+        if one.scope is not None
+        and one.scope.kind in ("file", "namespace")
+        and _is_of(one, place[1])
+    ]
+    for one in results:
+        imported = project.imported_declarations(typing, one) if one.kind == "import" else None
+        yield from imported or (one,)
+    if not results:
+        shown = typing.rules.shared(project, typing, name, place[1] or typing.scopes.root)
+        yield from project.once(("in", place[0], id(place[1]), name), shown)
 
 
 def _is_of(one: Declared, inner: Branch | None) -> bool:

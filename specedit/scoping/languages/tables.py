@@ -50,7 +50,10 @@ class Tables:
     own_names: frozenset[str] = NONE  # places that repeat the class's name (constructors)
     labels: frozenset[str] = NONE  # places or leaves of labels
     quoted: frozenset[str] = NONE  # leaves of names that stand in quotes
-    shorthands: frozenset[str] = NONE  # leaves or places that name a member and a variable at once
+    shorthands: frozenset[str] = NONE  # leaves or places that name a member and a variable
+    # of a literal or a pattern: place of a member -> node.field that names the type
+    literal_members: Mapping[str, str] = field(default_factory=_empty)
+    module_paths: frozenset[str] = NONE  # children of an import that say where it takes from
     exports: frozenset[str] = NONE  # what gives a declaration out under its own name
     assigned: frozenset[str] = NONE  # places of what is assigned to the `left` beside it
     # classes
