@@ -1,29 +1,15 @@
 """The useful part of a test command's output: its most telling line, and what to show a model.
 
 Each tool (pytest, Python, compilers, go, cargo, dotnet, jest) reports a failure in a form of its
-own. Its reader takes the lines of a whole output, and gives the passages of its tool, or None where
-the output is not that tool's. Where no reader knows the form, the last lines are shown.
+own. The first form of FORMS that an output has is shown. Where it has none, its last lines are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-
-@dataclass(frozen=True)
-class Passages:
-    """What one reader finds, in order, and its most telling line."""
-
-    telling: str
-    texts: tuple[str, ...]
-
-
-Lines = Sequence[str]
-Reader = Callable[[Lines], Passages | None]
-
 
 COUNTS = (
     re.compile(r"^=+ .*?\b(?P<n>\d+) failed\b"),  # pytest
@@ -39,7 +25,7 @@ COUNTS = (
 )
 
 
-def counted(lines: Lines) -> int | None:
+def counted(lines: Sequence[str]) -> int | None:
     """The number of failures that the tool itself says."""
     for pattern in COUNTS:
         results = [int(hit["n"]) for line in lines if (hit := pattern.search(line))]
@@ -48,191 +34,79 @@ def counted(lines: Lines) -> int | None:
     return None
 
 
-# pytest: sections between underscored titles; lines that begin with E say why
+class Form:
+    """How a tool reports failures: as passages of an output, each with a line that tells most.
 
+    `passage`: its lines; the group `name` is shown as a title above `body`. `tells`: the groups
+    `why` and `at` of a passage; a passage without them is left out. `drops`: what is not shown."""
 
-TITLE = re.compile(r"^_{3,} (?P<name>.+?) _{3,}$")
-RULE = re.compile(r"^={3,}.*={3,}$")
-SUMMARY = re.compile(r"^(?:FAILED|ERROR) \S")
+    def __init__(
+        self, passage: str, tells: str, drops: str = r"(?!)", *, last: bool = False
+    ) -> None:
+        self._passage = re.compile(passage, re.MULTILINE)
+        self._tells = re.compile(tells, re.MULTILINE)
+        self._drops = re.compile(drops, re.MULTILINE)
+        self._last = last  # the last passage tells most, and only the last three are shown
 
-
-def _pytest(lines: Lines) -> Passages | None:
-    summary = [line for line in lines if SUMMARY.match(line)]
-    whys: list[str] = []
-    passages: list[str] = []
-    for name, block in _sections(lines):
-        messages = [line for line in block if re.match(r"^(>|E) ", line)]
-        at = [line for line in block if re.match(r"^\S+:\d+: ", line)]
-        if messages:
-            whys += [line[1:].strip() for line in messages if line.startswith("E")]
-            passages.append("\n".join([f"{name}:", *messages, *at[-1:]]))
-    if not whys and not (summary and any(" - " in line for line in summary)):
-        return None
-    telling = whys[0] if whys else summary[0].partition(" - ")[2]
-    return Passages(telling, (*passages, *([] if passages else summary)))
-
-
-def _sections(lines: Lines) -> Iterator[tuple[str, list[str]]]:
-    name, block = "", list[str]()
-    for line in lines:
-        title = TITLE.match(line)
-        if title or RULE.match(line):
-            if name:
-                yield name, block
-            name, block = title["name"] if title else "", []
-        else:
-            block.append(line)
-    if name:
-        yield name, block
-
-
-# Python: the last traceback, and unittest's many
-
-
-def _traceback(lines: Lines) -> Passages | None:
-    passages: list[str] = []
-    for at, line in enumerate(lines):
-        if line.strip() == "Traceback (most recent call last):":
-            end = next(
-                (n for n in range(at + 1, len(lines)) if lines[n] and not lines[n].startswith(" ")),
-                len(lines) - 1,
-            )
-            passages.append("\n".join(_frames(lines[at + 1 : end + 1])))
-    if not passages:
-        return None
-    shown = [line.strip() for line in passages[-1].splitlines() if not set(line) <= set(" ^~")]
-    telling = shown[-1] if shown else ""
-    if len(shown) > 1 and ":" not in telling:  # a bare AssertionError: what was asserted says more
-        telling = f"{telling}: {shown[-2]}"
-    return Passages(telling, tuple(passages[-3:]))
-
-
-def _frames(lines: Lines) -> Iterator[str]:
-    """A traceback without the interpreter's own frames, which have no file."""
-    own = True
-    for line in lines:
-        if line.startswith("  File "):
-            own = not line.startswith('  File "<')
-        if own or not line.startswith("  "):
-            yield line
-
-
-# compilers and linters: a place, then what is wrong there
-
-PLACES = (
-    re.compile(r"^\s*(?P<at>\S[^:(]*\(\d+(?:,\d+)?(?:-\d+)?\)): (?P<kind>(?:fatal )?error\b.*)$"),
-    re.compile(r"^(?P<at>\S[^:]*:\d+(?::\d+)?)(?: -|:) (?P<kind>(?:fatal )?error\b.*)$"),
-    re.compile(r"^(?P<at>\S+\.\w+:\d+:\d+): (?P<kind>\S.*)$"),  # go build, go vet, ruff, pyflakes
-    re.compile(r"^(?P<at>\S+\.go:\d+): (?P<kind>\S.*)$"),
-)
-
-
-def _compiler(lines: Lines) -> Passages | None:
-    results = [
-        (at, hit["kind"]) for at, line in enumerate(lines) if (hit := _first(PLACES, line.strip()))
-    ]
-    if not results:
-        return None
-    passages = ["\n".join([lines[at].strip(), *_under(lines, at)]) for at, _ in results]
-    return Passages(lines[results[0][0]].strip(), tuple(passages))
-
-
-def _first(patterns: Iterable[re.Pattern[str]], line: str) -> re.Match[str] | None:
-    return next((hit for one in patterns if (hit := one.match(line))), None)
-
-
-def _under(lines: Lines, at: int) -> list[str]:
-    """The line of source and the mark below it, where a compiler shows them."""
-    shown = [line for line in lines[at + 1 : at + 6] if line.strip()]
-    results = []
-    for line in shown:
-        if not line.startswith((" ", "\t", "|")) and not re.match(r"^\d+ ", line):
-            break
-        if _first(PLACES, line.strip()):
-            break
-        results.append(line)
-    return results[:4]
-
-
-# cargo: rustc's blocks, and the message of a panicking test
-
-RUST = re.compile(r"^error(?:\[E\d+\])?: (?P<what>.+)$")
-ENDS = re.compile(r"^(?:could not compile|aborting due to|test failed|build failed)")
-PANIC = re.compile(r"^thread '.+' (?:\(\d+\) )?panicked at (?P<at>.+)$")
-
-
-def _cargo(lines: Lines) -> Passages | None:
-    passages, tellings = [], []
-    for at, line in enumerate(lines):
-        error, panic = RUST.match(line), PANIC.match(line)
-        if error and not ENDS.match(error["what"]):
-            block = _until_blank(lines, at)
-            if not any(" --> " in one for one in block):
+    def read(self, text: str) -> tuple[str, list[str]]:
+        """The most telling line of an output, and its passages; none where it has another form."""
+        passages, tellings = [], []
+        for hit in self._passage.finditer(text):
+            parts = hit.groupdict("")
+            body = self._drops.sub("", parts["body"])
+            if (telling := self._tells.search(body)) is None:
                 continue
-            tellings.append(line)
-            passages.append("\n".join(block))
-        elif panic:
-            block = [one for one in _until_blank(lines, at)[:8] if not one.startswith("note: ")]
-            tellings.append(": ".join([*block[1:2], panic["at"].rstrip(":")][:2]))
-            passages.append("\n".join(block))
-    return Passages(tellings[0], tuple(passages)) if passages else None
+            why = telling.groupdict("")
+            tellings.append(": ".join(filter(None, (why["why"], why.get("at", "")))))
+            passages.append(
+                "\n".join(
+                    filter(None, (parts.get("name", "") and f"{parts['name']}:", body.strip("\n")))
+                )
+            )
+        if self._last:
+            return "".join(tellings[-1:]), passages[-3:]
+        return "".join(tellings[:1]), passages
 
 
-def _until_blank(lines: Lines, at: int) -> list[str]:
-    results = []
-    for line in lines[at:]:
-        if not line.strip():
-            break
-        results.append(line)
-    return results
-
-
-# go test, dotnet test, jest: a failed test's name, then its own words, indented
-
-TESTS = (
-    re.compile(r"^\s*--- FAIL: (?P<name>\S+)"),
-    re.compile(r"^\s+Failed (?P<name>\S+) \["),
-    re.compile(r"^\s*● (?P<name>.+ › .+)$"),
+_PLACE = (  # of compilers and linters; go build, go vet, ruff and pyflakes do not say `error`
+    r"\S[^:(\n]*\(\d+(?:,\d+)?(?:-\d+)?\): (?:fatal )?error\b.*"
+    r"|\S[^:\n]*:\d+(?::\d+)?(?: -|:) (?:fatal )?error\b.*"
+    r"|\S+\.(?:\w+:\d+|go):\d+: \S.*"
 )
-STOPS = re.compile(r"^(?:FAIL|PASS|ok)\b|^\s*(?:--- (?:FAIL|PASS)|=== |Failed \S+ \[|● )|^Tests?:")
-NOISE = re.compile(r"^(?:Error Message:|Stack Trace:|at .+|Standard Output.*)$")
-
-
-def _named_tests(lines: Lines) -> Passages | None:
-    passages, tellings = [], []
-    for at, line in enumerate(lines):
-        hit = _first(TESTS, line)
-        if hit is None:
-            continue
-        own = []
-        for one in lines[at + 1 : at + 25]:
-            if STOPS.match(one):
-                break
-            if one.strip() and not NOISE.match(one.strip()):
-                own.append(one.strip())
-        if own:
-            tellings.append(own[0])
-            passages.append("\n".join([f"{hit['name']}:", *own]))
-    return Passages(tellings[0], tuple(passages)) if passages else None
-
-
-def _go_panic(lines: Lines) -> Passages | None:
-    at = next((n for n, line in enumerate(lines) if line.startswith("panic: ")), None)
-    if at is None:
-        return None
-    return Passages(lines[at], ("\n".join(one for one in lines[at : at + 12] if one.strip()),))
-
-
-READERS: tuple[Reader, ...] = (
-    _pytest,
-    _cargo,
-    _go_panic,
-    _named_tests,
-    _traceback,
-    _compiler,
+FORMS = (
+    Form(  # pytest: sections between underscored titles; lines that begin with E say why
+        r"^_{3,} (?P<name>.+?) _{3,}$(?P<body>(?:\n(?!_{3,} .+ _{3,}$|={3,}.*={3,}$).*)*)",
+        r"^E +(?P<why>.+)",
+        r"^(?!(?:>|E) |\S+:\d+: ).*\n?",
+    ),
+    Form(r"^(?P<body>(?:FAILED|ERROR) \S.*)", r" - (?P<why>.+)"),  # its summary
+    Form(  # rustc
+        r"^(?P<body>error(?:\[E\d+\])?: .+\n +--> .*(?:\n.+)*)", r"\A(?P<why>.+)"
+    ),
+    Form(  # a panicking test of cargo
+        r"^(?P<body>thread '.+' (?:\(\d+\) )?panicked at .+(?:\n.+)*)",
+        r"panicked at (?P<at>.+?):?(?:\n(?P<why>.+))?$",
+        r"^note: .*\n?",
+    ),
+    Form(r"^(?P<body>panic: .+(?:\n(?!exit status|FAIL\b).*)*)", r"\A(?P<why>.+)"),  # go
+    Form(  # go test, dotnet test, jest: a failed test's name, then its own words
+        r"^[ \t]*(?:--- FAIL: |Failed (?=\S+ \[)|● (?=.+ › ))(?P<name>.+?)(?: [\[(][^\])]*[\])])?$"
+        r"(?P<body>(?:\n(?!(?:FAIL|PASS|ok)\b|[ \t]*(?:--- (?:FAIL|PASS)|=== |Failed \S+ \[|● )"
+        r"|Tests?:).*)*)",
+        r"^(?P<why>.+)",
+        r"^[ \t]*(?:(?:Error Message:|Stack Trace:|at .+|Standard Output.*)?(?:\n|\Z))?",
+    ),
+    Form(  # Python's tracebacks, without the interpreter's own frames, which have no file
+        r"^[ \t]*Traceback \(most recent call last\):(?P<body>(?:\n(?: .*)?)*\n\S.*)",
+        # of a bare AssertionError what was asserted says more
+        r"(?:^ +(?P<at>\S.*)\n(?:[ ^~]+\n)?(?=[^:\n]*\Z))?^(?P<why>\S.*)\Z",
+        r'^  File "<.*\n(?:    .*\n)*',
+        last=True,
+    ),
+    Form(  # a compiler's place and message, with the line of source and the mark below it
+        rf"^[ \t]*(?P<body>(?:{_PLACE})(?:\n\n?(?:[ \t|]|\d+ ).*){{0,4}})", r"\A(?P<why>.+)"
+    ),
 )
-
-
 MOST_LINES, MOST_CHARS = 40, 2400  # of what is shown
 LONGEST = 200  # characters of a line
 FAILS = re.compile(
@@ -253,11 +127,11 @@ def read(output: str, folder: Path | None = None) -> Failure:
     """What matters of the output of a command that failed in `folder`."""
     text = output if folder is None else output.replace(f"{folder}/", "")
     lines = [line.rstrip() for line in text.splitlines()]
-    for reader in READERS:
-        result = reader(lines)
-        if result is not None:
-            shown = _bounded("\n\n".join(dict.fromkeys(result.texts)).splitlines())
-            return Failure(_short(result.telling), shown, counted(lines))
+    for form in FORMS:
+        telling, passages = form.read("\n".join(lines))
+        if passages:
+            shown = _bounded("\n\n".join(dict.fromkeys(passages)).splitlines())
+            return Failure(_short(telling), shown, counted(lines))
     held = [line for line in lines if line.strip()]
     telling = next(
         (line for line in reversed(held) if FAILS.search(line)), held[-1] if held else ""
