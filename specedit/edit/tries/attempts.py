@@ -19,7 +19,7 @@ from specedit.edit.attempt import Answered, answered, once
 from specedit.edit.backend import Backend, Event
 from specedit.edit.job import Job, Planned, sampling_of
 from specedit.edit.outcome import keep
-from specedit.edit.report import Edit, Figures, Finding, Tried, Try, Trying
+from specedit.edit.report import Edit, Figures, Finding, Judgement, Tried, Try, Trying
 from specedit.engines.base import Sampling
 from specedit.errors import TooLong
 from specedit.settings import Settings
@@ -213,3 +213,45 @@ def checked_tries(
 def _why_unchanged(edit: Edit) -> str:
     """The finding of an answer without a change; "" for any other answer."""
     return next((one.text for one in edit.findings if one.kind in UNCHANGED), "")
+
+
+def whole_of(parts: Sequence[Try], names: Sequence[str]) -> Try:
+    """One try over all files, from what it was for each of them."""
+    named = "{name}: {why}" if len(names) > 1 else "{why}"
+    refused = [
+        named.format(name=name, why=one.refused)
+        for name, one in zip(names, parts, strict=True)
+        if one.refused
+    ]
+    return replace(
+        parts[0],
+        figures=sum((one.figures for one in parts), Figures()),
+        after_sha256=" ".join(one.after_sha256 for one in parts),
+        refused="; ".join(refused),
+        with_feedback=any(one.with_feedback for one in parts),
+        same_as=None,
+    )
+
+
+def best(wholes: Sequence[Try]) -> int:
+    """The index of the best try: the fewest failures; where none are counted, the first that the
+    command judged."""
+    most_ = float("inf")
+
+    def rank(at: int) -> tuple[bool, bool, float, int]:
+        one = wholes[at]
+        failures = one.test.failed if one.test and one.test.failed is not None else most_
+        return bool(one.refused), one.same_as is not None, failures, at
+
+    return min(range(len(wholes)), key=rank)
+
+
+def none_passes(wholes: Sequence[Try], command: str, before: Judgement) -> str:
+    """Why nothing is kept: what stands against the best of the tries."""
+    nearest = wholes[best(wholes)]
+    if nearest.refused:  # and so is every other: the command judged none of them
+        return f"the checks refuse all {len(wholes)} tries; the first: {nearest.refused}"
+    message = f"no try of {len(wholes)} passes {command!r}"
+    if not before.passed:
+        message += ", which failed before the edit, too"
+    return f"{message}: {nearest.line}"

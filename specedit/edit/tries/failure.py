@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from specedit.edit.report import Judgement, Try
+from specedit.edit.tries.command import Ran
+
 COUNTS = (
     re.compile(r"^=+ .*?\b(?P<n>\d+) failed\b"),  # pytest
     re.compile(r"^=+ .*?\b(?P<n>\d+) errors?\b"),
@@ -155,3 +158,27 @@ def _bounded(lines: Sequence[str], *, end: bool = False) -> str:
             break
         kept.append(line)
     return "\n".join(reversed(kept) if end else kept)
+
+
+class Failures:
+    """The command's report on each try: a line for the user, more lines for the model."""
+
+    def __init__(self) -> None:
+        self._texts: dict[int, str] = {}
+        self.seconds = 0.0  # of the last run
+
+    def verdict(self, ran: Ran, root: Path, number: int) -> Judgement:
+        self.seconds = ran.seconds
+        if ran.code == 0:
+            return Judgement(0)
+        result = read(ran.output, root)
+        line = result.line or f"exit code {ran.code}"
+        if ran.problem:
+            line = f"{ran.problem}; its last line: {result.line}" if result.line else ran.problem
+        self._texts[number] = "\n".join(one for one in (ran.problem, result.text or line) if one)
+        return Judgement(ran.code, line, result.failed)
+
+    def text(self, whole: Try) -> str:
+        """The feedback for a try that failed."""
+        at = whole.number if whole.same_as is None else whole.same_as
+        return self._texts.get(at, whole.line)

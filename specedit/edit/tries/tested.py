@@ -23,13 +23,16 @@ from specedit.edit.tries.attempts import (
     answer,
     as_earlier,
     attempts,
+    best,
     max_tries,
+    none_passes,
     try_of,
     trying,
+    whole_of,
     with_all_tries,
 )
 from specedit.edit.tries.command import running
-from specedit.edit.tries.verdicts import Failures, best, none_passes, whole_of
+from specedit.edit.tries.failure import Failures
 from specedit.errors import FileError, UsageError
 from specedit.files import worktree
 from specedit.files.journal import home
